@@ -1,0 +1,104 @@
+package v1alpha1
+
+// Accepted: can the operator carry the spec out?
+const (
+	// ConditionAccepted is True when the spec can be carried out.
+	ConditionAccepted = "Accepted"
+	// ReasonAccepted surfaces when the spec can be carried out.
+	ReasonAccepted = "Accepted"
+	// ReasonTargetNotAllowed surfaces when the administrator does not allow the
+	// target's host.
+	ReasonTargetNotAllowed = "TargetNotAllowed"
+	// ReasonInvalidSpec surfaces when something only the operator can see is
+	// wrong, such as a template that does not parse.
+	ReasonInvalidSpec = "InvalidSpec"
+)
+
+// WorkersReady: are all workers there and ready?
+const (
+	// ConditionWorkersReady is True while all workers are ready, and after a run
+	// in which none was lost.
+	ConditionWorkersReady = "WorkersReady"
+	// ReasonAllReady surfaces when all workers are ready.
+	ReasonAllReady = "AllReady"
+	// ReasonWaiting surfaces while workers start, with nothing known to hinder.
+	ReasonWaiting = "Waiting"
+	// ReasonUnschedulable surfaces when a worker waits for a node.
+	ReasonUnschedulable = "Unschedulable"
+	// ReasonImagePull surfaces when a worker's image cannot be pulled.
+	ReasonImagePull = "ImagePull"
+	// ReasonCreateRefused surfaces when the worker pods cannot be created: a
+	// quota, or an admission policy.
+	ReasonCreateRefused = "CreateRefused"
+	// ReasonTargetUnreachable surfaces when a worker cannot resolve the target's
+	// host or may not connect to its address.
+	ReasonTargetUnreachable = "TargetUnreachable"
+	// ReasonWorkerRefused surfaces when a worker refuses its share, for example
+	// because it has too few file descriptors.
+	ReasonWorkerRefused = "WorkerRefused"
+	// ReasonWorkerLost surfaces when a worker ended before the run did.
+	ReasonWorkerLost = "WorkerLost"
+)
+
+// Suspended: does spec.suspend hold the run?
+const (
+	// ConditionSuspended is True while spec.suspend holds the run.
+	ConditionSuspended = "Suspended"
+	// ReasonSuspended surfaces while the run is held.
+	ReasonSuspended = "Suspended"
+	// ReasonResumed surfaces when the run is not held any more.
+	ReasonResumed = "Resumed"
+)
+
+// GeneratorHealthy: was the target, not the generator, the limit?
+const (
+	// ConditionGeneratorHealthy is False when the generator limited a step.
+	ConditionGeneratorHealthy = "GeneratorHealthy"
+	// ReasonHealthy surfaces when the generator kept its schedule.
+	ReasonHealthy = "Healthy"
+	// ReasonScheduleLag surfaces when the generator sent late by its own fault.
+	ReasonScheduleLag = "ScheduleLag"
+)
+
+// ThresholdsMet: did the target keep what was asked?
+const (
+	// ConditionThresholdsMet is True when every threshold was kept, False when
+	// one was breached, Unknown when that cannot be said.
+	ConditionThresholdsMet = "ThresholdsMet"
+	// ReasonThresholdsKept surfaces when every threshold was kept.
+	ReasonThresholdsKept = "ThresholdsKept"
+	// ReasonNoThresholds surfaces when there is nothing to judge.
+	ReasonNoThresholds = "NoThresholds"
+	// ReasonThresholdBreached surfaces when a threshold was breached.
+	ReasonThresholdBreached = "ThresholdBreached"
+	// ReasonInconclusive surfaces when the result does not speak of the target.
+	ReasonInconclusive = "Inconclusive"
+	// ReasonNotFinished surfaces when a run ended before it could be judged.
+	ReasonNotFinished = "NotFinished"
+)
+
+// Complete and Failed are terminal and exclusive: exactly one of them becomes
+// True, once, and stays.
+const (
+	// ConditionComplete is True when the run went to its end, whatever the verdict.
+	ConditionComplete = "Complete"
+	// ReasonFinished surfaces when all steps ran.
+	ReasonFinished = "Finished"
+	// ReasonStoppedOnBreach surfaces when steps were skipped after a breach.
+	ReasonStoppedOnBreach = "StoppedOnBreach"
+	// ReasonStoppedOnWorkerLoss surfaces when steps were skipped because a worker
+	// was lost.
+	ReasonStoppedOnWorkerLoss = "StoppedOnWorkerLoss"
+
+	// ConditionFailed is True when the run could not go to its end. Its reason is
+	// one of those below, TargetNotAllowed or InvalidSpec.
+	ConditionFailed = "Failed"
+	// ReasonStartDeadlineExceeded surfaces when the workers were not ready in time.
+	ReasonStartDeadlineExceeded = "StartDeadlineExceeded"
+	// ReasonDeadlineExceeded surfaces when activeDeadlineSeconds ran out.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
+	// ReasonTerminated surfaces when spec.terminate ended the run.
+	ReasonTerminated = "Terminated"
+	// ReasonNoWorkers surfaces when every worker was lost.
+	ReasonNoWorkers = "NoWorkers"
+)

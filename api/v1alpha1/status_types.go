@@ -1,0 +1,433 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// LoadTestStatus is what was observed of a run.
+type LoadTestStatus struct {
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// phase sums the conditions up for people; programs read the conditions.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+
+	// verdict is the judgement of the run. Absent while it is not finished.
+	// +optional
+	Verdict Verdict `json:"verdict,omitempty"`
+
+	// conditions are the state of the run, one for each question.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// startTime is when the operator took the run up. It is set anew when a run
+	// that was suspended before its first step is resumed.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// completionTime is when the run finished, in whatever way.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// currentStep is the index, from 0, of the step that runs or runs next.
+	// +optional
+	CurrentStep int32 `json:"currentStep,omitempty"`
+
+	// workers counts the workers by state.
+	// +optional
+	Workers WorkerCounts `json:"workers,omitempty"`
+
+	// summary is the line that kubectl get prints.
+	// +optional
+	Summary Summary `json:"summary,omitempty"`
+
+	// steps are the steps of the run in order, with what was measured.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=128
+	Steps []StepStatus `json:"steps,omitempty"`
+
+	// thresholds are the results of spec.thresholds, in the same order.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Thresholds []ThresholdStatus `json:"thresholds,omitempty"`
+
+	// maxSustainedUsers is the largest number of users of a step up to which
+	// every threshold was kept. Absent when there is none, or no threshold.
+	// +optional
+	MaxSustainedUsers *int32 `json:"maxSustainedUsers,omitempty"`
+}
+
+// Phase sums up the conditions.
+//
+// +kubebuilder:validation:Enum=Pending;Suspended;Starting;Running;Complete;Failed
+type Phase string
+
+const (
+	// PhasePending is before the operator has taken the run up.
+	PhasePending Phase = "Pending"
+	// PhaseSuspended is while spec.suspend holds the run.
+	PhaseSuspended Phase = "Suspended"
+	// PhaseStarting is while workers are created and become ready.
+	PhaseStarting Phase = "Starting"
+	// PhaseRunning is from the first step to the last.
+	PhaseRunning Phase = "Running"
+	// PhaseComplete is after a run that went to its end, whatever the verdict.
+	PhaseComplete Phase = "Complete"
+	// PhaseFailed is after a run that could not go to its end.
+	PhaseFailed Phase = "Failed"
+)
+
+// Verdict is the judgement of a run.
+//
+// +kubebuilder:validation:Enum=Passed;Failed;Inconclusive;Canceled;Error
+type Verdict string
+
+const (
+	// VerdictPassed means that every threshold was kept.
+	VerdictPassed Verdict = "Passed"
+	// VerdictFailed means that the target breached a threshold.
+	VerdictFailed Verdict = "Failed"
+	// VerdictInconclusive means that the result does not speak of the target:
+	// the generator was the limit, a worker was lost, or samples were too few.
+	VerdictInconclusive Verdict = "Inconclusive"
+	// VerdictCanceled means that spec.terminate ended the run.
+	VerdictCanceled Verdict = "Canceled"
+	// VerdictError means that the run could not be carried out.
+	VerdictError Verdict = "Error"
+)
+
+// WorkerCounts counts workers by state.
+type WorkerCounts struct {
+	// desired is how many workers the run has.
+	// +optional
+	Desired int32 `json:"desired,omitempty"`
+	// ready is how many are connected and ready to send load.
+	// +optional
+	Ready int32 `json:"ready,omitempty"`
+	// lost is how many ended before the run did.
+	// +optional
+	Lost int32 `json:"lost,omitempty"`
+}
+
+// Summary is the line that kubectl get prints, as strings for people.
+type Summary struct {
+	// step is the current step and the number of steps: "3/6".
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Step string `json:"step,omitempty"`
+	// workers is the number of ready and of desired workers: "8/8".
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Workers string `json:"workers,omitempty"`
+	// rate is the throughput of the latest step that sent load: "9998/s".
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Rate string `json:"rate,omitempty"`
+	// p95 is the 95th percentile of response time of that step: "41ms".
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	P95 string `json:"p95,omitempty"`
+	// failed is the share of failed requests over all steps: "0.03%".
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Failed string `json:"failed,omitempty"`
+}
+
+// StepState is where a step stands.
+//
+// +kubebuilder:validation:Enum=Pending;Running;Complete;Cut;Skipped
+type StepState string
+
+const (
+	// StepPending has not begun.
+	StepPending StepState = "Pending"
+	// StepRunning has a start instant, which may lie a moment ahead.
+	StepRunning StepState = "Running"
+	// StepComplete went to its end.
+	StepComplete StepState = "Complete"
+	// StepCut was ended early; what was measured is kept.
+	StepCut StepState = "Cut"
+	// StepSkipped never began.
+	StepSkipped StepState = "Skipped"
+)
+
+// StepStatus is a step and what was measured in it, merged over all workers.
+type StepStatus struct {
+	// name identifies the step.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// state is where the step stands.
+	// +required
+	State StepState `json:"state"`
+	// users is the number of concurrent users, for steps that have users.
+	// +optional
+	Users int32 `json:"users,omitempty"`
+	// startTime is the instant, on the operator's clock, at which all workers
+	// begin the step.
+	// +optional
+	StartTime *metav1.MicroTime `json:"startTime,omitempty"`
+	// window is the time over which throughput and goodput are counted: the
+	// duration of the step, or what the requests of a burst took. The drain after
+	// it does not belong to it.
+	// +optional
+	Window *metav1.Duration `json:"window,omitempty"`
+	// startSkew is the time between the first and the last worker's start.
+	// +optional
+	StartSkew *metav1.Duration `json:"startSkew,omitempty"`
+	// workersReporting is how many workers' measurements are in here.
+	// +optional
+	WorkersReporting int32 `json:"workersReporting,omitempty"`
+	// reportedUntil is when the last of them was taken, if the step runs or a
+	// worker was lost.
+	// +optional
+	ReportedUntil *metav1.Time `json:"reportedUntil,omitempty"`
+	// result is what was measured. Absent for pauses and before the first report.
+	// +optional
+	Result *StepResult `json:"result,omitempty"`
+}
+
+// StepResult is what was measured in a step.
+//
+// Always: due = sent + unsent, sent = completed + outcomes.unfinished +
+// transport failures, and the outcomes add up to sent.
+type StepResult struct {
+	Counts `json:",inline"`
+	// due is how many requests the schedule asked for so far.
+	Due int64 `json:"due"`
+	// unsent is how many due requests were never sent.
+	Unsent int64 `json:"unsent"`
+	// late is how many requests were sent more than 10 ms after they were due.
+	Late int64 `json:"late"`
+	// throughput is responses per second of the window, of any status.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Throughput string `json:"throughput,omitempty"`
+	// goodput is expected responses per second of the window.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Goodput string `json:"goodput,omitempty"`
+	// responseTime is measured from when a request was due; all outcomes but
+	// unfinished.
+	// +optional
+	ResponseTime *Latency `json:"responseTime,omitempty"`
+	// serviceTime is measured from when a request was sent; all outcomes but
+	// unfinished.
+	// +optional
+	ServiceTime *Latency `json:"serviceTime,omitempty"`
+	// kinds are the counts and response times by request kind.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Kinds []KindResult `json:"kinds,omitempty"`
+	// generator is how the generator itself fared.
+	// +optional
+	Generator *GeneratorStatus `json:"generator,omitempty"`
+	// rateLimit is the audit against spec.rateLimit.
+	// +optional
+	RateLimit *RateLimitStatus `json:"rateLimit,omitempty"`
+	// errorSamples is one sentence for each failing outcome, as a worker met it.
+	// +optional
+	// +listType=map
+	// +listMapKey=outcome
+	// +kubebuilder:validation:MaxItems=16
+	ErrorSamples []ErrorSample `json:"errorSamples,omitempty"`
+	// histogram is the merged histogram of response time, all outcomes but
+	// unfinished: HdrHistogram V2, compressed, base64; unit 1 us, bounds 1 us to
+	// 1 h, 3 significant digits.
+	// +optional
+	// +kubebuilder:validation:MaxLength=131072
+	Histogram string `json:"histogram,omitempty"`
+}
+
+// Counts are disjoint counts of requests.
+type Counts struct {
+	// sent is how many requests were sent.
+	Sent int64 `json:"sent"`
+	// completed is how many got a whole response, of any status.
+	Completed int64 `json:"completed"`
+	// expected is how many got an expected response.
+	Expected int64 `json:"expected"`
+	// failed is sent less expected.
+	Failed int64 `json:"failed"`
+	// outcomes divides sent: every request is in exactly one of them.
+	Outcomes Outcomes `json:"outcomes"`
+}
+
+// Outcomes divides the sent requests by what became of them.
+type Outcomes struct {
+	// success is an expected response other than 429.
+	Success int64 `json:"success"`
+	// rateLimited is a response of status 429, expected or not.
+	RateLimited int64 `json:"rateLimited"`
+	// clientError is an unexpected response of status 400 to 499 but 429.
+	ClientError int64 `json:"clientError"`
+	// serverError is an unexpected response of status 500 to 599.
+	ServerError int64 `json:"serverError"`
+	// unexpectedStatus is an unexpected response of any other status.
+	UnexpectedStatus int64 `json:"unexpectedStatus"`
+	// timeout is no whole response within spec.target.timeout.
+	Timeout int64 `json:"timeout"`
+	// refused is a connection that was refused.
+	Refused int64 `json:"refused"`
+	// reset is a connection that was reset or closed early.
+	Reset int64 `json:"reset"`
+	// dns is a host name that did not resolve.
+	DNS int64 `json:"dns"`
+	// tls is a failed TLS handshake or certificate.
+	TLS int64 `json:"tls"`
+	// badResponse is bytes that are no HTTP response.
+	BadResponse int64 `json:"badResponse"`
+	// unfinished was still in flight when the step was cut.
+	Unfinished int64 `json:"unfinished"`
+	// other is any other failure to send or receive.
+	Other int64 `json:"other"`
+}
+
+// Latency is a distribution of times. A quantile with too few samples behind it
+// (fewer than 1/(1-q)) is left out.
+type Latency struct {
+	// samples is how many times the distribution holds.
+	Samples int64 `json:"samples"`
+	// min is the shortest time.
+	// +optional
+	Min *metav1.Duration `json:"min,omitempty"`
+	// mean is the arithmetic mean.
+	// +optional
+	Mean *metav1.Duration `json:"mean,omitempty"`
+	// p50 is the median.
+	// +optional
+	P50 *metav1.Duration `json:"p50,omitempty"`
+	// p75 is the 75th percentile.
+	// +optional
+	P75 *metav1.Duration `json:"p75,omitempty"`
+	// p90 is the 90th percentile.
+	// +optional
+	P90 *metav1.Duration `json:"p90,omitempty"`
+	// p95 is the 95th percentile.
+	// +optional
+	P95 *metav1.Duration `json:"p95,omitempty"`
+	// p99 is the 99th percentile.
+	// +optional
+	P99 *metav1.Duration `json:"p99,omitempty"`
+	// p999 is the 99.9th percentile.
+	// +optional
+	P999 *metav1.Duration `json:"p999,omitempty"`
+	// p9999 is the 99.99th percentile.
+	// +optional
+	P9999 *metav1.Duration `json:"p9999,omitempty"`
+	// max is the longest time.
+	// +optional
+	Max *metav1.Duration `json:"max,omitempty"`
+}
+
+// KindResult is the part of a step's result that belongs to one request kind.
+type KindResult struct {
+	// name is the kind.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name   string `json:"name"`
+	Counts `json:",inline"`
+	// responseTime is measured from when a request was due.
+	// +optional
+	ResponseTime *Latency `json:"responseTime,omitempty"`
+}
+
+// GeneratorStatus is how the generator fared in a step.
+type GeneratorStatus struct {
+	// healthy is false when the generator, not the target, limited the step.
+	Healthy bool `json:"healthy"`
+	// sendLatenessP99 is the 99th percentile of how late the generator itself
+	// sent requests that it was free to send. Absent with fewer than 100 samples.
+	// +optional
+	SendLatenessP99 *metav1.Duration `json:"sendLatenessP99,omitempty"`
+	// connectionsOpened is how many connections were opened in the step.
+	ConnectionsOpened int64 `json:"connectionsOpened"`
+	// message says what to change when the generator is not healthy.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// RateLimitStatus is the audit of a step against spec.rateLimit.
+type RateLimitStatus struct {
+	// clients is how many distinct clients were seen.
+	Clients int64 `json:"clients"`
+	// granted is how many requests were granted (an expected status but 429).
+	Granted int64 `json:"granted"`
+	// denied is how many requests were answered 429.
+	Denied int64 `json:"denied"`
+	// overLimitGrants is how many of the granted are certainly beyond the
+	// contract, given the true elapsed time.
+	OverLimitGrants int64 `json:"overLimitGrants"`
+	// falseDenials is how many of the denied were denied although a token was
+	// certainly there.
+	FalseDenials int64 `json:"falseDenials"`
+	// untracked is how many requests could not be audited because the step had
+	// more clients than a worker tracks.
+	// +optional
+	Untracked int64 `json:"untracked,omitempty"`
+}
+
+// ErrorSample is one failure as a worker met it.
+type ErrorSample struct {
+	// outcome is the failure's class, spelled as in outcomes.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	Outcome string `json:"outcome"`
+	// message is the error, truncated.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	Message string `json:"message"`
+}
+
+// ThresholdState is the result of a threshold.
+//
+// +kubebuilder:validation:Enum=Pending;Passed;Failed;Inconclusive
+type ThresholdState string
+
+const (
+	// ThresholdPending has not been judged on any step yet.
+	ThresholdPending ThresholdState = "Pending"
+	// ThresholdPassed was kept in every step judged so far.
+	ThresholdPassed ThresholdState = "Passed"
+	// ThresholdFailed was breached in a step.
+	ThresholdFailed ThresholdState = "Failed"
+	// ThresholdInconclusive could not be judged in a step.
+	ThresholdInconclusive ThresholdState = "Inconclusive"
+)
+
+// ThresholdStatus is a threshold's worst result over the steps judged so far.
+type ThresholdStatus struct {
+	// name identifies the threshold.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// state is the result.
+	// +required
+	State ThresholdState `json:"state"`
+	// step is the step that decided.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Step string `json:"step,omitempty"`
+	// observed is the value in that step.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Observed string `json:"observed,omitempty"`
+	// limit is the bound.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Limit string `json:"limit,omitempty"`
+	// message is the result in a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}

@@ -1,0 +1,95 @@
+package v1alpha1
+
+// Threshold is a bound on a metric, judged on the merged result of all workers,
+// for each step apart.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.max) != has(self.min)",message="spec.thresholds: exactly one of max and min must be set"
+// +kubebuilder:validation:XValidation:rule="!self.metric.matches('^(p[0-9.]+|max|mean)$') || (has(self.max) ? self.max : self.?min.orValue('')).matches('^[0-9]+([.][0-9]+)?(us|ms|s)$')",message="spec.thresholds: the bound of a latency is a duration such as 500ms"
+// +kubebuilder:validation:XValidation:rule="!(self.metric in ['failureRate', 'rateLimitedRate', 'unsentRate']) || (has(self.max) ? self.max : self.?min.orValue('')).matches('^[0-9]+([.][0-9]+)?%$')",message="spec.thresholds: the bound of failureRate, rateLimitedRate or unsentRate is a percentage such as 1%"
+// +kubebuilder:validation:XValidation:rule="!(self.metric in ['goodput', 'throughput']) || (has(self.max) ? self.max : self.?min.orValue('')).matches('^[0-9]+([.][0-9]+)?$')",message="spec.thresholds: the bound of goodput or throughput is a number of requests per second such as 1000"
+// +kubebuilder:validation:XValidation:rule="!(self.metric in ['overLimitGrants', 'falseDenials']) || (has(self.max) ? self.max : self.?min.orValue('')).matches('^[0-9]+$')",message="spec.thresholds: the bound of overLimitGrants or falseDenials is a whole number such as 0"
+// +kubebuilder:validation:XValidation:rule="!(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate']) || !has(self.requests)",message="spec.thresholds: overLimitGrants, falseDenials and unsentRate are not known per request; leave requests out"
+type Threshold struct {
+	// name identifies the threshold in the result. Absent: the metric.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// metric is what is bounded.
+	// +required
+	Metric Metric `json:"metric"`
+
+	// requests restricts the metric to requests of these names. Absent: all.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Requests []string `json:"requests,omitempty"`
+
+	// upTo restricts the threshold to steps of at most this many users. Absent:
+	// all steps. Steps with a rate are always judged.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	UpTo *int32 `json:"upTo,omitempty"`
+
+	// max is the largest value that is good: 500ms, 1% or 1000, by the metric.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Max *string `json:"max,omitempty"`
+
+	// min is the smallest value that is good, written like max.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Min *string `json:"min,omitempty"`
+
+	// onBreach is what happens when a step breaches the threshold. Default
+	// Continue.
+	// +optional
+	// +kubebuilder:default=Continue
+	OnBreach BreachAction `json:"onBreach,omitempty"`
+}
+
+// Metric names a quantity of a step's merged result.
+//
+// +kubebuilder:validation:Enum=p50;p75;p90;p95;p99;p99.9;p99.99;max;mean;failureRate;rateLimitedRate;unsentRate;goodput;throughput;overLimitGrants;falseDenials
+type Metric string
+
+const (
+	// MetricMax is the longest response time.
+	MetricMax Metric = "max"
+	// MetricMean is the mean response time.
+	MetricMean Metric = "mean"
+	// MetricFailureRate is the share of sent requests that did not get an
+	// expected response, in percent.
+	MetricFailureRate Metric = "failureRate"
+	// MetricRateLimitedRate is the share of sent requests answered 429.
+	MetricRateLimitedRate Metric = "rateLimitedRate"
+	// MetricUnsentRate is the share of due requests that were never sent.
+	MetricUnsentRate Metric = "unsentRate"
+	// MetricGoodput is expected responses per second of the window.
+	MetricGoodput Metric = "goodput"
+	// MetricThroughput is responses of any kind per second of the window.
+	MetricThroughput Metric = "throughput"
+	// MetricOverLimitGrants is how many requests were granted beyond the
+	// contract of spec.rateLimit, given the true elapsed time.
+	MetricOverLimitGrants Metric = "overLimitGrants"
+	// MetricFalseDenials is how many requests were denied although a token was
+	// certainly there.
+	MetricFalseDenials Metric = "falseDenials"
+)
+
+// BreachAction is what happens when a step breaches a threshold.
+//
+// +kubebuilder:validation:Enum=Continue;StopLadder
+type BreachAction string
+
+const (
+	// BreachContinue goes on with the next step.
+	BreachContinue BreachAction = "Continue"
+	// BreachStopLadder skips the steps that follow.
+	BreachStopLadder BreachAction = "StopLadder"
+)

@@ -1,0 +1,34 @@
+package v1alpha1
+
+import corev1 "k8s.io/api/core/v1"
+
+// Worker adjusts the pods that send the load.
+type Worker struct {
+	// image is the worker's image. Absent: the one of the operator's release.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+
+	// imagePullPolicy is as in a container. Absent: IfNotPresent.
+	// +optional
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
+	// resources of the worker's container. Absent: requests of 100m CPU and
+	// 128Mi memory, no limits. A CPU limit throttles the generator; it is
+	// reported when it does.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// nodeSelector restricts the nodes on which workers run.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// tolerations allow workers on tainted nodes.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+}

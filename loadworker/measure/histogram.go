@@ -1,0 +1,127 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// The bounds are fixed, not configurable: histograms merge without error only
+// if all workers share them.
+const (
+	// Lowest is the unit of a histogram, and the shortest time it tells from zero.
+	Lowest = time.Microsecond
+	// Highest is the longest time; longer ones are clamped to it and counted.
+	Highest = time.Hour
+	// SignificantDigits is the precision: 3 digits, a relative error of 0.1 %.
+	SignificantDigits = 3
+)
+
+// Histogram counts times between Lowest and Highest. It is not safe for
+// concurrent use. The zero value is not usable; call NewHistogram.
+type Histogram struct {
+	hdr     *hdrhistogram.Histogram
+	clamped int64
+}
+
+// NewHistogram returns an empty histogram of the fixed bounds.
+func NewHistogram() *Histogram {
+	return &Histogram{hdr: hdrhistogram.New(1, int64(Highest/Lowest), SignificantDigits)}
+}
+
+// Record counts one time, rounded to the nearest unit. Times below zero count
+// as zero; times above Highest are clamped and counted as such.
+func (h *Histogram) Record(d time.Duration) {
+	v := int64((d + Lowest/2) / Lowest)
+	if v < 0 {
+		v = 0
+	}
+	if limit := int64(Highest / Lowest); v > limit {
+		v = limit
+		h.clamped++
+	}
+	// The value is within bounds, so that recording cannot fail.
+	_ = h.hdr.RecordValue(v)
+}
+
+// Merge adds the counts of o. It fails if a count does not fit, which would
+// mean that the bounds differ; nothing is lost silently.
+func (h *Histogram) Merge(o *Histogram) error {
+	if o == nil {
+		return nil
+	}
+	if dropped := h.hdr.Merge(o.hdr); dropped > 0 {
+		return fmt.Errorf("merge histograms: %d values out of bounds", dropped)
+	}
+	h.clamped += o.clamped
+	return nil
+}
+
+// Count is how many times were recorded.
+func (h *Histogram) Count() int64 { return h.hdr.TotalCount() }
+
+// Clamped is how many times were longer than Highest.
+func (h *Histogram) Clamped() int64 { return h.clamped }
+
+// Min is the shortest time, 0 when empty.
+func (h *Histogram) Min() time.Duration { return h.duration(h.hdr.Min()) }
+
+// Max is the longest time, 0 when empty.
+func (h *Histogram) Max() time.Duration { return h.duration(h.hdr.Max()) }
+
+// Mean is the arithmetic mean, 0 when empty.
+func (h *Histogram) Mean() time.Duration {
+	return time.Duration(h.hdr.Mean() * float64(Lowest))
+}
+
+// Quantile is the nearest-rank quantile q, in (0, 1). ok is false when fewer
+// than 1/(1-q) samples are there, since the quantile would then be just the
+// maximum under another name.
+func (h *Histogram) Quantile(q float64) (d time.Duration, ok bool) {
+	n := h.Count()
+	if n == 0 || float64(n)*(1-q) < 1-1e-9 {
+		return 0, false
+	}
+	return h.duration(h.hdr.ValueAtQuantile(q * 100)), true
+}
+
+func (h *Histogram) duration(v int64) time.Duration { return time.Duration(v) * Lowest }
+
+// Clone is an independent copy.
+func (h *Histogram) Clone() *Histogram {
+	c := NewHistogram()
+	c.hdr.Merge(h.hdr)
+	c.clamped = h.clamped
+	return c
+}
+
+// Encode is the histogram as HdrHistogram V2, compressed, in base64. The count
+// of clamped values is not part of that format.
+func (h *Histogram) Encode() (string, error) {
+	b, err := h.hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return "", fmt.Errorf("encode histogram: %w", err)
+	}
+	return string(b), nil
+}
+
+// Decode reads what Encode wrote. It refuses histograms of other bounds.
+func Decode(s string, clamped int64) (h *Histogram, err error) {
+	// The library panics on some truncated input; what comes over the wire must
+	// end in an error.
+	defer func() {
+		if r := recover(); r != nil {
+			h, err = nil, fmt.Errorf("decode histogram: %v", r)
+		}
+	}()
+	hdr, err := hdrhistogram.Decode([]byte(s))
+	if err != nil {
+		return nil, fmt.Errorf("decode histogram: %w", err)
+	}
+	if hdr.LowestTrackableValue() != 1 || hdr.HighestTrackableValue() != int64(Highest/Lowest) || hdr.SignificantFigures() != SignificantDigits {
+		return nil, errors.New("decode histogram: bounds differ from 1 us, 1 h, 3 digits")
+	}
+	return &Histogram{hdr: hdr, clamped: clamped}, nil
+}

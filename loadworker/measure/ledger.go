@@ -1,0 +1,84 @@
+package measure
+
+import "time"
+
+// MaxClients is how many clients a worker keeps a ledger for in a step. It
+// bounds memory and the size of a snapshot: 1000 ledgers of a 60 s step are at
+// most 1000 x 64 slices.
+const MaxClients = 1000
+
+// MaxSlices is into how many slices of time a ledger divides a step. The audit
+// compares every pair of slices, so its cost is the square of this.
+const MaxSlices = 64
+
+// Slice is what one client was granted and denied among the requests that were
+// sent in one slice of a step. Times count from the step's start instant on the
+// operator's clock.
+type Slice struct {
+	// Granted is how many were answered with an expected status other than 429.
+	Granted int64
+	// Denied is how many were answered 429.
+	Denied int64
+	// Unknown is how many may or may not have taken a token: failed or in flight.
+	Unknown int64
+	// FirstSent is the earliest send and LastReceived the latest receipt.
+	FirstSent, LastReceived time.Duration
+}
+
+// Ledger is one client's slices, by index from 0; absent ones are empty.
+type Ledger struct {
+	Slices map[int]Slice
+}
+
+// NewLedger returns an empty ledger.
+func NewLedger() *Ledger { return &Ledger{Slices: map[int]Slice{}} }
+
+// SliceWidth is the width of a slice in a step of that duration (an upper bound
+// for a burst): a 64th of it, but at least 100 ms.
+func SliceWidth(step time.Duration) time.Duration {
+	return max(step/MaxSlices+1, 100*time.Millisecond)
+}
+
+// Record adds one request to slice i. received is ignored for outcomes without
+// a response.
+func (l *Ledger) Record(i int, sent, received time.Duration, o Outcome) {
+	add := Slice{FirstSent: sent, LastReceived: received}
+	switch o {
+	case Success:
+		add.Granted = 1
+	case RateLimited:
+		add.Denied = 1
+	default:
+		add.Unknown = 1
+		add.LastReceived = sent
+	}
+	l.add(i, add)
+}
+
+func (l *Ledger) add(i int, add Slice) {
+	s, ok := l.Slices[i]
+	if !ok {
+		l.Slices[i] = add
+		return
+	}
+	s.Granted += add.Granted
+	s.Denied += add.Denied
+	s.Unknown += add.Unknown
+	s.FirstSent = min(s.FirstSent, add.FirstSent)
+	s.LastReceived = max(s.LastReceived, add.LastReceived)
+	l.Slices[i] = s
+}
+
+// Merge adds o, of another worker, to l.
+func (l *Ledger) Merge(o *Ledger) {
+	for i, s := range o.Slices {
+		l.add(i, s)
+	}
+}
+
+// Clone is an independent copy.
+func (l *Ledger) Clone() *Ledger {
+	c := NewLedger()
+	c.Merge(l)
+	return c
+}

@@ -1,0 +1,69 @@
+package measure
+
+// Outcome is what became of a sent request. Every sent request has exactly one.
+type Outcome uint8
+
+const (
+	// Success is an expected response of any status but 429.
+	Success Outcome = iota
+	// RateLimited is a response of status 429, expected or not.
+	RateLimited
+	// ClientError is an unexpected 4xx other than 429.
+	ClientError
+	// ServerError is an unexpected 5xx.
+	ServerError
+	// UnexpectedStatus is an unexpected response of any other status.
+	UnexpectedStatus
+	// Timeout is no whole response in time.
+	Timeout
+	// Refused is a refused connection.
+	Refused
+	// Reset is a connection reset or closed before the response was whole.
+	Reset
+	// DNS is a host name that did not resolve.
+	DNS
+	// TLS is a failed handshake or certificate.
+	TLS
+	// BadResponse is bytes that are no HTTP response.
+	BadResponse
+	// Unfinished is a request in flight, or cut at the end of its step.
+	Unfinished
+	// Other is any other failure.
+	Other
+
+	// NumOutcomes is the number of classes.
+	NumOutcomes = int(Other) + 1
+)
+
+var outcomeNames = [NumOutcomes]string{
+	"success", "rateLimited", "clientError", "serverError", "unexpectedStatus",
+	"timeout", "refused", "reset", "dns", "tls", "badResponse", "unfinished", "other",
+}
+
+// String is the class's name as the API spells it.
+func (o Outcome) String() string {
+	if int(o) >= NumOutcomes {
+		return "invalid"
+	}
+	return outcomeNames[o]
+}
+
+// Responded says whether the class has a whole response behind it.
+func (o Outcome) Responded() bool { return o <= UnexpectedStatus }
+
+// ClassifyStatus is the class of a whole response, given whether its status was
+// expected.
+func ClassifyStatus(status int, expected bool) Outcome {
+	switch {
+	case status == 429:
+		return RateLimited
+	case expected:
+		return Success
+	case status >= 400 && status <= 499:
+		return ClientError
+	case status >= 500 && status <= 599:
+		return ServerError
+	default:
+		return UnexpectedStatus
+	}
+}

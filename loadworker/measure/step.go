@@ -1,0 +1,163 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// LateAfter is how long after its due time a request counts as late.
+const LateAfter = 10 * time.Millisecond
+
+// Step is what one worker, or all of them merged, measured in a step so far.
+type Step struct {
+	// Requests has one entry for each request of the plan, in its order.
+	Requests []Request
+	// Due is how many requests the schedule asked for so far.
+	Due int64
+	// Unsent is how many due requests were not sent; the unsent of a step that
+	// still runs may yet be sent.
+	Unsent int64
+	// Lateness is how late the generator sent requests that it was free to send:
+	// its own error, not the target's.
+	Lateness *Histogram
+	// ConnectionsOpened is how many connections were opened.
+	ConnectionsOpened int64
+	// Clients are the audit ledgers by client, when the plan names a client header.
+	Clients map[string]*Ledger
+	// Untracked is how many requests had no ledger because there were too many clients.
+	Untracked int64
+	// FirstStart and LastStart are when the first and the last of the merged
+	// workers began, on the operator's clock.
+	FirstStart, LastStart time.Time
+	// Window is the time over which rates are counted: the step's duration, or
+	// the time to the last response of a burst; the longest of the merged.
+	Window time.Duration
+	// ClockError bounds how wrong a worker's idea of the operator's clock is; the
+	// largest of the merged.
+	ClockError time.Duration
+	// Errors has one message for each failing outcome that occurred.
+	Errors map[Outcome]string
+}
+
+// Request is what was measured of one request of the plan.
+type Request struct {
+	// Sent is how many were sent.
+	Sent int64
+	// Expected is how many got an expected response, 429 included if expected.
+	Expected int64
+	// Late is how many were sent more than LateAfter after they were due.
+	Late int64
+	// CompletedInWindow is how many whole responses came before the window
+	// closed, and ExpectedInWindow how many of those were expected.
+	CompletedInWindow, ExpectedInWindow int64
+	// Outcomes divides Sent. What is in flight counts as Unfinished.
+	Outcomes [NumOutcomes]int64
+	// Response is measured from the due time, Service from the send time; both
+	// hold every outcome but Unfinished.
+	Response, Service *Histogram
+}
+
+// NewStep returns an empty step for a plan of that many requests.
+func NewStep(requests int) *Step {
+	s := &Step{Requests: make([]Request, requests), Lateness: NewHistogram()}
+	for i := range s.Requests {
+		s.Requests[i] = NewRequest()
+	}
+	return s
+}
+
+// NewRequest returns an empty request.
+func NewRequest() Request {
+	return Request{Response: NewHistogram(), Service: NewHistogram()}
+}
+
+// Completed is how many got a whole response, of any status.
+func (r *Request) Completed() int64 {
+	var n int64
+	for o := Success; o.Responded(); o++ {
+		n += r.Outcomes[o]
+	}
+	return n
+}
+
+// Merge adds o to r.
+func (r *Request) Merge(o *Request) error {
+	r.Sent += o.Sent
+	r.Expected += o.Expected
+	r.Late += o.Late
+	r.CompletedInWindow += o.CompletedInWindow
+	r.ExpectedInWindow += o.ExpectedInWindow
+	for i := range r.Outcomes {
+		r.Outcomes[i] += o.Outcomes[i]
+	}
+	return errors.Join(r.Response.Merge(o.Response), r.Service.Merge(o.Service))
+}
+
+// Merge adds o, of another worker, to s.
+func (s *Step) Merge(o *Step) error {
+	if len(s.Requests) != len(o.Requests) {
+		return fmt.Errorf("merge steps: %d requests into %d", len(o.Requests), len(s.Requests))
+	}
+	for i := range s.Requests {
+		if err := s.Requests[i].Merge(&o.Requests[i]); err != nil {
+			return fmt.Errorf("request %d: %w", i, err)
+		}
+	}
+	s.Due += o.Due
+	s.Unsent += o.Unsent
+	s.ConnectionsOpened += o.ConnectionsOpened
+	s.Untracked += o.Untracked
+	s.mergeTimes(o)
+	s.mergeErrors(o)
+	s.mergeClients(o)
+	return s.Lateness.Merge(o.Lateness)
+}
+
+func (s *Step) mergeTimes(o *Step) {
+	if !o.FirstStart.IsZero() && (s.FirstStart.IsZero() || o.FirstStart.Before(s.FirstStart)) {
+		s.FirstStart = o.FirstStart
+	}
+	if o.LastStart.After(s.LastStart) {
+		s.LastStart = o.LastStart
+	}
+	s.Window = max(s.Window, o.Window)
+	s.ClockError = max(s.ClockError, o.ClockError)
+}
+
+// mergeErrors keeps the alphabetically first message of each class, so that
+// the order of merging does not matter.
+func (s *Step) mergeErrors(o *Step) {
+	for class, text := range o.Errors {
+		if s.Errors == nil {
+			s.Errors = map[Outcome]string{}
+		}
+		if old, ok := s.Errors[class]; !ok || text < old {
+			s.Errors[class] = text
+		}
+	}
+}
+
+func (s *Step) mergeClients(o *Step) {
+	for name, ledger := range o.Clients {
+		if s.Clients == nil {
+			s.Clients = map[string]*Ledger{}
+		}
+		if mine, ok := s.Clients[name]; ok {
+			mine.Merge(ledger)
+		} else {
+			s.Clients[name] = ledger.Clone()
+		}
+	}
+}
+
+// Total is all requests merged into one.
+func (s *Step) Total() (Request, error) {
+	total := NewRequest()
+	for i := range s.Requests {
+		if err := total.Merge(&s.Requests[i]); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
