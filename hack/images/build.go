@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/images/archive"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/debimage"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/goimage"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/rootfs"
+)
+
+// builder turns recipes into tars.
+type builder struct {
+	out     string
+	golang  goimage.Builder
+	debian  debimage.Builder
+	install bool
+	w       io.Writer
+}
+
+func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("find the cache folder: %w", err)
+	}
+	cache = filepath.Join(cache, "loadtest-operator", "images")
+	for _, dir := range []string{out, cache} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	return &builder{
+		out:     out,
+		golang:  goimage.Builder{Root: root, BinDir: filepath.Join(cache, "bin"), Certificates: goimage.HostCertificates},
+		debian:  debimage.Builder{CacheDir: filepath.Join(cache, "debian"), Fresh: fresh, AptDir: "/etc/apt", Extract: debimage.Mmdebstrap},
+		install: install,
+		w:       w,
+	}, nil
+}
+
+// buildAll builds every image, one after the other as the compiler keeps all
+// cores busy; one that fails does not keep the others from being built.
+func (b *builder) buildAll(ctx context.Context, images []recipe.Image) error {
+	width := 0
+	for _, image := range images {
+		width = max(width, len(image.Ref()))
+	}
+	var failed []string
+	for _, image := range images {
+		start := time.Now()
+		saved, err := b.build(ctx, image)
+		seconds := time.Since(start).Seconds()
+		if err != nil {
+			failed = append(failed, image.Name)
+			fmt.Fprintf(b.w, "%-*s  failed after %.1f s: %v\n", width, image.Ref(), seconds, err)
+			continue
+		}
+		fmt.Fprintf(b.w, "%-*s  %6.1f MB  %s  %s  %.1f s\n", width, image.Ref(),
+			float64(saved.Size)/1e6, saved.ID.String()[:len("sha256:")+12], outcome(saved), seconds)
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %d images failed: %s", len(failed), len(images), strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+func outcome(s archive.Saved) string {
+	if s.Written {
+		return "built "
+	}
+	return "cached"
+}
+
+func (b *builder) build(ctx context.Context, image recipe.Image) (archive.Saved, error) {
+	var img v1.Image
+	var err error
+	switch {
+	case image.Go != nil:
+		img, err = b.goImage(ctx, *image.Go)
+	case image.Debian != nil:
+		img, err = b.debianImage(ctx, *image.Debian)
+	default:
+		err = errors.New("the recipe names neither a Go package nor Debian packages")
+	}
+	if err != nil {
+		return archive.Saved{}, err
+	}
+	return archive.Save(filepath.Join(b.out, image.File()), image.Ref(), img)
+}
+
+func (b *builder) goImage(ctx context.Context, r recipe.Go) (v1.Image, error) {
+	tree, err := b.golang.Tree(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Image(rootfs.Run{Entrypoint: []string{"/" + r.Binary}})
+}
+
+func (b *builder) debianImage(ctx context.Context, r recipe.Debian) (v1.Image, error) {
+	if err := debimage.Prerequisite(ctx, b.install, b.w); err != nil {
+		return nil, err
+	}
+	tree, cached, err := b.debian.Tree(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	run := rootfs.Run{Entrypoint: []string{"/" + debimage.Entrypoint}, Command: r.Command}
+	if len(r.Writable) > 0 {
+		run.WorkingDir = "/" + r.Writable[0]
+	}
+	if !cached {
+		fmt.Fprintf(b.w, "extracted %s from Debian's packages\n", r.Packages[0])
+	}
+	return tree.Image(run)
+}

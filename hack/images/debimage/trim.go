@@ -1,0 +1,43 @@
+package debimage
+
+import (
+	"path"
+	"strings"
+)
+
+// trim are the files that a running container does not use, as patterns of
+// path.Match; a folder goes with everything in it.
+var trim = []string{
+	// The container runtime makes these; mmdebstrap copies the last ones from
+	// the building host, which is nobody's business.
+	"dev", "proc", "sys", "etc/fstab", "etc/hostname", "etc/resolv.conf",
+	// What people read.
+	"usr/share/bug", "usr/share/doc", "usr/share/info", "usr/share/lintian", "usr/share/locale", "usr/share/man",
+	"usr/share/bash-completion", "usr/share/pixmaps",
+	// What installs and updates.
+	"etc/apt", "etc/dpkg", "etc/debconf.conf", "etc/adduser.conf", "etc/deluser.conf", "etc/alternatives",
+	"usr/share/debconf", "usr/share/dpkg", "usr/lib/dpkg", "usr/lib/apt", "usr/bin/dpkg*", "usr/bin/apt*",
+	"usr/lib/usrmerge", "var/cache", "var/lib/apt", "var/lib/dpkg", "var/log",
+	// Scripts of packages are written in it; no program of ours is.
+	"usr/bin/perl*", "usr/lib/*/perl*", "usr/lib/*/libperl*", "usr/share/perl*", "etc/perl",
+	// One container runs one program: no init, no timers, no logins.
+	"etc/cron.*", "etc/init.d", "etc/logrotate.d", "etc/pam.d", "etc/rc?.d", "etc/security", "etc/systemd", "etc/ufw",
+	"lib/systemd", "lib/init", "usr/lib/systemd", "lib/*/security",
+	// Conversions between character sets, and headers.
+	"usr/lib/*/gconv", "usr/include",
+}
+
+// trimmed reports whether the file, or a folder that it is in, is to go.
+func trimmed(name string) bool {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		prefix := strings.Join(parts[:i+1], "/")
+		for _, pattern := range trim {
+			// A bad pattern is caught by the test of the list.
+			if ok, _ := path.Match(pattern, prefix); ok {
+				return true
+			}
+		}
+	}
+	return false
+}

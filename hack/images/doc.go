@@ -1,0 +1,16 @@
+// Command images builds the container images of this repository as
+// docker-save tar files, without Docker and without an image registry.
+//
+//	recipe   what each image is made of: a pure list
+//	   │
+//	   ├─ goimage   a static Go binary ───┐
+//	   │                                  ├─ rootfs   one layer, one config ── archive   bin/images/NAME.tar
+//	   └─ debimage  Debian packages ──────┘
+//
+// The same inputs give the same image: entries are sorted, owners and modes
+// are set, and every timestamp is zero. A tar whose image has not changed is
+// left untouched, so that what depends on the file need not be redone.
+//
+// It is a module of its own, so that the libraries for images stay out of the
+// operator's dependencies; it imports nothing else of this repository.
+package main

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
+)
+
+const usage = `images builds this repository's container images without Docker or a registry.
+
+Usage:
+  images build [--out DIR] [--install] [--fresh] [NAME...]
+  images list
+
+build writes one docker-save tar per image (all of them, if none is named). A
+tar whose image has not changed is left untouched. Load one with any of
+  cluster load bin/images/*.tar
+  kind load image-archive bin/images/operator.tar
+  docker load --input bin/images/operator.tar
+
+Flags of build:
+  --out DIR   where the tars go, relative to the repository (default bin/images)
+  --install   install mmdebstrap with apt-get if it is missing (as root)
+  --fresh     extract Debian packages again, with the updates made since
+
+The images of our own binaries need Go; those of Debian packages (redis, nginx)
+need a Debian host with mmdebstrap, and use the archives in its /etc/apt.
+Extracted packages and linked binaries are kept in the user's cache folder,
+under loadtest-operator/images.
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "images:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, w io.Writer) error {
+	if len(args) == 0 {
+		return errors.New("which command? build or list; --help explains them")
+	}
+	switch args[0] {
+	case "build":
+		return buildCommand(ctx, args[1:], w)
+	case "list":
+		return list(w)
+	case "help", "-h", "-help", "--help":
+		_, err := io.WriteString(w, usage)
+		return err
+	}
+	return fmt.Errorf("unknown command %q: the commands are build and list; --help explains them", args[0])
+}
+
+func buildCommand(ctx context.Context, args []string, w io.Writer) error {
+	flags := flag.NewFlagSet("build", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	out := flags.String("out", "bin/images", "")
+	install := flags.Bool("install", false, "")
+	fresh := flags.Bool("fresh", false, "")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		_, err := io.WriteString(w, usage)
+		return err
+	} else if err != nil {
+		return fmt.Errorf("%w; --help explains the flags", err)
+	}
+	images, err := recipe.Select(flags.Args())
+	if err != nil {
+		return err
+	}
+	root, err := repositoryRoot()
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(*out) {
+		*out = filepath.Join(root, *out)
+	}
+	b, err := newBuilder(root, *out, *install, *fresh, w)
+	if err != nil {
+		return err
+	}
+	return b.buildAll(ctx, images)
+}
+
+func list(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "NAME\tIMAGE\tFILE\tFROM")
+	for _, i := range recipe.All() {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", i.Name, i.Ref(), i.File(), i.Source())
+	}
+	return tw.Flush()
+}
+
+// repositoryRoot is the closest folder above that holds a PROJECT file, which
+// only the root of an operator's repository does.
+func repositoryRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "PROJECT")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no PROJECT file in this folder or above: run images inside the repository")
+		}
+	}
+}

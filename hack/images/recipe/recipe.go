@@ -1,0 +1,97 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Image is one image. Exactly one of Go and Debian says what is in it.
+type Image struct {
+	// Name is what the command line and the tar file call it.
+	Name   string
+	Go     *Go
+	Debian *Debian
+}
+
+// Go is an image that holds one static binary of the root module.
+type Go struct {
+	// Package is the main package, relative to the repository's root.
+	Package string
+	// Binary is the file in the root of the image, and its entrypoint.
+	Binary string
+}
+
+// Debian is an image that holds a few Debian packages.
+type Debian struct {
+	// Packages are extracted together with what they depend on.
+	Packages []string
+	// Command runs when the container names no other. Arguments that begin
+	// with a dash are added to its first word, as the official images do it:
+	// a chart written for those runs these unchanged.
+	Command []string
+	// Writable are folders that belong to the image's user; the first is the
+	// working folder.
+	Writable []string
+	// Links are symbolic links, by path.
+	Links map[string]string
+}
+
+// All are the images, in the order in which they are built and listed.
+func All() []Image {
+	return []Image{
+		{Name: "operator", Go: &Go{Package: ".", Binary: "manager"}},
+		{Name: "worker", Go: &Go{Package: "./loadworker", Binary: "loadworker"}},
+		{Name: "ratelimiter", Go: &Go{Package: "./targets/ratelimiter/cmd/ratelimiter", Binary: "ratelimiter"}},
+		{Name: "redis", Debian: &Debian{
+			Packages: []string{"redis-server", "dash", "coreutils"},
+			Command:  []string{"redis-server"},
+			Writable: []string{"data"},
+		}},
+		{Name: "nginx", Debian: &Debian{
+			Packages: []string{"nginx", "dash", "coreutils"},
+			Command:  []string{"nginx", "-g", "daemon off;"},
+			Writable: []string{"var/lib/nginx", "var/log/nginx", "run"},
+			// Nginx opens its compiled-in logs before it reads its
+			// configuration; a container's log is its output.
+			Links: map[string]string{
+				"var/log/nginx/access.log": "/dev/stdout",
+				"var/log/nginx/error.log":  "/dev/stderr",
+			},
+		}},
+	}
+}
+
+// Ref is the name under which nodes know the image. Its host is never dialed:
+// the images are loaded, not pulled.
+func (i Image) Ref() string { return "loadtest.dev/" + i.Name + ":dev" }
+
+// File is the name of the image's tar.
+func (i Image) File() string { return i.Name + ".tar" }
+
+// Source says in a few words what the image is made from.
+func (i Image) Source() string {
+	if i.Go != nil {
+		return "go " + i.Go.Package
+	}
+	return "debian " + strings.Join(i.Debian.Packages, " ")
+}
+
+// Select returns the named images in the order of All, or all of them if no
+// name is given.
+func Select(names []string) ([]Image, error) {
+	all := All()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var known []string
+	for _, i := range all {
+		known = append(known, i.Name)
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, fmt.Errorf("unknown image %q: the images are %s", n, strings.Join(known, ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(i Image) bool { return !slices.Contains(names, i.Name) }), nil
+}

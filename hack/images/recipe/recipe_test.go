@@ -1,0 +1,82 @@
+package recipe
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEveryImageHasExactlyOneSource(t *testing.T) {
+	for _, i := range All() {
+		if (i.Go == nil) == (i.Debian == nil) {
+			t.Errorf("image %s: want exactly one of Go and Debian", i.Name)
+		}
+	}
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	seen := map[string]bool{}
+	for _, i := range All() {
+		if seen[i.Ref()] {
+			t.Errorf("image %s is listed twice", i.Ref())
+		}
+		seen[i.Ref()] = true
+	}
+}
+
+func TestSelect(t *testing.T) {
+	tests := map[string]struct {
+		names   []string
+		want    []string
+		wantErr string
+	}{
+		"nothing named selects all":     {want: []string{"operator", "worker", "ratelimiter", "redis", "nginx"}},
+		"one":                           {names: []string{"redis"}, want: []string{"redis"}},
+		"the list's order, not the ask": {names: []string{"nginx", "operator"}, want: []string{"operator", "nginx"}},
+		"a name twice is built once":    {names: []string{"nginx", "nginx"}, want: []string{"nginx"}},
+		"unknown": {
+			names:   []string{"operator", "postgre"},
+			wantErr: `unknown image "postgre": the images are operator, worker, ratelimiter, redis, nginx`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			images, err := Select(tt.names)
+			if got := errText(err); got != tt.wantErr {
+				t.Fatalf("error = %q, want %q", got, tt.wantErr)
+			}
+			var got []string
+			for _, i := range images {
+				got = append(got, i.Name)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("selected (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestImageNames(t *testing.T) {
+	images, err := Select([]string{"worker", "redis"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, i := range images {
+		got = append(got, i.Ref(), i.File(), i.Source())
+	}
+	want := []string{
+		"loadtest.dev/worker:dev", "worker.tar", "go ./loadworker",
+		"loadtest.dev/redis:dev", "redis.tar", "debian redis-server dash coreutils",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
