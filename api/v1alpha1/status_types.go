@@ -30,6 +30,11 @@ type LoadTestStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
+	// stopTime is when the operator began to cut the run short, because of
+	// spec.terminate or activeDeadlineSeconds.
+	// +optional
+	StopTime *metav1.MicroTime `json:"stopTime,omitempty"`
+
 	// completionTime is when the run finished, in whatever way.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
@@ -174,6 +179,10 @@ type StepStatus struct {
 	// begin the step.
 	// +optional
 	StartTime *metav1.MicroTime `json:"startTime,omitempty"`
+	// completionTime is when the operator took the step as done: after the last
+	// response of all workers.
+	// +optional
+	CompletionTime *metav1.MicroTime `json:"completionTime,omitempty"`
 	// window is the time over which throughput and goodput are counted: the
 	// duration of the step, or what the requests of a burst took. The drain after
 	// it does not belong to it.
@@ -188,7 +197,7 @@ type StepStatus struct {
 	// reportedUntil is when the last of them was taken, if the step runs or a
 	// worker was lost.
 	// +optional
-	ReportedUntil *metav1.Time `json:"reportedUntil,omitempty"`
+	ReportedUntil *metav1.MicroTime `json:"reportedUntil,omitempty"`
 	// result is what was measured. Absent for pauses and before the first report.
 	// +optional
 	Result *StepResult `json:"result,omitempty"`

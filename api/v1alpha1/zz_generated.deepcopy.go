@@ -358,6 +358,10 @@ func (in *LoadTestStatus) DeepCopyInto(out *LoadTestStatus) {
 		in, out := &in.StartTime, &out.StartTime
 		*out = (*in).DeepCopy()
 	}
+	if in.StopTime != nil {
+		in, out := &in.StopTime, &out.StopTime
+		*out = (*in).DeepCopy()
+	}
 	if in.CompletionTime != nil {
 		in, out := &in.CompletionTime, &out.CompletionTime
 		*out = (*in).DeepCopy()
@@ -576,6 +580,10 @@ func (in *StepStatus) DeepCopyInto(out *StepStatus) {
 	*out = *in
 	if in.StartTime != nil {
 		in, out := &in.StartTime, &out.StartTime
+		*out = (*in).DeepCopy()
+	}
+	if in.CompletionTime != nil {
+		in, out := &in.CompletionTime, &out.CompletionTime
 		*out = (*in).DeepCopy()
 	}
 	if in.Window != nil {
