@@ -1,0 +1,200 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+const (
+	// maxCount bounds every count, so that the sums of 1000 workers cannot
+	// overflow: it is a million requests a second for eight years.
+	maxCount = 1 << 48
+	// maxSpan bounds every duration, far above any step.
+	maxSpan = 366 * 24 * time.Hour
+	// MaxClientBytes is the longest name of a client: an address or a token, not
+	// a text. A longer one is refused, not cut: two clients must not become one.
+	MaxClientBytes = 256
+	// maxSlices is how many slices a ledger may have: a step that drains after
+	// its end has some beyond those it was divided into.
+	maxSlices = 2 * measure.MaxSlices
+)
+
+// ToStep reads what a worker sent of a step in a plan of that many requests.
+// It keeps nothing of m.
+func ToStep(m *workerv1.StepMeasurement, requests int) (*measure.Step, error) {
+	if m == nil {
+		return nil, errors.New("measurement: missing")
+	}
+	if len(m.GetRequests()) != requests {
+		return nil, fmt.Errorf("requests: %d, the plan has %d", len(m.GetRequests()), requests)
+	}
+	if err := checkTotals(m); err != nil {
+		return nil, err
+	}
+	s := &measure.Step{
+		Requests:          make([]measure.Request, requests),
+		Due:               m.GetDue(),
+		Unsent:            m.GetUnsent(),
+		ConnectionsOpened: m.GetConnectionsOpened(),
+		Untracked:         m.GetUntracked(),
+		FirstStart:        toTime(m.GetStartUnixNanos()),
+		LastStart:         toTime(m.GetStartUnixNanos()),
+		Window:            time.Duration(m.GetWindowNanos()),
+		ClockError:        time.Duration(m.GetClockErrorNanos()),
+	}
+	var sent int64
+	for i, r := range m.GetRequests() {
+		if err := toRequest(&s.Requests[i], r); err != nil {
+			return nil, fmt.Errorf("requests[%d].%w", i, err)
+		}
+		sent += r.GetSent()
+	}
+	var err error
+	if s.Lateness, err = toHistogram("lateness", m.GetLateness(), sent); err != nil {
+		return nil, err
+	}
+	if s.Clients, err = toClients(m.GetClients(), sent); err != nil {
+		return nil, err
+	}
+	if s.Errors, err = toErrors(m.GetErrors()); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func checkTotals(m *workerv1.StepMeasurement) error {
+	return errors.Join(
+		count("due", m.GetDue()),
+		count("unsent", m.GetUnsent()),
+		count("connections_opened", m.GetConnectionsOpened()),
+		count("untracked", m.GetUntracked()),
+		span("window_nanos", m.GetWindowNanos()),
+		span("clock_error_nanos", m.GetClockErrorNanos()),
+		atLeast("start_unix_nanos", m.GetStartUnixNanos(), 0),
+	)
+}
+
+func toRequest(to *measure.Request, m *workerv1.RequestMeasurement) error {
+	if err := count("sent", m.GetSent()); err != nil {
+		return err
+	}
+	to.Sent = m.GetSent()
+	to.Expected = m.GetExpected()
+	to.Late = m.GetLate()
+	to.CompletedInWindow = m.GetCompletedInWindow()
+	to.ExpectedInWindow = m.GetExpectedInWindow()
+	if err := toOutcomes(to, m.GetOutcomes()); err != nil {
+		return err
+	}
+	if err := errors.Join(
+		within("expected", to.Expected, "completed", to.Completed()),
+		within("late", to.Late, "sent", to.Sent),
+		within("completed_in_window", to.CompletedInWindow, "completed", to.Completed()),
+		within("expected_in_window", to.ExpectedInWindow, "expected", to.Expected),
+	); err != nil {
+		return err
+	}
+	var err error
+	if to.Response, err = toHistogram("response", m.GetResponse(), to.Sent); err != nil {
+		return err
+	}
+	to.Service, err = toHistogram("service", m.GetService(), to.Sent)
+	return err
+}
+
+func toOutcomes(to *measure.Request, outcomes []int64) error {
+	if len(outcomes) != measure.NumOutcomes {
+		return fmt.Errorf("outcomes: %d classes, there are %d", len(outcomes), measure.NumOutcomes)
+	}
+	var sum int64
+	for i, n := range outcomes {
+		// Each is at most Sent, so that the sum of 13 cannot overflow.
+		if err := within(fmt.Sprintf("outcomes[%v]", measure.Outcome(i)), n, "sent", to.Sent); err != nil {
+			return err
+		}
+		sum += n
+		to.Outcomes[i] = n
+	}
+	if sum != to.Sent {
+		return fmt.Errorf("outcomes: their sum is %d, sent is %d", sum, to.Sent)
+	}
+	return nil
+}
+
+func toHistogram(field string, m *workerv1.Histogram, sent int64) (*measure.Histogram, error) {
+	if m == nil {
+		return measure.NewHistogram(), nil
+	}
+	if err := checkBounds(m.GetEncoded()); err != nil {
+		return nil, fmt.Errorf("%s: %w", field, err)
+	}
+	h, err := measure.Decode(m.GetEncoded(), m.GetClamped())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", field, err)
+	}
+	if err := errors.Join(
+		within(field+": count", h.Count(), "sent", sent),
+		within(field+": clamped", h.Clamped(), "count", h.Count()),
+	); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+func toErrors(samples []*workerv1.ErrorSample) (map[measure.Outcome]string, error) {
+	if len(samples) == 0 {
+		return nil, nil
+	}
+	errs := make(map[measure.Outcome]string, measure.NumOutcomes)
+	for i, e := range samples {
+		o := e.GetOutcome()
+		if o <= int32(measure.Success) || o >= int32(measure.NumOutcomes) {
+			return nil, fmt.Errorf("errors[%d]: outcome %d is not a failure", i, o)
+		}
+		if _, ok := errs[measure.Outcome(o)]; ok {
+			return nil, fmt.Errorf("errors[%d]: %v comes twice", i, measure.Outcome(o))
+		}
+		errs[measure.Outcome(o)] = cleanText(e.GetMessage())
+	}
+	return errs, nil
+}
+
+// toTime is in UTC so that it does not depend on the operator's machine.
+func toTime(unixNanos int64) time.Time {
+	if unixNanos == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, unixNanos).UTC()
+}
+
+func count(field string, n int64) error {
+	if n > maxCount {
+		return fmt.Errorf("%s: %d is more than %d", field, n, int64(maxCount))
+	}
+	return atLeast(field, n, 0)
+}
+
+func span(field string, nanos int64) error {
+	if nanos > int64(maxSpan) {
+		return fmt.Errorf("%s: %v is more than %v", field, time.Duration(nanos), maxSpan)
+	}
+	return atLeast(field, nanos, 0)
+}
+
+func atLeast(field string, n, least int64) error {
+	if n < least {
+		return fmt.Errorf("%s: %d is less than %d", field, n, least)
+	}
+	return nil
+}
+
+func within(field string, n int64, limitField string, limit int64) error {
+	if n > limit {
+		return fmt.Errorf("%s: %d is more than %s, %d", field, n, limitField, limit)
+	}
+	return atLeast(field, n, 0)
+}

@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// FromStep is one worker's step as it travels. It fails only for what a message
+// cannot hold. A worker begins a step once, so that its LastStart is not sent.
+func FromStep(s *measure.Step) (*workerv1.StepMeasurement, error) {
+	m := &workerv1.StepMeasurement{
+		Requests:          make([]*workerv1.RequestMeasurement, len(s.Requests)),
+		Due:               s.Due,
+		Unsent:            s.Unsent,
+		ConnectionsOpened: s.ConnectionsOpened,
+		Untracked:         s.Untracked,
+		StartUnixNanos:    fromTime(s.FirstStart),
+		WindowNanos:       int64(s.Window),
+		ClockErrorNanos:   int64(s.ClockError),
+		Errors:            fromErrors(s.Errors),
+	}
+	var err error
+	for i := range s.Requests {
+		if m.Requests[i], err = fromRequest(&s.Requests[i]); err != nil {
+			return nil, fmt.Errorf("requests[%d].%w", i, err)
+		}
+	}
+	if m.Lateness, err = fromHistogram(s.Lateness); err != nil {
+		return nil, fmt.Errorf("lateness: %w", err)
+	}
+	if m.Clients, err = fromClients(s.Clients); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func fromRequest(r *measure.Request) (*workerv1.RequestMeasurement, error) {
+	response, err := fromHistogram(r.Response)
+	if err != nil {
+		return nil, fmt.Errorf("response: %w", err)
+	}
+	service, err := fromHistogram(r.Service)
+	if err != nil {
+		return nil, fmt.Errorf("service: %w", err)
+	}
+	return &workerv1.RequestMeasurement{
+		Sent:              r.Sent,
+		Expected:          r.Expected,
+		Late:              r.Late,
+		CompletedInWindow: r.CompletedInWindow,
+		ExpectedInWindow:  r.ExpectedInWindow,
+		Outcomes:          slices.Clone(r.Outcomes[:]),
+		Response:          response,
+		Service:           service,
+	}, nil
+}
+
+// fromHistogram leaves an empty histogram out: to encode one costs as much as
+// to encode a full one.
+func fromHistogram(h *measure.Histogram) (*workerv1.Histogram, error) {
+	if h == nil || h.Count() == 0 {
+		return nil, nil
+	}
+	encoded, err := h.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return &workerv1.Histogram{Encoded: encoded, Clamped: h.Clamped()}, nil
+}
+
+func fromClients(clients map[string]*measure.Ledger) (map[string]*workerv1.Ledger, error) {
+	if len(clients) == 0 {
+		return nil, nil
+	}
+	m := make(map[string]*workerv1.Ledger, len(clients))
+	for name, ledger := range clients {
+		// A message with such a name could not be marshalled, which would end the
+		// session instead of the step.
+		if !utf8.ValidString(name) {
+			return nil, fmt.Errorf("clients[%q]: the name is not UTF-8", name)
+		}
+		m[name] = fromLedger(ledger)
+	}
+	return m, nil
+}
+
+func fromLedger(l *measure.Ledger) *workerv1.Ledger {
+	m := &workerv1.Ledger{Slices: make(map[int32]*workerv1.LedgerSlice, len(l.Slices))}
+	for i, s := range l.Slices {
+		m.Slices[int32(i)] = &workerv1.LedgerSlice{
+			Granted:           s.Granted,
+			Denied:            s.Denied,
+			Unknown:           s.Unknown,
+			FirstSentNanos:    int64(s.FirstSent),
+			LastReceivedNanos: int64(s.LastReceived),
+		}
+	}
+	return m
+}
+
+// fromErrors lists the messages by class, so that equal steps give equal bytes.
+func fromErrors(errs map[measure.Outcome]string) []*workerv1.ErrorSample {
+	var samples []*workerv1.ErrorSample
+	for _, class := range slices.Sorted(maps.Keys(errs)) {
+		samples = append(samples, &workerv1.ErrorSample{Outcome: int32(class), Message: cleanText(errs[class])})
+	}
+	return samples
+}
+
+func fromTime(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
