@@ -1,0 +1,166 @@
+# `make` alone lists the targets. Tools are pinned by the modules under
+# hack/tools and built into bin/ by the first target that needs them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := help
+
+# Where the demo and the tests run; see `make help`.
+CLUSTER ?= local
+KIND_CLUSTER ?= kind
+IMAGE_REGISTRY ?= loadtest.dev
+IMAGE_TAG ?= dev
+# One suite of `make e2e`, by the name of its test function without Test.
+SUITE ?=
+
+BIN := $(CURDIR)/bin
+export PATH := $(BIN):$(PATH)
+export CLUSTER IMAGE_REGISTRY IMAGE_TAG
+# The same flags in every build and test: Go then compiles each package once.
+export CGO_ENABLED := 0
+BUILD := build -trimpath -buildvcs=false
+# A rule with prerequisites among these runs each time; go build itself knows
+# what is up to date.
+.PHONY: FORCE
+
+##@ General
+
+.PHONY: help
+help: ## List the targets.
+	@awk 'BEGIN {FS = ":.*## "; print "Usage: make <target> [VARIABLE=value]"} \
+		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2} \
+		/^#\? / {printf "  %s\n", substr($$0, 4)}' $(MAKEFILE_LIST)
+
+.PHONY: deps
+# A command that is needed, and the Debian package that has it.
+DEBIAN := gcc:gcc redis-server:redis-server mmdebstrap:mmdebstrap
+deps: ## Install the Debian packages that builds and tests need, if any is missing.
+	@missing=$$(for d in $(DEBIAN); do command -v $${d%:*} >/dev/null || echo -n "$${d#*:} "; done; \
+		test -e /etc/ssl/certs/ca-certificates.crt || echo -n ca-certificates; \
+		test -e /usr/include/stdlib.h || echo -n " libc6-dev"); \
+	test -n "$$missing" || exit 0; \
+	if test $$(id -u) != 0 || ! command -v apt-get >/dev/null; then \
+		echo "missing: $$missing; install with: sudo apt-get install $$missing" >&2; exit 1; fi; \
+	export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1; \
+	apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing
+
+.PHONY: clean
+clean: ## Remove what was built. Take a local cluster down first.
+	rm -rf $(BIN)
+
+##@ Build
+
+BINARIES := manager loadworker $(notdir $(wildcard cmd/*))
+.PHONY: build
+build: $(BINARIES:%=bin/%) ## Build the operator, the worker and the command line into bin/.
+
+bin/manager: FORCE
+	go $(BUILD) -o $@ .
+bin/loadworker: FORCE
+	go $(BUILD) -o $@ ./loadworker
+$(patsubst cmd/%,bin/%,$(wildcard cmd/*)): bin/%: FORCE
+	go $(BUILD) -o $@ ./cmd/$*
+bin/cluster: FORCE
+	@go -C hack/cluster $(BUILD) -o $(BIN)/cluster .
+
+.PHONY: images
+images: deps ## Build the images as tars into bin/images, without Docker.
+	@go -C hack/images run . build
+
+.PHONY: generate
+CRD := loadtest.dev_loadtests.yaml
+generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ## Write deep copies, CRD, RBAC and the session protocol's code.
+	controller-gen object paths=./api/v1alpha1
+	controller-gen crd paths=./api/v1alpha1 output:crd:dir=config/crd/bases
+	controller-gen rbac:roleName=loadtest-operator paths=./controllers/loadtest output:rbac:dir=config/rbac
+	mkdir -p charts/loadtest-operator/crds
+	cp config/crd/bases/$(CRD) charts/loadtest-operator/crds/$(CRD)
+	buf generate
+
+##@ Check
+
+# Kubernetes itself is compiled for its module: its few lines are tested
+# without the race detector and not linted, as both would compile it anew.
+KUBERNETES := ./hack/cluster/kubernetes
+MODULES = $(filter-out $(KUBERNETES),$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './hack/tools/*' -not -path './bin/*')))
+
+.PHONY: lint
+lint: bin/golangci-lint bin/buf ## Check style, the import rule and the protocol.
+	buf lint
+	for m in $(MODULES); do (cd $$m && golangci-lint run --config $(CURDIR)/.golangci.yml ./...); done
+
+.PHONY: fmt
+fmt: bin/golangci-lint bin/buf ## Format Go and protobuf files.
+	buf format --write
+	for m in $(MODULES); do (cd $$m && golangci-lint fmt --config $(CURDIR)/.golangci.yml ./...); done
+
+.PHONY: verify
+verify: generate lint ## Check that what is generated is committed, and that lint and vet are silent.
+	for m in $(MODULES); do go -C $$m vet ./...; done
+	go vet -tags e2e ./...
+	git diff --exit-code
+	@untracked=$$(git ls-files --others --exclude-standard); \
+		test -z "$$untracked" || { echo "untracked files:" $$untracked >&2; exit 1; }
+
+.PHONY: test
+test: deps bin/helm bin/kustomize bin/cluster ## Run the tests of all modules, some against a real API server; no cluster needed.
+	cluster build
+	KUBEBUILDER_ASSETS=$$(cluster assets); export KUBEBUILDER_ASSETS CGO_ENABLED=1; \
+	for m in $(MODULES); do go -C $$m test -race -shuffle=on ./...; done
+	go -C $(KUBERNETES) test -trimpath -shuffle=on ./...
+
+##@ Cluster
+#? CLUSTER=local    three nodes on this machine, from source, as root (default)
+#? CLUSTER=kind     the kind cluster that KIND_CLUSTER names; images are loaded into it
+#? CLUSTER=current  the current context of the kubeconfig; it pulls
+#?                  IMAGE_REGISTRY/{operator,worker,ratelimiter}:IMAGE_TAG, which you push
+#?                  after docker build --target operator|worker|ratelimiter -t ... .
+
+.PHONY: cluster-up cluster-down
+cluster-up: cluster-up-$(CLUSTER) ## Start the cluster; again on a running one does nothing.
+cluster-down: cluster-down-$(CLUSTER) ## Take the local cluster down, leaving nothing behind.
+cluster-up-local: bin/cluster
+	cluster up --install
+cluster-down-local: bin/cluster
+	cluster down
+cluster-up-kind:
+	@kind get clusters | grep -qx '$(KIND_CLUSTER)' || \
+		{ echo "no kind cluster $(KIND_CLUSTER): run kind create cluster --name $(KIND_CLUSTER), or set KIND_CLUSTER" >&2; exit 1; }
+	@mkdir -p bin && kind get kubeconfig --name '$(KIND_CLUSTER)' > bin/kind.kubeconfig
+cluster-up-current:
+	@test '$(IMAGE_REGISTRY)' != loadtest.dev || \
+		{ echo "CLUSTER=current pulls its images: set IMAGE_REGISTRY and IMAGE_TAG to where you pushed them" >&2; exit 1; }
+	@kubectl cluster-info
+cluster-down-kind cluster-down-current:
+	@echo "CLUSTER=$(CLUSTER) is yours: it is left as it is"
+
+# After it the cluster is up and has, or can pull, the images.
+.PHONY: cluster-ready
+cluster-ready: cluster-ready-$(CLUSTER)
+cluster-ready-local: cluster-up images
+	cluster load bin/images/*.tar
+cluster-ready-kind: cluster-up
+	go -C hack/images run . build operator worker ratelimiter
+	for i in operator worker ratelimiter; do kind load image-archive bin/images/$$i.tar --name '$(KIND_CLUSTER)'; done
+cluster-ready-current: cluster-up
+
+# What a program that uses the cluster finds in its environment: kubeconfig,
+# kubectl, helm, and the variables exported above.
+in_local = KUBECONFIG=$$(cluster kubeconfig) PATH=$(BIN):$$(cluster assets):$$PATH
+in_kind = KUBECONFIG=$(BIN)/kind.kubeconfig
+
+.PHONY: demo
+demo: bin/helm build cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
+	@$(in_$(CLUSTER)) hack/demo/demo.sh
+
+.PHONY: e2e
+e2e: bin/helm bin/kustomize build cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.
+	$(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 30m $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/...
+
+# Each tool is the one `tool` of its own module; a change of that module, and
+# nothing else, builds it again.
+bin/%: hack/tools/%/go.mod hack/tools/%/go.sum
+	@echo "building $* (once, up to minutes)"
+	@go -C hack/tools/$* $(BUILD) -o $(BIN)/$* tool && touch $@
