@@ -1,0 +1,109 @@
+package archtest
+
+// ours is the module whose packages the rules are about. Rules name its
+// packages without it.
+const ours = "github.com/loadtest-dev/loadtest-operator"
+
+// reach says which imports of a package a rule looks at.
+type reach string
+
+const (
+	// direct are those that the package's own files name.
+	direct reach = "imports"
+	// transitive are also all those that come with them.
+	transitive reach = "depends on"
+)
+
+// rule forbids imports. Its paths are those of this module without its name
+// ("api/..."), or full ones ("k8s.io/client-go/..."). A path that ends in /...
+// is the package and everything below it; a * is one element.
+type rule struct {
+	// because is the rule as a sentence.
+	because string
+	// of are the packages that the rule is about, without those in except.
+	of, except []string
+	reach      reach
+	// forbid are the imports that they may not have, without those in allow.
+	forbid, allow []string
+}
+
+// pure are the packages that decide.
+var pure = []string{
+	"controllers/lifecycle/...", "controllers/plan/...", "controllers/desired/...",
+	"controllers/verdict/...", "controllers/results/...",
+}
+
+// clients are the ways to the API server.
+var clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/..."}
+
+// everything of ours but the root package, which wires it together.
+var everything = []string{"api/...", "controllers/...", "loadworker/...", "targets/..."}
+
+var rules = []rule{
+	{
+		because: "api imports nothing of ours",
+		of:      []string{"api/..."},
+		reach:   transitive,
+		forbid:  everything,
+	},
+	{
+		because: "pure packages have no client",
+		of:      pure,
+		reach:   transitive,
+		forbid:  clients,
+	},
+	{
+		because: "time, randomness and the workers' words are arguments of pure packages, and they do not log",
+		of:      pure,
+		reach:   direct,
+		forbid: []string{
+			"k8s.io/utils/clock/...", "math/rand/...", "crypto/rand", "google.golang.org/grpc/...",
+			"log/...", "k8s.io/klog/...", "github.com/go-logr/...", "net/http/...", "os/...",
+		},
+	},
+	{
+		because: "controllers/loadtest alone talks to the API server",
+		of:      []string{"controllers/coordinator/..."},
+		reach:   transitive,
+		forbid:  clients,
+	},
+	{
+		because: "controllers see of the worker only its measurement, and know no target",
+		of:      []string{"controllers/..."},
+		reach:   direct,
+		forbid:  []string{"loadworker/...", "targets/..."},
+		allow:   []string{"loadworker/measure/..."},
+	},
+	{
+		because: "the measurement is a leaf: it knows neither the rest of the worker nor the operator",
+		of:      []string{"loadworker/measure/..."},
+		reach:   transitive,
+		forbid:  everything,
+		allow:   []string{"loadworker/measure/...", "api/worker/v1"},
+	},
+	{
+		because: "workers and targets know nothing of Kubernetes or the operator",
+		of:      []string{"loadworker/...", "targets/..."},
+		reach:   transitive,
+		forbid:  []string{"k8s.io/...", "sigs.k8s.io/...", "controllers/...", "api/v1alpha1"},
+	},
+	{
+		because: "the worker knows no target",
+		of:      []string{"loadworker/..."},
+		reach:   transitive,
+		forbid:  []string{"targets/..."},
+	},
+	{
+		because: "targets know nothing of the worker",
+		of:      []string{"targets/..."},
+		reach:   transitive,
+		forbid:  []string{"loadworker/...", "api/..."},
+	},
+	{
+		because: "vegeta is imported in one place",
+		of:      everything,
+		except:  []string{"loadworker/attack"},
+		reach:   direct,
+		forbid:  []string{"github.com/tsenart/vegeta/..."},
+	},
+}
