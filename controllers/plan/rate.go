@@ -1,0 +1,74 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+const (
+	// micro is how many parts a request per second is counted in: Decimal has
+	// six digits behind the point, so that every rate is a whole number of them.
+	micro = 1_000_000
+	// MaxRateMicros bounds the total rate of a step: 10^9 requests per second,
+	// the bound that Decimal puts on a rate by itself.
+	MaxRateMicros = 1_000_000_000 * micro
+)
+
+// Micros is a decimal number in millionths, exactly.
+func Micros(d v1alpha1.Decimal) (int64, error) {
+	whole, fraction, _ := strings.Cut(string(d), ".")
+	if len(whole) == 0 || len(whole) > 9 || len(fraction) > 6 {
+		return 0, fmt.Errorf("%q is not a decimal number such as 0.5", d)
+	}
+	digits := whole + fraction + strings.Repeat("0", 6-len(fraction))
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a decimal number such as 0.5", d)
+	}
+	return int64(n), nil
+}
+
+// micros is Micros of an optional rate; absent and malformed ones are 0. A
+// malformed one never runs: Assignments and Validate refuse it.
+func micros(d *v1alpha1.Decimal) int64 {
+	if d == nil {
+		return 0
+	}
+	n, err := Micros(*d)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// totalMicros is the rate of all users together. It saturates, so that an
+// absurd product stays absurd and is refused, instead of wrapping around.
+func totalMicros(users int32, ratePerUser int64) int64 {
+	hi, lo := bits.Mul64(uint64(max(users, 0)), uint64(ratePerUser))
+	if hi != 0 || lo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(lo)
+}
+
+// hits is how many hits of an even schedule are due before the end: hit i is
+// due at i/rate, so those with i < rate x duration, that is ceil(rate x duration).
+// Micros times nanoseconds are 10^15 parts of a request.
+func hits(rateMicros int64, duration time.Duration) int64 {
+	const parts = 1_000_000_000_000_000
+	hi, lo := bits.Mul64(uint64(max(rateMicros, 0)), uint64(max(duration, 0)))
+	if hi >= parts {
+		return math.MaxInt64
+	}
+	quotient, remainder := bits.Div64(hi, lo, parts)
+	if remainder > 0 {
+		quotient++
+	}
+	return int64(min(quotient, math.MaxInt64))
+}

@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// The kinds of requests that say none.
+const (
+	kindRead  = "Read"
+	kindWrite = "Write"
+)
+
+// maxName is the longest name that the API allows for a request.
+const maxName = 63
+
+// RequestNames are the names of spec.requests by index, defaults applied.
+func RequestNames(spec *v1alpha1.LoadTestSpec) []string {
+	names := make([]string, len(spec.Requests))
+	for i := range spec.Requests {
+		names[i] = requestName(&spec.Requests[i])
+	}
+	return names
+}
+
+// RequestKinds are the kinds of spec.requests by index, defaults applied.
+func RequestKinds(spec *v1alpha1.LoadTestSpec) []string {
+	kinds := make([]string, len(spec.Requests))
+	for i := range spec.Requests {
+		kinds[i] = requestKind(&spec.Requests[i])
+	}
+	return kinds
+}
+
+// The defaults are applied here once more, although the API server applies
+// them: a LoadTest that is run from a file has not passed through it.
+
+func requestName(r *v1alpha1.Request) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	name := []rune(requestMethod(r) + " " + requestPath(r))
+	return string(name[:min(len(name), maxName)])
+}
+
+func requestKind(r *v1alpha1.Request) string {
+	if r.Kind != "" {
+		return r.Kind
+	}
+	switch requestMethod(r) {
+	case "GET", "HEAD", "OPTIONS":
+		return kindRead
+	}
+	return kindWrite
+}
+
+func requestMethod(r *v1alpha1.Request) string {
+	if r.Method == "" {
+		return "GET"
+	}
+	return string(r.Method)
+}
+
+func requestPath(r *v1alpha1.Request) string {
+	if r.Path == "" {
+		return "/"
+	}
+	return r.Path
+}
+
+func requests(spec *v1alpha1.LoadTestSpec) []*workerv1.Request {
+	list := make([]*workerv1.Request, len(spec.Requests))
+	for i := range spec.Requests {
+		r := &spec.Requests[i]
+		list[i] = &workerv1.Request{
+			Name:    requestName(r),
+			Kind:    requestKind(r),
+			Weight:  max(r.Weight, 1),
+			Method:  requestMethod(r),
+			Path:    requestPath(r),
+			Headers: headers(spec.Target.Headers, r.Headers),
+			Body:    []byte(r.Body),
+		}
+		if r.Expect != nil {
+			list[i].ExpectedStatus = r.Expect.Status
+		}
+	}
+	return list
+}
+
+// headers are those of the target, less the ones that the request replaces,
+// then the request's own.
+func headers(target, request []v1alpha1.Header) []*workerv1.Header {
+	var list []*workerv1.Header
+	for _, h := range target {
+		if !hasHeader(request, h.Name) {
+			list = append(list, &workerv1.Header{Name: h.Name, Value: h.Value})
+		}
+	}
+	for _, h := range request {
+		list = append(list, &workerv1.Header{Name: h.Name, Value: h.Value})
+	}
+	return list
+}
+
+func hasHeader(list []v1alpha1.Header, name string) bool {
+	for _, h := range list {
+		if strings.EqualFold(h.Name, name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+const (
+	// DefaultTimeout bounds a request when spec.target.timeout is absent.
+	DefaultTimeout = 30 * time.Second
+	// MaxDrain bounds how long a step may wait for what is in flight at its end.
+	MaxDrain = 30 * time.Second
+	// Grace is how long the last final snapshot may take after the drain: a
+	// reconnect with backoff, and a restart of the operator.
+	Grace = 10 * time.Second
+	// MaxBurst bounds a burst, whose length is not known beforehand.
+	MaxBurst = time.Hour
+)
+
+// Step is a step as it will run: it sends load, or it is a pause.
+type Step struct {
+	// Index is the step's place in the run, from 0, pauses included.
+	Index int32
+	// Name identifies the step in reports.
+	Name string
+	// Users is the number of concurrent users; 0 for pauses and arrivals.
+	Users int32
+	// RequestsPerUser is how many requests each user of a burst sends.
+	RequestsPerUser int32
+	// RateMicros is the total rate of paced users or arrivals, in requests per
+	// 1,000,000 seconds; 0: without a schedule.
+	RateMicros int64
+	// Total is what is shared out: users, or hits of arrivals.
+	Total int64
+	// Pause is how long nothing is sent; 0 for a step that sends load.
+	Pause time.Duration
+	// Duration is how long load is sent; for a burst, its limit.
+	Duration time.Duration
+	// Burst says that the step ends when every user has sent its requests.
+	Burst bool
+	// Limit is the time from the start instant until the last final snapshot is
+	// given up, or until a pause is over.
+	Limit time.Duration
+}
+
+// Load says whether the step sends load.
+func (s Step) Load() bool { return s.Pause == 0 }
+
+// Scheduled says whether the step has a schedule that the generator can miss.
+func (s Step) Scheduled() bool { return s.RateMicros > 0 }
+
+// Drain is how long a step may wait, after its end, for what is in flight. The
+// worker decides how long it does wait; this is the most that it may.
+func Drain(timeout time.Duration) time.Duration { return min(timeout, MaxDrain) }
+
+// Timeout is the bound of each request, its default applied.
+func Timeout(spec *v1alpha1.LoadTestSpec) time.Duration {
+	if t := spec.Target.Timeout; t != nil && t.Duration > 0 {
+		return t.Duration
+	}
+	return DefaultTimeout
+}
+
+// Steps are the steps of a run in order; a ladder is expanded to a step for each
+// rung with the rests between them.
+func Steps(spec *v1alpha1.LoadTestSpec) []Step {
+	var steps []Step
+	if spec.Ladder != nil {
+		steps = ladderSteps(spec.Ladder)
+	} else {
+		steps = explicitSteps(spec.Steps, Timeout(spec))
+	}
+	for i := range steps {
+		s := &steps[i]
+		s.Index = int32(i)
+		s.Limit = s.Pause
+		if s.Load() {
+			s.Limit = s.Duration + Drain(Timeout(spec)) + Grace
+		}
+	}
+	return steps
+}
+
+func ladderSteps(l *v1alpha1.Ladder) []Step {
+	var steps []Step
+	taken := names{}
+	for i, users := range l.Users {
+		if i > 0 && l.Rest != nil && l.Rest.Duration > 0 {
+			steps = append(steps, Step{Name: "rest", Pause: l.Rest.Duration})
+		}
+		steps = append(steps, Step{
+			Name:       taken.unique(strconv.Itoa(int(users))),
+			Users:      users,
+			RateMicros: totalMicros(users, micros(l.RatePerUser)),
+			Total:      int64(users),
+			Duration:   l.Duration.Duration,
+		})
+	}
+	return steps
+}
+
+func explicitSteps(list []v1alpha1.Step, timeout time.Duration) []Step {
+	// The names that the user gave come first: a default gives way to them.
+	taken := names{}
+	for i := range list {
+		taken[list[i].Name] = true
+	}
+	steps := make([]Step, len(list))
+	for i := range list {
+		steps[i] = explicitStep(&list[i], timeout)
+		if list[i].Name != "" {
+			steps[i].Name = list[i].Name
+		} else {
+			steps[i].Name = taken.unique(steps[i].Name)
+		}
+	}
+	return steps
+}
+
+// explicitStep is one of spec.steps under its default name.
+func explicitStep(s *v1alpha1.Step, timeout time.Duration) Step {
+	switch {
+	case s.Pause != nil:
+		return Step{Name: "pause " + shortDuration(s.Pause.Duration), Pause: s.Pause.Duration}
+	case s.Rate != nil:
+		step := Step{Name: string(*s.Rate) + "/s", RateMicros: micros(s.Rate)}
+		if s.Duration != nil {
+			step.Duration = s.Duration.Duration
+		}
+		step.Total = hits(step.RateMicros, step.Duration)
+		return step
+	default:
+		return userStep(s, timeout)
+	}
+}
+
+func userStep(s *v1alpha1.Step, timeout time.Duration) Step {
+	var users int32
+	if s.Users != nil {
+		users = *s.Users
+	}
+	step := Step{
+		Name:       fmt.Sprintf("%d users", users),
+		Users:      users,
+		RateMicros: totalMicros(users, micros(s.RatePerUser)),
+		Total:      int64(users),
+	}
+	if s.RequestsPerUser != nil {
+		step.Burst = true
+		step.RequestsPerUser = *s.RequestsPerUser
+		step.Name = fmt.Sprintf("%d users x %d", users, step.RequestsPerUser)
+		// A user sends one request after another, each bounded by the timeout.
+		step.Duration = min(time.Duration(step.RequestsPerUser)*timeout, MaxBurst)
+	} else if s.Duration != nil {
+		step.Duration = s.Duration.Duration
+	}
+	return step
+}
+
+// names are the names that are taken.
+type names map[string]bool
+
+// unique takes the name, or the first of "name (2)", "name (3)", … that is free:
+// thresholds and reports name a step by it.
+func (n names) unique(name string) string {
+	candidate := name
+	for i := 2; n[candidate]; i++ {
+		candidate = fmt.Sprintf("%s (%d)", name, i)
+	}
+	n[candidate] = true
+	return candidate
+}
+
+// shortDuration is a duration without zero units at its end: 1m, not 1m0s.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if d >= time.Minute && d%time.Minute == 0 {
+		s = s[:len(s)-len("0s")]
+	}
+	if d >= time.Hour && d%time.Hour == 0 {
+		s = s[:len(s)-len("0m")]
+	}
+	return s
+}

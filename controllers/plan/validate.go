@@ -1,0 +1,123 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Refusal is why a spec cannot be carried out: a condition's reason and message.
+type Refusal struct {
+	// Reason is a reason of condition Accepted.
+	Reason string
+	// Message is a sentence that names the field and the way out.
+	Message string
+}
+
+// Error is the message.
+func (r *Refusal) Error() string { return r.Message }
+
+func invalid(format string, args ...any) *Refusal {
+	return &Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
+}
+
+// Validate finds what only the operator can refuse: a target that the
+// administrator does not allow, and numbers whose product is out of bounds. It
+// returns nil when the spec can be carried out. (Mind that a nil *Refusal in an
+// error variable is not a nil error.)
+func Validate(lt *v1alpha1.LoadTest, policy Policy) *Refusal {
+	if refusal := checkSpec(&lt.Spec); refusal != nil {
+		return refusal
+	}
+	if lt.Spec.Target.Service != nil {
+		return nil
+	}
+	host, refusal := targetHost(lt.Spec.Target.URL)
+	if refusal != nil {
+		return refusal
+	}
+	if !policy.allows(host) {
+		return &Refusal{
+			Reason: v1alpha1.ReasonTargetNotAllowed,
+			Message: fmt.Sprintf("spec.target.url: host %s is not allowed; use a Service of this cluster, "+
+				"or have the administrator add %s to the operator's allowed hosts.", host, host),
+		}
+	}
+	return nil
+}
+
+// targetHost is the host of a base URL, in normal form.
+func targetHost(raw string) (string, *Refusal) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return "", invalid("spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080.")
+	}
+	host, port := normalHost(u.Hostname()), u.Port()
+	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
+		return "", invalid("spec.target.url: port %s must be between 1 and 65535.", port)
+	}
+	if addr, err := netip.ParseAddr(host); err != nil && !hostPattern.MatchString(host) || addr.Zone() != "" {
+		return "", invalid("spec.target.url: %s is neither a host name nor an address.", host)
+	}
+	return host, nil
+}
+
+// checkSpec refuses what cannot be planned. The API server refuses most of it
+// already; a LoadTest that is run from a file has not passed through it.
+func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
+	if len(spec.Requests) == 0 {
+		return invalid("spec.requests: at least one request must be set.")
+	}
+	if refusal := checkDecimals(spec); refusal != nil {
+		return refusal
+	}
+	load := false
+	for _, s := range Steps(spec) {
+		load = load || s.Load()
+		if s.RateMicros > MaxRateMicros {
+			return invalid("spec: the users of step %s send more than %d requests per second together; lower users or ratePerUser.", s.Name, MaxRateMicros/micro)
+		}
+		if s.Load() && s.Duration <= 0 || s.Users < 0 || s.Load() && s.Total == 0 {
+			return invalid("spec: step %s sends nothing; set its users or rate, and its duration or requestsPerUser.", s.Name)
+		}
+	}
+	if !load {
+		return invalid("spec: at least one step must send load; set ladder or steps.")
+	}
+	return nil
+}
+
+func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {
+	check := func(field string, d *v1alpha1.Decimal) *Refusal {
+		if d == nil {
+			return nil
+		}
+		if n, err := Micros(*d); err != nil {
+			return invalid("%s: %v.", field, err)
+		} else if n == 0 {
+			return invalid("%s: must be greater than 0.", field)
+		}
+		return nil
+	}
+	if l := spec.Ladder; l != nil {
+		if refusal := check("spec.ladder.ratePerUser", l.RatePerUser); refusal != nil {
+			return refusal
+		}
+	}
+	for i := range spec.Steps {
+		s := &spec.Steps[i]
+		if refusal := check(fmt.Sprintf("spec.steps[%d].rate", i), s.Rate); refusal != nil {
+			return refusal
+		}
+		if refusal := check(fmt.Sprintf("spec.steps[%d].ratePerUser", i), s.RatePerUser); refusal != nil {
+			return refusal
+		}
+	}
+	if spec.RateLimit != nil {
+		return check("spec.rateLimit.refillPerSecond", &spec.RateLimit.RefillPerSecond)
+	}
+	return nil
+}
