@@ -23,20 +23,8 @@ const (
 	maxSlices = 2 * measure.MaxSlices
 )
 
-// ToStep reads what a worker sent of a step in a plan of that many requests.
-// It keeps nothing of m.
-func ToStep(m *workerv1.StepMeasurement, requests int) (*measure.Step, error) {
-	if m == nil {
-		return nil, errors.New("measurement: missing")
-	}
-	if len(m.GetRequests()) != requests {
-		return nil, fmt.Errorf("requests: %d, the plan has %d", len(m.GetRequests()), requests)
-	}
-	if err := checkTotals(m); err != nil {
-		return nil, err
-	}
-	s := &measure.Step{
-		Requests:          make([]measure.Request, requests),
+func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
+	r.step = measure.Step{
 		Due:               m.GetDue(),
 		Unsent:            m.GetUnsent(),
 		ConnectionsOpened: m.GetConnectionsOpened(),
@@ -46,27 +34,6 @@ func ToStep(m *workerv1.StepMeasurement, requests int) (*measure.Step, error) {
 		Window:            time.Duration(m.GetWindowNanos()),
 		ClockError:        time.Duration(m.GetClockErrorNanos()),
 	}
-	var sent int64
-	for i, r := range m.GetRequests() {
-		if err := toRequest(&s.Requests[i], r); err != nil {
-			return nil, fmt.Errorf("requests[%d].%w", i, err)
-		}
-		sent += r.GetSent()
-	}
-	var err error
-	if s.Lateness, err = toHistogram("lateness", m.GetLateness(), sent); err != nil {
-		return nil, err
-	}
-	if s.Clients, err = toClients(m.GetClients(), sent); err != nil {
-		return nil, err
-	}
-	if s.Errors, err = toErrors(m.GetErrors()); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-func checkTotals(m *workerv1.StepMeasurement) error {
 	return errors.Join(
 		count("due", m.GetDue()),
 		count("unsent", m.GetUnsent()),
@@ -78,7 +45,7 @@ func checkTotals(m *workerv1.StepMeasurement) error {
 	)
 }
 
-func toRequest(to *measure.Request, m *workerv1.RequestMeasurement) error {
+func (r *Reading) readRequest(to *measure.Request, m *workerv1.RequestMeasurement) error {
 	if err := count("sent", m.GetSent()); err != nil {
 		return err
 	}
@@ -98,12 +65,10 @@ func toRequest(to *measure.Request, m *workerv1.RequestMeasurement) error {
 	); err != nil {
 		return err
 	}
-	var err error
-	if to.Response, err = toHistogram("response", m.GetResponse(), to.Sent); err != nil {
-		return err
-	}
-	to.Service, err = toHistogram("service", m.GetService(), to.Sent)
-	return err
+	return errors.Join(
+		r.readHistogram("response", m.GetResponse(), to.Sent),
+		r.readHistogram("service", m.GetService(), to.Sent),
+	)
 }
 
 func toOutcomes(to *measure.Request, outcomes []int64) error {
@@ -123,26 +88,6 @@ func toOutcomes(to *measure.Request, outcomes []int64) error {
 		return fmt.Errorf("outcomes: their sum is %d, sent is %d", sum, to.Sent)
 	}
 	return nil
-}
-
-func toHistogram(field string, m *workerv1.Histogram, sent int64) (*measure.Histogram, error) {
-	if m == nil {
-		return measure.NewHistogram(), nil
-	}
-	if err := checkBounds(m.GetEncoded()); err != nil {
-		return nil, fmt.Errorf("%s: %w", field, err)
-	}
-	h, err := measure.Decode(m.GetEncoded(), m.GetClamped())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", field, err)
-	}
-	if err := errors.Join(
-		within(field+": count", h.Count(), "sent", sent),
-		within(field+": clamped", h.Clamped(), "count", h.Count()),
-	); err != nil {
-		return nil, err
-	}
-	return h, nil
 }
 
 func toErrors(samples []*workerv1.ErrorSample) (map[measure.Outcome]string, error) {

@@ -1,9 +1,11 @@
 // Package wire translates measurements to and from the session protocol.
 //
 //	worker    *measure.Step ──FromStep──▶ StepMeasurement ─ ─ ─▶
-//	operator  ─ ─ ─▶ StepMeasurement ──ToStep──▶ *measure.Step
+//	operator  ─ ─ ─▶ StepMeasurement ──Read──▶ *Reading ──Merge──▶ *measure.Step
 //
-// FromStep trusts its input, ToStep does not: a worker runs an image and
+// Read validates and inflates when a measurement comes, Merge adds up those of
+// all workers when someone looks; ToStep is both, for one. FromStep trusts its
+// input, Read does not: a worker runs an image and
 // answers to a target that the operator knows nothing of, so whatever does not
 // add up is refused, with the name of the field that is wrong.
 //

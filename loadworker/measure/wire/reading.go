@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// Reading is one worker's measurement, validated, in a form that is small to
+// hold and cheap to add up: 1000 workers' histograms would otherwise be hundreds
+// of megabytes of zeros. It is immutable.
+type Reading struct {
+	// step has everything but the histograms.
+	step measure.Step
+	// histograms are the response and the service times of each request, then
+	// the lateness.
+	histograms []histogram
+}
+
+// Read validates what a worker sent of a step in a plan of that many requests.
+// It keeps nothing of m.
+func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
+	if m == nil {
+		return nil, errors.New("measurement: missing")
+	}
+	if len(m.GetRequests()) != requests {
+		return nil, fmt.Errorf("requests: %d, the plan has %d", len(m.GetRequests()), requests)
+	}
+	r := &Reading{histograms: make([]histogram, 0, 2*requests+1)}
+	if err := r.readTotals(m); err != nil {
+		return nil, err
+	}
+	r.step.Requests = make([]measure.Request, requests)
+	var sent int64
+	for i, request := range m.GetRequests() {
+		if err := r.readRequest(&r.step.Requests[i], request); err != nil {
+			return nil, fmt.Errorf("requests[%d].%w", i, err)
+		}
+		sent += request.GetSent()
+	}
+	if err := r.readHistogram("lateness", m.GetLateness(), sent); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.step.Clients, err = toClients(m.GetClients(), sent); err != nil {
+		return nil, err
+	}
+	r.step.Errors, err = toErrors(m.GetErrors())
+	return r, err
+}
+
+func (r *Reading) readHistogram(field string, m *workerv1.Histogram, sent int64) error {
+	h, err := readHistogram(m, sent)
+	if err != nil {
+		return fmt.Errorf("%s: %w", field, err)
+	}
+	r.histograms = append(r.histograms, h)
+	return nil
+}
+
+// Merge adds up the readings of several workers of one plan of that many
+// requests; it is what measure.Step.Merge would make of their steps.
+func Merge(requests int, readings ...*Reading) (*measure.Step, error) {
+	sum := &measure.Step{Requests: make([]measure.Request, requests)}
+	for _, r := range readings {
+		// Without histograms, which are nil on both sides, this adds the rest.
+		if err := sum.Merge(&r.step); err != nil {
+			return nil, err
+		}
+	}
+	// One dense histogram at a time, used again for the next.
+	dense := make([]int64, slots)
+	histogram := func(i int) (*measure.Histogram, error) {
+		clear(dense)
+		var clamped int64
+		for _, r := range readings {
+			r.histograms[i].addTo(dense)
+			clamped += r.histograms[i].clamped
+		}
+		return denseHistogram(dense, clamped)
+	}
+	var err error
+	for i := range sum.Requests {
+		if sum.Requests[i].Response, err = histogram(2 * i); err != nil {
+			return nil, err
+		}
+		if sum.Requests[i].Service, err = histogram(2*i + 1); err != nil {
+			return nil, err
+		}
+	}
+	sum.Lateness, err = histogram(2 * requests)
+	return sum, err
+}
+
+// ToStep reads what a worker sent of a step in a plan of that many requests.
+// It keeps nothing of m.
+func ToStep(m *workerv1.StepMeasurement, requests int) (*measure.Step, error) {
+	r, err := Read(m, requests)
+	if err != nil {
+		return nil, err
+	}
+	return Merge(requests, r)
+}
