@@ -18,8 +18,15 @@ import (
 // +kubebuilder:printcolumn:name="Failed",type=string,JSONPath=`.status.summary.failed`
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",message="metadata.name: must be at most 52 characters, so that the names of the worker pods fit"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (self.spec.target == oldSelf.spec.target && self.spec.requests == oldSelf.spec.requests && self.spec.?ladder == oldSelf.spec.?ladder && self.spec.?steps == oldSelf.spec.?steps && self.spec.?thresholds == oldSelf.spec.?thresholds && self.spec.?rateLimit == oldSelf.spec.?rateLimit && self.spec.?parallelism == oldSelf.spec.?parallelism && self.spec.?worker == oldSelf.spec.?worker)",message="spec: once a run has started only suspend, terminate, startDeadlineSeconds, activeDeadlineSeconds and ttlSecondsAfterFinished may change; create another LoadTest to run something else"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",fieldPath=".metadata",message="name must be at most 52 characters, so that the names of the worker pods fit"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.target == oldSelf.spec.target",fieldPath=".spec.target",reason="FieldValueForbidden",message="target cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.requests == oldSelf.spec.requests",fieldPath=".spec.requests",reason="FieldValueForbidden",message="requests cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.ladder) ? has(oldSelf.spec.ladder) && self.spec.ladder == oldSelf.spec.ladder : !has(oldSelf.spec.ladder))",fieldPath=".spec.ladder",reason="FieldValueForbidden",message="ladder cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.steps) ? has(oldSelf.spec.steps) && self.spec.steps == oldSelf.spec.steps : !has(oldSelf.spec.steps))",fieldPath=".spec.steps",reason="FieldValueForbidden",message="steps cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.rateLimit) ? has(oldSelf.spec.rateLimit) && self.spec.rateLimit == oldSelf.spec.rateLimit : !has(oldSelf.spec.rateLimit))",fieldPath=".spec.rateLimit",reason="FieldValueForbidden",message="rateLimit cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.parallelism) ? has(oldSelf.spec.parallelism) && self.spec.parallelism == oldSelf.spec.parallelism : !has(oldSelf.spec.parallelism))",fieldPath=".spec.parallelism",reason="FieldValueForbidden",message="parallelism cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.worker) ? has(oldSelf.spec.worker) && self.spec.worker == oldSelf.spec.worker : !has(oldSelf.spec.worker))",fieldPath=".spec.worker",reason="FieldValueForbidden",message="worker cannot change once the run has started; create another LoadTest instead"
 type LoadTest struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the object's standard metadata.
@@ -46,20 +53,20 @@ type LoadTestList struct {
 	Items []LoadTest `json:"items"`
 }
 
-// Decimal is a positive decimal number as a string, with at most six digits
-// behind the point: "1", "0.5", "12000". It is a string because floats do not
-// survive every JSON codec unchanged.
+// Decimal is a positive decimal number as a string, with at most nine digits
+// before the point and six behind it: "1", "0.5", "12000". It is a string
+// because floats do not survive every JSON codec unchanged.
 //
-// +kubebuilder:validation:Pattern=`^[0-9]{1,9}(\.[0-9]{1,6})?$`
 // +kubebuilder:validation:MaxLength=16
-// +kubebuilder:validation:XValidation:rule="double(self) > 0.0",message="must be greater than 0"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,9}([.][0-9]{1,6})?$') && double(self) > 0.0",message="must be a decimal number greater than 0, such as 12 or 0.5"
 type Decimal string
 
 // LoadTestSpec is what the user wants.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.ladder) != has(self.steps)",message="spec: exactly one of ladder and steps must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || has(self.rateLimit) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",message="spec.rateLimit: must be set when a threshold is on overLimitGrants or falseDenials"
-// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",message="spec.thresholds: each of requests must be the name of one of spec.requests"
+// +kubebuilder:validation:XValidation:rule="has(self.ladder) != has(self.steps)",message="exactly one of ladder and steps must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || has(self.rateLimit) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".rateLimit",reason="FieldValueRequired",message="rateLimit must be set when a threshold is on overLimitGrants or falseDenials"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?terminate.orValue(false) || self.?terminate.orValue(false)",fieldPath=".terminate",reason="FieldValueForbidden",message="terminate cannot be taken back"
 type LoadTestSpec struct {
 	// target is the service under test.
 	// +required
@@ -71,7 +78,7 @@ type LoadTestSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.name) || self.exists_one(o, has(o.name) && o.name == r.name))",message="spec.requests: names must be unique"
+	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.name) || self.exists_one(o, has(o.name) && o.name == r.name))",message="requests must have names that are unique"
 	Requests []Request `json:"requests"`
 
 	// ladder is the short form of steps: one step for each number of users.
@@ -85,8 +92,8 @@ type LoadTestSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.all(s, !has(s.name) || self.exists_one(o, has(o.name) && o.name == s.name))",message="spec.steps: names must be unique"
-	// +kubebuilder:validation:XValidation:rule="self.exists(s, !has(s.pause))",message="spec.steps: at least one step must send load"
+	// +kubebuilder:validation:XValidation:rule="self.all(s, !has(s.name) || self.exists_one(o, has(o.name) && o.name == s.name))",message="steps must have names that are unique"
+	// +kubebuilder:validation:XValidation:rule="self.exists(s, !has(s.pause))",message="steps must not all be pauses"
 	Steps []Step `json:"steps,omitempty"`
 
 	// thresholds are what the target must keep. Absent: the test only measures.
@@ -121,7 +128,6 @@ type LoadTestSpec struct {
 	// terminate ends the run as soon as possible. What was measured is kept; the
 	// verdict is Canceled. It cannot be undone. Default false.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self || !oldSelf",message="spec.terminate: cannot be taken back"
 	Terminate bool `json:"terminate,omitempty"`
 
 	// startDeadlineSeconds is how long all workers may take to become ready,
@@ -150,13 +156,13 @@ type LoadTestSpec struct {
 
 // Target is the service under test.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="spec.target: exactly one of url and service must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="exactly one of url and service must be set"
 type Target struct {
 	// url is the base of every request, without a path: http://shortener:8080.
 	// The administrator decides which hosts are allowed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@ ]+/?$')",message="spec.target.url: must be http:// or https:// with a host and no path, for example http://shortener:8080"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@ ]+/?$')",message="url must be http:// or https:// with a host and without a path, such as http://shortener:8080"
 	URL string `json:"url,omitempty"`
 
 	// service is a Service of the LoadTest's own namespace.
@@ -169,7 +175,7 @@ type Target struct {
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="spec.target.timeout: must be between 1ms and 10m"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="timeout must be a time from 1ms to 10m, such as 30s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
 	// headers are sent with every request. A request's own header of the same

@@ -3,12 +3,12 @@ package v1alpha1
 // Threshold is a bound on a metric, judged on the merged result of all workers,
 // for each step apart.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.max) != has(self.min)",message="spec.thresholds: exactly one of max and min must be set"
-// +kubebuilder:validation:XValidation:rule="!self.metric.matches('^(p[0-9.]+|max|mean)$') || (has(self.max) ? self.max : self.?min.orValue('')).matches('^[0-9]+([.][0-9]+)?(us|ms|s)$')",message="spec.thresholds: the bound of a latency is a duration such as 500ms"
-// +kubebuilder:validation:XValidation:rule="!(self.metric in ['failureRate', 'rateLimitedRate', 'unsentRate']) || (has(self.max) ? self.max : self.?min.orValue('')).matches('^[0-9]+([.][0-9]+)?%$')",message="spec.thresholds: the bound of failureRate, rateLimitedRate or unsentRate is a percentage such as 1%"
-// +kubebuilder:validation:XValidation:rule="!(self.metric in ['goodput', 'throughput']) || (has(self.max) ? self.max : self.?min.orValue('')).matches('^[0-9]+([.][0-9]+)?$')",message="spec.thresholds: the bound of goodput or throughput is a number of requests per second such as 1000"
-// +kubebuilder:validation:XValidation:rule="!(self.metric in ['overLimitGrants', 'falseDenials']) || (has(self.max) ? self.max : self.?min.orValue('')).matches('^[0-9]+$')",message="spec.thresholds: the bound of overLimitGrants or falseDenials is a whole number such as 0"
-// +kubebuilder:validation:XValidation:rule="!(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate']) || !has(self.requests)",message="spec.thresholds: overLimitGrants, falseDenials and unsentRate are not known per request; leave requests out"
+// +kubebuilder:validation:XValidation:rule="has(self.max) != has(self.min)",message="exactly one of max and min must be set"
+// +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|max|mean)$') || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,9}([.][0-9]{1,6})?(us|ms|s))?$')`,message="max or min of a latency must be a time such as 500ms"
+// +kubebuilder:validation:XValidation:rule=`!self.metric.endsWith('Rate') || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,3}([.][0-9]{1,6})?%)?$')`,message="max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput']) || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,9}([.][0-9]{1,6})?)?$')`,message="max or min of goodput or throughput must be a number of requests per second such as 1000"
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,12})?$')`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per request"
 type Threshold struct {
 	// name identifies the threshold in the result. Absent: the metric.
 	// +optional
@@ -38,11 +38,13 @@ type Threshold struct {
 
 	// max is the largest value that is good: 500ms, 1% or 1000, by the metric.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	Max *string `json:"max,omitempty"`
 
 	// min is the smallest value that is good, written like max.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	Min *string `json:"min,omitempty"`
 

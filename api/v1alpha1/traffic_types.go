@@ -106,14 +106,14 @@ type Ladder struct {
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="spec.ladder.duration: must be between 1s and 24h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="duration must be a time from 1s to 24h, such as 30s"
 	Duration metav1.Duration `json:"duration"`
 
 	// rest is the pause between two rungs. Default: none.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="spec.ladder.rest: must be between 0s and 24h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="rest must be a time from 0s to 24h, such as 10s"
 	Rest *metav1.Duration `json:"rest,omitempty"`
 
 	// stopOnBreach skips the remaining rungs when a threshold is breached,
@@ -124,12 +124,12 @@ type Ladder struct {
 
 // Step is one step of a run. It has exactly one of users, rate and pause.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.users) ? 1 : 0) + (has(self.rate) ? 1 : 0) + (has(self.pause) ? 1 : 0) == 1",message="spec.steps: a step has exactly one of users, rate and pause"
-// +kubebuilder:validation:XValidation:rule="!has(self.users) || has(self.duration) != has(self.requestsPerUser)",message="spec.steps: a step with users has exactly one of duration and requestsPerUser"
-// +kubebuilder:validation:XValidation:rule="!has(self.rate) || has(self.duration)",message="spec.steps: a step with rate needs duration"
-// +kubebuilder:validation:XValidation:rule="has(self.users) || !has(self.requestsPerUser)",message="spec.steps: requestsPerUser goes with users"
-// +kubebuilder:validation:XValidation:rule="!has(self.ratePerUser) || (has(self.users) && has(self.duration))",message="spec.steps: ratePerUser goes with users and duration"
-// +kubebuilder:validation:XValidation:rule="!has(self.pause) || !has(self.duration)",message="spec.steps: a pause is its own duration"
+// +kubebuilder:validation:XValidation:rule="(has(self.users) ? 1 : 0) + (has(self.rate) ? 1 : 0) + (has(self.pause) ? 1 : 0) == 1",message="exactly one of users, rate and pause must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.users) || has(self.duration) != has(self.requestsPerUser)",message="exactly one of duration and requestsPerUser must be set with users"
+// +kubebuilder:validation:XValidation:rule="!has(self.rate) || has(self.duration)",message="duration must be set with rate"
+// +kubebuilder:validation:XValidation:rule="has(self.users) || !has(self.requestsPerUser)",message="requestsPerUser must not be set without users"
+// +kubebuilder:validation:XValidation:rule="!has(self.ratePerUser) || (has(self.users) && has(self.duration))",message="ratePerUser must not be set without users and duration"
+// +kubebuilder:validation:XValidation:rule="!has(self.pause) || !has(self.duration)",message="duration must not be set with pause, which is a duration itself"
 type Step struct {
 	// name identifies the step in reports. Absent: what it does, for example
 	// "1000 users".
@@ -166,14 +166,14 @@ type Step struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('100ms') && duration(self) <= duration('24h')",message="spec.steps: duration must be between 100ms and 24h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('100ms') && duration(self) <= duration('24h')",message="duration must be a time from 100ms to 24h, such as 30s"
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
 	// pause is how long nothing is sent.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1ms') && duration(self) <= duration('24h')",message="spec.steps: pause must be between 1ms and 24h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('24h')",message="pause must be a time from 1ms to 24h, such as 10s"
 	Pause *metav1.Duration `json:"pause,omitempty"`
 }
 

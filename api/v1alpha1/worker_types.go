@@ -24,6 +24,7 @@ type Worker struct {
 	// nodeSelector restricts the nodes on which workers run.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && size(self[k]) <= 63)",message="nodeSelector must have keys of at most 317 and values of at most 63 characters"
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
 	// tolerations allow workers on tainted nodes.

@@ -1,0 +1,115 @@
+package apiserver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// patience is how long each program may take to start or stop. It takes seconds;
+// the default of 20 s is too little where other packages are compiled meanwhile.
+const patience = 2 * time.Minute
+
+// current is the server of the package under test. It is the one piece of
+// shared state that testing.M leaves no other place for; it is set before the
+// first test and not changed until the last has ended.
+var current struct {
+	environment *envtest.Environment
+	config      *rest.Config
+	assets      string
+}
+
+// Start is the body of a TestMain: it starts a server, runs the package's tests
+// and stops the server. When the server cannot start, no test runs and the
+// package fails.
+func Start(m *testing.M) {
+	if err := start(); err != nil {
+		fmt.Fprintln(os.Stderr, "test/apiserver:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := current.environment.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "test/apiserver: stop the server:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func start() error {
+	dir, err := assets(os.Getenv)
+	if err != nil {
+		return err
+	}
+	root, err := Root()
+	if err != nil {
+		return fmt.Errorf("find the CRD: %w", err)
+	}
+	environment := &envtest.Environment{
+		UseExistingCluster:    new(false), // whatever USE_EXISTING_CLUSTER says
+		BinaryAssetsDirectory: dir,
+		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+
+		ControlPlaneStartTimeout: patience,
+		ControlPlaneStopTimeout:  patience,
+	}
+	config, err := environment.Start()
+	if err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	current.environment, current.config, current.assets = environment, config, dir
+	return nil
+}
+
+// Config returns how to reach the server, as its administrator.
+func Config(t testing.TB) *rest.Config {
+	t.Helper()
+	if current.config == nil {
+		t.Fatal("there is no server: the package needs func TestMain(m *testing.M) { apiserver.Start(m) }")
+	}
+	return rest.CopyConfig(current.config)
+}
+
+// Scheme returns a scheme with Kubernetes' own types and this repository's.
+func Scheme(t testing.TB) *runtime.Scheme {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return scheme
+}
+
+// Client returns a client that reads and writes without a cache.
+func Client(t testing.TB) client.WithWatch {
+	t.Helper()
+	c, err := client.NewWithWatch(Config(t), client.Options{Scheme: Scheme(t)})
+	if err != nil {
+		t.Fatalf("make a client: %v", err)
+	}
+	return c
+}
+
+// Namespace creates a namespace for this test alone and returns its name.
+func Namespace(t testing.TB) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	if err := Client(t).Create(t.Context(), namespace); err != nil {
+		t.Fatalf("create a namespace: %v", err)
+	}
+	return namespace.Name
+}
