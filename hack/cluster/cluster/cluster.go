@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/controlplane"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/node"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+)
+
+// ErrDown is returned where a cluster is needed and none runs.
+var ErrDown = errors.New("the cluster is not running: start it with cluster up")
+
+// Cluster is the one on this host.
+type Cluster struct {
+	Layout layout.Layout
+	// Say tells the user what happens, in whole lines.
+	Say func(format string, args ...any)
+}
+
+// Node is a node's state.
+type Node struct {
+	Number int
+	// Runs is false after Stop, Ready is what the API server says.
+	Runs, Ready bool
+}
+
+func (c Cluster) processes() process.Table { return process.Table{Owner: c.Layout.State} }
+
+func (c Cluster) nodes(groups host.Cgroups) node.Nodes {
+	return node.Nodes{Layout: c.Layout, Processes: c.processes(), Cgroups: groups}
+}
+
+func (c Cluster) controlPlane(groups host.Cgroups) controlplane.ControlPlane {
+	return controlplane.ControlPlane{
+		Layout: c.Layout, Processes: c.processes(), Cgroups: groups, Cgroup: node.Components,
+	}
+}
+
+// Running returns ErrDown unless the control plane is complete and serves.
+func (c Cluster) Running(ctx context.Context) error {
+	leaders, err := c.processes().Leaders()
+	if err != nil {
+		return err
+	}
+	if !complete(leaders) {
+		return ErrDown
+	}
+	client, err := controlplane.NewClient(c.Layout)
+	if err != nil {
+		return ErrDown
+	}
+	if err := client.Ready(ctx); err != nil {
+		return fmt.Errorf("%w (the API server does not answer: %w)", ErrDown, err)
+	}
+	return nil
+}
+
+// complete says whether every process of the control plane runs.
+func complete(leaders map[string]process.Process) bool {
+	for _, name := range controlplane.Components {
+		if _, ok := leaders[name]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// runs says whether both processes of a node run.
+func runs(leaders map[string]process.Process, n layout.Node) bool {
+	_, containerd := leaders[n.Process(node.Containerd)]
+	_, kubelet := leaders[n.Process(node.Kubelet)]
+	return containerd && kubelet
+}
+
+// Kubeconfig returns the administrator's kubeconfig.
+func (c Cluster) Kubeconfig() ([]byte, error) {
+	content, err := os.ReadFile(c.Layout.Admin())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, ErrDown
+	}
+	return content, err
+}
+
+// link points the cluster's folder of binaries to the one that was built.
+func (c Cluster) link(binaries string) error {
+	if err := os.MkdirAll(filepath.Dir(c.Layout.Binaries()), 0o755); err != nil {
+		return fmt.Errorf("make the state folder: %w", err)
+	}
+	if err := os.Symlink(binaries, c.Layout.Binaries()); err != nil {
+		return fmt.Errorf("link the binaries: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package controlplane
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+)
+
+// Client asks the API server, as its administrator.
+type Client struct {
+	layout layout.Layout
+	http   *http.Client
+}
+
+// NewClient reads the administrator's kubeconfig.
+func NewClient(l layout.Layout) (*Client, error) {
+	content, err := os.ReadFile(l.Admin())
+	if err != nil {
+		return nil, fmt.Errorf("read the administrator's kubeconfig: %w", err)
+	}
+	configuration, err := tlsConfig(content)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", l.Admin(), err)
+	}
+	transport := &http.Transport{TLSClientConfig: configuration, Proxy: nil}
+	return &Client{layout: l, http: &http.Client{Transport: transport, Timeout: 5 * time.Second}}, nil
+}
+
+func tlsConfig(kubeconfig []byte) (*tls.Config, error) {
+	var file struct {
+		Clusters []struct {
+			Cluster struct {
+				Authority []byte `json:"certificate-authority-data"`
+			} `json:"cluster"`
+		} `json:"clusters"`
+		Users []struct {
+			User struct {
+				Certificate []byte `json:"client-certificate-data"`
+				Key         []byte `json:"client-key-data"`
+			} `json:"user"`
+		} `json:"users"`
+	}
+	if err := yaml.Unmarshal(kubeconfig, &file); err != nil {
+		return nil, err
+	}
+	if len(file.Clusters) != 1 || len(file.Users) != 1 {
+		return nil, errors.New("want one cluster and one user")
+	}
+	pair, err := tls.X509KeyPair(file.Users[0].User.Certificate, file.Users[0].User.Key)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(file.Clusters[0].Cluster.Authority) {
+		return nil, errors.New("certificate-authority-data has no certificate")
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
+}
+
+// Ready is the check that the API server serves.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := c.get(ctx, "/readyz")
+	return err
+}
+
+// Nodes returns which nodes there are and whether they are ready.
+func (c *Client) Nodes(ctx context.Context) (map[string]bool, error) {
+	content, err := c.get(ctx, "/api/v1/nodes")
+	if err != nil {
+		return nil, err
+	}
+	return readiness(content)
+}
+
+// readiness reads a list of nodes.
+func readiness(list []byte) (map[string]bool, error) {
+	var nodes struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Status   struct {
+				Conditions []struct{ Type, Status string }
+			}
+		}
+	}
+	if err := json.Unmarshal(list, &nodes); err != nil {
+		return nil, fmt.Errorf("decode nodes: %w", err)
+	}
+	ready := map[string]bool{}
+	for _, node := range nodes.Items {
+		ready[node.Metadata.Name] = false
+		for _, condition := range node.Status.Conditions {
+			if condition.Type == "Ready" {
+				ready[node.Metadata.Name] = condition.Status == "True"
+			}
+		}
+	}
+	return ready, nil
+}
+
+func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, layout.APIServer()+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s: %.200s", path, response.Status, content)
+	}
+	return content, nil
+}
+
+// apply makes objects with the cluster's own kubectl.
+func (c *Client) apply(ctx context.Context, documents string) error {
+	command := exec.CommandContext(ctx, c.layout.Binary("kubectl"), "--kubeconfig", c.layout.Admin(),
+		"apply", "--server-side", "--force-conflicts", "--validate=false", "--filename=-")
+	command.Stdin = strings.NewReader(documents)
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("apply the cluster's objects: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

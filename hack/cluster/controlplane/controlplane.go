@@ -1,0 +1,125 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/probe"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+)
+
+// ControlPlane runs the processes that are there once per cluster.
+type ControlPlane struct {
+	Layout    layout.Layout
+	Processes process.Table
+	Cgroups   host.Cgroups
+	// Cgroup is where the processes are put.
+	Cgroup string
+}
+
+// Prepare writes all that the processes read.
+func (c ControlPlane) Prepare(now time.Time) error {
+	if err := writeSecrets(c.Layout, now); err != nil {
+		return err
+	}
+	resolvConf, err := os.ReadFile("/etc/resolv.conf")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the host's name servers: %w", err)
+	}
+	contents, err := files(c.Layout, string(resolvConf))
+	if err != nil {
+		return err
+	}
+	for name, content := range contents {
+		path := c.Layout.Config(name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("make configuration folder: %w", err)
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return fmt.Errorf("write configuration: %w", err)
+		}
+	}
+	return os.MkdirAll(c.Layout.Data(Etcd), 0o700)
+}
+
+// StartAPI starts etcd and the API server, and waits until it serves.
+func (c ControlPlane) StartAPI(ctx context.Context) error {
+	if err := c.start(Etcd, APIServer); err != nil {
+		return err
+	}
+	client, err := NewClient(c.Layout)
+	if err != nil {
+		return err
+	}
+	return probe.Until(ctx, "the API server", c.alive(APIServer, client.Ready))
+}
+
+// StartRest starts what works through the API server, and makes its objects.
+func (c ControlPlane) StartRest(ctx context.Context) error {
+	if err := c.start(ControllerManager, Scheduler, Proxy, DNS); err != nil {
+		return err
+	}
+	client, err := NewClient(c.Layout)
+	if err != nil {
+		return err
+	}
+	if err := client.apply(ctx, objects()); err != nil {
+		return err
+	}
+	return probe.Until(ctx, "cluster DNS", c.alive(DNS, probe.Dial("tcp", address(layout.DNSReadyPort))))
+}
+
+// AwaitNodes waits until all those nodes are ready.
+func (c ControlPlane) AwaitNodes(ctx context.Context, names ...string) error {
+	client, err := NewClient(c.Layout)
+	if err != nil {
+		return err
+	}
+	return probe.Until(ctx, "the nodes to be ready", func(ctx context.Context) error {
+		ready, err := client.Nodes(ctx)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if !ready[name] {
+				return fmt.Errorf("%s is not ready, see %s", name, c.Layout.Log(name+"/kubelet"))
+			}
+		}
+		return nil
+	})
+}
+
+func (c ControlPlane) start(names ...string) error {
+	for _, name := range names {
+		pid, err := c.Processes.Start(process.Spec{
+			Name: name,
+			Path: c.Layout.Binary(name),
+			Args: arguments(c.Layout)[name],
+			Log:  c.Layout.Log(name),
+		})
+		if err != nil {
+			return err
+		}
+		if err := c.Cgroups.Join(c.Cgroup, pid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alive names the log in the error of a check, and so where to look.
+func (c ControlPlane) alive(name string, check probe.Check) probe.Check {
+	return func(ctx context.Context) error {
+		if err := check(ctx); err != nil {
+			return fmt.Errorf("%w, see %s", err, c.Layout.Log(name))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,13 @@
+// Package controlplane runs etcd, the API server, the controller manager, the
+// scheduler, and for the whole host one kube-proxy and one CoreDNS.
+//
+//	Prepare ─▶ certificates, kubeconfigs, configuration files
+//	StartAPI ─▶ etcd ─▶ kube-apiserver ─▶ /readyz
+//	StartRest ─▶ controller manager, scheduler, kube-proxy, coredns, objects
+//
+// All of them listen on the control bridge's address. The argument lists and
+// files are made by pure functions, in args.go, files.go and objects.go.
+//
+// It imports layout, host, pki, process and probe, and no client library: the
+// few things it asks the API server for are in client.go.
+package controlplane

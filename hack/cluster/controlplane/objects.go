@@ -1,0 +1,24 @@
+package controlplane
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+)
+
+// dnsUser is who CoreDNS is to the API server.
+const dnsUser = "system:coredns"
+
+//go:embed objects.yaml
+var objectsTemplate string
+
+// objects are what the cluster needs in its API, as YAML documents.
+func objects() string {
+	return strings.NewReplacer(
+		"$DNS_SERVICE", layout.DNSService,
+		"$CONTROL_ADDRESS", layout.ControlAddress,
+		"$DNS_USER", dnsUser,
+		"$KUBELET_CLIENT", kubeletClient,
+	).Replace(objectsTemplate)
+}

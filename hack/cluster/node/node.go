@@ -1,0 +1,139 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/network"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/probe"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+)
+
+// Names of a node's processes.
+const (
+	Containerd = "containerd"
+	Kubelet    = "kubelet"
+)
+
+// Components are the cgroup of all processes that are in no pod.
+const Components = layout.Cgroup + "/components"
+
+// Nodes runs the nodes of one cluster.
+type Nodes struct {
+	Layout    layout.Layout
+	Processes process.Table
+	Cgroups   host.Cgroups
+}
+
+// StartRuntime makes the node's folders and starts its containerd, which can
+// be done before there is an API server.
+func (s Nodes) StartRuntime(ctx context.Context, n int) error {
+	node := s.Layout.Node(n)
+	if err := s.configure(node); err != nil {
+		return fmt.Errorf("configure %s: %w", node.Name(), err)
+	}
+	if err := s.Cgroups.Make(node.Cgroup()); err != nil {
+		return err
+	}
+	if err := network.JoinNode(n); err != nil {
+		return err
+	}
+	err := s.start(process.Spec{
+		Name: node.Process(Containerd),
+		Path: Containerd,
+		Args: []string{"--config", node.Path("containerd.toml"), "--log-level", "warn"},
+	})
+	if err != nil {
+		return err
+	}
+	if err := probe.Until(ctx, node.Name()+"'s containerd", probe.Dial("unix", node.Socket())); err != nil {
+		return err
+	}
+	return s.Load(ctx, n, s.pauseArchive())
+}
+
+// StartKubelet joins the node to the cluster.
+func (s Nodes) StartKubelet(n int) error {
+	node := s.Layout.Node(n)
+	return s.start(process.Spec{
+		Name: node.Process(Kubelet),
+		Path: s.Layout.Binary(Kubelet),
+		Args: kubeletArgs(s.Layout, node),
+	})
+}
+
+func (s Nodes) start(spec process.Spec) error {
+	spec.Log = s.Layout.Log(spec.Name)
+	pid, err := s.Processes.Start(spec)
+	if err != nil {
+		return err
+	}
+	return s.Cgroups.Join(Components, pid)
+}
+
+// configure writes what the node's processes read.
+func (s Nodes) configure(node layout.Node) error {
+	cni, err := networkConfig(node)
+	if err != nil {
+		return err
+	}
+	kubelet, err := kubeletConfig(s.Layout, node)
+	if err != nil {
+		return err
+	}
+	for path, content := range map[string][]byte{
+		"containerd.toml":        []byte(containerdConfig(node)),
+		"cni/10-bridge.conflist": cni,
+		"kubelet.yaml":           kubelet,
+	} {
+		path = node.Path(path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(node.Run, 0o711)
+}
+
+// Stop ends the node as a power cut does: its links go first, then every
+// process without a chance to say goodbye, then what was in memory. Its disk
+// stays as it was.
+func (s Nodes) Stop(n int) error {
+	node := s.Layout.Node(n)
+	if err := network.CutNode(n); err != nil {
+		return err
+	}
+	if err := s.kill(node); err != nil {
+		return err
+	}
+	if err := s.Cgroups.Kill(node.Cgroup()); err != nil {
+		return err
+	}
+	if err := host.UnmountBelow(node.Run, node.State); err != nil {
+		return err
+	}
+	return errors.Join(s.Cgroups.Remove(node.Cgroup()), os.RemoveAll(node.Run))
+}
+
+// kill kills the node's processes and, by the mark that they inherit, shims.
+func (s Nodes) kill(node layout.Node) error {
+	all, err := s.Processes.List()
+	if err != nil {
+		return err
+	}
+	var own []process.Process
+	for _, p := range all {
+		if filepath.Dir(p.Name) == node.Name() {
+			own = append(own, p)
+		}
+	}
+	return s.Processes.Stop(own, 0*time.Second)
+}
