@@ -1,0 +1,6 @@
+// Package redistest runs a real redis-server for one test.
+//
+// It owns the process and its folder, and nothing about what is stored. Only
+// tests import it; it knows no target. A machine without redis-server fails
+// the test: a strategy that was never run against Redis has not been tested.
+package redistest

@@ -1,0 +1,8 @@
+// Package limitertest is the conformance suite of ratelimiter.Limiter: what
+// every strategy keeps (Run), and what only an atomic one does (RunAtomic).
+//
+// It knows the domain and nothing of how buckets are stored; the package under
+// test supplies that as a Factory. No rule waits for time to pass: a subject
+// says how its time is moved on, and the contracts used here refill so slowly
+// that the time a test takes by itself is not worth a token.
+package limitertest

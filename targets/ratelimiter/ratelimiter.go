@@ -1,0 +1,46 @@
+package ratelimiter
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Limiter decides whether a client may be served now. A call that is granted
+// takes one token of the client's bucket; a call that is denied, or that
+// fails, takes none.
+type Limiter interface {
+	Take(ctx context.Context, client string) (Decision, error)
+}
+
+// Decision is the answer to one request.
+type Decision struct {
+	Allowed bool
+	// Remaining is the number of whole tokens left after this request.
+	Remaining int64
+	// RetryAfter is how long a denied client has to wait for its next token;
+	// zero when the request is allowed.
+	RetryAfter time.Duration
+}
+
+// ErrContended says that a limiter gave up because other replicas kept
+// changing the same bucket. It is no denial: the bucket may well have tokens
+// left, and a client that is told otherwise has been denied falsely.
+var ErrContended = errors.New("bucket contended: every attempt met a concurrent change")
+
+// Outcome is what one request to the service came to. The set is closed, so
+// that it can label a metric.
+type Outcome string
+
+const (
+	// Granted is a request that took a token.
+	Granted Outcome = "granted"
+	// Denied is a request that met an empty bucket.
+	Denied Outcome = "denied"
+	// Failed is a request about which nothing could be decided: the client
+	// could not be told apart, the bucket was contended or out of reach.
+	Failed Outcome = "error"
+)
+
+// Outcomes returns every outcome.
+func Outcomes() []Outcome { return []Outcome{Granted, Denied, Failed} }

@@ -1,0 +1,56 @@
+package redis
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+)
+
+func TestConformance(t *testing.T) {
+	for _, strategy := range ratelimiter.Strategies() {
+		t.Run(string(strategy), func(t *testing.T) {
+			limitertest.Run(t, factory(strategy))
+			if strategy != ratelimiter.Hash {
+				limitertest.RunAtomic(t, factory(strategy))
+			}
+		})
+	}
+}
+
+// A script cannot lose a race, so that a burst gets all its tokens.
+func TestScriptGrantsAllOfABurst(t *testing.T) {
+	for _, strategy := range []ratelimiter.Strategy{ratelimiter.Lua, ratelimiter.LuaSeconds} {
+		t.Run(string(strategy), func(t *testing.T) {
+			s := factory(strategy)(t, ratelimiter.Contract{Capacity: 50, RefillPerSecond: 0.01})
+			want := limitertest.Tally{Granted: 50, Denied: 150}
+			if diff := cmp.Diff(want, limitertest.Burst(t, s.Limiter, "client")); diff != "" {
+				t.Errorf("tally of a concurrent burst (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The strategies write the same form, so that one can follow another on the
+// same Redis without forgetting who has spent what.
+func TestStrategiesShareBuckets(t *testing.T) {
+	store := openStore(t)
+	now, err := store.client.Time(t.Context()).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract := ratelimiter.Contract{Capacity: 50, RefillPerSecond: 0.01}
+	for i, strategy := range ratelimiter.Strategies() {
+		limiter := newLimiter(t, store, Config{Strategy: strategy, Contract: contract, Now: (&manual{now: now}).Now})
+		got, err := limiter.Take(t.Context(), "client")
+		if err != nil {
+			t.Fatalf("%s: %v", strategy, err)
+		}
+		want := ratelimiter.Decision{Allowed: true, Remaining: int64(49 - i)}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: decision (-want +got):\n%s", strategy, diff)
+		}
+	}
+}

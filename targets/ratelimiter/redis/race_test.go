@@ -1,0 +1,104 @@
+package redis
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+)
+
+// one is a contract under which a second grant is always one too many.
+var one = ratelimiter.Contract{Capacity: 1, RefillPerSecond: 0.001}
+
+// A replica that comes in between another's read and write is granted the same
+// token: the race of the seed, without the luck.
+func TestHashGrantsOneTokenTwice(t *testing.T) {
+	store, clock := openStore(t), &manual{now: epoch}
+	config := Config{Strategy: ratelimiter.Hash, Contract: one, Now: clock.Now}
+	slow, quick := newLimiter(t, store, config), newLimiter(t, store, config)
+	var tally limitertest.Tally
+	slow.(*hash).afterRead = func() { tally = limitertest.Sequential(t, quick, "client", 2) }
+
+	got, err := slow.Take(t.Context(), "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (ratelimiter.Decision{Allowed: true}); got != want {
+		t.Errorf("decision of the slow replica = %+v, want %+v", got, want)
+	}
+	if diff := cmp.Diff(limitertest.Tally{Granted: 1, Denied: 1}, tally); diff != "" {
+		t.Errorf("tally of the quick replica (-want +got):\n%s", diff)
+	}
+}
+
+// The same interleaving, a hundred tokens deep: a slow writer puts back the
+// tokens that others have spent meanwhile.
+func TestHashForgetsWhatOthersSpent(t *testing.T) {
+	store, clock := openStore(t), &manual{now: epoch}
+	contract := ratelimiter.Contract{Capacity: 100, RefillPerSecond: 0.01}
+	config := Config{Strategy: ratelimiter.Hash, Contract: contract, Now: clock.Now}
+	slow, quick := newLimiter(t, store, config), newLimiter(t, store, config)
+	slow.(*hash).afterRead = func() { limitertest.Sequential(t, quick, "client", 100) }
+
+	if _, err := slow.Take(t.Context(), "client"); err != nil {
+		t.Fatal(err)
+	}
+	want := limitertest.Tally{Granted: 99, Denied: 1}
+	if diff := cmp.Diff(want, limitertest.Sequential(t, quick, "client", 100)); diff != "" {
+		t.Errorf("tally after 101 grants of 100 (-want +got):\n%s", diff)
+	}
+}
+
+func TestTransactionTriesAgain(t *testing.T) {
+	store := openStore(t)
+	config := Config{Strategy: ratelimiter.Transaction, Contract: one, Now: (&manual{}).Now, MaxRetries: 1}
+	slow, quick := newLimiter(t, store, config), newLimiter(t, store, config)
+	var tally limitertest.Tally
+	tries := 0
+	slow.(*transaction).afterRead = func() {
+		if tries++; tries == 1 {
+			tally = limitertest.Sequential(t, quick, "client", 1)
+		}
+	}
+
+	got, err := slow.Take(t.Context(), "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Allowed || tries != 2 {
+		t.Errorf("decision = %+v after %d tries, want denied after 2", got, tries)
+	}
+	if diff := cmp.Diff(limitertest.Tally{Granted: 1}, tally); diff != "" {
+		t.Errorf("tally of the quick replica (-want +got):\n%s", diff)
+	}
+}
+
+func TestTransactionGivesUpAsContended(t *testing.T) {
+	for name, retries := range map[string]int{"no retry": 0, "ten retries": 10} {
+		t.Run(name, func(t *testing.T) {
+			store := openStore(t)
+			contract := ratelimiter.Contract{Capacity: 50, RefillPerSecond: 0.01}
+			config := Config{Strategy: ratelimiter.Transaction, Contract: contract, Now: (&manual{}).Now, MaxRetries: retries}
+			unlucky, lucky := newLimiter(t, store, config), newLimiter(t, store, config)
+			tries := 0
+			unlucky.(*transaction).afterRead = func() {
+				tries++
+				limitertest.Sequential(t, lucky, "client", 1)
+			}
+
+			_, err := unlucky.Take(t.Context(), "client")
+			if !errors.Is(err, ratelimiter.ErrContended) {
+				t.Errorf("error = %v, want ErrContended", err)
+			}
+			if want := 1 + retries; tries != want {
+				t.Errorf("gave up after %d tries, want %d", tries, want)
+			}
+			if got, want := stored(t, store.client, "client").Tokens, float64(50-tries); got < want || got > want+0.9 {
+				t.Errorf("%v tokens left, want %v: one for each try of the other replica", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+)
+
+const (
+	keyPrefix   = "ratelimit:tb:"
+	fieldTokens = "tokens"
+	fieldLast   = "last_refill"
+)
+
+// Options say how Redis is reached.
+type Options struct {
+	// Addr is host:port, or the path of a Unix socket.
+	Addr     string
+	Password string
+	DB       int
+	PoolSize int
+}
+
+// Store is a pool of connections to one Redis.
+type Store struct {
+	client *redis.Client
+}
+
+// Open returns a store; it connects when it is first used.
+func Open(o Options) (*Store, error) {
+	var errs []error
+	if o.Addr == "" {
+		errs = append(errs, errors.New("redis address is empty: use host:port"))
+	}
+	if o.DB < 0 {
+		errs = append(errs, fmt.Errorf("redis database is %d: use 0 or more", o.DB))
+	}
+	if o.PoolSize < 1 {
+		errs = append(errs, fmt.Errorf("redis pool size is %d: use 1 or more", o.PoolSize))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return &Store{client: redis.NewClient(&redis.Options{
+		Addr:     o.Addr,
+		Password: o.Password,
+		DB:       o.DB,
+		PoolSize: o.PoolSize,
+		// A command whose reply was lost may have taken its token. Sent again
+		// it would take a second one, so that it fails instead.
+		MaxRetries:            -1,
+		ContextTimeoutEnabled: true,
+		DisableIdentity:       true,
+	})}, nil
+}
+
+// Ping reports whether Redis answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.client.Ping(ctx).Err(); err != nil {
+		return fmt.Errorf("ping redis: %w", err)
+	}
+	return nil
+}
+
+// Close closes every connection.
+func (s *Store) Close() error {
+	if err := s.client.Close(); err != nil {
+		return fmt.Errorf("close redis: %w", err)
+	}
+	return nil
+}
+
+// Config says what a limiter keeps and how.
+type Config struct {
+	Strategy ratelimiter.Strategy
+	Contract ratelimiter.Contract
+	// Now is the replica's clock, by which Hash and LuaSeconds count.
+	Now func() time.Time
+	// MaxRetries bounds how often Transaction tries again after a conflict.
+	MaxRetries int
+}
+
+// Limiter returns the limiter of the configured strategy.
+func (s *Store) Limiter(c Config) (ratelimiter.Limiter, error) {
+	if err := c.Contract.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Now == nil {
+		return nil, errors.New("limiter has no clock: set Now")
+	}
+	if c.MaxRetries < 0 {
+		return nil, fmt.Errorf("max retries is %d: use 0 or more", c.MaxRetries)
+	}
+	buckets := buckets{contract: c.Contract}
+	switch c.Strategy {
+	case ratelimiter.Hash:
+		return &hash{client: s.client, buckets: buckets, now: wholeSeconds(c.Now)}, nil
+	case ratelimiter.Transaction:
+		return &transaction{client: s.client, buckets: buckets, maxRetries: c.MaxRetries}, nil
+	case ratelimiter.Lua:
+		return &script{client: s.client, buckets: buckets}, nil
+	case ratelimiter.LuaSeconds:
+		return &script{client: s.client, buckets: buckets, now: wholeSeconds(c.Now)}, nil
+	}
+	_, err := ratelimiter.ParseStrategy(string(c.Strategy))
+	return nil, err
+}
+
+// wholeSeconds is a clock that, like the seed's, knows no fraction of a second.
+func wholeSeconds(now func() time.Time) func() time.Time {
+	return func() time.Time { return now().Truncate(time.Second) }
+}

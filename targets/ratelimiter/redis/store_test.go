@@ -1,0 +1,113 @@
+package redis
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+)
+
+func TestOpenRefuses(t *testing.T) {
+	tests := map[string]struct {
+		options Options
+		want    string
+	}{
+		"no address":        {Options{PoolSize: 1}, "redis address is empty: use host:port"},
+		"negative database": {Options{Addr: "redis:6379", DB: -1, PoolSize: 1}, "redis database is -1: use 0 or more"},
+		"no pool":           {Options{Addr: "redis:6379"}, "redis pool size is 0: use 1 or more"},
+		"all of it": {
+			Options{DB: -2, PoolSize: -3},
+			"redis address is empty: use host:port\nredis database is -2: use 0 or more\nredis pool size is -3: use 1 or more",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(tc.options)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLimiterRefuses(t *testing.T) {
+	store := openStore(t)
+	valid := Config{Strategy: ratelimiter.Lua, Contract: seed, Now: func() time.Time { return epoch }}
+	tests := map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"strategy": {func(c *Config) { c.Strategy = "magic" }, `unknown strategy "magic": use one of hash, transaction, lua, lua-seconds`},
+		"contract": {func(c *Config) { c.Contract.Capacity = 0 }, "capacity is 0: use 1 to 1000000000 tokens"},
+		"clock":    {func(c *Config) { c.Now = nil }, "limiter has no clock: set Now"},
+		"retries":  {func(c *Config) { c.MaxRetries = -1 }, "max retries is -1: use 0 or more"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			config := valid
+			tc.change(&config)
+			_, err := store.Limiter(config)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPing(t *testing.T) {
+	if err := openStore(t).Ping(t.Context()); err != nil {
+		t.Errorf("a running server: %v", err)
+	}
+	nobody, err := Open(Options{Addr: filepath.Join(t.TempDir(), "nobody"), PoolSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nobody.Ping(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "ping redis: ") {
+		t.Errorf("nobody there: error = %v, want one that begins with ping redis", err)
+	}
+	if err := nobody.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What Redis cannot make sense of is an error, neither a grant nor a denial.
+func TestBrokenBucketIsAnError(t *testing.T) {
+	broken := map[string]func(*testing.T, *Store){
+		"not a hash": func(t *testing.T, s *Store) {
+			if err := s.client.Set(t.Context(), "ratelimit:tb:client", "x", 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"no server": func(t *testing.T, s *Store) {
+			if err := s.client.Close(); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for _, strategy := range ratelimiter.Strategies() {
+		for name, breakIt := range broken {
+			t.Run(string(strategy)+"/"+name, func(t *testing.T) {
+				// The limiter's own store, so that its end is no second close.
+				store, err := Open(Options{Addr: openStore(t).client.Options().Addr, PoolSize: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				limiter := newLimiter(t, store, Config{Strategy: strategy, Contract: seed, Now: (&manual{now: epoch}).Now})
+				breakIt(t, store)
+				if got, err := limiter.Take(t.Context(), "client"); err == nil {
+					t.Errorf("decision = %+v, want an error", got)
+				}
+			})
+		}
+	}
+}
