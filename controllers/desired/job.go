@@ -1,0 +1,145 @@
+package desired
+
+import (
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+const (
+	// LabelName carries the LoadTest's name on its Job and pods.
+	LabelName = "loadtest.dev/name"
+	// LabelRun carries the LoadTest's UID on its Job and pods.
+	LabelRun = "loadtest.dev/run"
+	// Audience is that of the workers' tokens: they are good for the coordinator
+	// and for nothing else.
+	Audience = "coordinator.loadtest.dev"
+	// Container is the name of the worker's container.
+	Container = "worker"
+
+	tokenDir = "/var/run/secrets/loadtest.dev"
+	// tokenLifetime is the least that the API server grants; the kubelet renews it.
+	tokenLifetime = 600
+	// nonRoot is the user that the worker's image has.
+	nonRoot = 65532
+)
+
+// Config is what all Jobs of an operator have in common.
+type Config struct {
+	// WorkerImage is used where the LoadTest names none.
+	WorkerImage string
+	// Coordinator is the host:port that workers dial.
+	Coordinator string
+	// CA is the certificate, in PEM, by which workers know the coordinator.
+	CA string
+}
+
+// Job is the run's Job: one pod for each worker, none of them ever replaced,
+// because a worker that began again would count twice or measure a hole.
+func Job(lt *v1alpha1.LoadTest, cfg Config) *batchv1.Job {
+	labels := map[string]string{
+		"app.kubernetes.io/managed-by": "loadtest-operator",
+		LabelName:                      lt.Name,
+		LabelRun:                       string(lt.UID),
+	}
+	n := lt.Status.Workers.Desired
+	return &batchv1.Job{
+		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: lt.Name, Namespace: lt.Namespace, Labels: labels,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(lt, v1alpha1.GroupVersion.WithKind("LoadTest"))},
+		},
+		Spec: batchv1.JobSpec{
+			Parallelism:    &n,
+			Completions:    &n,
+			CompletionMode: ptr.To(batchv1.IndexedCompletion),
+			BackoffLimit:   ptr.To[int32](0),
+			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)}, Spec: pod(lt, cfg, labels)},
+		},
+	}
+}
+
+func pod(lt *v1alpha1.LoadTest, cfg Config, labels map[string]string) corev1.PodSpec {
+	w := lt.Spec.Worker
+	if w == nil {
+		w = &v1alpha1.Worker{}
+	}
+	return corev1.PodSpec{
+		RestartPolicy:                corev1.RestartPolicyNever,
+		AutomountServiceAccountToken: ptr.To(false),
+		EnableServiceLinks:           ptr.To(false),
+		NodeSelector:                 maps.Clone(w.NodeSelector),
+		Tolerations:                  slices.Clone(w.Tolerations),
+		// A worker that is told to go sends what it measured first.
+		TerminationGracePeriodSeconds: ptr.To[int64](30),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot:   ptr.To(true),
+			RunAsUser:      ptr.To[int64](nonRoot),
+			RunAsGroup:     ptr.To[int64](nonRoot),
+			FSGroup:        ptr.To[int64](nonRoot),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		// Spread over nodes as far as there are any: a node's ports, descriptors
+		// and CPU are shared by the workers on it.
+		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
+			MaxSkew:           1,
+			TopologyKey:       corev1.LabelHostname,
+			WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{LabelRun: labels[LabelRun]}},
+		}},
+		Containers: []corev1.Container{container(lt, cfg, w)},
+		Volumes: []corev1.Volume{{
+			Name: "token",
+			VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+				DefaultMode: ptr.To[int32](0o440),
+				Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
+					Audience: Audience, ExpirationSeconds: ptr.To[int64](tokenLifetime), Path: "token",
+				}}},
+			}},
+		}},
+	}
+}
+
+func container(lt *v1alpha1.LoadTest, cfg Config, w *v1alpha1.Worker) corev1.Container {
+	c := corev1.Container{
+		Name:            Container,
+		Image:           w.Image,
+		ImagePullPolicy: w.ImagePullPolicy,
+		Env: []corev1.EnvVar{
+			{Name: "LOADTEST_COORDINATOR", Value: cfg.Coordinator},
+			{Name: "LOADTEST_COORDINATOR_CA", Value: cfg.CA},
+			{Name: "LOADTEST_TOKEN_FILE", Value: tokenDir + "/token"},
+			{Name: "LOADTEST_RUN", Value: string(lt.UID)},
+		},
+		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse("100m"),
+			corev1.ResourceMemory: resource.MustParse("128Mi"),
+		}},
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: ptr.To(false),
+			ReadOnlyRootFilesystem:   ptr.To(true),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+		VolumeMounts: []corev1.VolumeMount{{Name: "token", MountPath: tokenDir, ReadOnly: true}},
+		// The last lines of the log explain a failure when the worker left no
+		// message of its own.
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+	if c.Image == "" {
+		c.Image = cfg.WorkerImage
+	}
+	if c.ImagePullPolicy == "" {
+		c.ImagePullPolicy = corev1.PullIfNotPresent
+	}
+	if w.Resources != nil {
+		c.Resources = *w.Resources.DeepCopy()
+	}
+	return c
+}
