@@ -29,11 +29,10 @@ type builder struct {
 }
 
 func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, error) {
-	cache, err := os.UserCacheDir()
+	cache, err := cacheDir()
 	if err != nil {
-		return nil, fmt.Errorf("find the cache folder: %w", err)
+		return nil, err
 	}
-	cache = filepath.Join(cache, "loadtest-operator", "images")
 	for _, dir := range []string{out, cache} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
@@ -46,6 +45,19 @@ func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, e
 		install: install,
 		w:       w,
 	}, nil
+}
+
+// cacheDir lies in the folder that hack/cluster keeps its builds in, by the
+// same rule.
+func cacheDir() (string, error) {
+	if dir := os.Getenv("LOADTEST_CACHE"); dir != "" {
+		return filepath.Abs(filepath.Join(dir, "images"))
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the cache folder (set LOADTEST_CACHE): %w", err)
+	}
+	return filepath.Join(home, ".cache", "loadtest-operator", "images"), nil
 }
 
 // buildAll builds every image, one after the other as the compiler keeps all

@@ -34,8 +34,8 @@ Flags of build:
 
 The images of our own binaries need Go; those of Debian packages (redis, nginx)
 need a Debian host with mmdebstrap, and use the archives in its /etc/apt.
-Extracted packages and linked binaries are kept in the user's cache folder,
-under loadtest-operator/images.
+Extracted packages and linked binaries are kept in LOADTEST_CACHE/images, or
+~/.cache/loadtest-operator/images if that variable is not set.
 `
 
 func main() {

@@ -1,0 +1,134 @@
+package goimage
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/rootfs"
+)
+
+const hello = "package main\n\nfunc main() { println(\"hello\") }\n"
+
+var program = recipe.Go{Package: "./cmd", Binary: "hello"}
+
+func TestTree(t *testing.T) {
+	b := builder(t, hello)
+	tree, err := b.Tree(t.Context(), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"etc/group", "etc/passwd", "etc/ssl/certs/ca-certificates.crt", "hello", "tmp"}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(tree))); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if got := string(tree["etc/ssl/certs/ca-certificates.crt"].Body); got != "certificates" {
+		t.Errorf("certificates = %q, want the builder's", got)
+	}
+	if bytes.Contains(tree["hello"].Body, []byte(b.Root)) {
+		t.Errorf("the binary holds the path it was built in, %s", b.Root)
+	}
+	out, err := exec.CommandContext(t.Context(), filepath.Join(b.BinDir, "hello")).CombinedOutput()
+	if err != nil || string(out) != "hello\n" {
+		t.Errorf("the binary printed %q (%v), want hello", out, err)
+	}
+}
+
+// The same source in another folder, built by somebody with other flags, is
+// the same image.
+func TestReproducible(t *testing.T) {
+	first := digest(t, builder(t, hello))
+	t.Setenv("GOFLAGS", "-tags=other")
+	t.Setenv("CGO_ENABLED", "1")
+	if second := digest(t, builder(t, hello)); second != first {
+		t.Errorf("the same source gave %s, then %s", first, second)
+	}
+	if other := digest(t, builder(t, strings.Replace(hello, "hello", "other", 1))); other == first {
+		t.Error("another source gave the same digest")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	tests := map[string]struct {
+		source string
+		change func(*Builder, *recipe.Go)
+		want   []string
+	}{
+		"no certificates": {
+			source: hello,
+			change: func(b *Builder, _ *recipe.Go) { b.Certificates = filepath.Join(b.Root, "none") },
+			want:   []string{"no certificate authorities at ", "apt-get install ca-certificates"},
+		},
+		"no package": {
+			source: hello,
+			change: func(_ *Builder, r *recipe.Go) { r.Package = "./loadworker" },
+			want:   []string{"no Go package at ./loadworker"},
+		},
+		"no compiling": {
+			source: "package main\n\nfunc main() { undefined() }\n",
+			change: func(*Builder, *recipe.Go) {},
+			want:   []string{"go build ./cmd: exit status 1", "cmd/main.go:3:15: undefined: undefined"},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b, r := builder(t, tt.source), program
+			tt.change(&b, &r)
+			_, err := b.Tree(t.Context(), r)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error = %q, want it to say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// builder is for a module of its own, in a folder of its own, with one program.
+func builder(t *testing.T, source string) Builder {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod":      "module example.com/hello\n\ngo 1.26\n",
+		"cmd/main.go": source,
+		"ca.crt":      "certificates",
+	} {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Builder{Root: root, BinDir: filepath.Join(root, "bin"), Certificates: filepath.Join(root, "ca.crt")}
+}
+
+func digest(t *testing.T, b Builder) v1.Hash {
+	t.Helper()
+	tree, err := b.Tree(t.Context(), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := tree.Image(rootfs.Run{Entrypoint: []string{"/hello"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := img.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/images/debimage"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/goimage"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
+)
+
+func TestCommandLineErrors(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"no command":      {nil, "which command? build or list; --help explains them"},
+		"unknown command": {[]string{"push"}, `unknown command "push": the commands are build and list; --help explains them`},
+		"unknown flag":    {[]string{"build", "--push"}, "flag provided but not defined: -push; --help explains the flags"},
+		"unknown image":   {[]string{"build", "postgres"}, `unknown image "postgres": the images are operator, worker, ratelimiter, redis, nginx`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := run(t.Context(), tt.args, &bytes.Buffer{})
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("error = %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"build", "--help"}} {
+		var out bytes.Buffer
+		if err := run(t.Context(), args, &out); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+		if out.String() != usage {
+			t.Errorf("%q printed %q, want the usage", args, out.String())
+		}
+	}
+	for _, flag := range []string{"--out", "--install", "--fresh"} {
+		if !strings.Contains(usage, flag) {
+			t.Errorf("the usage does not explain %s", flag)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"list"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if got, want := len(lines), 1+len(recipe.All()); got != want {
+		t.Fatalf("%d lines, want %d:\n%s", got, want, &out)
+	}
+	want := []string{"operator", "loadtest.dev/operator:dev", "operator.tar", "go", "."}
+	if diff := cmp.Diff(want, strings.Fields(lines[1])); diff != "" {
+		t.Errorf("first image (-want +got):\n%s", diff)
+	}
+}
+
+func TestBuildOutsideTheRepository(t *testing.T) {
+	t.Chdir(t.TempDir())
+	err := run(t.Context(), []string{"build"}, &bytes.Buffer{})
+	if err == nil || !strings.Contains(err.Error(), "run images inside the repository") {
+		t.Errorf("error = %v, want it to say where to run", err)
+	}
+}
+
+// One image after another: what fails is told with the rest, and a second
+// build finds everything done.
+func TestBuildAll(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod": "module example.com/hello\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n", "ca.crt": "x",
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	b := &builder{
+		out:    t.TempDir(),
+		golang: goimage.Builder{Root: root, BinDir: t.TempDir(), Certificates: filepath.Join(root, "ca.crt")},
+		debian: debimage.Builder{AptDir: root},
+		w:      &out,
+	}
+	images := []recipe.Image{
+		{Name: "missing", Go: &recipe.Go{Package: "./missing", Binary: "missing"}},
+		{Name: "hello", Go: &recipe.Go{Package: ".", Binary: "hello"}},
+		{Name: "nothing"},
+	}
+	for _, outcome := range []string{"built", "cached"} {
+		out.Reset()
+		err := b.buildAll(t.Context(), images)
+		if want := "2 of 3 images failed: missing, nothing"; err == nil || err.Error() != want {
+			t.Errorf("error = %v, want %s", err, want)
+		}
+		want := "loadtest.dev/missing:dev failed after N s: no Go package at ./missing\n" +
+			"loadtest.dev/hello:dev N MB N " + outcome + " N s\n" +
+			"loadtest.dev/nothing:dev failed after N s: the recipe names neither a Go package nor Debian packages\n"
+		if diff := cmp.Diff(want, withoutNumbers(out.String())); diff != "" {
+			t.Errorf("output (-want +got):\n%s", diff)
+		}
+	}
+}
+
+var numbers = regexp.MustCompile(`sha256:[0-9a-f]{12}|[0-9]+\.[0-9]`)
+
+// withoutNumbers is the text with N for what differs between builds, in columns
+// of one space.
+func withoutNumbers(s string) string {
+	s = regexp.MustCompile(` +`).ReplaceAllString(s, " ")
+	return numbers.ReplaceAllString(s, "N")
+}
