@@ -38,6 +38,9 @@ var (
 )
 
 func validPattern(pattern string) bool {
+	if pattern == "*" {
+		return true
+	}
 	pattern = normalHost(pattern)
 	if _, err := netip.ParsePrefix(pattern); err == nil {
 		return true
@@ -45,7 +48,7 @@ func validPattern(pattern string) bool {
 	if _, err := netip.ParseAddr(pattern); err == nil {
 		return true
 	}
-	return pattern == "*" || hostPattern.MatchString(strings.TrimPrefix(pattern, "*."))
+	return hostPattern.MatchString(strings.TrimPrefix(pattern, "*."))
 }
 
 // allows says whether a host, in normal form, may be a target.
@@ -55,9 +58,10 @@ func (p Policy) allows(host string) bool {
 	}
 	addr, err := netip.ParseAddr(host)
 	for _, pattern := range p.AllowedHosts {
-		if pattern = normalHost(pattern); pattern == "*" {
+		if pattern == "*" {
 			return true
 		}
+		pattern = normalHost(pattern)
 		if err == nil && addressMatches(pattern, addr.Unmap()) || err != nil && nameMatches(pattern, host) {
 			return true
 		}

@@ -1,0 +1,74 @@
+package plan_test
+
+import (
+	"math/big"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+func TestMicros(t *testing.T) {
+	tests := map[v1alpha1.Decimal]int64{
+		"1":                1_000_000,
+		"0.5":              500_000,
+		"12000":            12_000_000_000,
+		"0.000001":         1,
+		"0.100000":         100_000,
+		"999999999.999999": 999_999_999_999_999,
+	}
+	for in, want := range tests {
+		if got, err := plan.Micros(in); err != nil || got != want {
+			t.Errorf("Micros(%s) = %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for _, in := range []v1alpha1.Decimal{"", ".5", "-1", "+1", "1e3", "1.0000001", "1000000000", "1.-5", "1_0", "0x1", " 1"} {
+		if got, err := plan.Micros(in); err == nil {
+			t.Errorf("Micros(%q) = %d, want an error", in, got)
+		}
+	}
+}
+
+func TestHitsOfArrivals(t *testing.T) {
+	tests := map[string]struct {
+		rate     string
+		duration time.Duration
+		want     int64
+	}{
+		"whole":                            {"5", 3 * time.Second, 15},
+		"the hit at the end is not due":    {"10", 100 * time.Millisecond, 1},
+		"a hit just before the end is":     {"10", 100*time.Millisecond + 1, 2},
+		"the first hit is due at once":     {"0.000001", 100 * time.Millisecond, 1},
+		"a third of a second, no float":    {"3", time.Second / 3, 1},
+		"just over a third of a second":    {"3", time.Second/3 + 1, 2},
+		"the largest rate for a whole day": {"999999999.999999", 24 * time.Hour, 86_400*999_999_999 + 86_400},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			steps := plan.Steps(withSteps(v1alpha1.Step{Rate: decimal(tc.rate), Duration: duration(tc.duration)}))
+			if got := steps[0].Total; got != tc.want {
+				t.Errorf("%d hits, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+// The number of hits is the number of i with i/rate < duration: the last is
+// due before the end, the next is not.
+func TestHitsAreThoseDueBeforeTheEnd(t *testing.T) {
+	property := func(micros uint32, nanos uint32) bool {
+		rate := v1alpha1.Decimal(big.NewRat(int64(micros)+1, 1_000_000).FloatString(6))
+		d := time.Duration(nanos) + 100*time.Millisecond
+		total := plan.Steps(withSteps(v1alpha1.Step{Rate: &rate, Duration: duration(d)}))[0].Total
+		due := func(i int64) *big.Rat { // nanoseconds
+			return new(big.Rat).Mul(big.NewRat(i, int64(micros)+1), big.NewRat(1_000_000_000_000_000, 1))
+		}
+		end := big.NewRat(int64(d), 1)
+		return due(total-1).Cmp(end) < 0 && due(total).Cmp(end) >= 0
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}

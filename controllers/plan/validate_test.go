@@ -1,0 +1,164 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+func TestPolicyDecidesOnTheHost(t *testing.T) {
+	tests := map[string]struct {
+		patterns []string
+		url      string
+		allowed  bool
+	}{
+		"bare name":                           {nil, "http://shortener:8080", true},
+		"name in upper case":                  {nil, "http://Shortener:8080", true},
+		"service of another namespace":        {nil, "http://shortener.prod.svc:8080", true},
+		"full name of a service":              {nil, "https://shortener.prod.svc.cluster.local", true},
+		"full name with its final dot":        {nil, "http://shortener.prod.svc.cluster.local.", true},
+		"name and namespace look public":      {nil, "http://shortener.prod", false},
+		"public name":                         {nil, "http://example.com", false},
+		"name that only ends alike":           {nil, "http://evil-svc.com", false},
+		"localhost":                           {nil, "http://localhost:8080", false},
+		"address":                             {nil, "http://192.0.2.1", false},
+		"address as one number":               {nil, "http://2130706433", false},
+		"address in hexadecimal":              {nil, "http://0x7f000001", false},
+		"IPv6 address":                        {nil, "http://[2001:db8::1]:80", false},
+		"exact host":                          {[]string{"api.example.com"}, "http://API.example.com:8443", true},
+		"another host":                        {[]string{"api.example.com"}, "http://www.example.com", false},
+		"below a domain":                      {[]string{"*.example.com"}, "http://a.b.example.com", true},
+		"the domain itself":                   {[]string{"*.example.com"}, "http://example.com", false},
+		"only ends like the domain":           {[]string{"*.example.com"}, "http://badexample.com", false},
+		"services stay allowed":               {[]string{"*.example.com"}, "http://shortener", true},
+		"everything":                          {[]string{"*"}, "http://example.com", true},
+		"everything holds for addresses too":  {[]string{"*"}, "http://192.0.2.1", true},
+		"exact address":                       {[]string{"192.0.2.1"}, "http://192.0.2.1:80", true},
+		"range":                               {[]string{"192.0.2.0/24"}, "http://192.0.2.77", true},
+		"outside the range":                   {[]string{"192.0.2.0/24"}, "http://192.0.3.77", false},
+		"IPv4 spelled as IPv6 in the range":   {[]string{"192.0.2.0/24"}, "http://[::ffff:192.0.2.77]", true},
+		"IPv6 range":                          {[]string{"2001:db8::/32"}, "http://[2001:db8::1]", true},
+		"a pattern of names holds no address": {[]string{"*.2.1"}, "http://192.0.2.1", false},
+		"the second pattern":                  {[]string{"a.example", "b.example"}, "http://b.example", true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			policy := plan.Policy{AllowedHosts: tc.patterns}
+			if err := policy.Check(); err != nil {
+				t.Fatalf("Check: %v", err)
+			}
+			lt := loadTest(oneUser())
+			lt.Spec.Target.URL = tc.url
+			refusal := plan.Validate(lt, policy)
+			if got := refusal == nil; got != tc.allowed {
+				t.Fatalf("allowed is %t, want %t (%v)", got, tc.allowed, refusal)
+			}
+			if refusal != nil && refusal.Reason != v1alpha1.ReasonTargetNotAllowed {
+				t.Errorf("reason %s, want %s", refusal.Reason, v1alpha1.ReasonTargetNotAllowed)
+			}
+		})
+	}
+}
+
+func oneUser() *v1alpha1.LoadTestSpec {
+	return withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
+}
+
+func TestPolicyRefusesPatternsThatMeanNothing(t *testing.T) {
+	for _, pattern := range []string{"", "*example.com", "a.*.example.com", "http://example.com", "example.com:80", "10.0.0.0/33", "a b", "*."} {
+		if err := (plan.Policy{AllowedHosts: []string{pattern}}).Check(); err == nil {
+			t.Errorf("pattern %q is accepted", pattern)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	tests := map[string]struct {
+		edit func(*v1alpha1.LoadTestSpec)
+		want *plan.Refusal
+	}{
+		"nothing is wrong": {func(*v1alpha1.LoadTestSpec) {}, nil},
+		"a service needs no permission": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}
+			}, nil,
+		},
+		"host not allowed": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://example.com" },
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to the operator's allowed hosts."},
+		},
+		"no host": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://" },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."},
+		},
+		"another scheme": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "ftp://shortener" },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."},
+		},
+		"port out of bounds": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://shortener:70000" },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: port 70000 must be between 1 and 65535."},
+		},
+		"template in the host": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://$user" },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: $user is neither a host name nor an address."},
+		},
+		"address with a zone": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://[fe80::1%25eth0]" },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: fe80::1%eth0 is neither a host name nor an address."},
+		},
+		"no request": {
+			func(s *v1alpha1.LoadTestSpec) { s.Requests = nil },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.requests: at least one request must be set."},
+		},
+		"only a pause": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Pause: duration(time.Second)}} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: at least one step must send load; set ladder or steps."},
+		},
+		"a step of nothing": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Name: "empty"}} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step empty sends nothing; set its users or rate, and its duration or requestsPerUser."},
+		},
+		"users without an end": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Users: ptr(int32(5))}} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step 5 users sends nothing; set its users or rate, and its duration or requestsPerUser."},
+		},
+		"a rate that is no number": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps = []v1alpha1.Step{{Pause: duration(1)}, {Rate: decimal("fast"), Duration: duration(time.Second)}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.steps[1].rate: "fast" is not a decimal number such as 0.5.`},
+		},
+		"a rate of nothing": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RatePerUser = decimal("0.0") },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].ratePerUser: must be greater than 0."},
+		},
+		"a ladder's rate that is no number": {
+			func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{RatePerUser: decimal("1/2")} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.ratePerUser: "1/2" is not a decimal number such as 0.5.`},
+		},
+		"a contract without refill": {
+			func(s *v1alpha1.LoadTestSpec) { s.RateLimit = &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: "0"} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.rateLimit.refillPerSecond: must be greater than 0."},
+		},
+		"a product out of bounds": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps[0].Users, s.Steps[0].RatePerUser = ptr(int32(1_000_000)), decimal("999999999")
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: the users of step 1000000 users send more than 1000000000 requests per second together; lower users or ratePerUser."},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			lt := loadTest(oneUser())
+			tc.edit(&lt.Spec)
+			if diff := cmp.Diff(tc.want, plan.Validate(lt, plan.Policy{})); diff != "" {
+				t.Errorf("refusal (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
