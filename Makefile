@@ -148,7 +148,7 @@ cluster-ready-current: cluster-up
 
 # What a program that uses the cluster finds in its environment: kubeconfig,
 # kubectl, helm, and the variables exported above.
-in_local = KUBECONFIG=$$(cluster kubeconfig) PATH=$(BIN):$$(cluster assets):$$PATH
+in_local = KUBECONFIG=$$(cluster kubeconfig --path) PATH=$(BIN):$$(cluster assets):$$PATH
 in_kind = KUBECONFIG=$(BIN)/kind.kubeconfig
 
 .PHONY: demo
