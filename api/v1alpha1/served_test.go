@@ -1,0 +1,160 @@
+package v1alpha1_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// TestDefaults sends the smallest LoadTest and says all that comes back.
+func TestDefaults(t *testing.T) {
+	object := loadTest(t, apiserver.Namespace(t), `{
+		target: {url: null, service: {name: shortener}},
+		requests: [{}],
+		steps: null, ladder: {users: [1], duration: 1s},
+		thresholds: [{metric: p95, max: 1s}]
+	}`)
+	c := strictClient(t)
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	var got v1alpha1.LoadTest
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := v1alpha1.LoadTestSpec{
+		Target: v1alpha1.Target{
+			Service: &v1alpha1.ServiceReference{Name: "shortener", Port: 80, Scheme: v1alpha1.SchemeHTTP},
+			Timeout: &metav1.Duration{Duration: 30 * time.Second},
+		},
+		Requests:             []v1alpha1.Request{{Weight: 1, Method: "GET", Path: "/"}},
+		Ladder:               &v1alpha1.Ladder{Users: []int32{1}, Duration: metav1.Duration{Duration: time.Second}},
+		Thresholds:           []v1alpha1.Threshold{{Metric: "p95", Max: new("1s"), OnBreach: v1alpha1.BreachContinue}},
+		StartDeadlineSeconds: new(int64(300)),
+	}
+	if diff := cmp.Diff(want, got.Spec); diff != "" {
+		t.Errorf("spec with defaults (-want +got):\n%s", diff)
+	}
+}
+
+// listed are the LoadTests of TestColumns, as their statuses say.
+var listed = map[string]v1alpha1.LoadTestStatus{
+	"fresh": {},
+	"limiter-hash": {
+		Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictFailed,
+		Summary: v1alpha1.Summary{Step: "3/3", Workers: "4/4", Rate: "2290/s", P95: "28ms", Failed: "0%"},
+	},
+	"shortener-reads": {
+		Phase:   v1alpha1.PhaseRunning,
+		Summary: v1alpha1.Summary{Step: "3/6", Workers: "8/8", Rate: "9998/s", P95: "41ms", Failed: "0%"},
+	},
+}
+
+// columns is what kubectl get prints of them, without the age.
+const columns = `
+NAME              PHASE      STEP   WORKERS   RATE     P95    FAILED   VERDICT
+fresh
+limiter-hash      Complete   3/3    4/4       2290/s   28ms   0%       Failed
+shortener-reads   Running    3/6    8/8       9998/s   41ms   0%
+`
+
+func TestColumns(t *testing.T) {
+	namespace, c := apiserver.Namespace(t), apiserver.Client(t)
+	for name, status := range listed {
+		object := loadTest(t, namespace, "{}")
+		object.SetName(name)
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		var test v1alpha1.LoadTest
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), &test); err != nil {
+			t.Fatal(err)
+		}
+		test.Status = status
+		if err := c.Status().Update(t.Context(), &test); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kubectl := apiserver.Kubectl(t)
+	for _, name := range []string{"loadtests", "loadtest", "ldt", "loadtesting"} {
+		output, err := kubectl("", "get", name, "--namespace", namespace)
+		if err != nil {
+			t.Errorf("kubectl get %s: %v: %s", name, err, output)
+			continue
+		}
+		if diff := cmp.Diff(strings.TrimSpace(columns), withoutAge(t, output)); diff != "" {
+			t.Errorf("kubectl get %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// withoutAge cuts the last column off, which is different every second.
+func withoutAge(t *testing.T, table string) string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(table), "\n")
+	width := strings.Index(lines[0], "AGE")
+	if width < 0 {
+		t.Fatalf("the table has no column AGE: %s", table)
+	}
+	for i, line := range lines {
+		if len(line) <= width {
+			t.Errorf("the line %q has no age", line)
+			continue
+		}
+		lines[i] = strings.TrimRight(line[:width], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestRefusalsAsPeopleReadThem is what the four commonest mistakes look like in
+// a terminal.
+func TestRefusalsAsPeopleReadThem(t *testing.T) {
+	const head = `
+apiVersion: loadtest.dev/v1alpha1
+kind: LoadTest
+metadata: {name: wrong}
+`
+	tests := map[string]struct{ spec, want string }{
+		"no URL": {
+			spec: "{target: {}, requests: [{}], steps: [{users: 1, duration: 1s}]}",
+			want: `The LoadTest "wrong" is invalid: spec.target: Invalid value: exactly one of url and service must be set`,
+		},
+		"users 0": {
+			spec: "{target: {url: http://a}, requests: [{}], ladder: {users: [0], duration: 1s}}",
+			want: `The LoadTest "wrong" is invalid: spec.ladder.users[0]: Invalid value: 0: spec.ladder.users[0] in body should be greater than or equal to 1`,
+		},
+		"unknown metric": {
+			spec: "{target: {url: http://a}, requests: [{}], ladder: {users: [1], duration: 1s}, thresholds: [{metric: latency, max: 1s}]}",
+			want: "The LoadTest \"wrong\" is invalid: \n" +
+				`* spec.thresholds[0].metric: Unsupported value: "latency": supported values: "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean", "failureRate", "rateLimitedRate", "unsentRate", "goodput", "throughput", "overLimitGrants", "falseDenials"` +
+				"\n* " + unchecked,
+		},
+		"both ladder and steps": {
+			spec: "{target: {url: http://a}, requests: [{}], ladder: {users: [1], duration: 1s}, steps: [{users: 1, duration: 1s}]}",
+			want: `The LoadTest "wrong" is invalid: spec: Invalid value: exactly one of ladder and steps must be set`,
+		},
+		"a misspelled field": {
+			spec: "{target: {url: http://a}, requests: [{}], leader: {}}",
+			want: `Error from server (BadRequest): error when creating "STDIN": LoadTest in version "v1alpha1" cannot be handled as a LoadTest: strict decoding error: unknown field "spec.leader"`,
+		},
+	}
+	kubectl, namespace := apiserver.Kubectl(t), apiserver.Namespace(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			output, err := kubectl(head+"spec: "+test.spec, "apply", "--namespace", namespace, "--filename", "-")
+			if err == nil {
+				t.Fatal("kubectl apply succeeds")
+			}
+			if diff := cmp.Diff(test.want, strings.TrimSpace(output)); diff != "" {
+				t.Errorf("kubectl apply (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

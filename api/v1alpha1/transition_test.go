@@ -1,0 +1,170 @@
+package v1alpha1_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// full is a patch that sets every field that must not change after the start.
+const full = `{
+  target: {url: http://shortener:8080, timeout: 5s, headers: [{name: A, value: "1"}]},
+  requests: [{name: health, path: /health, weight: 2, body: b, expect: {status: [200]}}],
+  steps: [{users: 1, requestsPerUser: 1}],
+  thresholds: [{metric: p95, max: 1s, requests: [health]}],
+  rateLimit: {capacity: 50, refillPerSecond: "10", clientHeader: X-Forwarded-For},
+  parallelism: 2,
+  worker: {image: loadtest.dev/worker:dev, nodeSelector: {zone: a}}
+}`
+
+// transitions are changes of a LoadTest whose run has started: valid and invalid
+// are patches of the spec of the object that full makes.
+var transitions = []validation{
+	{name: "target", valid: "{target: {timeout: 5s}}", invalid: "{target: {timeout: 6s}}", want: []string{frozen("target")}},
+	{name: "target's headers", valid: "{}", invalid: "{target: {headers: null}}", want: []string{frozen("target")}},
+	{name: "requests", valid: "{}", invalid: "{requests: [{name: health, path: /}]}", want: []string{frozen("requests")}},
+	{name: "steps", valid: "{}", invalid: "{steps: [{users: 2, requestsPerUser: 1}]}", want: []string{frozen("steps")}},
+	{
+		name: "ladder instead of steps", valid: "{}", invalid: "{steps: null, ladder: {users: [1], duration: 1s}}",
+		want: []string{frozen("ladder"), frozen("steps")},
+	},
+	{name: "thresholds", valid: "{}", invalid: "{thresholds: [{metric: p95, max: 2s, requests: [health]}]}", want: []string{frozen("thresholds")}},
+	{name: "no thresholds", valid: "{}", invalid: "{thresholds: null}", want: []string{frozen("thresholds")}},
+	{name: "rateLimit", valid: "{}", invalid: "{rateLimit: {capacity: 51}}", want: []string{frozen("rateLimit")}},
+	{name: "no rateLimit", valid: "{}", invalid: "{rateLimit: null}", want: []string{frozen("rateLimit")}},
+	{name: "parallelism", valid: "{}", invalid: "{parallelism: 3}", want: []string{frozen("parallelism")}},
+	{name: "no parallelism", valid: "{}", invalid: "{parallelism: null}", want: []string{frozen("parallelism")}},
+	{name: "worker", valid: "{}", invalid: "{worker: {nodeSelector: {zone: b}}}", want: []string{frozen("worker")}},
+	{name: "no worker", valid: "{}", invalid: "{worker: null}", want: []string{frozen("worker")}},
+	{
+		name: "terminate taken back", valid: "{suspend: true, terminate: true}", invalid: "{terminate: false}",
+		want: []string{"spec.terminate: Forbidden: terminate cannot be taken back"},
+	},
+	{
+		name: "terminate removed", valid: "{terminate: true}", invalid: "{terminate: null}",
+		want: []string{"spec.terminate: Forbidden: terminate cannot be taken back"},
+	},
+	{
+		name:    "what may change, beside something that may not",
+		valid:   "{suspend: true, startDeadlineSeconds: 1, activeDeadlineSeconds: 2, ttlSecondsAfterFinished: 3}",
+		invalid: "{suspend: false, parallelism: 1}", want: []string{frozen("parallelism")},
+	},
+	{
+		name:    "what may change, taken back",
+		valid:   "{suspend: null, startDeadlineSeconds: null, activeDeadlineSeconds: null, ttlSecondsAfterFinished: null}",
+		invalid: "{worker: {image: other}}", want: []string{frozen("worker")},
+	},
+}
+
+func frozen(field string) string {
+	return "spec." + field + ": Forbidden: " + field + " cannot change once the run has started; create another LoadTest instead"
+}
+
+func TestTransitions(t *testing.T) {
+	namespace, c := apiserver.Namespace(t), strictClient(t)
+	for i, test := range transitions {
+		t.Run(test.name, func(t *testing.T) {
+			object := loadTest(t, namespace, full)
+			object.SetName(string(rune('a' + i)))
+			if err := c.Create(t.Context(), object); err != nil {
+				t.Fatal(err)
+			}
+			start(t, c, object)
+			if err := patch(t, c, object, test.valid); err != nil {
+				t.Errorf("%s is refused: %v", test.valid, err)
+			}
+			err := patch(t, c, object, test.invalid)
+			if err == nil {
+				t.Fatalf("%s is accepted", test.invalid)
+			}
+			if diff := cmp.Diff(test.want, refusals(t, err)); diff != "" {
+				t.Errorf("refusals of %s (-want +got):\n%s", test.invalid, diff)
+			}
+		})
+	}
+}
+
+// TestBeforeTheStart makes the same changes, all of which are good as long as
+// the run has not started, but for taking back a termination.
+func TestBeforeTheStart(t *testing.T) {
+	namespace, c := apiserver.Namespace(t), strictClient(t)
+	object := loadTest(t, namespace, full)
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range transitions {
+		if test.want[0] != frozen(firstField(t, test.invalid)) {
+			continue
+		}
+		dryRun := client.NewDryRunClient(c)
+		if err := patch(t, dryRun, object.DeepCopy(), test.invalid); err != nil {
+			t.Errorf("%s before the start is refused: %v", test.name, err)
+		}
+	}
+	if err := patch(t, c, object, "{terminate: true}"); err != nil {
+		t.Fatal(err)
+	}
+	if err := patch(t, c, object, "{terminate: null}"); err == nil {
+		t.Error("terminate can be taken back before the start")
+	}
+}
+
+// TestStatusIsApart says that neither side writes the other's half.
+func TestStatusIsApart(t *testing.T) {
+	namespace, c := apiserver.Namespace(t), strictClient(t)
+	object := loadTest(t, namespace, "{}")
+	if err := unstructured.SetNestedField(object.Object, "Passed", "status", "verdict"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	if _, found := object.Object["status"]; found {
+		t.Error("a user can create a LoadTest with a status")
+	}
+	object.Object["status"] = map[string]any{"verdict": "Splendid"}
+	want := []string{`status.verdict: Unsupported value: "Splendid": supported values: "Passed", "Failed", "Inconclusive", "Canceled", "Error"`}
+	if diff := cmp.Diff(want, refusals(t, c.Status().Update(t.Context(), object))); diff != "" {
+		t.Errorf("refusals of an unknown verdict (-want +got):\n%s", diff)
+	}
+}
+
+// start writes the status that a started run has.
+func start(t *testing.T, c client.Client, object *unstructured.Unstructured) {
+	t.Helper()
+	status := []byte(`{"status":{"startTime":"2026-11-20T10:15:00Z"}}`)
+	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType, status)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// patch changes the spec by a merge patch in YAML.
+func patch(t *testing.T, c client.Client, object *unstructured.Unstructured, spec string) error {
+	t.Helper()
+	text, err := yaml.YAMLToJSON([]byte("spec: " + spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, text))
+}
+
+// firstField returns the name of a patch's only field, or nothing.
+func firstField(t *testing.T, spec string) string {
+	t.Helper()
+	var fields map[string]any
+	if err := yaml.Unmarshal([]byte(spec), &fields); err != nil {
+		t.Fatal(err)
+	}
+	if len(fields) == 1 {
+		for name := range fields {
+			return name
+		}
+	}
+	return ""
+}

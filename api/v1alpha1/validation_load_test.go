@@ -1,0 +1,251 @@
+package v1alpha1_test
+
+// loadValidations are about how much is sent, by whom and for how long.
+var loadValidations = []validation{
+	// How much of it: a ladder.
+	{
+		name:    "both ladder and steps",
+		valid:   "{steps: null, ladder: {users: [1], duration: 1s}}",
+		invalid: "{ladder: {users: [1], duration: 1s}}",
+		want:    []string{"spec: Invalid value: exactly one of ladder and steps must be set"},
+	},
+	{
+		name:    "neither ladder nor steps",
+		valid:   "{}",
+		invalid: "{steps: null}",
+		want:    []string{"spec: Invalid value: exactly one of ladder and steps must be set"},
+	},
+	{
+		name:    "users of a rung",
+		valid:   "{steps: null, ladder: {users: [1, 1000000], duration: 1s}}",
+		invalid: "{steps: null, ladder: {users: [10, 0], duration: 1s}}",
+		want:    []string{"spec.ladder.users[1]: Invalid value: 0: spec.ladder.users[1] in body should be greater than or equal to 1"},
+	},
+	{
+		name:    "no rung",
+		valid:   "{steps: null, ladder: {users: [1], duration: 1s}}",
+		invalid: "{steps: null, ladder: {users: [], duration: 1s}}",
+		want:    []string{"spec.ladder.users: Invalid value: 0: spec.ladder.users in body should have at least 1 items"},
+	},
+	{
+		name:    "duration of a rung of 999ms",
+		valid:   "{steps: null, ladder: {users: [1], duration: 1s}}",
+		invalid: "{steps: null, ladder: {users: [1], duration: 999ms}}",
+		want:    []string{`spec.ladder.duration: Invalid value: "999ms": duration must be a time from 1s to 24h, such as 30s`},
+	},
+	{
+		name:    "duration of a rung of 24h1s",
+		valid:   "{steps: null, ladder: {users: [1], duration: 24h}}",
+		invalid: "{steps: null, ladder: {users: [1], duration: 24h1s}}",
+		want:    []string{`spec.ladder.duration: Invalid value: "24h1s": duration must be a time from 1s to 24h, such as 30s`},
+	},
+	{
+		name:    "rest of none",
+		valid:   "{steps: null, ladder: {users: [1], duration: 1s, rest: 0s}}",
+		invalid: "{steps: null, ladder: {users: [1], duration: 1s, rest: none}}",
+		want:    []string{`spec.ladder.rest: Invalid value: "none": rest must be a time from 0s to 24h, such as 10s`},
+	},
+	{
+		name:    "rest of 25h",
+		valid:   "{steps: null, ladder: {users: [1], duration: 1s, rest: 24h}}",
+		invalid: "{steps: null, ladder: {users: [1], duration: 1s, rest: 25h}}",
+		want:    []string{`spec.ladder.rest: Invalid value: "25h": rest must be a time from 0s to 24h, such as 10s`},
+	},
+	{
+		name:    "rate per user of a rung",
+		valid:   "{steps: null, ladder: {users: [1], duration: 1s, ratePerUser: '0.5'}}",
+		invalid: "{steps: null, ladder: {users: [1], duration: 1s, ratePerUser: '0'}}",
+		want:    []string{`spec.ladder.ratePerUser: Invalid value: "0": must be a decimal number greater than 0, such as 12 or 0.5`},
+	},
+	// How much of it: steps.
+	{
+		name:    "no step",
+		valid:   "{}",
+		invalid: "{steps: []}",
+		want: []string{
+			"spec.steps: Invalid value: 0: spec.steps in body should have at least 1 items",
+			"spec.steps: Invalid value: steps must not all be pauses",
+		},
+	},
+	{
+		name:    "only pauses",
+		valid:   "{steps: [{pause: 1s}, {users: 1, duration: 1s}]}",
+		invalid: "{steps: [{pause: 1s}, {pause: 2s}]}",
+		want:    []string{"spec.steps: Invalid value: steps must not all be pauses"},
+	},
+	{
+		name:    "names of steps",
+		valid:   "{steps: [{name: a, pause: 1s}, {name: b, rate: '1', duration: 1s}]}",
+		invalid: "{steps: [{name: a, pause: 1s}, {name: a, rate: '1', duration: 1s}]}",
+		want:    []string{"spec.steps: Invalid value: steps must have names that are unique"},
+	},
+	{
+		name:    "a step that does nothing",
+		valid:   "{steps: [{users: 1, duration: 1s}]}",
+		invalid: "{steps: [{name: idle}]}",
+		want:    []string{"spec.steps[0]: Invalid value: exactly one of users, rate and pause must be set"},
+	},
+	{
+		name:    "a step that does two things",
+		valid:   "{steps: [{rate: '1', duration: 1s}]}",
+		invalid: "{steps: [{users: 1, rate: '1', duration: 1s}]}",
+		want:    []string{"spec.steps[0]: Invalid value: exactly one of users, rate and pause must be set"},
+	},
+	{
+		name:    "a pause that sends",
+		valid:   "{steps: [{users: 1, duration: 1s}, {pause: 1s}]}",
+		invalid: "{steps: [{users: 1, duration: 1s}, {users: 1, requestsPerUser: 1, pause: 1s}]}",
+		want:    []string{"spec.steps[1]: Invalid value: exactly one of users, rate and pause must be set"},
+	},
+	{
+		name:    "users without an end",
+		valid:   "{steps: [{users: 1, requestsPerUser: 1}]}",
+		invalid: "{steps: [{users: 1}]}",
+		want:    []string{"spec.steps[0]: Invalid value: exactly one of duration and requestsPerUser must be set with users"},
+	},
+	{
+		name:    "users with two ends",
+		valid:   "{steps: [{users: 1, duration: 1s}]}",
+		invalid: "{steps: [{users: 1, duration: 1s, requestsPerUser: 1}]}",
+		want:    []string{"spec.steps[0]: Invalid value: exactly one of duration and requestsPerUser must be set with users"},
+	},
+	{
+		name:    "rate without an end",
+		valid:   "{steps: [{rate: '1', duration: 1s}]}",
+		invalid: "{steps: [{rate: '1'}]}",
+		want:    []string{"spec.steps[0]: Invalid value: duration must be set with rate"},
+	},
+	{
+		name:    "requests of no user",
+		valid:   "{steps: [{users: 1, requestsPerUser: 4}]}",
+		invalid: "{steps: [{rate: '1', duration: 1s, requestsPerUser: 4}]}",
+		want:    []string{"spec.steps[0]: Invalid value: requestsPerUser must not be set without users"},
+	},
+	{
+		name:    "rate of no user",
+		valid:   "{steps: [{users: 1, ratePerUser: '1', duration: 1s}]}",
+		invalid: "{steps: [{rate: '1', ratePerUser: '1', duration: 1s}]}",
+		want:    []string{"spec.steps[0]: Invalid value: ratePerUser must not be set without users and duration"},
+	},
+	{
+		name:    "rate of a burst",
+		valid:   "{steps: [{users: 1, ratePerUser: '1', duration: 1s}]}",
+		invalid: "{steps: [{users: 1, ratePerUser: '1', requestsPerUser: 4}]}",
+		want:    []string{"spec.steps[0]: Invalid value: ratePerUser must not be set without users and duration"},
+	},
+	{
+		name:    "a pause with a duration",
+		valid:   "{steps: [{users: 1, duration: 1s}, {pause: 1s}]}",
+		invalid: "{steps: [{users: 1, duration: 1s}, {pause: 1s, duration: 1s}]}",
+		want:    []string{"spec.steps[1]: Invalid value: duration must not be set with pause, which is a duration itself"},
+	},
+	{
+		name:    "users",
+		valid:   "{steps: [{users: 1000000, duration: 1s}]}",
+		invalid: "{steps: [{users: 0, duration: 1s}]}",
+		want:    []string{"spec.steps[0].users: Invalid value: 0: spec.steps[0].users in body should be greater than or equal to 1"},
+	},
+	{
+		name:    "requests per user",
+		valid:   "{steps: [{users: 1, requestsPerUser: 1}]}",
+		invalid: "{steps: [{users: 1, requestsPerUser: 0}]}",
+		want:    []string{"spec.steps[0].requestsPerUser: Invalid value: 0: spec.steps[0].requestsPerUser in body should be greater than or equal to 1"},
+	},
+	{
+		name:    "duration of a step of 99ms",
+		valid:   "{steps: [{users: 1, duration: 100ms}]}",
+		invalid: "{steps: [{users: 1, duration: 99ms}]}",
+		want:    []string{`spec.steps[0].duration: Invalid value: "99ms": duration must be a time from 100ms to 24h, such as 30s`},
+	},
+	{
+		name:    "duration of a step of 24h1s",
+		valid:   "{steps: [{users: 1, duration: 24h}]}",
+		invalid: "{steps: [{users: 1, duration: 24h1s}]}",
+		want:    []string{`spec.steps[0].duration: Invalid value: "24h1s": duration must be a time from 100ms to 24h, such as 30s`},
+	},
+	{
+		name:    "pause of 0s",
+		valid:   "{steps: [{pause: 1ms}, {users: 1, duration: 1s}]}",
+		invalid: "{steps: [{pause: 0s}, {users: 1, duration: 1s}]}",
+		want:    []string{`spec.steps[0].pause: Invalid value: "0s": pause must be a time from 1ms to 24h, such as 10s`},
+	},
+	{
+		name:    "pause of 2d",
+		valid:   "{steps: [{pause: 24h}, {users: 1, duration: 1s}]}",
+		invalid: "{steps: [{pause: 2d}, {users: 1, duration: 1s}]}",
+		want:    []string{`spec.steps[0].pause: Invalid value: "2d": pause must be a time from 1ms to 24h, such as 10s`},
+	},
+	{
+		name:    "rate of 0.0",
+		valid:   "{steps: [{rate: '0.000001', duration: 1s}]}",
+		invalid: "{steps: [{rate: '0.0', duration: 1s}]}",
+		want:    []string{`spec.steps[0].rate: Invalid value: "0.0": must be a decimal number greater than 0, such as 12 or 0.5`},
+	},
+	{
+		name:    "rate of 1000000000",
+		valid:   "{steps: [{rate: '999999999.999999', duration: 1s}]}",
+		invalid: "{steps: [{rate: '1000000000', duration: 1s}]}",
+		want:    []string{`spec.steps[0].rate: Invalid value: "1000000000": must be a decimal number greater than 0, such as 12 or 0.5`},
+	},
+	{
+		name:    "rate of five",
+		valid:   "{steps: [{rate: '5', duration: 1s}]}",
+		invalid: "{steps: [{rate: 'five', duration: 1s}]}",
+		want:    []string{`spec.steps[0].rate: Invalid value: "five": must be a decimal number greater than 0, such as 12 or 0.5`},
+	},
+	{
+		name:    "rate of 1e3",
+		valid:   "{steps: [{rate: '12.5', duration: 1s}]}",
+		invalid: "{steps: [{rate: '1e3', duration: 1s}]}",
+		want:    []string{`spec.steps[0].rate: Invalid value: "1e3": must be a decimal number greater than 0, such as 12 or 0.5`},
+	},
+	{
+		name:    "rate of -1",
+		valid:   "{steps: [{rate: '1', duration: 1s}]}",
+		invalid: "{steps: [{rate: '-1', duration: 1s}]}",
+		want:    []string{`spec.steps[0].rate: Invalid value: "-1": must be a decimal number greater than 0, such as 12 or 0.5`},
+	},
+	{
+		name:    "rate per user of a step",
+		valid:   "{steps: [{users: 1, ratePerUser: '2', duration: 1s}]}",
+		invalid: "{steps: [{users: 1, ratePerUser: '0.00', duration: 1s}]}",
+		want:    []string{`spec.steps[0].ratePerUser: Invalid value: "0.00": must be a decimal number greater than 0, such as 12 or 0.5`},
+	},
+	// By whom, and how long.
+	{
+		name:    "parallelism",
+		valid:   "{parallelism: 1000}",
+		invalid: "{parallelism: 0}",
+		want:    []string{"spec.parallelism: Invalid value: 0: spec.parallelism in body should be greater than or equal to 1"},
+	},
+	{
+		name:    "image pull policy",
+		valid:   "{worker: {imagePullPolicy: Never}}",
+		invalid: "{worker: {imagePullPolicy: Sometimes}}",
+		want:    []string{`spec.worker.imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`},
+	},
+	{
+		name:    "values of nodeSelector",
+		valid:   "{worker: {nodeSelector: {kubernetes.io/os: linux}}}",
+		invalid: "{worker: {nodeSelector: {zone: zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz}}}",
+		want:    []string{"spec.worker.nodeSelector: Invalid value: nodeSelector must have keys of at most 317 and values of at most 63 characters"},
+	},
+	{
+		name:    "start deadline",
+		valid:   "{startDeadlineSeconds: 86400}",
+		invalid: "{startDeadlineSeconds: 0}",
+		want:    []string{"spec.startDeadlineSeconds: Invalid value: 0: spec.startDeadlineSeconds in body should be greater than or equal to 1"},
+	},
+	{
+		name:    "active deadline",
+		valid:   "{activeDeadlineSeconds: 604800}",
+		invalid: "{activeDeadlineSeconds: 604801}",
+		want:    []string{"spec.activeDeadlineSeconds: Invalid value: 604801: spec.activeDeadlineSeconds in body should be less than or equal to 604800"},
+	},
+	{
+		name:    "time to live",
+		valid:   "{ttlSecondsAfterFinished: 0}",
+		invalid: "{ttlSecondsAfterFinished: -1}",
+		want:    []string{"spec.ttlSecondsAfterFinished: Invalid value: -1: spec.ttlSecondsAfterFinished in body should be greater than or equal to 0"},
+	},
+}

@@ -1,0 +1,120 @@
+package v1alpha1_test
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// validation is a rule of the API, seen from both sides of it.
+type validation struct {
+	name    string
+	valid   string   // a patch of the base's spec that is accepted
+	invalid string   // one that is not
+	want    []string // all that the user is told then
+}
+
+// validations has a row for every CEL rule, and for the patterns, enums and
+// bounds that people meet most.
+var validations = slices.Concat(trafficValidations, loadValidations, thresholdValidations)
+
+func TestValidation(t *testing.T) {
+	namespace := apiserver.Namespace(t)
+	c := strictClient(t)
+	for _, test := range validations {
+		t.Run(test.name, func(t *testing.T) {
+			accepted := loadTest(t, namespace, test.valid)
+			if err := c.Create(t.Context(), accepted, client.DryRunAll); err != nil {
+				t.Errorf("%s is refused: %v", test.valid, err)
+			}
+			refused := loadTest(t, namespace, test.invalid)
+			err := c.Create(t.Context(), refused, client.DryRunAll)
+			if err == nil {
+				t.Fatalf("%s is accepted", test.invalid)
+			}
+			if diff := cmp.Diff(test.want, refusals(t, err)); diff != "" {
+				t.Errorf("refusals of %s (-want +got):\n%s", test.invalid, diff)
+			}
+		})
+	}
+}
+
+// TestNameLength is apart, as the name is not in the spec.
+func TestNameLength(t *testing.T) {
+	c, namespace := strictClient(t), apiserver.Namespace(t)
+	object := loadTest(t, namespace, "{}")
+	object.SetName(strings.Repeat("n", 52))
+	if err := c.Create(t.Context(), object, client.DryRunAll); err != nil {
+		t.Errorf("a name of 52 characters is refused: %v", err)
+	}
+	object = loadTest(t, namespace, "{}")
+	object.SetName(strings.Repeat("n", 53))
+	if diff := cmp.Diff([]string{tooLongName}, refusals(t, c.Create(t.Context(), object, client.DryRunAll))); diff != "" {
+		t.Errorf("refusals of a name of 53 characters (-want +got):\n%s", diff)
+	}
+}
+
+const tooLongName = "metadata: Invalid value: name must be at most 52 characters, so that the names of the worker pods fit"
+
+var index = regexp.MustCompile(`\[[0-9]+\]`)
+
+// TestEveryRuleHasARow finds rules that were added to the types and not here.
+func TestEveryRuleHasARow(t *testing.T) {
+	told := map[string]bool{tooLongName: true}
+	for _, rows := range [][]validation{validations, transitions} {
+		for _, row := range rows {
+			for _, sentence := range row.want {
+				told[index.ReplaceAllString(sentence, "[]")] = true
+			}
+		}
+	}
+	rules := 0
+	walk(node{schema: generatedSchema(t, nil), typ: reflect.TypeFor[v1alpha1.LoadTest]()}, func(n node) {
+		for _, rule := range n.schema.XValidations {
+			rules++
+			path := strings.TrimPrefix(n.path+rule.FieldPath, ".")
+			if !hasRow(told, path, rule.Message) {
+				t.Errorf("%s: no row is refused with %q", path, rule.Message)
+			}
+			if rule.Message == "" {
+				t.Errorf("%s: the rule %s has no message", path, rule.Rule)
+			}
+		}
+	})
+	if rules < 20 {
+		t.Errorf("the schema has %d rules, which is too few to be true", rules)
+	}
+}
+
+func hasRow(told map[string]bool, path, message string) bool {
+	for sentence := range told {
+		if strings.HasPrefix(sentence, path+": ") && strings.HasSuffix(sentence, ": "+message) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestMessagesNameTheField holds the sentences to the style: each names a field,
+// and none repeats the path that the API server writes in front of it.
+func TestMessagesNameTheField(t *testing.T) {
+	walk(node{schema: generatedSchema(t, nil), typ: reflect.TypeFor[v1alpha1.LoadTest]()}, func(n node) {
+		for _, rule := range n.schema.XValidations {
+			path := strings.TrimPrefix(n.path+rule.FieldPath, ".")
+			if strings.HasPrefix(rule.Message, path) && strings.Contains(path, ".") {
+				t.Errorf("%s: the message repeats its path: %q", path, rule.Message)
+			}
+			if strings.HasSuffix(rule.Message, ".") || strings.ToLower(rule.Message[:1]) != rule.Message[:1] {
+				t.Errorf("%s: the message is not the rest of a sentence: %q", path, rule.Message)
+			}
+		}
+	})
+}
