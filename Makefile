@@ -13,6 +13,9 @@ IMAGE_REGISTRY ?= loadtest.dev
 IMAGE_TAG ?= dev
 # One suite of `make e2e`, by the name of its test function without Test.
 SUITE ?=
+ifeq ($(filter $(CLUSTER),local kind current),)
+$(error CLUSTER=$(CLUSTER) is none of local, kind and current)
+endif
 
 BIN := $(CURDIR)/bin
 export PATH := $(BIN):$(PATH)
@@ -52,15 +55,15 @@ clean: ## Remove what was built. Take a local cluster down first.
 
 ##@ Build
 
-BINARIES := manager loadworker $(notdir $(wildcard cmd/*))
+COMMANDS := $(patsubst cmd/%,bin/%,$(wildcard cmd/*))
 .PHONY: build
-build: $(BINARIES:%=bin/%) ## Build the operator, the worker and the command line into bin/.
+build: bin/manager bin/loadworker $(COMMANDS) ## Build the operator, the worker and the command line into bin/.
 
 bin/manager: FORCE
 	go $(BUILD) -o $@ .
 bin/loadworker: FORCE
 	go $(BUILD) -o $@ ./loadworker
-$(patsubst cmd/%,bin/%,$(wildcard cmd/*)): bin/%: FORCE
+$(COMMANDS): bin/%: FORCE
 	go $(BUILD) -o $@ ./cmd/$*
 bin/cluster: FORCE
 	@go -C hack/cluster $(BUILD) -o $(BIN)/cluster .
@@ -152,11 +155,11 @@ in_local = KUBECONFIG=$$(cluster kubeconfig --path) PATH=$(BIN):$$(cluster asset
 in_kind = KUBECONFIG=$(BIN)/kind.kubeconfig
 
 .PHONY: demo
-demo: bin/helm build cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
+demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
 	@$(in_$(CLUSTER)) hack/demo/demo.sh
 
 .PHONY: e2e
-e2e: bin/helm bin/kustomize build cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.
+e2e: bin/helm bin/kustomize $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.
 	$(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 30m $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/...
 
 # Each tool is the one `tool` of its own module; a change of that module, and
