@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
+)
+
+func environment(values map[string]string) func(string) string {
+	return func(name string) string { return values[name] }
+}
+
+func defaults() config {
+	return config{
+		port:       8080,
+		redis:      redis.Options{Addr: "localhost:6379", PoolSize: 20},
+		strategy:   ratelimiter.Lua,
+		contract:   ratelimiter.Contract{Capacity: 50, RefillPerSecond: 10},
+		maxRetries: 10,
+	}
+}
+
+func TestParseConfig(t *testing.T) {
+	tests := map[string]struct {
+		args   []string
+		env    map[string]string
+		change func(*config)
+	}{
+		"nothing given": {change: func(*config) {}},
+		"by environment": {
+			env: map[string]string{
+				"PORT": "1783", "REDIS_ADDR": "redis:6380", "REDIS_PASSWORD": "secret", "REDIS_DB": "3", "REDIS_POOL_SIZE": "7",
+				"LIMITER_STRATEGY": "lua-seconds", "LIMITER_CAPACITY": "20", "LIMITER_REFILL_RATE": "0.5", "MAX_RETRIES": "0",
+				"TRUSTED_PROXIES": "10.1.2.3/8, fd00::/8,", "SHUTDOWN_DELAY": "3s",
+			},
+			change: func(c *config) {
+				*c = config{
+					port:       1783,
+					redis:      redis.Options{Addr: "redis:6380", Password: "secret", DB: 3, PoolSize: 7},
+					strategy:   ratelimiter.LuaSeconds,
+					contract:   ratelimiter.Contract{Capacity: 20, RefillPerSecond: 0.5},
+					maxRetries: 0,
+					trustedProxies: []netip.Prefix{
+						netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8"),
+					},
+					shutdownDelay: 3 * time.Second,
+				}
+			},
+		},
+		"by flag": {
+			args:   []string{"--strategy=hash", "--capacity", "5", "-port=0"},
+			change: func(c *config) { c.strategy, c.contract.Capacity, c.port = ratelimiter.Hash, 5, 0 },
+		},
+		"the flag wins, even over nonsense": {
+			args:   []string{"--capacity=5"},
+			env:    map[string]string{"LIMITER_CAPACITY": "many"},
+			change: func(c *config) { c.contract.Capacity = 5 },
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			want := defaults()
+			tc.change(&want)
+			got, err := parseConfig(tc.args, environment(tc.env), io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := cmp.Options{cmp.AllowUnexported(config{}), cmpopts.EquateComparable(netip.Prefix{})}
+			if diff := cmp.Diff(want, got, opts); diff != "" {
+				t.Errorf("config (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseConfigRefuses(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		"an unknown flag":     {args: []string{"--burst=3"}, want: "flag provided but not defined: -burst"},
+		"an argument":         {args: []string{"lua"}, want: `unexpected argument "lua": settings are given as --name=value`},
+		"an unknown strategy": {args: []string{"--strategy=magic"}, want: `invalid value "magic" for flag -strategy: unknown strategy "magic": use one of hash, transaction, lua, lua-seconds`},
+		"words for numbers": {
+			env:  map[string]string{"LIMITER_CAPACITY": "many", "LIMITER_REFILL_RATE": "fast"},
+			want: "invalid value \"many\" for LIMITER_CAPACITY: \"many\" is no whole number\ninvalid value \"fast\" for LIMITER_REFILL_RATE: \"fast\" is no number",
+		},
+		"an address for a network": {
+			env:  map[string]string{"TRUSTED_PROXIES": "10.0.0.1"},
+			want: `invalid value "10.0.0.1" for TRUSTED_PROXIES: "10.0.0.1" is no network: use the form 10.0.0.0/8`,
+		},
+		"a number for a duration": {args: []string{"--shutdown-delay=3"}, want: `invalid value "3" for flag -shutdown-delay: "3" is no duration: use the form 5s`},
+		"time that is past":       {args: []string{"--shutdown-delay=-3s"}, want: "--shutdown-delay (SHUTDOWN_DELAY) is -3s: use 0s or more"},
+		"no such port":            {env: map[string]string{"PORT": "65536"}, want: "--port (PORT) is 65536: use 0 to 65535"},
+		"no contract":             {args: []string{"--capacity=0"}, want: "capacity is 0: use 1 to 1000000000 tokens"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := parseConfig(tc.args, environment(tc.env), io.Discard)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The help names every setting in both its forms, and every strategy.
+func TestHelp(t *testing.T) {
+	var out strings.Builder
+	_, err := parseConfig([]string{"--help"}, environment(nil), &out)
+	if !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("error = %v, want flag.ErrHelp", err)
+	}
+	for _, want := range []string{
+		"-port", "PORT", "-redis-addr", "REDIS_ADDR", "REDIS_PASSWORD", "-redis-db", "REDIS_DB", "-redis-pool-size", "REDIS_POOL_SIZE",
+		"-strategy", "LIMITER_STRATEGY", "-capacity", "LIMITER_CAPACITY", "-refill-rate", "LIMITER_REFILL_RATE",
+		"-max-retries", "MAX_RETRIES", "-trusted-proxies", "TRUSTED_PROXIES", "-shutdown-delay", "SHUTDOWN_DELAY",
+		"  hash ", "  transaction ", "  lua ", "  lua-seconds ",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the help does not mention %q", want)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+// Command ratelimiter is one replica of the distributed rate limiter. It joins
+// the domain to its technologies and owns the settings, the clock and the
+// signals; nothing may import it.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	prom "github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/http"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/prometheus"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
+)
+
+// version is set by the linker (-X main.version=...).
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(exitCode(run(ctx, os.Args[1:], os.Getenv, time.Now, os.Stderr), os.Stderr))
+}
+
+// exitCode reports an error, and says how the process ends.
+func exitCode(err error, out io.Writer) int {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	fmt.Fprintf(out, "ratelimiter: %v\n(see ratelimiter --help)\n", err)
+	return 1
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, args []string, getenv func(string) string, now func() time.Time, out io.Writer) (err error) {
+	c, err := parseConfig(args, getenv, out)
+	if err != nil {
+		return err
+	}
+	logger := slog.New(slog.NewJSONHandler(out, nil))
+	store, err := redis.Open(c.redis)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	handler, err := newHandler(c, store, now, logger)
+	if err != nil {
+		return err
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+strconv.Itoa(c.port))
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	logger.Info("serving", "addr", ln.Addr().String(), "version", version, "strategy", c.strategy,
+		"capacity", c.contract.Capacity, "refillPerSecond", c.contract.RefillPerSecond,
+		"redis", c.redis.Addr, "trustedProxies", fmt.Sprint(c.trustedProxies))
+	return http.Serve(ctx, ln, handler, c.shutdownDelay)
+}
+
+func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog.Logger) (*http.Handler, error) {
+	limiter, err := store.Limiter(redis.Config{
+		Strategy: c.strategy, Contract: c.contract, Now: now, MaxRetries: c.maxRetries,
+	})
+	if err != nil {
+		return nil, err
+	}
+	registry := prom.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics, err := prometheus.New(registry, c.strategy)
+	if err != nil {
+		return nil, err
+	}
+	return http.NewHandler(http.Config{
+		Limiter: limiter,
+		About: http.About{
+			Version: version, Strategy: c.strategy,
+			Capacity: c.contract.Capacity, RefillPerSecond: c.contract.RefillPerSecond,
+			InstanceID: instanceID(),
+		},
+		TrustedProxies: c.trustedProxies,
+		Ready:          store.Ping,
+		Observe:        metrics.Observe,
+		Metrics:        prometheus.Handler(registry),
+		Now:            now,
+		Logger:         logger,
+	})
+}
+
+// instanceID tells replicas apart, and one life of a replica from the next: the
+// host's name, which in a cluster is the pod's, and a few random characters.
+func instanceID() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + "-" + strings.ToLower(rand.Text()[:6])
+}

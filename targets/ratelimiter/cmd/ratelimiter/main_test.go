@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+)
+
+// frozen is a clock by which nothing refills.
+func frozen() time.Time { return time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC) }
+
+// startReplica runs the whole program until the test ends, and returns its URL.
+func startReplica(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	logs, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run(ctx, append(args, "--port=0"), environment(map[string]string{"REDIS_PASSWORD": ""}), frozen, out)
+		out.Close()
+	}()
+	lines := bufio.NewReader(logs)
+	first, err := lines.ReadString('\n')
+	if err != nil {
+		t.Fatalf("no log: %v (run: %v)", err, <-ended)
+	}
+	go io.Copy(io.Discard, lines)
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("run() = %v", err)
+		}
+	})
+	var started struct{ Addr string }
+	if err := json.Unmarshal([]byte(first), &started); err != nil {
+		t.Fatalf("first line of the log: %v: %s", err, first)
+	}
+	_, port, _ := strings.Cut(started.Addr, "]:")
+	return "http://127.0.0.1:" + port
+}
+
+func get(t *testing.T, url, client string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Forwarded-For", client)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// Two replicas on one Redis are one limiter, and their counters together are
+// what the clients saw.
+func TestReplicasShareBucketsAndCountEveryRequest(t *testing.T) {
+	args := []string{"--redis-addr=" + redistest.Start(t), "--strategy=lua-seconds", "--capacity=5", "--trusted-proxies=127.0.0.0/8"}
+	replicas := []string{startReplica(t, args...), startReplica(t, args...)}
+	seen := map[int]int{}
+	for i := range 12 {
+		status, _ := get(t, replicas[i%2]+"/api", "192.168.1.100")
+		seen[status]++
+	}
+	for _, client := range []string{"192.168.1.101", "not a name"} {
+		status, _ := get(t, replicas[0]+"/api", client)
+		seen[status]++
+	}
+	if diff := cmp.Diff(map[int]int{200: 6, 429: 7, 400: 1}, seen); diff != "" {
+		t.Errorf("replies by status (-want +got):\n%s", diff)
+	}
+
+	counted := map[string]int{}
+	for _, replica := range replicas {
+		_, page := get(t, replica+"/metrics", "")
+		for _, decision := range []string{"granted", "denied", "error"} {
+			counted[decision] += counter(t, page, decision)
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"granted": 6, "denied": 7, "error": 1}, counted); diff != "" {
+		t.Errorf("counted (-want +got):\n%s", diff)
+	}
+}
+
+func counter(t *testing.T, page, decision string) int {
+	t.Helper()
+	name := fmt.Sprintf(`ratelimiter_requests_total{decision=%q,strategy="lua-seconds"} `, decision)
+	_, rest, found := strings.Cut(page, name)
+	if !found {
+		t.Fatalf("no %s in:\n%s", name, page)
+	}
+	var n int
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestVersionNamesWhatRuns(t *testing.T) {
+	url := startReplica(t, "--redis-addr="+redistest.Start(t), "--strategy=hash", "--refill-rate=2.5")
+	_, body := get(t, url+"/version", "")
+	var got map[string]any
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatal(err)
+	}
+	if id, _ := got["instanceId"].(string); !strings.Contains(id, "-") {
+		t.Errorf("instanceId = %q, want host-random", id)
+	}
+	delete(got, "instanceId")
+	want := map[string]any{"version": "dev", "strategy": "hash", "capacity": 50.0, "refillPerSecond": 2.5}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("/version (-want +got):\n%s", diff)
+	}
+}
+
+// A replica comes up without Redis, says so, and denies nobody falsely.
+func TestWithoutRedis(t *testing.T) {
+	url := startReplica(t, "--redis-addr="+t.TempDir()+"/nobody")
+	for path, want := range map[string]int{"/health": 200, "/ready": 503, "/api": 503} {
+		if got, body := get(t, url+path, ""); got != want {
+			t.Errorf("%s = %d %s, want %d", path, got, body, want)
+		}
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"no pool":    {[]string{"--redis-pool-size=0"}, "redis pool size is 0: use 1 or more"},
+		"no retries": {[]string{"--max-retries=-1"}, "max retries is -1: use 0 or more"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := run(t.Context(), tc.args, environment(nil), frozen, io.Discard)
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("run() = %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	tests := map[string]struct {
+		err  error
+		code int
+		out  string
+	}{
+		"done":    {nil, 0, ""},
+		"help":    {flag.ErrHelp, 0, ""},
+		"mistake": {errors.New("no port"), 1, "ratelimiter: no port\n(see ratelimiter --help)\n"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			if got := exitCode(tc.err, &out); got != tc.code || out.String() != tc.out {
+				t.Errorf("exitCode() = %d, %q; want %d, %q", got, out.String(), tc.code, tc.out)
+			}
+		})
+	}
+}

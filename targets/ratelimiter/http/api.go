@@ -1,0 +1,110 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+)
+
+// decideTimeout bounds a decision, all attempts together, well below the time
+// that the server has to write the reply.
+const decideTimeout = 5 * time.Second
+
+// hit is the reply to a request that was granted.
+type hit struct {
+	Msg        string    `json:"msg"`
+	Time       time.Time `json:"time"`
+	InstanceID string    `json:"instanceId"`
+}
+
+// handleAPI decides, counts, and replies, in this order: who reads the reply
+// finds the request counted.
+func (h *Handler) handleAPI(w http.ResponseWriter, r *http.Request) {
+	start := h.Now()
+	outcome, reply := h.decide(r, start)
+	h.Observe(outcome, h.Now().Sub(start))
+	reply.write(w)
+}
+
+// decide turns every way in which a request can end into one outcome and one
+// reply. A panic is one of them; let through, it would leave the request
+// uncounted.
+func (h *Handler) decide(r *http.Request, now time.Time) (outcome ratelimiter.Outcome, reply reply) {
+	defer func() {
+		if v := recover(); v != nil {
+			h.Logger.Error("panic while deciding", "panic", fmt.Sprint(v))
+			outcome, reply = ratelimiter.Failed, failure(http.StatusInternalServerError, "internal error")
+		}
+	}()
+	client, err := h.identity.client(r)
+	if err != nil {
+		return ratelimiter.Failed, failure(http.StatusBadRequest, err.Error())
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), decideTimeout)
+	defer cancel()
+	decision, err := h.Limiter.Take(ctx, client)
+	if err != nil {
+		return ratelimiter.Failed, h.undecided(err)
+	}
+	return h.decided(decision, now)
+}
+
+func (h *Handler) decided(d ratelimiter.Decision, now time.Time) (ratelimiter.Outcome, reply) {
+	headers := h.policy.headers(d)
+	if !d.Allowed {
+		denied := failure(http.StatusTooManyRequests, "rate limit exceeded")
+		denied.headers = append(headers, denied.headers...)
+		return ratelimiter.Denied, denied
+	}
+	body := hit{Msg: "Successfully Hit", Time: now.UTC().Truncate(time.Second), InstanceID: h.About.InstanceID}
+	return ratelimiter.Granted, reply{status: http.StatusOK, headers: headers, body: body}
+}
+
+// undecided fails closed: a client that could not be counted is not served.
+// Neither is it denied, which would be a statement about its bucket.
+func (h *Handler) undecided(err error) reply {
+	if errors.Is(err, ratelimiter.ErrContended) {
+		return failure(http.StatusServiceUnavailable, "rate limiter contended: try again")
+	}
+	h.Logger.Warn("cannot decide", "error", err)
+	return failure(http.StatusServiceUnavailable, "rate limiter unavailable: its store does not answer")
+}
+
+// policy is the contract in the words of HTTP headers: those in wide use
+// (X-RateLimit-*) and those of the IETF draft (RateLimit, RateLimit-Policy).
+type policy struct {
+	limit  string
+	policy string
+}
+
+func newPolicy(c ratelimiter.Contract) policy {
+	return policy{
+		limit:  strconv.FormatInt(c.Capacity, 10),
+		policy: fmt.Sprintf(`"bucket";q=%d;w=%d`, c.Capacity, wholeSeconds(c.FillTime())),
+	}
+}
+
+func (p policy) headers(d ratelimiter.Decision) []header {
+	remaining := strconv.FormatInt(d.Remaining, 10)
+	headers := []header{
+		{"X-RateLimit-Limit", p.limit},
+		{"X-RateLimit-Remaining", remaining},
+		{"RateLimit-Policy", p.policy},
+	}
+	if d.Allowed {
+		return append(headers, header{"RateLimit", `"bucket";r=` + remaining})
+	}
+	wait := strconv.FormatInt(wholeSeconds(d.RetryAfter), 10)
+	return append(headers,
+		header{"RateLimit", `"bucket";r=` + remaining + `;t=` + wait},
+		header{"Retry-After", wait})
+}
+
+// wholeSeconds rounds up, and never to 0, which clients read as "at once".
+func wholeSeconds(d time.Duration) int64 { return max(1, int64(math.Ceil(d.Seconds()))) }

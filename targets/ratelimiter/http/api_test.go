@@ -1,0 +1,145 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+)
+
+func TestAPI(t *testing.T) {
+	plain := map[string]string{"Content-Type": "application/json", "X-Content-Type-Options": "nosniff"}
+	with := func(more map[string]string) map[string]string {
+		headers := map[string]string{}
+		for _, m := range []map[string]string{plain, more} {
+			for name, value := range m {
+				headers[name] = value
+			}
+		}
+		return headers
+	}
+	tests := map[string]struct {
+		limiter   limiterFunc
+		forwarded string
+		want      page
+		outcome   ratelimiter.Outcome
+	}{
+		"granted": {
+			limiter: answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
+			want: page{
+				Status: 200,
+				Headers: with(map[string]string{
+					"X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "49",
+					"Ratelimit-Policy": `"bucket";q=50;w=5`, "Ratelimit": `"bucket";r=49`,
+				}),
+				Body: `{"msg":"Successfully Hit","time":"2026-11-20T12:00:00Z","instanceId":"pod-abc123"}`,
+			},
+			outcome: ratelimiter.Granted,
+		},
+		"denied": {
+			limiter: answer(ratelimiter.Decision{RetryAfter: 2100 * time.Millisecond}, nil),
+			want: page{
+				Status: 429,
+				Headers: with(map[string]string{
+					"X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "0", "Retry-After": "3",
+					"Ratelimit-Policy": `"bucket";q=50;w=5`, "Ratelimit": `"bucket";r=0;t=3`,
+				}),
+				Body: `{"error":"rate limit exceeded"}`,
+			},
+			outcome: ratelimiter.Denied,
+		},
+		"contended is not denied": {
+			limiter: answer(ratelimiter.Decision{}, fmt.Errorf("take after 10 retries: %w", ratelimiter.ErrContended)),
+			want:    page{Status: 503, Headers: plain, Body: `{"error":"rate limiter contended: try again"}`},
+			outcome: ratelimiter.Failed,
+		},
+		"no store fails closed, and tells nothing of it": {
+			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
+			want:    page{Status: 503, Headers: plain, Body: `{"error":"rate limiter unavailable: its store does not answer"}`},
+			outcome: ratelimiter.Failed,
+		},
+		"a panic is counted": {
+			limiter: func(context.Context, string) (ratelimiter.Decision, error) { panic("boom") },
+			want:    page{Status: 500, Headers: plain, Body: `{"error":"internal error"}`},
+			outcome: ratelimiter.Failed,
+		},
+		"a client without a proper name": {
+			limiter:   func(context.Context, string) (ratelimiter.Decision, error) { panic("asked") },
+			forwarded: "a b",
+			want: page{
+				Status: 400, Headers: plain,
+				Body: `{"error":"first address of X-Forwarded-For: use 1 to 64 letters, digits and any of . : _ -"}`,
+			},
+			outcome: ratelimiter.Failed,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, func(c *Config) { c.Limiter = tc.limiter })
+			tc.want.Body += "\n"
+			if diff := cmp.Diff(tc.want, s.ask("GET", "/api", tc.forwarded)); diff != "" {
+				t.Errorf("page (-want +got):\n%s", diff)
+			}
+			want := []observation{{tc.outcome, 5 * time.Millisecond}}
+			if diff := cmp.Diff(want, s.observed); diff != "" {
+				t.Errorf("observed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPITakesAnyMethod(t *testing.T) {
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"} {
+		s := newService(t, nil)
+		if got := s.ask(method, "/api"); got.Status != 200 || len(s.observed) != 1 {
+			t.Errorf("%s: status %d, observed %v; want 200, once", method, got.Status, s.observed)
+		}
+	}
+}
+
+func TestAPIAsksForTheClient(t *testing.T) {
+	var asked []string
+	s := newService(t, func(c *Config) {
+		c.Limiter = limiterFunc(func(_ context.Context, client string) (ratelimiter.Decision, error) {
+			asked = append(asked, client)
+			return ratelimiter.Decision{Allowed: true}, nil
+		})
+	})
+	s.ask("GET", "/api", "192.168.1.100, 10.1.1.1")
+	s.ask("GET", "/api")
+	if diff := cmp.Diff([]string{"192.168.1.100", "192.0.2.1"}, asked); diff != "" {
+		t.Errorf("clients (-want +got):\n%s", diff)
+	}
+}
+
+func TestDecisionHasATimeLimit(t *testing.T) {
+	limited := false
+	s := newService(t, func(c *Config) {
+		c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
+			_, limited = ctx.Deadline()
+			return ratelimiter.Decision{Allowed: true}, nil
+		})
+	})
+	if s.ask("GET", "/api"); !limited {
+		t.Error("the limiter was asked without a deadline")
+	}
+}
+
+func TestWholeSeconds(t *testing.T) {
+	for d, want := range map[time.Duration]int64{
+		0:                       1,
+		time.Millisecond:        1,
+		time.Second:             1,
+		time.Second + 1:         2,
+		2500 * time.Millisecond: 3,
+	} {
+		if got := wholeSeconds(d); got != want {
+			t.Errorf("wholeSeconds(%v) = %d, want %d", d, got, want)
+		}
+	}
+}

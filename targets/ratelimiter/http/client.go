@@ -1,0 +1,72 @@
+package http
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// maxClient bounds the name of a client, which becomes a key of the store. An
+// IPv6 address with an IPv4 tail has 45 characters.
+const maxClient = 64
+
+const headerForwardedFor = "X-Forwarded-For"
+
+var errClientName = errors.New("use 1 to 64 letters, digits and any of . : _ -")
+
+// identity tells clients apart.
+type identity struct {
+	trusted []netip.Prefix
+}
+
+// client names who sent the request: the first address of X-Forwarded-For if
+// the peer is a proxy that is trusted to pass it on, else the peer itself.
+//
+// The first address is what the client said of itself, which a proxy that
+// appends leaves in place. That is what the experiment needs, where a load
+// generator on one address plays many clients. It is not what a limiter on the
+// open internet wants: there the proxy must overwrite the header.
+func (i identity) client(r *http.Request) (string, error) {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return "", fmt.Errorf("address of the peer: %w", err)
+	}
+	if !i.trusts(host) {
+		return host, nil
+	}
+	first, _, _ := strings.Cut(r.Header.Get(headerForwardedFor), ",")
+	first = strings.TrimSpace(first)
+	if first == "" {
+		return host, nil
+	}
+	if len(first) > maxClient || strings.ContainsFunc(first, isNotName) {
+		return "", fmt.Errorf("first address of %s: %w", headerForwardedFor, errClientName)
+	}
+	return first, nil
+}
+
+func (i identity) trusts(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	// A listener on both families sees an IPv4 peer as ::ffff:a.b.c.d.
+	addr = addr.Unmap().WithZone("")
+	for _, prefix := range i.trusted {
+		if prefix.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNotName(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune(".:_-", r)
+}

@@ -1,0 +1,115 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+)
+
+// pingTimeout bounds the readiness check, below the usual timeout of a probe.
+const pingTimeout = time.Second
+
+// About is what the service says of itself at /version, so that a load test can
+// check what it is about to test.
+type About struct {
+	Version         string               `json:"version"`
+	Strategy        ratelimiter.Strategy `json:"strategy"`
+	Capacity        int64                `json:"capacity"`
+	RefillPerSecond float64              `json:"refillPerSecond"`
+	InstanceID      string               `json:"instanceId"`
+}
+
+// Config is what the service is made of.
+type Config struct {
+	Limiter ratelimiter.Limiter
+	About   About
+	// TrustedProxies are the peers whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	// Ready reports whether requests can be decided.
+	Ready func(context.Context) error
+	// Observe is told the outcome of each request to /api, once, before the
+	// reply is sent.
+	Observe func(ratelimiter.Outcome, time.Duration)
+	// Metrics answers at /metrics.
+	Metrics http.Handler
+	Now     func() time.Time
+	Logger  *slog.Logger
+}
+
+func (c Config) validate() error {
+	if c.Limiter == nil || c.Ready == nil || c.Observe == nil || c.Metrics == nil || c.Now == nil || c.Logger == nil {
+		return errors.New("http server is incomplete: set Limiter, Ready, Observe, Metrics, Now and Logger")
+	}
+	return nil
+}
+
+// Handler answers every page of the service.
+type Handler struct {
+	Config
+	mux      *http.ServeMux
+	identity identity
+	policy   policy
+	draining atomic.Bool
+}
+
+var _ http.Handler = (*Handler)(nil)
+
+// NewHandler returns the handler of a complete configuration.
+func NewHandler(c Config) (*Handler, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	h := &Handler{
+		Config:   c,
+		mux:      http.NewServeMux(),
+		identity: identity{trusted: c.TrustedProxies},
+		policy:   newPolicy(ratelimiter.Contract{Capacity: c.About.Capacity, RefillPerSecond: c.About.RefillPerSecond}),
+	}
+	h.mux.HandleFunc("/api", h.handleAPI)
+	h.mux.HandleFunc("/health", h.handleHealth)
+	h.mux.HandleFunc("/ready", h.handleReady)
+	h.mux.HandleFunc("/version", h.handleVersion)
+	h.mux.Handle("/metrics", c.Metrics)
+	h.mux.HandleFunc("/", h.handleNotFound)
+	return h, nil
+}
+
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+
+// Drain makes /ready say no from now on, so that no new client is sent here.
+func (h *Handler) Drain() { h.draining.Store(true) }
+
+// handleHealth says that the process serves; it asks nobody, since a restart
+// would not bring Redis back.
+func (h *Handler) handleHealth(w http.ResponseWriter, _ *http.Request) {
+	reply{status: http.StatusOK, body: state{"healthy"}}.write(w)
+}
+
+func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
+	if h.draining.Load() {
+		reply{status: http.StatusServiceUnavailable, body: state{"draining"}}.write(w)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), pingTimeout)
+	defer cancel()
+	if err := h.Ready(ctx); err != nil {
+		h.Logger.Warn("not ready", "error", err)
+		reply{status: http.StatusServiceUnavailable, body: state{"store unreachable"}}.write(w)
+		return
+	}
+	reply{status: http.StatusOK, body: state{"ready"}}.write(w)
+}
+
+func (h *Handler) handleVersion(w http.ResponseWriter, _ *http.Request) {
+	reply{status: http.StatusOK, body: h.About}.write(w)
+}
+
+func (h *Handler) handleNotFound(w http.ResponseWriter, _ *http.Request) {
+	failure(http.StatusNotFound, "no such page: use /api, /health, /ready, /version or /metrics").write(w)
+}

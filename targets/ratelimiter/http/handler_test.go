@@ -1,0 +1,175 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+)
+
+var noon = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
+
+// limiterFunc is a limiter that is one function.
+type limiterFunc func(context.Context, string) (ratelimiter.Decision, error)
+
+func (f limiterFunc) Take(ctx context.Context, client string) (ratelimiter.Decision, error) {
+	return f(ctx, client)
+}
+
+func answer(d ratelimiter.Decision, err error) limiterFunc {
+	return func(context.Context, string) (ratelimiter.Decision, error) { return d, err }
+}
+
+// ticking is a clock of which each reading is 5 ms after the one before.
+func ticking() func() time.Time {
+	now := noon.Add(-5 * time.Millisecond)
+	return func() time.Time {
+		now = now.Add(5 * time.Millisecond)
+		return now
+	}
+}
+
+type observation struct {
+	Outcome ratelimiter.Outcome
+	Took    time.Duration
+}
+
+// service is a handler and what it has observed.
+type service struct {
+	*Handler
+	observed []observation
+}
+
+func newService(t *testing.T, change func(*Config)) *service {
+	t.Helper()
+	s := &service{}
+	config := Config{
+		Limiter:        answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
+		About:          About{Version: "v1.2.3", Strategy: ratelimiter.Lua, Capacity: 50, RefillPerSecond: 10, InstanceID: "pod-abc123"},
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, // httptest's peer
+		Ready:          func(context.Context) error { return nil },
+		Observe: func(o ratelimiter.Outcome, d time.Duration) {
+			s.observed = append(s.observed, observation{o, d})
+		},
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "metrics") }),
+		Now:     ticking(),
+		Logger:  slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	if change != nil {
+		change(&config)
+	}
+	handler, err := NewHandler(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Handler = handler
+	return s
+}
+
+// page is a reply as a client sees it.
+type page struct {
+	Status  int
+	Headers map[string]string
+	Body    string
+}
+
+func (s *service) ask(method, path string, forwarded ...string) page {
+	r := httptest.NewRequest(method, path, nil)
+	for _, value := range forwarded {
+		r.Header.Add("X-Forwarded-For", value)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	p := page{Status: w.Code, Headers: map[string]string{}, Body: w.Body.String()}
+	for name := range w.Header() {
+		p.Headers[name] = w.Header().Get(name)
+	}
+	return p
+}
+
+func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
+	if _, err := NewHandler(Config{}); err == nil {
+		t.Error("accepted a config without anything")
+	}
+}
+
+func TestPages(t *testing.T) {
+	tests := map[string]struct {
+		path   string
+		change func(*Config)
+		drain  bool
+		status int
+		body   string
+	}{
+		"health": {path: "/health", status: 200, body: `{"status":"healthy"}`},
+		"health without a store": {
+			path:   "/health",
+			change: func(c *Config) { c.Ready = func(context.Context) error { return errors.New("gone") } },
+			status: 200, body: `{"status":"healthy"}`,
+		},
+		"ready": {path: "/ready", status: 200, body: `{"status":"ready"}`},
+		"ready without a store": {
+			path:   "/ready",
+			change: func(c *Config) { c.Ready = func(context.Context) error { return errors.New("password: hunter2") } },
+			status: 503, body: `{"status":"store unreachable"}`,
+		},
+		"ready while draining":  {path: "/ready", drain: true, status: 503, body: `{"status":"draining"}`},
+		"health while draining": {path: "/health", drain: true, status: 200, body: `{"status":"healthy"}`},
+		"version": {
+			path: "/version", status: 200,
+			body: `{"version":"v1.2.3","strategy":"lua","capacity":50,"refillPerSecond":10,"instanceId":"pod-abc123"}`,
+		},
+		"elsewhere": {
+			path: "/apis", status: 404,
+			body: `{"error":"no such page: use /api, /health, /ready, /version or /metrics"}`,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, tc.change)
+			if tc.drain {
+				s.Drain()
+			}
+			want := page{Status: tc.status, Body: tc.body + "\n", Headers: map[string]string{
+				"Content-Type": "application/json", "X-Content-Type-Options": "nosniff",
+			}}
+			if diff := cmp.Diff(want, s.ask("GET", tc.path)); diff != "" {
+				t.Errorf("page (-want +got):\n%s", diff)
+			}
+			if len(s.observed) != 0 {
+				t.Errorf("observed %v: only /api is counted", s.observed)
+			}
+		})
+	}
+}
+
+func TestMetricsArePassedThrough(t *testing.T) {
+	if got := newService(t, nil).ask("GET", "/metrics"); got.Body != "metrics" {
+		t.Errorf("/metrics = %+v", got)
+	}
+}
+
+// A store that hangs must not make the probe hang.
+func TestReadyHasATimeLimit(t *testing.T) {
+	s := newService(t, func(c *Config) {
+		c.Ready = func(ctx context.Context) error {
+			if _, limited := ctx.Deadline(); !limited {
+				return nil
+			}
+			return context.DeadlineExceeded
+		}
+	})
+	if got := s.ask("GET", "/ready"); got.Status != 503 {
+		t.Errorf("status = %d, want 503: the check was given no time limit", got.Status)
+	}
+}

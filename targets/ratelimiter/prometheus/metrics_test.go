@@ -1,0 +1,92 @@
+package prometheus
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	prom "github.com/prometheus/client_golang/prometheus"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+)
+
+// scrape returns the lines of the page of metrics that begin with a prefix.
+func scrape(t *testing.T, registry *prom.Registry, prefix string) []string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	Handler(registry).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Code != 200 {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	var lines []string
+	for line := range strings.Lines(w.Body.String()) {
+		if strings.HasPrefix(line, prefix) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+func newMetrics(t *testing.T) (*Metrics, *prom.Registry) {
+	t.Helper()
+	registry := prom.NewRegistry()
+	m, err := New(registry, ratelimiter.Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, registry
+}
+
+func TestEverySeriesExistsFromTheStart(t *testing.T) {
+	_, registry := newMetrics(t)
+	want := []string{
+		`ratelimiter_requests_total{decision="denied",strategy="hash"} 0`,
+		`ratelimiter_requests_total{decision="error",strategy="hash"} 0`,
+		`ratelimiter_requests_total{decision="granted",strategy="hash"} 0`,
+	}
+	if diff := cmp.Diff(want, scrape(t, registry, "ratelimiter_requests_total")); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+func TestObserve(t *testing.T) {
+	m, registry := newMetrics(t)
+	for outcome, took := range map[ratelimiter.Outcome][]time.Duration{
+		ratelimiter.Granted: {250 * time.Microsecond, 500 * time.Microsecond, 250 * time.Millisecond},
+		ratelimiter.Denied:  {time.Second, 10 * time.Second},
+		ratelimiter.Failed:  {5 * time.Second},
+	} {
+		for _, d := range took {
+			m.Observe(outcome, d)
+		}
+	}
+	want := []string{
+		`ratelimiter_requests_total{decision="denied",strategy="hash"} 2`,
+		`ratelimiter_requests_total{decision="error",strategy="hash"} 1`,
+		`ratelimiter_requests_total{decision="granted",strategy="hash"} 3`,
+	}
+	if diff := cmp.Diff(want, scrape(t, registry, "ratelimiter_requests_total")); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	want = []string{
+		`ratelimiter_request_duration_seconds_sum{decision="denied",strategy="hash"} 11`,
+		`ratelimiter_request_duration_seconds_sum{decision="error",strategy="hash"} 5`,
+		`ratelimiter_request_duration_seconds_sum{decision="granted",strategy="hash"} 0.25075`,
+	}
+	if diff := cmp.Diff(want, scrape(t, registry, "ratelimiter_request_duration_seconds_sum")); diff != "" {
+		t.Errorf("durations (-want +got):\n%s", diff)
+	}
+	bucket := scrape(t, registry, `ratelimiter_request_duration_seconds_bucket{decision="granted",strategy="hash",le="0.0005"}`)
+	if want := []string{`ratelimiter_request_duration_seconds_bucket{decision="granted",strategy="hash",le="0.0005"} 2`}; cmp.Diff(want, bucket) != "" {
+		t.Errorf("bucket = %v, want %v", bucket, want)
+	}
+}
+
+func TestNewRefusesARegistryThatHasThem(t *testing.T) {
+	_, registry := newMetrics(t)
+	if _, err := New(registry, ratelimiter.Lua); err == nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
+		t.Errorf("error = %v, want one that begins with register metrics", err)
+	}
+}
