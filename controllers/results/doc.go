@@ -1,0 +1,14 @@
+// Package results turns the merged measurement of a step into what the status
+// says of it: counts, rates, latencies, the generator's own health, and the
+// audit of a rate limiter.
+//
+//	measure.Step ─ StepResult ─▶ v1alpha1.StepResult
+//	                ├─ latency.go    quantiles, left out when samples are too few
+//	                ├─ generator.go  was the generator the limit?
+//	                └─ ratelimit.go  grants and denials against the contract
+//	format.go: the short forms that kubectl get prints
+//
+// It measures and explains; package verdict judges. It is pure: it may import
+// the API, package plan, package measure and the standard library; no client,
+// clock or logger.
+package results

@@ -1,0 +1,73 @@
+package results
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+)
+
+// Short is a duration for people, in two or three digits: "697us", "4.1ms",
+// "41ms", "3.9s", "72s".
+func Short(d time.Duration) string {
+	switch {
+	case d.Round(time.Microsecond) < time.Millisecond:
+		return fmt.Sprintf("%dus", d.Round(time.Microsecond)/time.Microsecond)
+	case d.Round(time.Millisecond) < time.Second:
+		return scaled(d, time.Millisecond) + "ms"
+	default:
+		return scaled(d, time.Second) + "s"
+	}
+}
+
+// scaled is d in a unit, with a digit behind the point below ten.
+func scaled(d, unit time.Duration) string {
+	tenths := d.Round(unit/10) / (unit / 10)
+	if tenths >= 100 || tenths%10 == 0 {
+		return fmt.Sprint(int64(d.Round(unit) / unit))
+	}
+	return fmt.Sprintf("%d.%d", tenths/10, tenths%10)
+}
+
+// Rate is a rate as StepResult holds it ("9998.3"), for people: "4.5/s",
+// "9998/s", "21k/s", "1.2M/s". It is "" for what is no rate.
+func Rate(perSecond string) string {
+	rate, ok := new(big.Rat).SetString(perSecond)
+	if !ok {
+		return ""
+	}
+	switch {
+	case rate.Cmp(big.NewRat(10, 1)) < 0:
+		return trimZeros(rate.FloatString(1)) + "/s"
+	case rate.Cmp(big.NewRat(99_995, 10)) < 0:
+		return rate.FloatString(0) + "/s"
+	case rate.Cmp(big.NewRat(999_500, 1)) < 0:
+		return over(rate, 1_000).FloatString(0) + "k/s"
+	default:
+		return trimZeros(over(rate, 1_000_000).FloatString(1)) + "M/s"
+	}
+}
+
+// Percent is a share for people, with two digits behind the point at most:
+// "0%", "0.03%", "36%". What is neither nothing nor all never reads as such. It
+// is "" for a share of nothing.
+func Percent(part, whole int64) string {
+	if whole <= 0 {
+		return ""
+	}
+	text := trimZeros(new(big.Rat).Mul(big.NewRat(part, whole), big.NewRat(100, 1)).FloatString(2))
+	switch {
+	case part > 0 && text == "0":
+		return "<0.01%"
+	case part < whole && text == "100":
+		return ">99.99%"
+	}
+	return text + "%"
+}
+
+func over(r *big.Rat, n int64) *big.Rat { return new(big.Rat).Quo(r, big.NewRat(n, 1)) }
+
+// trimZeros drops the zeros at the end of a decimal fraction.
+func trimZeros(s string) string {
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}

@@ -1,0 +1,73 @@
+package results_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+)
+
+func TestShort(t *testing.T) {
+	tests := map[time.Duration]string{
+		0:                          "0us",
+		697 * time.Microsecond:     "697us",
+		999_600 * time.Nanosecond:  "1ms",
+		4100 * time.Microsecond:    "4.1ms",
+		4 * ms:                     "4ms",
+		9960 * time.Microsecond:    "10ms",
+		41_400 * time.Microsecond:  "41ms",
+		999_400 * time.Microsecond: "999ms",
+		999_600 * time.Microsecond: "1s",
+		3_870 * ms:                 "3.9s",
+		72 * time.Second:           "72s",
+		time.Hour:                  "3600s",
+	}
+	for in, want := range tests {
+		if got := results.Short(in); got != want {
+			t.Errorf("Short(%v) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestRate(t *testing.T) {
+	tests := map[string]string{
+		"":          "",
+		"0.0":       "0/s",
+		"4.5":       "4.5/s",
+		"5.0":       "5/s",
+		"100.0":     "100/s",
+		"9998.3":    "9998/s",
+		"9999.6":    "10k/s",
+		"21034.0":   "21k/s",
+		"999499.9":  "999k/s",
+		"999999.9":  "1M/s",
+		"1234567.8": "1.2M/s",
+	}
+	for in, want := range tests {
+		if got := results.Rate(in); got != want {
+			t.Errorf("Rate(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestPercent(t *testing.T) {
+	tests := []struct {
+		part, whole int64
+		want        string
+	}{
+		{0, 0, ""},
+		{0, 10, "0%"},
+		{9, 30_000, "0.03%"},
+		{36, 100, "36%"},
+		{1, 3, "33.33%"},
+		{1, 8, "12.5%"},
+		{1, 1_000_000, "<0.01%"},
+		{999_999, 1_000_000, ">99.99%"},
+		{1_000_000, 1_000_000, "100%"},
+	}
+	for _, tc := range tests {
+		if got := results.Percent(tc.part, tc.whole); got != tc.want {
+			t.Errorf("Percent(%d, %d) = %s, want %s", tc.part, tc.whole, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package results
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// maxErrorMessage is the bound that the API puts on an error sample.
+const maxErrorMessage = 256
+
+// StepResult is what the status says of a step whose measurements, of all
+// workers, are merged.
+//
+// silence is for how long before the step's start the run has certainly sent
+// nothing: it says how far the buckets of a rate limiter have refilled. It is
+// negative when the measurement is not whole (a worker was lost, and with it
+// what it sent): false denials are not claimed then, since the missing requests
+// may have taken the tokens.
+func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step, silence time.Duration) (*v1alpha1.StepResult, error) {
+	if len(merged.Requests) != len(spec.Requests) {
+		return nil, fmt.Errorf("step %s: measured %d requests, the spec has %d", step.Name, len(merged.Requests), len(spec.Requests))
+	}
+	total, err := merged.Total()
+	if err != nil {
+		return nil, fmt.Errorf("step %s: %w", step.Name, err)
+	}
+	kinds, err := kindResults(spec, merged)
+	if err != nil {
+		return nil, fmt.Errorf("step %s: %w", step.Name, err)
+	}
+	result := &v1alpha1.StepResult{
+		Counts:       counts(&total),
+		Due:          merged.Due,
+		Unsent:       merged.Unsent,
+		Late:         total.Late,
+		Throughput:   perSecond(total.CompletedInWindow, merged.Window),
+		Goodput:      perSecond(total.ExpectedInWindow, merged.Window),
+		ResponseTime: latency(total.Response),
+		ServiceTime:  latency(total.Service),
+		Kinds:        kinds,
+		Generator:    generator(spec, step, merged, total.Response),
+		ErrorSamples: errorSamples(merged.Errors),
+	}
+	if total.Response.Count() > 0 {
+		if result.Histogram, err = total.Response.Encode(); err != nil {
+			return nil, fmt.Errorf("step %s: %w", step.Name, err)
+		}
+	}
+	if spec.RateLimit != nil {
+		if result.RateLimit, err = rateLimit(spec.RateLimit, merged, &total, silence); err != nil {
+			return nil, fmt.Errorf("step %s: %w", step.Name, err)
+		}
+	}
+	return result, nil
+}
+
+func counts(r *measure.Request) v1alpha1.Counts {
+	o := &r.Outcomes
+	return v1alpha1.Counts{
+		Sent:      r.Sent,
+		Completed: r.Completed(),
+		Expected:  r.Expected,
+		Failed:    r.Sent - r.Expected,
+		Outcomes: v1alpha1.Outcomes{
+			Success:          o[measure.Success],
+			RateLimited:      o[measure.RateLimited],
+			ClientError:      o[measure.ClientError],
+			ServerError:      o[measure.ServerError],
+			UnexpectedStatus: o[measure.UnexpectedStatus],
+			Timeout:          o[measure.Timeout],
+			Refused:          o[measure.Refused],
+			Reset:            o[measure.Reset],
+			DNS:              o[measure.DNS],
+			TLS:              o[measure.TLS],
+			BadResponse:      o[measure.BadResponse],
+			Unfinished:       o[measure.Unfinished],
+			Other:            o[measure.Other],
+		},
+	}
+}
+
+// kindResults adds the requests up by kind, in order of first appearance.
+func kindResults(spec *v1alpha1.LoadTestSpec, merged *measure.Step) ([]v1alpha1.KindResult, error) {
+	var order []string
+	byKind := map[string]*measure.Request{}
+	for i, kind := range plan.RequestKinds(spec) {
+		sum, ok := byKind[kind]
+		if !ok {
+			fresh := measure.NewRequest()
+			sum = &fresh
+			byKind[kind] = sum
+			order = append(order, kind)
+		}
+		if err := sum.Merge(&merged.Requests[i]); err != nil {
+			return nil, fmt.Errorf("kind %s: %w", kind, err)
+		}
+	}
+	list := make([]v1alpha1.KindResult, len(order))
+	for i, kind := range order {
+		sum := byKind[kind]
+		list[i] = v1alpha1.KindResult{Name: kind, Counts: counts(sum), ResponseTime: latency(sum.Response)}
+	}
+	return list, nil
+}
+
+// perSecond is a rate with one digit behind the point, "" without a window. It
+// is exact until it is rounded.
+func perSecond(n int64, window time.Duration) string {
+	if window <= 0 {
+		return ""
+	}
+	rate := new(big.Rat).SetFrac(
+		new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(time.Second))),
+		big.NewInt(int64(window)))
+	return rate.FloatString(1)
+}
+
+// errorSamples are in the order of the outcome classes.
+func errorSamples(errors map[measure.Outcome]string) []v1alpha1.ErrorSample {
+	var list []v1alpha1.ErrorSample
+	for o := range measure.Outcome(measure.NumOutcomes) {
+		if message, ok := errors[o]; ok {
+			list = append(list, v1alpha1.ErrorSample{Outcome: o.String(), Message: truncate(message, maxErrorMessage)})
+		}
+	}
+	return list
+}
+
+// truncate cuts a text to that many characters. What a target answered need not
+// be UTF-8; the API server takes nothing else.
+func truncate(s string, limit int) string {
+	runes := []rune(strings.ToValidUTF8(s, "\uFFFD"))
+	if len(runes) <= limit {
+		return string(runes)
+	}
+	return string(runes[:limit-1]) + "…"
+}

@@ -1,0 +1,215 @@
+package results_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+var (
+	closed = plan.Step{Name: "1000", Users: 1000, Total: 1000, Duration: 30 * time.Second}
+	paced  = plan.Step{Name: "1000", Users: 1000, Total: 1000, RateMicros: 1_000_000_000, Duration: 30 * time.Second}
+)
+
+func d(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
+
+// record counts n requests of an outcome with that latency.
+func record(r *measure.Request, n int64, o measure.Outcome, latency time.Duration) {
+	r.Sent += n
+	r.Outcomes[o] += n
+	if o == measure.Success {
+		r.Expected += n
+		r.ExpectedInWindow += n
+	}
+	if o.Responded() {
+		r.CompletedInWindow += n
+	}
+	if o == measure.Unfinished {
+		return
+	}
+	for range n {
+		r.Response.Record(latency)
+		r.Service.Record(latency / 2)
+	}
+}
+
+func stepResult(t *testing.T, spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step) *v1alpha1.StepResult {
+	t.Helper()
+	result, err := results.StepResult(spec, step, merged, 0)
+	if err != nil {
+		t.Fatalf("StepResult: %v", err)
+	}
+	return result
+}
+
+func mix() *v1alpha1.LoadTestSpec {
+	return &v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{
+		{Name: "create", Method: "POST"}, {Name: "follow"}, {Name: "delete", Method: "DELETE"}, {Name: "count", Kind: "Admin"},
+	}}
+}
+
+func TestStepResult(t *testing.T) {
+	merged := measure.NewStep(4)
+	merged.Due, merged.Unsent, merged.ConnectionsOpened = 20, 3, 5
+	merged.Window = 3 * time.Second
+	record(&merged.Requests[0], 4, measure.Success, 10*ms)
+	record(&merged.Requests[0], 1, measure.ServerError, 30*ms)
+	record(&merged.Requests[1], 6, measure.Success, 20*ms)
+	record(&merged.Requests[1], 1, measure.Timeout, 2*time.Second)
+	record(&merged.Requests[1], 2, measure.Unfinished, 0)
+	record(&merged.Requests[2], 2, measure.Success, 1234567*time.Nanosecond)
+	record(&merged.Requests[3], 1, measure.RateLimited, 40*ms)
+	merged.Requests[3].Expected, merged.Requests[3].ExpectedInWindow = 1, 1
+	merged.Requests[0].Late, merged.Requests[1].Late = 1, 2
+	merged.Errors = map[measure.Outcome]string{measure.Timeout: "no response within 2s", measure.ServerError: "status 503"}
+
+	got := stepResult(t, mix(), closed, merged)
+	if _, err := measure.Decode(got.Histogram, 0); err != nil {
+		t.Errorf("histogram: %v", err)
+	}
+	got.Histogram = ""
+	want := &v1alpha1.StepResult{
+		Counts: v1alpha1.Counts{
+			Sent: 17, Completed: 14, Expected: 13, Failed: 4,
+			Outcomes: v1alpha1.Outcomes{Success: 12, RateLimited: 1, ServerError: 1, Timeout: 1, Unfinished: 2},
+		},
+		Due: 20, Unsent: 3, Late: 3, Throughput: "4.7", Goodput: "4.3",
+		ResponseTime: &v1alpha1.Latency{
+			Samples: 15, Min: d(1235 * time.Microsecond), Mean: d(148863 * time.Microsecond),
+			P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), P90: d(40031 * time.Microsecond), Max: d(2000895 * time.Microsecond),
+		},
+		ServiceTime: &v1alpha1.Latency{
+			Samples: 15, Min: d(617 * time.Microsecond), Mean: d(74431 * time.Microsecond),
+			P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), P90: d(20015 * time.Microsecond), Max: d(1000447 * time.Microsecond),
+		},
+		Kinds: []v1alpha1.KindResult{
+			{
+				Name: "Write",
+				Counts: v1alpha1.Counts{
+					Sent: 7, Completed: 7, Expected: 6, Failed: 1,
+					Outcomes: v1alpha1.Outcomes{Success: 6, ServerError: 1},
+				},
+				ResponseTime: &v1alpha1.Latency{
+					Samples: 7, Min: d(1235 * time.Microsecond), Mean: d(10356 * time.Microsecond),
+					P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), Max: d(30015 * time.Microsecond),
+				},
+			},
+			{
+				Name: "Read",
+				Counts: v1alpha1.Counts{
+					Sent: 9, Completed: 6, Expected: 6, Failed: 3,
+					Outcomes: v1alpha1.Outcomes{Success: 6, Timeout: 1, Unfinished: 2},
+				},
+				ResponseTime: &v1alpha1.Latency{
+					Samples: 7, Min: d(20000 * time.Microsecond), Mean: d(302919 * time.Microsecond),
+					P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), Max: d(2000895 * time.Microsecond),
+				},
+			},
+			{
+				Name: "Admin",
+				Counts: v1alpha1.Counts{
+					Sent: 1, Completed: 1, Expected: 1,
+					Outcomes: v1alpha1.Outcomes{RateLimited: 1},
+				},
+				ResponseTime: &v1alpha1.Latency{
+					Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Max: d(40031 * time.Microsecond),
+				},
+			},
+		},
+		Generator: &v1alpha1.GeneratorStatus{Healthy: true, ConnectionsOpened: 5},
+		ErrorSamples: []v1alpha1.ErrorSample{
+			{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryOutcomeIsCountedOnce(t *testing.T) {
+	merged := measure.NewStep(1)
+	for o := range measure.Outcome(measure.NumOutcomes) {
+		record(&merged.Requests[0], 1<<o, o, ms)
+	}
+	spec := mix()
+	spec.Requests = spec.Requests[:1]
+	got := stepResult(t, spec, closed, merged)
+	want := v1alpha1.Outcomes{
+		Success: 1, RateLimited: 2, ClientError: 4, ServerError: 8, UnexpectedStatus: 16, Timeout: 32, Refused: 64,
+		Reset: 128, DNS: 256, TLS: 512, BadResponse: 1024, Unfinished: 2048, Other: 4096,
+	}
+	if diff := cmp.Diff(want, got.Outcomes); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	if got.Sent != 1<<measure.NumOutcomes-1 || got.Completed != 31 {
+		t.Errorf("sent %d and completed %d, want %d and 31", got.Sent, got.Completed, 1<<measure.NumOutcomes-1)
+	}
+}
+
+func TestAStepWithoutRequests(t *testing.T) {
+	spec := mix()
+	spec.Requests = spec.Requests[:1]
+	want := &v1alpha1.StepResult{
+		Kinds:     []v1alpha1.KindResult{{Name: "Write"}},
+		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
+	}
+	if diff := cmp.Diff(want, stepResult(t, spec, closed, measure.NewStep(1))); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+}
+
+func TestAMeasurementOfAnotherSpecIsAnError(t *testing.T) {
+	_, err := results.StepResult(mix(), closed, measure.NewStep(1), 0)
+	if want := "step 1000: measured 1 requests, the spec has 4"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestErrorSamplesFitTheAPI(t *testing.T) {
+	merged := measure.NewStep(4)
+	merged.Errors = map[measure.Outcome]string{
+		measure.Other:       strings.Repeat("ü", 300),
+		measure.BadResponse: "bad \xff byte",
+	}
+	want := []v1alpha1.ErrorSample{
+		{Outcome: "badResponse", Message: "bad \uFFFD byte"},
+		{Outcome: "other", Message: strings.Repeat("ü", 255) + "…"},
+	}
+	if diff := cmp.Diff(want, stepResult(t, mix(), closed, merged).ErrorSamples); diff != "" {
+		t.Errorf("samples (-want +got):\n%s", diff)
+	}
+}
+
+func TestRatesAreExact(t *testing.T) {
+	tests := map[string]struct {
+		n      int64
+		window time.Duration
+		want   string
+	}{
+		"no window":               {5, 0, ""},
+		"whole":                   {30_000, 30 * time.Second, "1000.0"},
+		"rounded":                 {29_991, 30 * time.Second, "999.7"},
+		"none":                    {0, time.Second, "0.0"},
+		"more than a float holds": {9_007_199_254_740_993, time.Second, "9007199254740993.0"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			merged := measure.NewStep(4)
+			merged.Window = tc.window
+			merged.Requests[1].CompletedInWindow = tc.n
+			merged.Requests[2].ExpectedInWindow = tc.n
+			got := stepResult(t, mix(), closed, merged)
+			if got.Throughput != tc.want || got.Goodput != tc.want {
+				t.Errorf("throughput %q and goodput %q, want %q", got.Throughput, got.Goodput, tc.want)
+			}
+		})
+	}
+}
