@@ -1,0 +1,51 @@
+package v1alpha1_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// TestSamples gives every sample to the API server, as kubectl apply would.
+func TestSamples(t *testing.T) {
+	namespace, c := apiserver.Namespace(t), strictClient(t)
+	samples := os.DirFS(filepath.Join("..", "..", "config", "samples"))
+	var names []string
+	err := fs.WalkDir(samples, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "kustomization.yaml" {
+			return err
+		}
+		text, err := fs.ReadFile(samples, path)
+		if err != nil {
+			return err
+		}
+		sample := &unstructured.Unstructured{}
+		if err := yaml.UnmarshalStrict(text, &sample.Object); err != nil {
+			t.Errorf("%s: %v", path, err)
+			return nil
+		}
+		sample.SetNamespace(namespace)
+		if err := c.Create(t.Context(), sample, client.DryRunAll); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		names = append(names, sample.GetName())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	want := []string{"burst-then-steady", "five-clients", "hello", "single-client-burst"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("samples (-want +got):\n%s", diff)
+	}
+}
