@@ -1,0 +1,41 @@
+package command
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// cluster is where the flags point.
+type cluster struct {
+	client.WithWatch
+	// namespace is the one of the flag or of the context; explicit says that it
+	// is the flag's.
+	namespace string
+	explicit  bool
+}
+
+func (c *config) connect() (*cluster, error) {
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides)
+	rest, err := loader.ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig (--kubeconfig, --context): %w", err)
+	}
+	namespace, explicit, err := loader.Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("read the namespace of the context (--namespace): %w", err)
+	}
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	direct, err := client.NewWithWatch(rest, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", rest.Host, err)
+	}
+	return &cluster{WithWatch: direct, namespace: namespace, explicit: explicit}, nil
+}

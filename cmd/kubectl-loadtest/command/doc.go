@@ -1,0 +1,10 @@
+// Package command is the command line of kubectl loadtest: its flags, its talk
+// with the API server, its exit codes.
+//
+//	run     manifest.go → create → follow.go → report
+//	watch                          follow.go → report
+//	report                   get → report
+//
+// What a LoadTest says is read in package report and package progress; nothing
+// is judged here, the operator has done that.
+package command

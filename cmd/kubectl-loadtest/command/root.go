@@ -1,0 +1,92 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Width is that of the terminal that Err is; nil when it is none.
+	Width func() int
+}
+
+// Execute runs a command line and returns its exit code.
+func Execute(ctx context.Context, args []string, streams Streams) int {
+	// What the client libraries log is either returned as an error as well, or no
+	// concern of the person at the keyboard.
+	ctrllog.SetLogger(logr.Discard())
+	root := newRoot(streams)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var verdict verdictError
+	switch {
+	case err == nil:
+		return codePassed
+	case errors.As(err, &verdict):
+		return verdict.code
+	}
+	_, _ = fmt.Fprintln(streams.Err, "error: "+explain(err).Error())
+	if ctx.Err() != nil {
+		return codeInterrupted
+	}
+	return codeError
+}
+
+// config is what the commands have in common.
+type config struct {
+	streams   Streams
+	overrides clientcmd.ConfigOverrides
+	rules     *clientcmd.ClientConfigLoadingRules
+}
+
+func newRoot(streams Streams) *cobra.Command {
+	c := &config{streams: streams, rules: clientcmd.NewDefaultClientConfigLoadingRules()}
+	root := &cobra.Command{
+		Use:   "kubectl-loadtest",
+		Short: "Run load tests on Kubernetes, follow them and print their reports",
+		Long: "Run load tests on Kubernetes, follow them and print their reports.\n\n" +
+			"A LoadTest is a resource; the operator runs it and writes the result into its status.\n" +
+			"kubectl get loadtests shows all of them.",
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl loadtest"},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	flags := root.PersistentFlags()
+	flags.StringVar(&c.rules.ExplicitPath, clientcmd.RecommendedConfigPathFlag, "", "Path of the kubeconfig; default: $KUBECONFIG, then ~/.kube/config, then the pod's service account")
+	clientcmd.BindOverrideFlags(&c.overrides, flags, overrideFlags())
+	root.AddCommand(c.run(), c.watch(), c.report(), c.version())
+	return root
+}
+
+// overrideFlags are those flags of kubectl that choose a cluster and namespace.
+func overrideFlags() clientcmd.ConfigOverrideFlags {
+	all := clientcmd.RecommendedConfigOverrideFlags("")
+	all.ContextOverrideFlags.Namespace.Description = "Namespace of the LoadTest; default: the context's"
+	all.CurrentContext.Description = "Context of the kubeconfig to use; default: its current one"
+	return clientcmd.ConfigOverrideFlags{
+		AuthOverrideFlags: clientcmd.AuthOverrideFlags{
+			Impersonate:       all.AuthOverrideFlags.Impersonate,
+			ImpersonateGroups: all.AuthOverrideFlags.ImpersonateGroups,
+		},
+		ContextOverrideFlags: clientcmd.ContextOverrideFlags{
+			ClusterName:  all.ContextOverrideFlags.ClusterName,
+			AuthInfoName: all.ContextOverrideFlags.AuthInfoName,
+			Namespace:    all.ContextOverrideFlags.Namespace,
+		},
+		CurrentContext: all.CurrentContext,
+	}
+}

@@ -1,0 +1,138 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+)
+
+// fieldManager is the name under which fields are owned.
+const fieldManager = "kubectl-loadtest"
+
+func (c *config) run() *cobra.Command {
+	var files []string
+	var replace bool
+	command := &cobra.Command{
+		Use:   "run -f FILE",
+		Short: "Create LoadTests, follow them to their end and print their reports",
+		Long: "Create the LoadTests of a file, follow each to its end and print its report.\n" +
+			"Several LoadTests run one after another.\n\n" + exitCodes,
+		Example: "  kubectl loadtest run -f burst.yaml\n" +
+			"  kustomize build tests | kubectl loadtest run --replace -f -",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.runAll(cmd.Context(), files, replace)
+		},
+	}
+	flags := command.Flags()
+	flags.StringSliceVarP(&files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
+	flags.BoolVar(&replace, "replace", false, "Delete a finished LoadTest of the same name first, with its Job and its result")
+	if err := command.MarkFlagRequired("filename"); err != nil {
+		panic(err) // the flag is defined three lines above
+	}
+	return command
+}
+
+func (c *config) runAll(ctx context.Context, files []string, replace bool) error {
+	manifests, err := readManifests(files, c.streams.In)
+	if err != nil {
+		return err
+	}
+	cluster, err := c.connect()
+	if err != nil {
+		return err
+	}
+	for _, manifest := range manifests {
+		if err := cluster.place(manifest); err != nil {
+			return err
+		}
+	}
+	worst := codePassed
+	for i, manifest := range manifests {
+		if i > 0 {
+			_, _ = fmt.Fprintln(c.streams.Out)
+		}
+		lt, err := c.create(ctx, cluster, manifest, replace)
+		if err != nil {
+			return err
+		}
+		code, err := c.followAndReport(ctx, cluster, lt)
+		if err != nil {
+			return err
+		}
+		worst = max(worst, code)
+	}
+	return exit(worst)
+}
+
+// create creates the LoadTest. It is not applied: a LoadTest runs once, and to
+// apply one that has run would show the old result as if it were new.
+func (c *config) create(ctx context.Context, cluster *cluster, manifest *unstructured.Unstructured, replace bool) (*v1alpha1.LoadTest, error) {
+	if replace && manifest.GetName() != "" {
+		if err := c.remove(ctx, cluster, client.ObjectKeyFromObject(manifest)); err != nil {
+			return nil, err
+		}
+	}
+	err := cluster.Create(ctx, manifest, client.FieldOwner(fieldManager), client.FieldValidation(metav1.FieldValidationStrict))
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return nil, fmt.Errorf("LoadTest %s/%s exists already: run it again with --replace, or see its result with %s", manifest.GetNamespace(), manifest.GetName(),
+			commandLine("report", manifest.GetNamespace(), manifest.GetName()))
+	case err != nil:
+		return nil, fmt.Errorf("create LoadTest %s/%s: %w", manifest.GetNamespace(), displayName(manifest), err)
+	}
+	return &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{
+		Namespace: manifest.GetNamespace(), Name: manifest.GetName(), UID: manifest.GetUID(),
+	}}, nil
+}
+
+// remove deletes a finished LoadTest and waits until it is gone, and all that
+// belongs to it with it: the next one has a Job of the same name.
+func (c *config) remove(ctx context.Context, cluster *cluster, key client.ObjectKey) error {
+	lt := &v1alpha1.LoadTest{}
+	err := cluster.Get(ctx, key, lt)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("get LoadTest %s: %w", key, err)
+	case lt.DeletionTimestamp == nil && !progress.Finished(lt):
+		return fmt.Errorf("--replace: LoadTest %s has not finished; follow it with %s, or end it with %s and try again",
+			key, commandLine("watch", key.Namespace, key.Name), terminateLine(lt))
+	}
+	err = cluster.Delete(ctx, lt, client.Preconditions{UID: &lt.UID}, client.PropagationPolicy(metav1.DeletePropagationForeground))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete LoadTest %s: %w", key, err)
+	}
+	return c.awaitGone(ctx, cluster, lt)
+}
+
+func (c *config) awaitGone(ctx context.Context, cluster *cluster, old *v1alpha1.LoadTest) error {
+	key, shown := client.ObjectKeyFromObject(old), c.display()
+	defer shown.Clear()
+	for {
+		lt := &v1alpha1.LoadTest{}
+		err := cluster.Get(ctx, key, lt)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && lt.UID != old.UID:
+			return nil
+		case err != nil:
+			return fmt.Errorf("wait for LoadTest %s to be deleted: %w", key, err)
+		}
+		text := fmt.Sprintf("%s/%s  the last run is being deleted", key.Namespace, key.Name)
+		shown.Show(time.Now(), func(int) []string { return []string{text} }, text)
+		if err := pause(ctx, refresh); err != nil {
+			return errors.Join(fmt.Errorf("LoadTest %s is still being deleted", key), err)
+		}
+	}
+}

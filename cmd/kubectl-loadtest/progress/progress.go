@@ -1,0 +1,161 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+)
+
+// Finished says whether a LoadTest has come to its end, in whatever way.
+func Finished(lt *v1alpha1.LoadTest) bool {
+	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionComplete) ||
+		meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFailed)
+}
+
+// Line is the state of a run in a line without the time, so that it changes
+// only when there is something to say.
+func Line(lt *v1alpha1.LoadTest) string {
+	parts := []string{lt.Namespace + "/" + lt.Name, state(lt)}
+	if step := current(lt); step != nil && !Finished(lt) {
+		parts = append(parts, stepTitle(lt, step))
+	}
+	parts = append(parts, figures(lt)...)
+	if why := Waiting(lt); why != "" {
+		parts = append(parts, why)
+	}
+	return strings.Join(parts, "  ")
+}
+
+// Block is the state of a run in two lines of at most width characters: what
+// runs, and how it fares.
+func Block(lt *v1alpha1.LoadTest, now time.Time, width int) []string {
+	head := []string{lt.Namespace + "/" + lt.Name, state(lt)}
+	var tail []string
+	if step := current(lt); step != nil && !Finished(lt) {
+		head = append(head, stepTitle(lt, step))
+		tail = append(tail, elapsed(lt, step, now)...)
+	}
+	tail = append(tail, figures(lt)...)
+	if why := Waiting(lt); why != "" {
+		tail = append(tail, why)
+	}
+	return []string{cut(strings.Join(head, "  "), width), cut("  "+strings.Join(tail, "  "), width)}
+}
+
+// Waiting says what a run that has not begun, or is held, waits for.
+func Waiting(lt *v1alpha1.LoadTest) string {
+	switch lt.Status.Phase {
+	case "", v1alpha1.PhasePending:
+		return "waiting for the operator"
+	case v1alpha1.PhaseSuspended:
+		return "held by spec.suspend"
+	case v1alpha1.PhaseStarting:
+		if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionWorkersReady); c != nil && c.Status == metav1.ConditionFalse {
+			return c.Message
+		}
+		return "workers start"
+	}
+	return ""
+}
+
+func state(lt *v1alpha1.LoadTest) string {
+	switch s := &lt.Status; {
+	case s.Verdict != "":
+		return string(s.Verdict)
+	case s.Phase != "":
+		return string(s.Phase)
+	}
+	return string(v1alpha1.PhasePending)
+}
+
+// current is the step that runs or runs next, nil while there is none.
+func current(lt *v1alpha1.LoadTest) *v1alpha1.StepStatus {
+	s := &lt.Status
+	if s.Phase != v1alpha1.PhaseRunning || int(s.CurrentStep) >= len(s.Steps) {
+		return nil
+	}
+	return &s.Steps[s.CurrentStep]
+}
+
+func stepTitle(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus) string {
+	title := report.Title(step.Name, planned(lt, step))
+	if lt.Status.Summary.Step == "" {
+		return title
+	}
+	return fmt.Sprintf("step %s %s", lt.Status.Summary.Step, title)
+}
+
+func planned(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus) plan.Step {
+	if steps := plan.Steps(&lt.Spec); len(steps) == len(lt.Status.Steps) {
+		return steps[lt.Status.CurrentStep]
+	}
+	return plan.Step{Users: step.Users}
+}
+
+// figures are those of kubectl get.
+func figures(lt *v1alpha1.LoadTest) []string {
+	var list []string
+	s := &lt.Status.Summary
+	if s.Rate != "" {
+		list = append(list, s.Rate)
+	}
+	if s.P95 != "" {
+		list = append(list, "p95 "+s.P95)
+	}
+	if s.Failed != "" {
+		list = append(list, "failed "+s.Failed)
+	}
+	if s.Workers != "" && !Finished(lt) {
+		list = append(list, "workers "+s.Workers)
+	}
+	return list
+}
+
+// barWidth is that of a whole bar.
+const barWidth = 20
+
+// elapsed is how far a step is: a bar when its end is known, else the time that
+// it has taken.
+func elapsed(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, now time.Time) []string {
+	if step.StartTime == nil || step.State != v1alpha1.StepRunning {
+		return nil
+	}
+	done := max(now.Sub(step.StartTime.Time), 0)
+	does := planned(lt, step)
+	whole := max(does.Duration, does.Pause)
+	if does.Burst || whole <= 0 {
+		return []string{results.Short(done.Truncate(time.Second))}
+	}
+	done = min(done, whole)
+	filled := int(barWidth * done / whole)
+	return []string{
+		strings.Repeat("━", filled) + strings.Repeat("╌", barWidth-filled),
+		fmt.Sprintf("%s/%s", seconds(done), seconds(whole)),
+	}
+}
+
+// seconds is a duration in whole seconds, or as it is when shorter.
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return results.Short(d.Truncate(100 * time.Millisecond))
+	}
+	return d.Truncate(time.Second).String()
+}
+
+// cut shortens a text to a width, for a line that wraps cannot be erased. All
+// characters that are written here are one column wide.
+func cut(text string, width int) string {
+	runes := []rune(text)
+	if len(runes) <= width {
+		return text
+	}
+	return string(runes[:max(width-1, 0)]) + "…"
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// refusedWell is how many answers 429 were expected: a response that was
+// expected is a success or such an answer.
+func refusedWell(c *v1alpha1.Counts) int64 { return c.Expected - c.Outcomes.Success }
+
+// asExpected says how many of the answers 429 are no failures.
+func asExpected(c *v1alpha1.Counts) string {
+	switch n := refusedWell(c); n {
+	case 0:
+		return ""
+	case c.Outcomes.RateLimited:
+		return ", as expected"
+	default:
+		return fmt.Sprintf(", %d of them expected", n)
+	}
+}
+
+// failures divides the failed requests: the parts add up to Counts.Failed.
+func failures(c *v1alpha1.Counts) string {
+	o := &c.Outcomes
+	var parts []string
+	for _, class := range []struct {
+		name string
+		n    int64
+	}{
+		{"rate limited (429)", o.RateLimited - refusedWell(c)},
+		{"timeouts", o.Timeout},
+		{"server errors (5xx)", o.ServerError},
+		{"client errors (4xx)", o.ClientError},
+		{"unexpected status", o.UnexpectedStatus},
+		{"connection refused", o.Refused},
+		{"connection reset", o.Reset},
+		{"host not resolved", o.DNS},
+		{"TLS", o.TLS},
+		{"no HTTP response", o.BadResponse},
+		{"unfinished when cut", o.Unfinished},
+		{"other", o.Other},
+	} {
+		if class.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", class.name, class.n))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+)
+
+func (p *page) step(i int) {
+	step := &p.lt.Status.Steps[i]
+	does := plan.Step{Users: step.Users}
+	if i < len(p.planned) {
+		does = p.planned[i]
+	}
+	p.line("")
+	p.line("%s", strings.Join(p.stepHead(step, does), " · "))
+	if step.Result != nil {
+		p.line("")
+		p.result(step.Result)
+	}
+}
+
+// stepHead is a step in a line: what it does, for how long, by whom, and when.
+func (p *page) stepHead(step *v1alpha1.StepStatus, does plan.Step) []string {
+	head := []string{Title(step.Name, does)}
+	if rate := does.RateMicros; rate > 0 && does.Users > 0 {
+		head = append(head, results.Rate(strconv.FormatFloat(float64(rate)/1e6, 'f', 3, 64)))
+	}
+	if step.Window != nil && does.Load() {
+		head = append(head, results.Short(step.Window.Duration))
+	}
+	switch step.State {
+	case v1alpha1.StepPending:
+		return append(head, "not begun")
+	case v1alpha1.StepSkipped:
+		return append(head, "skipped")
+	case v1alpha1.StepRunning:
+		head = append(head, "running")
+	case v1alpha1.StepCut:
+		head = append(head, "cut short")
+	}
+	if step.WorkersReporting > 0 {
+		head = append(head, p.reporting(step))
+	}
+	if started := started(step); started != "" {
+		head = append(head, started)
+	}
+	return head
+}
+
+// Title names a step by what it does, with the user's name for it, if any, in
+// front: "1000 users", "burst: 50 users x 4", "pause 1s".
+func Title(name string, does plan.Step) string {
+	deed := deed(does)
+	switch name {
+	case deed, strconv.Itoa(int(does.Users)):
+		return deed
+	}
+	if deed == "" {
+		return name
+	}
+	return name + ": " + deed
+}
+
+func deed(s plan.Step) string {
+	switch {
+	case s.Pause > 0:
+		return "pause " + results.Short(s.Pause)
+	case s.Burst:
+		return fmt.Sprintf("%d users x %d", s.Users, s.RequestsPerUser)
+	case s.Users > 0:
+		return fmt.Sprintf("%d users", s.Users)
+	case s.RateMicros > 0:
+		return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(float64(s.RateMicros)/1e6, 'f', 6, 64), "0"), ".") + "/s"
+	}
+	return ""
+}
+
+func (p *page) reporting(step *v1alpha1.StepStatus) string {
+	text := plural(int64(step.WorkersReporting), "worker")
+	if step.WorkersReporting < p.lt.Status.Workers.Desired {
+		text = fmt.Sprintf("%d of %s reported", step.WorkersReporting, plural(int64(p.lt.Status.Workers.Desired), "worker"))
+	}
+	if step.ReportedUntil != nil {
+		text += " until " + clock(step.ReportedUntil.Time)
+	}
+	return text
+}
+
+func started(step *v1alpha1.StepStatus) string {
+	if step.StartTime == nil {
+		return ""
+	}
+	text := "started " + clock(step.StartTime.Time)
+	if step.StartSkew != nil {
+		text += ", skew " + results.Short(step.StartSkew.Duration)
+	}
+	return text
+}
+
+func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
+
+func (p *page) result(r *v1alpha1.StepResult) {
+	p.row("Requests", "due %d · sent %d%s · unsent %d · late %d", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, r.Late)
+	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, r.Sent))
+	if n := r.Outcomes.RateLimited; n > 0 {
+		p.row("Rate limited (429)", "%d%s%s", n, share(n, r.Sent), asExpected(&r.Counts))
+	}
+	p.row("Failed", "%d%s", r.Failed, share(r.Failed, r.Sent))
+	if r.Throughput != "" {
+		p.row("Throughput", "%s req/s    goodput %s req/s", r.Throughput, r.Goodput)
+	}
+	p.line("")
+	p.row("Failures", "%s", failures(&r.Counts))
+	for _, e := range r.ErrorSamples {
+		p.row("", "%s: %s", e.Outcome, e.Message)
+	}
+	for i, kind := range r.Kinds {
+		label := ""
+		if i == 0 {
+			label = "By type"
+		}
+		p.row(label, "%s", ofKind(&kind))
+	}
+	p.generator(r.Generator)
+	if r.RateLimit != nil {
+		p.line("")
+		p.rateLimit(r.RateLimit)
+	}
+	if r.ResponseTime != nil {
+		p.line("")
+		p.latency(r.ResponseTime, r.ServiceTime)
+	}
+}
+
+func ofKind(k *v1alpha1.KindResult) string {
+	text := fmt.Sprintf("%s %d total, %d successful%s", k.Name, k.Sent, k.Outcomes.Success, share(k.Outcomes.Success, k.Sent))
+	if k.Outcomes.RateLimited > 0 {
+		text += fmt.Sprintf(", %d rate limited", k.Outcomes.RateLimited)
+	}
+	if k.ResponseTime != nil && k.ResponseTime.P95 != nil {
+		text += ", p95 " + results.Short(k.ResponseTime.P95.Duration)
+	}
+	return text
+}
+
+func (p *page) generator(g *v1alpha1.GeneratorStatus) {
+	if g == nil {
+		return
+	}
+	text := "kept its schedule"
+	if g.SendLatenessP99 != nil {
+		text = "sent at most " + results.Short(g.SendLatenessP99.Duration) + " late (p99)"
+	}
+	text += ", opened " + plural(g.ConnectionsOpened, "connection")
+	if !g.Healthy {
+		text += "; it was the limit, not the target: " + g.Message
+	}
+	p.row("Generator", "%s", text)
+}
+
+// rateLimit is the audit of the limiter, in the words of a race condition check.
+func (p *page) rateLimit(a *v1alpha1.RateLimitStatus) {
+	contract := ""
+	if c := p.lt.Spec.RateLimit; c != nil {
+		contract = fmt.Sprintf("at most %d + %s/s for each %s", c.Capacity, c.RefillPerSecond, c.ClientHeader)
+	}
+	p.row("Rate limit check", "%s", contract)
+	p.row("  Clients", "%d", a.Clients)
+	p.row("  Granted", "%d", a.Granted)
+	p.row("  Denied", "%d", a.Denied)
+	p.row("  Over-limit grants", "%d", a.OverLimitGrants)
+	p.row("  False denials", "%d", a.FalseDenials)
+	if a.Untracked > 0 {
+		p.row("  Not audited", "%s: more clients than a worker tracks", plural(a.Untracked, "request"))
+	}
+	p.row("  Race detected", "%t", a.OverLimitGrants > 0)
+}
+
+// share is " (99.97%)", or nothing for a share of nothing.
+func share(part, whole int64) string {
+	if percent := results.Percent(part, whole); percent != "" {
+		return " (" + percent + ")"
+	}
+	return ""
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// duration is d's value, and whether there is one.
+func duration(d *metav1.Duration) (time.Duration, bool) {
+	if d == nil {
+		return 0, false
+	}
+	return d.Duration, true
+}
