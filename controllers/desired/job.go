@@ -60,8 +60,11 @@ func Job(lt *v1alpha1.LoadTest, cfg Config) *batchv1.Job {
 			Parallelism:    &n,
 			Completions:    &n,
 			CompletionMode: ptr.To(batchv1.IndexedCompletion),
-			BackoffLimit:   ptr.To[int32](0),
-			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)}, Spec: pod(lt, cfg, labels)},
+			// Per index, and not for the Job as a whole: the whole one would have the
+			// other workers killed when one fails.
+			BackoffLimitPerIndex: ptr.To[int32](0),
+			PodReplacementPolicy: ptr.To(batchv1.Failed),
+			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)}, Spec: pod(lt, cfg, labels)},
 		},
 	}
 }
