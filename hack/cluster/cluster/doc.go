@@ -3,8 +3,8 @@
 //
 //	Up    clean up what is left ─▶ network ─▶ { API server │ containerds }
 //	      ─▶ kubelets, the rest of the control plane ─▶ all nodes Ready
-//	Down  processes ─▶ pods ─▶ mounts ─▶ network ─▶ control groups
-//	      ─▶ kernel settings, folders
+//	Down  processes ─▶ pods, and with the last of them all mounts ─▶ network
+//	      ─▶ control groups ─▶ kernel settings, folders
 //
 // Down does not depend on Up having been complete: it goes by what is there,
 // so that it also cleans up after a crash.

@@ -4,15 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/network"
 )
-
-// podLogLinks is where the kubelet links pod logs, whatever its configuration.
-const podLogLinks = "/var/log/containers"
 
 // Down leaves nothing behind. It does not ask anybody to shut down in order,
 // as nothing is kept. It does all steps even if one fails, and can be repeated.
@@ -26,31 +22,21 @@ func (c Cluster) Down() error {
 		return err
 	}
 	var failures []error
-	for _, step := range []struct {
-		what string
-		do   func() error
-	}{
-		// Twice: who starts processes must go before what it started, or it
-		// starts them again.
-		{"end the processes", c.killAll},
-		{"end the pods", func() error { return groups.Kill(layout.Cgroup) }},
-		{"end the processes", c.killAll},
-		{"unmount", func() error { return host.UnmountBelow(c.Layout.Run, c.Layout.State) }},
-		{"take down the network", network.Down},
-		{"remove the control groups", func() error { return groups.Remove(layout.Cgroup) }},
-		{"remove links to logs", func() error { return host.RemoveLinksInto(podLogLinks, c.Layout.State) }},
-		{"restore the host's settings", snapshot.Restore},
-		{"remove the files", func() error {
-			return errors.Join(os.RemoveAll(c.Layout.Run), os.RemoveAll(c.Layout.State))
-		}},
-	} {
-		if err := step.do(); err != nil {
-			failures = append(failures, fmt.Errorf("%s: %w", step.what, err))
-			if step.what == "unmount" {
-				break // removing files would reach into what is mounted
-			}
+	do := func(what string, err error) {
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", what, err))
 		}
 	}
+	// Twice: who starts processes must go before what it started, which is in
+	// the cluster's control groups, or it starts that again.
+	do("end the processes", c.killAll())
+	do("end the pods", groups.Kill(layout.Cgroup))
+	do("end the processes", c.killAll())
+	do("take down the network", network.Down())
+	do("remove the control groups", groups.Remove(layout.Cgroup))
+	do("restore the host's settings", snapshot.Restore())
+	// Last, since it has the snapshot; nothing is mounted in it on the host.
+	do("remove the files", errors.Join(os.RemoveAll(c.Layout.Run), os.RemoveAll(c.Layout.State)))
 	return errors.Join(failures...)
 }
 
@@ -60,7 +46,7 @@ func (c Cluster) killAll() error {
 	if err != nil {
 		return err
 	}
-	return c.processes().Stop(all, 0*time.Second)
+	return c.processes().Stop(all, 0)
 }
 
 // leftovers says whether anything of a cluster is there.

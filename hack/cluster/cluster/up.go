@@ -32,10 +32,7 @@ func (c Cluster) Up(ctx context.Context, binaries string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := c.startAll(ctx, groups); err != nil {
-		return err
-	}
-	return nil
+	return c.startAll(ctx, groups)
 }
 
 // clean takes away what an earlier cluster has left, if any.
@@ -65,7 +62,11 @@ func (c Cluster) prepare(binaries string, now time.Time) (host.Cgroups, error) {
 	if err := c.link(binaries); err != nil {
 		return groups, err
 	}
-	if err := host.TakeSnapshot().Save(c.Layout.Host()); err != nil {
+	snapshot := host.TakeSnapshot(node.FixedFolders())
+	if err := snapshot.Save(c.Layout.Host()); err != nil {
+		return groups, err
+	}
+	if err := snapshot.MakeFolders(); err != nil {
 		return groups, err
 	}
 	if err := groups.Make(node.Components); err != nil {

@@ -116,6 +116,7 @@ func controllerManagerArgs(l layout.Layout) []string {
 		"--root-ca-file="+l.Secret("ca.crt"),
 		"--service-account-private-key-file="+l.Secret("service-account.key"),
 		"--use-service-account-credentials=true",
+		"--flex-volume-plugin-dir="+l.Data("volume-plugins"), // it is made, at /usr/libexec by default
 		// A node that is lost shows within seconds; its kubelet renews its
 		// lease every two.
 		"--node-monitor-grace-period=10s",

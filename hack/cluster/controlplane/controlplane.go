@@ -89,7 +89,7 @@ func (c ControlPlane) AwaitNodes(ctx context.Context, names ...string) error {
 		}
 		for _, name := range names {
 			if !ready[name] {
-				return fmt.Errorf("%s is not ready, see %s", name, c.Layout.Log(name+"/kubelet"))
+				return c.explain(name+"/kubelet", fmt.Errorf("%s is not ready", name))
 			}
 		}
 		return nil
@@ -114,12 +114,25 @@ func (c ControlPlane) start(names ...string) error {
 	return nil
 }
 
-// alive names the log in the error of a check, and so where to look.
+// alive is the check with an explanation of its failures.
 func (c ControlPlane) alive(name string, check probe.Check) probe.Check {
 	return func(ctx context.Context) error {
-		if err := check(ctx); err != nil {
-			return fmt.Errorf("%w, see %s", err, c.Layout.Log(name))
+		if failure := check(ctx); failure != nil {
+			return c.explain(name, failure)
 		}
 		return nil
 	}
+}
+
+// explain says where to look, and makes the failure hopeless if the process
+// that was to succeed has ended.
+func (c ControlPlane) explain(name string, failure error) error {
+	leaders, err := c.Processes.Leaders()
+	if err != nil {
+		return errors.Join(failure, err)
+	}
+	if _, ok := leaders[name]; !ok {
+		return fmt.Errorf("%w: %s has ended, see %s", probe.ErrHopeless, name, c.Layout.Log(name))
+	}
+	return fmt.Errorf("%w, see %s", failure, c.Layout.Log(name))
 }

@@ -36,22 +36,19 @@ func OpenCgroups() (Cgroups, error) {
 	return Cgroups{found}, nil
 }
 
-// hierarchies takes the one of version 2 only where it is alone: beside those
-// of version 1 it has no controllers, and container runtimes do not use it.
+// hierarchies finds those of version 1 and that of version 2, which a host may
+// have side by side: the kubelet then makes its groups in both.
 func hierarchies(mounts []mount) []hierarchy {
-	var v1, v2 []hierarchy
+	var found []hierarchy
 	for _, m := range mounts {
 		switch m.Kind {
 		case "cgroup":
-			v1 = append(v1, hierarchy{root: m.Point, cpuset: slices.Contains(m.Options, "cpuset")})
+			found = append(found, hierarchy{root: m.Point, cpuset: slices.Contains(m.Options, "cpuset")})
 		case "cgroup2":
-			v2 = append(v2, hierarchy{root: m.Point, unified: true})
+			found = append(found, hierarchy{root: m.Point, unified: true})
 		}
 	}
-	if len(v1) > 0 {
-		return v1
-	}
-	return v2
+	return found
 }
 
 // Make makes the group, and those above it, in every hierarchy.
@@ -81,7 +78,7 @@ func (h hierarchy) prepare(parent, folder string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte(passOn(string(available))), 0)
+		return passOn(parent, string(available))
 	}
 	if !h.cpuset {
 		return nil
@@ -98,8 +95,18 @@ func (h hierarchy) prepare(parent, folder string) error {
 	return nil
 }
 
-// passOn is the text that passes all those controllers on to children.
-func passOn(available string) string {
+// passOn passes the available controllers on to the children of a group. There
+// is none where version 1 has them all.
+func passOn(group, available string) error {
+	text := controllers(available)
+	if text == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(group, "cgroup.subtree_control"), []byte(text), 0)
+}
+
+// controllers is the text that switches those controllers on.
+func controllers(available string) string {
 	var words []string
 	for controller := range strings.FieldsSeq(available) {
 		words = append(words, "+"+controller)

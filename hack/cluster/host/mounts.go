@@ -1,14 +1,10 @@
 package host
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // mountTable is the kernel's list of this process's mounts.
@@ -19,39 +15,6 @@ type mount struct {
 	Point   string
 	Kind    string
 	Options []string // of the file system: the controllers of a cgroup v1 hierarchy
-}
-
-// UnmountBelow unmounts everything in the folders, the deepest first.
-func UnmountBelow(folders ...string) error {
-	mounts, err := readMounts()
-	if err != nil {
-		return err
-	}
-	var failures []error
-	for _, point := range below(mounts, folders) {
-		// Detached, so that a process that lingers in it cannot keep it.
-		err := unix.Unmount(point, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
-		if err != nil && !errors.Is(err, unix.EINVAL) { // gone with its parent
-			failures = append(failures, fmt.Errorf("unmount %s: %w", point, err))
-		}
-	}
-	return errors.Join(failures...)
-}
-
-// below returns the mount points in the folders, in the order to unmount them:
-// the reverse of that in which they were mounted, which has what is inside or
-// on top of another one first.
-func below(mounts []mount, folders []string) []string {
-	var points []string
-	for _, m := range slices.Backward(mounts) {
-		for _, folder := range folders {
-			if m.Point == folder || strings.HasPrefix(m.Point, folder+"/") {
-				points = append(points, m.Point)
-				break
-			}
-		}
-	}
-	return points
 }
 
 func readMounts() ([]mount, error) {

@@ -30,8 +30,11 @@ var requirements = []requirement{
 	{"iptables", "iptables"},
 	{"iptables-save", "iptables"},
 	{"iptables-restore", "iptables"},
+	{"nft", "nftables"},
 	{"ip", "iproute2"},
 	{"mount", "mount"},
+	{"unshare", "util-linux"},
+	{"nsenter", "util-linux"},
 }
 
 // Privileged refuses where a cluster cannot run at all.

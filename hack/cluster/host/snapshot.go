@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // settings are the kernel settings that the cluster or its components change.
@@ -26,38 +27,27 @@ var settings = []string{
 	"kernel.keys.root_maxbytes",
 }
 
-// folders are those outside our own that components make at a fixed place,
-// whatever their configuration says, each with the file that shows that
-// somebody else has come to use it since.
-var folders = map[string]string{
-	"/run/containerd":     "containerd.sock", // sockets of the shims
-	"/var/lib/cni":        "networks",        // what libcni remembers of pods
-	"/var/lib/kubelet":    "config.yaml",     // the socket of device plugins
-	"/var/log/containers": "*",               // links to pod logs
-}
-
 // Snapshot is what the host was like before the cluster.
 type Snapshot struct {
 	// Settings are the values of kernel settings.
 	Settings map[string]string `json:"settings"`
-	// Absent are folders that were not there.
+	// Absent are folders that were not there, parents first.
 	Absent []string `json:"absent"`
 }
 
-// TakeSnapshot looks at the host.
-func TakeSnapshot() Snapshot {
+// TakeSnapshot looks at the host, and at those folders on it.
+func TakeSnapshot(folders []string) Snapshot {
 	snapshot := Snapshot{Settings: map[string]string{}}
 	for _, name := range settings {
 		if value, err := os.ReadFile(settingFile(name)); err == nil {
 			snapshot.Settings[name] = strings.TrimSpace(string(value))
 		}
 	}
-	for folder := range folders {
+	for _, folder := range folders {
 		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 			snapshot.Absent = append(snapshot.Absent, folder)
 		}
 	}
-	slices.Sort(snapshot.Absent)
 	return snapshot
 }
 
@@ -97,7 +87,18 @@ func LoadSnapshot(path string) (Snapshot, error) {
 	return snapshot, nil
 }
 
-// Restore makes the host like the snapshot again.
+// MakeFolders makes the folders that were absent.
+func (s Snapshot) MakeFolders() error {
+	for _, folder := range s.Absent {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return fmt.Errorf("make folder: %w", err)
+		}
+	}
+	return nil
+}
+
+// Restore makes the host like the snapshot again. A folder that somebody has
+// put something into since is theirs.
 func (s Snapshot) Restore() error {
 	var failures []error
 	for name, value := range s.Settings {
@@ -107,10 +108,10 @@ func (s Snapshot) Restore() error {
 		}
 		failures = append(failures, Set(name, value))
 	}
-	for _, folder := range s.Absent {
-		foreign, known := folders[folder] // a file can be edited, this list cannot
-		if used, _ := filepath.Glob(filepath.Join(folder, foreign)); known && len(used) == 0 {
-			failures = append(failures, os.RemoveAll(folder))
+	for _, folder := range slices.Backward(s.Absent) {
+		err := os.Remove(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+			failures = append(failures, fmt.Errorf("remove folder: %w", err))
 		}
 	}
 	return errors.Join(failures...)
@@ -126,22 +127,6 @@ func Set(name, value string) error {
 
 func settingFile(name string) string {
 	return filepath.Join("/proc/sys", filepath.FromSlash(strings.ReplaceAll(name, ".", "/")))
-}
-
-// RemoveLinksInto removes the symbolic links in a folder that lead into ours:
-// the kubelet's links to pod logs, which it makes at a fixed place.
-func RemoveLinksInto(folder, ours string) error {
-	links, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil {
-		return fmt.Errorf("list %s: %w", folder, err)
-	}
-	var failures []error
-	for _, link := range links {
-		if target, err := os.Readlink(link); err == nil && strings.HasPrefix(target, ours+"/") {
-			failures = append(failures, os.Remove(link))
-		}
-	}
-	return errors.Join(failures...)
 }
 
 // AllowForwarding makes the host route between pods, and makes the firewall see

@@ -62,7 +62,7 @@ func dropRules() error {
 		if err := input(script, family+"-restore", "--noflush", "--wait"); err != nil {
 			return err
 		}
-		if err := dropEmptyTables(family, tables); err != nil {
+		if err := dropVacantTables(family, tables); err != nil {
 			return err
 		}
 	}
@@ -130,33 +130,44 @@ func isOurs(chain string) bool {
 	return false
 }
 
-// dropEmptyTables removes what is left of tables that came into being with our
-// first rule. To delete all chains deletes, in a table without rules or chains
-// of others, the built-in ones as well; the kernel makes them again on demand.
-func dropEmptyTables(family string, tables []string) error {
-	saved, err := output(family + "-save")
-	if err != nil {
-		return err
-	}
+// dropVacantTables removes what is left of tables that came into being with our
+// first rule, and which iptables cannot remove. Where iptables is not built on
+// nftables there is no such table.
+func dropVacantTables(family string, tables []string) error {
 	for _, table := range tables {
-		if !vacant(saved, table) {
+		name := nftFamily[family] + " " + table
+		all, err := output("nft", "list", "tables")
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(all, "table "+name+"\n") {
 			continue
 		}
-		if _, err := output(family, "--table", table, "--delete-chain", "--wait"); err != nil {
+		listing, err := output("nft", "list", "table", name)
+		if err != nil {
+			return err
+		}
+		if !vacant(listing) {
+			continue
+		}
+		if _, err := output("nft", "delete", "table", name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// vacant says whether the table has no rule, no chain but the built-in ones,
-// and no policy but to accept.
-func vacant(saved, table string) bool {
-	_, section, _ := strings.Cut(saved, "*"+table+"\n")
-	section, _, _ = strings.Cut(section, "COMMIT\n")
-	for line := range strings.Lines(section) {
-		isChain := strings.HasPrefix(line, ":")
-		if strings.HasPrefix(line, "-A ") || isChain && !strings.Contains(line, " ACCEPT ") {
+// nftFamily are nftables' names of the families.
+var nftFamily = map[string]string{"iptables": "ip", "ip6tables": "ip6"}
+
+// vacant says whether a table, as nft lists it, does nothing: it has no rule,
+// and no chain but those that hook into the kernel and accept.
+func vacant(listing string) bool {
+	for line := range strings.Lines(listing) {
+		line = strings.TrimSpace(line)
+		accepts := strings.HasPrefix(line, "type ") && strings.HasSuffix(line, "policy accept;")
+		opens := strings.HasPrefix(line, "table ") || strings.HasPrefix(line, "chain ")
+		if line != "" && line != "}" && !accepts && !opens {
 			return false
 		}
 	}

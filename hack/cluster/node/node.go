@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
@@ -44,11 +43,8 @@ func (s Nodes) StartRuntime(ctx context.Context, n int) error {
 	if err := network.JoinNode(n); err != nil {
 		return err
 	}
-	err := s.start(process.Spec{
-		Name: node.Process(Containerd),
-		Path: Containerd,
-		Args: []string{"--config", node.Path("containerd.toml"), "--log-level", "warn"},
-	})
+	err := s.start(node.Process(Containerd), unshared(node,
+		Containerd, "--config", node.Path("containerd.toml"), "--log-level", "warn"))
 	if err != nil {
 		return err
 	}
@@ -61,16 +57,22 @@ func (s Nodes) StartRuntime(ctx context.Context, n int) error {
 // StartKubelet joins the node to the cluster.
 func (s Nodes) StartKubelet(n int) error {
 	node := s.Layout.Node(n)
-	return s.start(process.Spec{
-		Name: node.Process(Kubelet),
-		Path: s.Layout.Binary(Kubelet),
-		Args: kubeletArgs(s.Layout, node),
-	})
+	leaders, err := s.Processes.Leaders()
+	if err != nil {
+		return err
+	}
+	containerd, ok := leaders[node.Process(Containerd)]
+	if !ok {
+		return fmt.Errorf("%s's containerd has ended, see %s", node.Name(), s.Layout.Log(node.Process(Containerd)))
+	}
+	return s.start(node.Process(Kubelet), entered(containerd.PID,
+		s.Layout.Binary(Kubelet), kubeletArgs(s.Layout, node)...))
 }
 
-func (s Nodes) start(spec process.Spec) error {
-	spec.Log = s.Layout.Log(spec.Name)
-	pid, err := s.Processes.Start(spec)
+func (s Nodes) start(name string, command []string) error {
+	pid, err := s.Processes.Start(process.Spec{
+		Name: name, Path: command[0], Args: command[1:], Log: s.Layout.Log(name),
+	})
 	if err != nil {
 		return err
 	}
@@ -100,12 +102,17 @@ func (s Nodes) configure(node layout.Node) error {
 			return err
 		}
 	}
-	return os.MkdirAll(node.Run, 0o711)
+	for _, folder := range own(node) {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Stop ends the node as a power cut does: its links go first, then every
-// process without a chance to say goodbye, then what was in memory. Its disk
-// stays as it was.
+// process without a chance to say goodbye, and with the last of them all
+// mounts. Its disk stays as it was.
 func (s Nodes) Stop(n int) error {
 	node := s.Layout.Node(n)
 	if err := network.CutNode(n); err != nil {
@@ -115,9 +122,6 @@ func (s Nodes) Stop(n int) error {
 		return err
 	}
 	if err := s.Cgroups.Kill(node.Cgroup()); err != nil {
-		return err
-	}
-	if err := host.UnmountBelow(node.Run, node.State); err != nil {
 		return err
 	}
 	return errors.Join(s.Cgroups.Remove(node.Cgroup()), os.RemoveAll(node.Run))
@@ -135,5 +139,5 @@ func (s Nodes) kill(node layout.Node) error {
 			own = append(own, p)
 		}
 	}
-	return s.Processes.Stop(own, 0*time.Second)
+	return s.Processes.Stop(own, 0)
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -11,11 +12,14 @@ import (
 // start, long against the microseconds that a check takes.
 const interval = 100 * time.Millisecond
 
+// ErrHopeless is in the error of a check that will never succeed.
+var ErrHopeless = errors.New("no use to wait")
+
 // Check says whether what is waited for is there yet.
 type Check func(context.Context) error
 
-// Until repeats the check until it succeeds. When ctx ends, the error says
-// what was waited for and why the last check failed.
+// Until repeats the check until it succeeds or is hopeless. When ctx ends, the
+// error says what was waited for and why the last check failed.
 func Until(ctx context.Context, what string, check Check) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -23,6 +27,9 @@ func Until(ctx context.Context, what string, check Check) error {
 		err := check(ctx)
 		if err == nil {
 			return nil
+		}
+		if errors.Is(err, ErrHopeless) {
+			return fmt.Errorf("wait for %s: %w", what, err)
 		}
 		select {
 		case <-ctx.Done():

@@ -1,0 +1,286 @@
+//go:build cluster
+
+package test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/image"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+)
+
+// host is the test's hands: the program under test, and its kubectl.
+type host struct {
+	*testing.T
+	program, assets string
+}
+
+// TestCluster is one test with steps, because there is one cluster per host
+// and each step goes on from the one before.
+func TestCluster(t *testing.T) {
+	h := newHost(t)
+	if err := exec.Command(h.program, "status").Run(); err == nil {
+		t.Fatal("a cluster runs on this host: take it down first (cluster down)")
+	}
+	h.cluster("down") // what an earlier, failed test has left
+	before := footprint(t)
+	t.Cleanup(func() { h.T = t; h.cluster("down") })
+
+	for _, step := range []struct {
+		name string
+		run  func(*host)
+	}{
+		{"up makes three ready nodes within 30 seconds and 2 GiB", (*host).up},
+		{"a second up changes nothing", (*host).upAgain},
+		{"load brings an image to every node", (*host).load},
+		{"pods of a job spread, resolve, call a service and have a token", (*host).job},
+		{"a token of our own audience is good for that audience only", (*host).token},
+		{"a node that loses its power is noticed, and comes back", (*host).powerCut},
+		{"up repairs a cluster that was killed", (*host).repair},
+	} {
+		if !t.Run(step.name, func(t *testing.T) { h.T = t; step.run(h) }) {
+			t.FailNow()
+		}
+	}
+
+	h.T = t
+	h.cluster("down")
+	if changes := Difference(before, footprint(t)); len(changes) > 0 {
+		t.Errorf("the cluster has left:\n%s", strings.Join(changes, "\n"))
+	}
+	h.cluster("down") // a second one finds nothing and is content
+}
+
+func newHost(t *testing.T) *host {
+	t.Helper()
+	folder := t.TempDir()
+	program := filepath.Join(folder, "cluster")
+	run(t, exec.Command("go", "build", "-o", program, ".."))
+	h := &host{T: t, program: program}
+	h.assets = strings.TrimSpace(h.cluster("assets"))
+	return h
+}
+
+func footprint(t *testing.T) Footprint {
+	t.Helper()
+	f, err := Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func run(t *testing.T, command *exec.Cmd) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%q: %v\n%s%s", command.Args, err, out, stderr.String())
+	}
+	return string(out)
+}
+
+func (h *host) cluster(args ...string) string {
+	h.Helper()
+	return run(h.T, exec.Command(h.program, args...))
+}
+
+func (h *host) kubectl(input string, args ...string) string {
+	h.Helper()
+	command := exec.Command(filepath.Join(h.assets, "kubectl"), args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+layout.New(layout.DefaultState).Admin())
+	command.Stdin = strings.NewReader(input)
+	return run(h.T, command)
+}
+
+func (h *host) up() {
+	begun := time.Now()
+	h.cluster("up")
+	h.Logf("up after %s\n%s", time.Since(begun).Round(100*time.Millisecond), h.cluster("status"))
+	h.wantReady("node-1", "node-2", "node-3")
+	// Both bounds hold by a wide margin, so that a busy host does not fail them.
+	if took := time.Since(begun); took > 30*time.Second {
+		h.Errorf("up took %s, want at most 30 s", took)
+	}
+	if used := h.memory(); used > 2<<30 {
+		h.Errorf("the cluster takes %d MiB, want at most 2048", used>>20)
+	}
+}
+
+func (h *host) memory() (total int64) {
+	table := process.Table{Owner: layout.DefaultState}
+	for _, p := range h.processes() {
+		share, err := table.Memory(p.PID)
+		if err != nil {
+			h.Fatal(err)
+		}
+		total += share
+	}
+	return total
+}
+
+func (h *host) processes() []process.Process {
+	h.Helper()
+	all, err := process.Table{Owner: layout.DefaultState}.List()
+	if err != nil {
+		h.Fatal(err)
+	}
+	return all
+}
+
+func (h *host) wantReady(nodes ...string) {
+	h.Helper()
+	for _, node := range nodes {
+		h.kubectl("", "wait", "--for=condition=Ready", "node/"+node, "--timeout=60s")
+	}
+}
+
+func (h *host) upAgain() {
+	before := h.processes()
+	h.cluster("up")
+	if diff := cmp.Diff(before, h.processes()); diff != "" {
+		h.Errorf("processes after a second up (-want +got):\n%s", diff)
+	}
+}
+
+func (h *host) load() {
+	program := filepath.Join(h.TempDir(), "probe")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./probe")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	run(h.T, build)
+	content, err := os.ReadFile(program)
+	if err != nil {
+		h.Fatal(err)
+	}
+	archive, err := os.Create(program + ".tar")
+	if err != nil {
+		h.Fatal(err)
+	}
+	defer archive.Close()
+	probe := image.Binary{Name: "loadtest.dev/probe:test", Program: content, Path: "probe", User: "65532:65532"}
+	if err := probe.Write(archive); err != nil {
+		h.Fatal(err)
+	}
+	h.cluster("load", archive.Name())
+	h.cluster("load", archive.Name())
+	for n := 1; n <= layout.Nodes; n++ {
+		socket := layout.New(layout.DefaultState).Node(n).Socket()
+		images := run(h.T, exec.Command("ctr", "--address", socket, "--namespace", "k8s.io", "images", "list", "--quiet"))
+		if !strings.Contains(images, probe.Name+"\n") {
+			h.Errorf("node-%d has the images\n%s\nand not %s", n, images, probe.Name)
+		}
+	}
+}
+
+func (h *host) job() {
+	objects, err := os.ReadFile("objects.yaml")
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.kubectl(string(objects), "apply", "--filename=-")
+	h.kubectl("", "--namespace=probe", "rollout", "status", "deployment/server", "--timeout=60s")
+	h.kubectl("", "--namespace=probe", "wait", "--for=condition=Complete", "job/spread", "--timeout=60s")
+	for _, app := range []string{"server", "spread"} {
+		h.wantSpread(app)
+	}
+	if got := h.logs("resolve"); len(strings.Fields(got)) != layout.Nodes {
+		h.Errorf("pods resolved the service to %q, want one address each", got)
+	}
+	for name := range strings.FieldsSeq(h.logs("get")) {
+		if !strings.HasPrefix(name, "server-") {
+			h.Errorf("the service answered %q, want the name of a pod of server", name)
+		}
+	}
+}
+
+func (h *host) wantSpread(app string) {
+	h.Helper()
+	nodes := map[string]int{}
+	out := h.kubectl("", "--namespace=probe", "get", "pods", "--selector=app="+app,
+		"--output=jsonpath={range .items[*]}{.spec.nodeName} {end}")
+	for node := range strings.FieldsSeq(out) {
+		nodes[node]++
+	}
+	want := map[string]int{"node-1": 1, "node-2": 1, "node-3": 1}
+	if diff := cmp.Diff(want, nodes); diff != "" {
+		h.Errorf("pods of %s by node (-want +got):\n%s", app, diff)
+	}
+}
+
+// logs are of one container of all pods of the job: kubectl, the API server, a
+// kubelet on each node and its containerd.
+func (h *host) logs(container string) string {
+	h.Helper()
+	return h.kubectl("", "--namespace=probe", "logs", "--selector=app=spread", "--container="+container)
+}
+
+func (h *host) token() {
+	token := strings.Fields(h.logs("token"))[0]
+	// Three pods printed a token without a newline after it.
+	token = token[:len(token)/layout.Nodes]
+	for audience, want := range map[string]bool{"loadtest.dev/probe": true, "loadtest.dev/other": false} {
+		review := fmt.Sprintf(`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenReview",
+			"spec":{"token":%q,"audiences":[%q]}}`, token, audience)
+		var answer struct {
+			Status struct {
+				Authenticated bool
+				User          struct{ Username string }
+				Error         string
+			}
+		}
+		out := h.kubectl(review, "create", "--filename=-", "--output=json")
+		if err := json.Unmarshal([]byte(out), &answer); err != nil {
+			h.Fatal(err)
+		}
+		if answer.Status.Authenticated != want {
+			h.Errorf("token for audience %q: %+v, want authenticated %t", audience, answer.Status, want)
+		}
+		if want && answer.Status.User.Username != "system:serviceaccount:probe:default" {
+			h.Errorf("token is of user %q", answer.Status.User.Username)
+		}
+	}
+}
+
+func (h *host) powerCut() {
+	begun := time.Now()
+	h.cluster("node", "stop", "2")
+	h.kubectl("", "wait", "--for=condition=Ready=Unknown", "node/node-2", "--timeout=60s")
+	h.Logf("node-2 was noticed to be lost after %s", time.Since(begun).Round(time.Second))
+	for _, p := range h.processes() {
+		if strings.HasPrefix(p.Name, "node-2/") {
+			h.Errorf("process %d (%s) has survived the power cut", p.PID, p.Name)
+		}
+	}
+	begun = time.Now()
+	h.cluster("node", "start", "2")
+	h.Logf("node-2 was back after %s", time.Since(begun).Round(100*time.Millisecond))
+	h.wantReady("node-2")
+	h.kubectl("", "--namespace=probe", "rollout", "status", "deployment/server", "--timeout=120s")
+}
+
+func (h *host) repair() {
+	killed := h.processes()
+	if err := (process.Table{Owner: layout.DefaultState}).Stop(killed, 0); err != nil {
+		h.Fatal(err)
+	}
+	if err := exec.Command(h.program, "status").Run(); err == nil {
+		h.Error("status has exit code 0 on a cluster without processes")
+	}
+	h.cluster("up")
+	h.wantReady("node-1", "node-2", "node-3")
+	if !strings.Contains(h.cluster("kubeconfig"), layout.APIServer()) {
+		h.Error("the kubeconfig does not name the API server")
+	}
+}

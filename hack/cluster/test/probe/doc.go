@@ -1,0 +1,4 @@
+// Command probe is what the pods of the cluster's test run: it serves its host
+// name, asks another one for its, resolves a name, or prints a file.
+// It imports the standard library only.
+package main
