@@ -36,7 +36,7 @@ func startReplica(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Fatalf("no log: %v (run: %v)", err, <-ended)
 	}
-	go io.Copy(io.Discard, lines)
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {

@@ -1,0 +1,85 @@
+package targets
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+var update = flag.Bool("update", false, "write the generated part of README.md")
+
+// marker is the line after which README.md is generated.
+const marker = "<!-- The table is generated from values.yaml: go test ./charts/targets -run README -update -->\n\n"
+
+// The README's table says of each value what the comment in values.yaml says.
+func TestREADME(t *testing.T) {
+	source, err := os.ReadFile("values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(source, &document); err != nil {
+		t.Fatal(err)
+	}
+	table := "| value | default | meaning |\n| --- | --- | --- |\n" + strings.Join(rows(t, "", document.Content[0]), "")
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, old, found := strings.Cut(string(readme), marker)
+	if !found {
+		t.Fatalf("README.md has no line %q", marker)
+	}
+	if *update {
+		if err := os.WriteFile("README.md", []byte(written+marker+table), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(table, old); diff != "" {
+		t.Errorf("README.md is not that of values.yaml; run with -update (-want +got):\n%s", diff)
+	}
+}
+
+// rows is a row of the table for each value in a mapping. A mapping with
+// anything in it is described by its parts, unless it is Kubernetes's own.
+func rows(t *testing.T, prefix string, mapping *yaml.Node) []string {
+	t.Helper()
+	var table []string
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], mapping.Content[i+1]
+		name := prefix + key.Value
+		meaning := strings.Join(strings.Fields(strings.ReplaceAll(key.HeadComment, "#", "")), " ")
+		if value.Kind == yaml.MappingNode && len(value.Content) > 0 && name != prefix+"resources" {
+			table = append(table, rows(t, name+".", value)...)
+			continue
+		}
+		if meaning == "" {
+			t.Errorf("values.yaml: %s has no comment", name)
+		}
+		table = append(table, fmt.Sprintf("| `%s` | `%s` | %s |\n", name, inline(t, value), meaning))
+	}
+	return table
+}
+
+// inline is a value on one line.
+func inline(t *testing.T, value *yaml.Node) string {
+	t.Helper()
+	if value.Kind == yaml.ScalarNode && value.Value == "" {
+		return `""`
+	}
+	if value.Kind != yaml.ScalarNode {
+		value.Style = yaml.FlowStyle
+	}
+	value.HeadComment = ""
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
+}
