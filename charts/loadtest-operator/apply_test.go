@@ -1,0 +1,79 @@
+package chart_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// TestAPIServerTakesIt applies what chart and config render to a real API
+// server, which refuses fields that it does not know.
+func TestAPIServerTakesIt(t *testing.T) {
+	c := client.WithFieldValidation(apiserver.Client(t), metav1.FieldValidationStrict)
+	for name, objects := range map[string][]unstructured.Unstructured{
+		"chart":                   render(t),
+		"chart of two namespaces": render(t, "--set", "watchNamespaces={default,kube-public},tolerations[0].operator=Exists"),
+		"config/default":          kustomize(t, "default"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			// The objects of chart and config have the same names, and each run of
+			// this test another namespace.
+			own := apiserver.Namespace(t)
+			for _, object := range objects {
+				if object.GetNamespace() == namespace {
+					object.SetNamespace(own)
+				}
+				err := c.Create(t.Context(), &object, client.DryRunAll)
+				if err != nil && !(apierrors.IsAlreadyExists(err) && object.GetKind() == "CustomResourceDefinition") {
+					t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+				}
+			}
+		})
+	}
+}
+
+// TestPodIsRestricted creates the operator's pod in a namespace that enforces
+// the restricted Pod Security Standard, and one that asks for more.
+func TestPodIsRestricted(t *testing.T) {
+	c := apiserver.Client(t)
+	restricted := find(t, kustomize(t, "default"), "Namespace", namespace)
+	own := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "restricted-"}}
+	var named unstructured.Unstructured
+	named.Object = restricted
+	own.Labels = named.GetLabels()
+	if err := c.Create(t.Context(), own); err != nil {
+		t.Fatal(err)
+	}
+	pod := operatorPod(t, own.Name)
+	if err := c.Create(t.Context(), pod.DeepCopy(), client.DryRunAll); err != nil {
+		t.Errorf("the operator's pod is refused: %v", err)
+	}
+	pod.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = new(true)
+	err := c.Create(t.Context(), pod, client.DryRunAll)
+	if err == nil || !strings.Contains(err.Error(), "restricted") {
+		t.Errorf("a pod that may escalate its privileges is not refused: %v", err)
+	}
+}
+
+// operatorPod is the pod that the chart's Deployment would create.
+func operatorPod(t *testing.T, namespace string) *corev1.Pod {
+	t.Helper()
+	template, found, err := unstructured.NestedMap(find(t, render(t), "Deployment", release), "spec", "template")
+	if !found || err != nil {
+		t.Fatalf("the Deployment has no pod template: %v", err)
+	}
+	pod := &corev1.Pod{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, pod); err != nil {
+		t.Fatal(err)
+	}
+	pod.Name, pod.Namespace = "operator", namespace
+	return pod
+}

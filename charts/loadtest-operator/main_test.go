@@ -1,0 +1,126 @@
+// Package chart_test holds the tests of the chart: that it installs the same
+// objects as config/default, that it refuses values that cannot work, that an
+// API server takes what it renders, and that its README is up to date.
+//
+// It runs helm and kustomize, from bin/ or from where HELM and KUSTOMIZE say.
+package chart_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+var update = flag.Bool("update", false, "write README.md's table anew")
+
+const (
+	namespace = "loadtest-system"
+	release   = "loadtest-operator"
+	// kubeVersion is told to helm, which guesses when it has no cluster.
+	kubeVersion = "1.36"
+)
+
+func TestMain(m *testing.M) { apiserver.Start(m) }
+
+// helm renders the chart under a release name, and returns what helm says when
+// it refuses to.
+func helm(t *testing.T, release string, args ...string) ([]unstructured.Unstructured, error) {
+	t.Helper()
+	args = append([]string{"template", release, ".", "--namespace", namespace, "--kube-version", kubeVersion}, args...)
+	output, err := run(t, "HELM", "helm", args...)
+	if err != nil {
+		return nil, err
+	}
+	return decode(t, output), nil
+}
+
+// render is helm for values that are good.
+func render(t *testing.T, args ...string) []unstructured.Unstructured {
+	t.Helper()
+	objects, err := helm(t, release, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// kustomize builds a folder below config.
+func kustomize(t *testing.T, folder string) []unstructured.Unstructured {
+	t.Helper()
+	output, err := run(t, "KUSTOMIZE", "kustomize", "build", filepath.Join("..", "..", "config", folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, output)
+}
+
+// run starts the program that the variable names, or the one in bin.
+func run(t *testing.T, variable, name string, args ...string) ([]byte, error) {
+	t.Helper()
+	program := os.Getenv(variable)
+	if program == "" {
+		program = filepath.Join("..", "..", "bin", name)
+		if _, err := os.Stat(program); err != nil {
+			t.Fatalf("%s is not set and there is no bin/%s; run `make test`, which builds it", variable, name)
+		}
+	}
+	command := exec.CommandContext(t.Context(), program, args...)
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, stderr.String())
+	}
+	return stdout.Bytes(), nil
+}
+
+// decode splits a stream of YAML documents.
+func decode(t *testing.T, stream []byte) []unstructured.Unstructured {
+	t.Helper()
+	var objects []unstructured.Unstructured
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(stream), 4096)
+	for {
+		var object unstructured.Unstructured
+		switch err := decoder.Decode(&object.Object); {
+		case errors.Is(err, io.EOF):
+			return objects
+		case err != nil:
+			t.Fatal(err)
+		case len(object.Object) > 0:
+			objects = append(objects, object)
+		}
+	}
+}
+
+// find returns the object of a kind and name.
+func find(t *testing.T, objects []unstructured.Unstructured, kind, name string) map[string]any {
+	t.Helper()
+	for _, object := range objects {
+		if object.GetKind() == kind && object.GetName() == name {
+			return object.Object
+		}
+	}
+	t.Fatalf("there is no %s %s", kind, name)
+	return nil
+}
+
+// list returns the list at a path of an object, which must be there.
+func list(t *testing.T, object map[string]any, path ...string) []any {
+	t.Helper()
+	found, ok, err := unstructured.NestedSlice(object, path...)
+	if !ok || err != nil {
+		t.Fatalf("there is no list at %s: %v", strings.Join(path, "."), err)
+	}
+	return found
+}

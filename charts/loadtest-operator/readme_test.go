@@ -1,0 +1,99 @@
+package chart_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// schema is the part of values.schema.json that the README needs.
+type schema struct {
+	Description string
+	Properties  map[string]schema
+}
+
+// TestReadmeListsTheValues keeps the table of the README, which -update writes.
+func TestReadmeListsTheValues(t *testing.T) {
+	const begin, end = "<!-- values -->\n", "<!-- /values -->"
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(text), begin)
+	got, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("README.md has no table between %q and %q", begin, end)
+	}
+	var root schema
+	readJSON(t, "values.schema.json", &root)
+	var values map[string]any
+	readYAML(t, "values.yaml", &values)
+	want := "| value | default | meaning |\n| --- | --- | --- |\n" + strings.Join(rows(t, "", root, values), "")
+	if *update {
+		if err := os.WriteFile("README.md", []byte(head+begin+want+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("table of values in README.md; run with -update (-want +got):\n%s", diff)
+	}
+}
+
+// rows describes each value that has a description, by its path.
+func rows(t *testing.T, prefix string, s schema, values map[string]any) []string {
+	t.Helper()
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		property, path := s.Properties[name], prefix+name
+		value, set := values[name]
+		switch {
+		case path == "global":
+		case !set:
+			t.Errorf("values.yaml has no %s, which values.schema.json describes", path)
+		case property.Description != "":
+			text, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, fmt.Sprintf("| `%s` | `%s` | %s |\n", path, text, property.Description))
+		default:
+			out = append(out, rows(t, path+".", property, value.(map[string]any))...)
+		}
+	}
+	for name := range values {
+		if _, described := s.Properties[name]; !described {
+			t.Errorf("values.schema.json does not describe %s%s", prefix, name)
+		}
+	}
+	return out
+}
+
+func readJSON(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+func readYAML(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}

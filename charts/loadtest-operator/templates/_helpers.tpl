@@ -1,0 +1,33 @@
+{{/* The name that all objects begin with: the release's, which says the chart's. */}}
+{{- define "loadtest-operator.name" -}}
+{{- if contains .Chart.Name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" (.Release.Name | trunc 22 | trimSuffix "-") .Chart.Name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The labels by which Services and the Deployment find the operator's pod. */}}
+{{- define "loadtest-operator.selector" -}}
+app.kubernetes.io/name: loadtest-operator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "loadtest-operator.labels" -}}
+{{ include "loadtest-operator.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* An image by a dict of image and root. */}}
+{{- define "loadtest-operator.image" -}}
+{{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}
+{{- end -}}
+
+{{/* The subject of every binding. */}}
+{{- define "loadtest-operator.subject" -}}
+- kind: ServiceAccount
+  name: {{ include "loadtest-operator.name" . }}
+  namespace: {{ .Release.Namespace }}
+{{- end -}}

@@ -1,0 +1,40 @@
+{{/*
+The operator's rights, which follow from the markers in controllers/loadtest; a
+test compares them with config/rbac/role.yaml, which is generated from those.
+
+Where LoadTests are: in every namespace, or in each of watchNamespaces.
+*/}}
+{{- define "loadtest-operator.testRules" -}}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get, list, watch]
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [create, delete, get, list, watch]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+- apiGroups: [loadtest.dev]
+  resources: [loadtests]
+  verbs: [delete, get, list, watch]
+- apiGroups: [loadtest.dev]
+  resources: [loadtests/finalizers]
+  verbs: [update]
+- apiGroups: [loadtest.dev]
+  resources: [loadtests/status]
+  verbs: [patch]
+{{- end -}}
+
+{{/* In the whole cluster, in any case: workers show tokens, which are not of a namespace. */}}
+{{- define "loadtest-operator.clusterRules" -}}
+- apiGroups: [authentication.k8s.io]
+  resources: [tokenreviews]
+  verbs: [create]
+{{- end -}}
+
+{{/* In the operator's own namespace: the coordinator's certificate. */}}
+{{- define "loadtest-operator.ownRules" -}}
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [create, get, update]
+{{- end -}}

@@ -1,0 +1,175 @@
+package chart_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestArguments(t *testing.T) {
+	tests := map[string]struct {
+		set  []string
+		want []string
+	}{
+		"default": {
+			want: []string{
+				"--leader-elect",
+				"--coordinator-bind-address=:9443",
+				"--coordinator-advertise=loadtest-operator-coordinator.$(POD_NAMESPACE).svc:9443",
+				"--worker-image=loadtest-dev/loadtest-worker:0.1.0",
+				"--health-probe-bind-address=:8081",
+				"--metrics-bind-address=:8080",
+			},
+		},
+		"everything": {
+			set: []string{
+				"workerImage.repository=mirror:5000/worker", "workerImage.tag=v1",
+				"watchNamespaces={team-a,team-b}", "allowedTargetHosts={*.example.com,10.0.0.0/8}",
+			},
+			want: []string{
+				"--leader-elect",
+				"--coordinator-bind-address=:9443",
+				"--coordinator-advertise=loadtest-operator-coordinator.$(POD_NAMESPACE).svc:9443",
+				"--worker-image=mirror:5000/worker:v1",
+				"--health-probe-bind-address=:8081",
+				"--metrics-bind-address=:8080",
+				"--watch-namespaces=team-a,team-b",
+				"--allowed-target-hosts=*.example.com,10.0.0.0/8",
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, arguments(t, render(t, sets(test.set)...), release)); diff != "" {
+				t.Errorf("arguments (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAnotherRelease says that two releases do not share an object by chance.
+func TestAnotherRelease(t *testing.T) {
+	objects, err := helm(t, "perf", "--set", "watchNamespaces={team-a}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "perf-loadtest-operator"
+	for _, object := range objects {
+		if !strings.HasPrefix(object.GetName(), name) {
+			t.Errorf("%s %s is not named for the release", object.GetKind(), object.GetName())
+		}
+	}
+	args := arguments(t, objects, name)
+	for _, want := range []string{
+		"--coordinator-advertise=" + name + "-coordinator.$(POD_NAMESPACE).svc:9443",
+		"--coordinator-secret=" + name + "-coordinator",
+	} {
+		if !slices.Contains(args, want) {
+			t.Errorf("arguments %q lack %s", args, want)
+		}
+	}
+}
+
+// TestWatchNamespaces says that an operator that runs the LoadTests of two
+// namespaces has no rights in the others but to review tokens.
+func TestWatchNamespaces(t *testing.T) {
+	everywhere := render(t)
+	objects := render(t, "--set", "watchNamespaces={team-a,team-b}")
+
+	all := list(t, find(t, everywhere, "ClusterRole", release+"-manager"), "rules")
+	cluster := list(t, find(t, objects, "ClusterRole", release+"-manager"), "rules")
+	if diff := cmp.Diff([]any{map[string]any{
+		"apiGroups": []any{"authentication.k8s.io"}, "resources": []any{"tokenreviews"}, "verbs": []any{"create"},
+	}}, cluster); diff != "" {
+		t.Errorf("rights in the whole cluster (-want +got):\n%s", diff)
+	}
+	var namespaces []string
+	for _, object := range objects {
+		if object.GetName() != release+"-tests" {
+			continue
+		}
+		namespaces = append(namespaces, object.GetKind()+" in "+object.GetNamespace())
+		if object.GetKind() != "Role" {
+			continue
+		}
+		got := sorted(slices.Concat(cluster, list(t, object.Object, "rules")))
+		if diff := cmp.Diff(sorted(all), got); diff != "" {
+			t.Errorf("rights in %s and the cluster (-everywhere +got):\n%s", object.GetNamespace(), diff)
+		}
+	}
+	want := []string{"Role in team-a", "RoleBinding in team-a", "Role in team-b", "RoleBinding in team-b"}
+	slices.Sort(want)
+	slices.Sort(namespaces)
+	if diff := cmp.Diff(want, namespaces); diff != "" {
+		t.Errorf("objects in the namespaces (-want +got):\n%s", diff)
+	}
+}
+
+func TestServiceMonitor(t *testing.T) {
+	for _, object := range render(t) {
+		if object.GetKind() == "ServiceMonitor" {
+			t.Error("a ServiceMonitor is there without having been asked for")
+		}
+	}
+	monitor := find(t, render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.labels.team=perf"),
+		"ServiceMonitor", release)
+	want := []any{map[string]any{"port": "metrics", "interval": "30s"}}
+	if diff := cmp.Diff(want, list(t, monitor, "spec", "endpoints")); diff != "" {
+		t.Errorf("endpoints (-want +got):\n%s", diff)
+	}
+	if labels := monitor["metadata"].(map[string]any)["labels"].(map[string]any); labels["team"] != "perf" {
+		t.Errorf("labels %v lack team: perf", labels)
+	}
+}
+
+// TestSchemaRefuses has a row for each kind of value that cannot work.
+func TestSchemaRefuses(t *testing.T) {
+	tests := map[string]struct{ set, want string }{
+		"a misspelled value":        {"imagePullSecret=a", "imagePullSecret"},
+		"an image without a name":   {"image.repository=", "image/repository"},
+		"a tag with a colon":        {"image.tag=a:b", "image/tag"},
+		"an unknown pull policy":    {"image.pullPolicy=Sometimes", "image/pullPolicy"},
+		"a worker image with a tag": {"workerImage.repository=Worker", "workerImage/repository"},
+		"hosts that are no list":    {"allowedTargetHosts=example.com", "allowedTargetHosts"},
+		"an empty host":             {"allowedTargetHosts={}", "allowedTargetHosts/0"},
+		"two hosts in one":          {`allowedTargetHosts[0]=a\,b`, "allowedTargetHosts/0"},
+		"a namespace that is none":  {"watchNamespaces={Team_A}", "watchNamespaces/0"},
+		"a namespace twice":         {"watchNamespaces={a,a}", "watchNamespaces"},
+		"an interval without unit":  {"metrics.serviceMonitor.interval=30", "metrics/serviceMonitor/interval"},
+		"replicas, which is fixed":  {"replicas=2", "replicas"},
+		"a toleration that is none": {"tolerations={a}", "tolerations/0"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := helm(t, release, "--set", test.set)
+			if err == nil {
+				t.Fatalf("--set %s is accepted", test.set)
+			}
+			if !strings.Contains(err.Error(), "schema") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the refusal of %s does not name %s: %v", test.set, test.want, err)
+			}
+		})
+	}
+}
+
+func arguments(t *testing.T, objects []unstructured.Unstructured, name string) []string {
+	t.Helper()
+	deployment := find(t, objects, "Deployment", name)
+	containers := list(t, deployment, "spec", "template", "spec", "containers")
+	var args []string
+	for _, arg := range list(t, containers[0].(map[string]any), "args") {
+		args = append(args, arg.(string))
+	}
+	return args
+}
+
+func sets(values []string) []string {
+	var args []string
+	for _, value := range values {
+		args = append(args, "--set", value)
+	}
+	return args
+}
