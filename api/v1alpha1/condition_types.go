@@ -99,6 +99,8 @@ const (
 	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonTerminated surfaces when spec.terminate ended the run.
 	ReasonTerminated = "Terminated"
+	// ReasonInvalidResult surfaces when what the workers reported cannot be merged.
+	ReasonInvalidResult = "InvalidResult"
 	// ReasonNoWorkers surfaces when every worker was lost.
 	ReasonNoWorkers = "NoWorkers"
 )
