@@ -3,6 +3,7 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -34,14 +35,11 @@ func NewHistogram() *Histogram {
 // Record counts one time, rounded to the nearest unit. Times below zero count
 // as zero; times above Highest are clamped and counted as such.
 func (h *Histogram) Record(d time.Duration) {
-	v := int64((d + Lowest/2) / Lowest)
-	if v < 0 {
-		v = 0
-	}
-	if limit := int64(Highest / Lowest); v > limit {
-		v = limit
+	if d > Highest {
+		d = Highest
 		h.clamped++
 	}
+	v := int64((max(d, 0) + Lowest/2) / Lowest)
 	// The value is within bounds, so that recording cannot fail.
 	_ = h.hdr.RecordValue(v)
 }
@@ -84,17 +82,27 @@ func (h *Histogram) Quantile(q float64) (d time.Duration, ok bool) {
 	if n == 0 || float64(n)*(1-q) < 1-1e-9 {
 		return 0, false
 	}
-	return h.duration(h.hdr.ValueAtQuantile(q * 100)), true
+	// The library rounds the rank p/100*n to the nearest whole number; a nearest
+	// rank is rounded up. The share is there for q = 0.999 and n = 1000, of which
+	// the product is a little more than 999.
+	rank := math.Ceil(q * float64(n) * (1 - 1e-12))
+	return h.duration(h.hdr.ValueAtQuantile(100 * rank / float64(n))), true
 }
 
-func (h *Histogram) duration(v int64) time.Duration { return time.Duration(v) * Lowest }
+// duration cuts at Highest, since the last bucket is wider than that.
+func (h *Histogram) duration(v int64) time.Duration {
+	return min(time.Duration(v)*Lowest, Highest)
+}
+
+// Reset empties the histogram.
+func (h *Histogram) Reset() {
+	h.hdr.Reset()
+	h.clamped = 0
+}
 
 // Clone is an independent copy.
 func (h *Histogram) Clone() *Histogram {
-	c := NewHistogram()
-	c.hdr.Merge(h.hdr)
-	c.clamped = h.clamped
-	return c
+	return &Histogram{hdr: h.hdr.Clone(), clamped: h.clamped}
 }
 
 // Encode is the histogram as HdrHistogram V2, compressed, in base64. The count
@@ -107,7 +115,12 @@ func (h *Histogram) Encode() (string, error) {
 	return string(b), nil
 }
 
-// Decode reads what Encode wrote. It refuses histograms of other bounds.
+// maxEncoded bounds what Decode looks at. A histogram has 23,552 counts of at
+// most 9 bytes, and base64 makes 4 of 3.
+const maxEncoded = 23552*9*4/3 + 1024
+
+// Decode reads what Encode wrote. It refuses histograms of other bounds, with
+// values beyond them, or with more clamped values than values.
 func Decode(s string, clamped int64) (h *Histogram, err error) {
 	// The library panics on some truncated input; what comes over the wire must
 	// end in an error.
@@ -116,12 +129,21 @@ func Decode(s string, clamped int64) (h *Histogram, err error) {
 			h, err = nil, fmt.Errorf("decode histogram: %v", r)
 		}
 	}()
+	if len(s) > maxEncoded {
+		return nil, fmt.Errorf("decode histogram: %d bytes, at most %d", len(s), maxEncoded)
+	}
 	hdr, err := hdrhistogram.Decode([]byte(s))
 	if err != nil {
 		return nil, fmt.Errorf("decode histogram: %w", err)
 	}
 	if hdr.LowestTrackableValue() != 1 || hdr.HighestTrackableValue() != int64(Highest/Lowest) || hdr.SignificantFigures() != SignificantDigits {
 		return nil, errors.New("decode histogram: bounds differ from 1 us, 1 h, 3 digits")
+	}
+	if limit := int64(Highest / Lowest); hdr.Max() > limit && !hdr.ValuesAreEquivalent(hdr.Max(), limit) {
+		return nil, fmt.Errorf("decode histogram: value %d is beyond 1 h", hdr.Max())
+	}
+	if clamped < 0 || clamped > hdr.TotalCount() {
+		return nil, fmt.Errorf("decode histogram: %d of %d values clamped", clamped, hdr.TotalCount())
 	}
 	return &Histogram{hdr: hdr, clamped: clamped}, nil
 }

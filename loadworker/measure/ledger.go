@@ -42,17 +42,31 @@ func SliceWidth(step time.Duration) time.Duration {
 // Record adds one request to slice i. received is ignored for outcomes without
 // a response.
 func (l *Ledger) Record(i int, sent, received time.Duration, o Outcome) {
-	add := Slice{FirstSent: sent, LastReceived: received}
+	l.Sent(i, sent)
+	l.Resolve(i, received, o)
+}
+
+// Sent adds a request in flight to slice i: it may have taken a token, which
+// counts if the worker is lost before it knows.
+func (l *Ledger) Sent(i int, sent time.Duration) {
+	l.add(i, Slice{Unknown: 1, FirstSent: sent, LastReceived: sent})
+}
+
+// Resolve says what became of a request in flight of slice i. received is
+// ignored for outcomes other than a grant or a denial.
+func (l *Ledger) Resolve(i int, received time.Duration, o Outcome) {
+	s := l.Slices[i]
 	switch o {
 	case Success:
-		add.Granted = 1
+		s.Granted++
 	case RateLimited:
-		add.Denied = 1
+		s.Denied++
 	default:
-		add.Unknown = 1
-		add.LastReceived = sent
+		return
 	}
-	l.add(i, add)
+	s.Unknown--
+	s.LastReceived = max(s.LastReceived, received)
+	l.Slices[i] = s
 }
 
 func (l *Ledger) add(i int, add Slice) {

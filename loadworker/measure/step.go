@@ -81,6 +81,14 @@ func (r *Request) Completed() int64 {
 	return n
 }
 
+// Reset empties the request, keeping its memory.
+func (r *Request) Reset() {
+	response, service := r.Response, r.Service
+	response.Reset()
+	service.Reset()
+	*r = Request{Response: response, Service: service}
+}
+
 // Merge adds o to r.
 func (r *Request) Merge(o *Request) error {
 	r.Sent += o.Sent

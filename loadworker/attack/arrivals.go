@@ -1,0 +1,186 @@
+package attack
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+)
+
+// arrivals is hits that come whether or not earlier ones were answered, on
+// vegeta's Attacker.
+type arrivals struct {
+	schedule pace.Arrivals
+	duration time.Duration
+	perSec   float64 // of this worker
+}
+
+var _ engine = (*arrivals)(nil)
+
+func newArrivals(load Arrivals, step Step) *arrivals {
+	share := 0.0
+	if step.Total > 0 {
+		share = float64(step.Share.Count) / float64(step.Total)
+	}
+	return &arrivals{
+		schedule: pace.Arrivals{Rate: load.Rate, Share: step.Share},
+		duration: load.Duration,
+		perSec:   load.Rate.PerSecond() * share,
+	}
+}
+
+const (
+	// fewWorkers is how many workers there may always be.
+	fewWorkers = 64
+	// usualResponse is the response time for which workers and connections are
+	// there from the beginning; more come when responses take longer.
+	usualResponse = 20 * time.Millisecond
+	// spareWorkers are there beyond that.
+	spareWorkers = 8
+)
+
+// workers is how many there are from the beginning.
+func (a *arrivals) workers() int {
+	return spareWorkers + int(math.Ceil(a.perSec*usualResponse.Seconds()))
+}
+
+// maxWorkers bounds the requests in flight. By Little's law there are never
+// more than rate x timeout, unless the worker itself is too slow; connections
+// bound them too. A hit beyond that waits, which counts into its response time,
+// or is unsent at the end.
+func (a *arrivals) maxWorkers(timeout time.Duration, connections int) int {
+	inFlight := math.Ceil(a.perSec * timeout.Seconds())
+	return min(connections, max(fewWorkers, int(min(inFlight, math.MaxInt32))))
+}
+
+func (a *arrivals) due(t time.Duration, _ int64) int64 { return a.schedule.Before(t) }
+
+func (a *arrivals) drive(x *Run) {
+	x.connect()
+	limit := a.maxWorkers(x.timeout, x.runner.config.MaxConnections)
+	trip := &roundTripper{run: x, schedule: a.schedule, idle: append([]*client(nil), x.clients...)}
+	attacker := vegeta.NewAttacker(
+		vegeta.Workers(uint64(min(limit, a.workers()))),
+		vegeta.MaxWorkers(uint64(limit)),
+		vegeta.Client(&http.Client{Transport: trip}),
+	)
+	// The dispatcher may wait for a worker when the window closes: only Stop
+	// ends that.
+	stop := time.AfterFunc(time.Until(x.start.Add(a.duration)), func() { attacker.Stop() })
+	defer stop.Stop()
+	pacer := &pacer{run: x, schedule: a.schedule, duration: a.duration}
+	for range attacker.Attack(target, pacer, 0, "") {
+		// Each result was recorded by the round tripper.
+	}
+}
+
+// target is the same for every hit: the round tripper renders the request, since
+// only it knows the number of the hit.
+func target(t *vegeta.Target) error {
+	t.Method, t.URL = http.MethodGet, "http://target/"
+	return nil
+}
+
+// pacer holds vegeta's dispatcher until a hit is due. It sleeps itself: the
+// dispatcher's own sleep is up to a millisecond late.
+type pacer struct {
+	run      *Run
+	schedule pace.Arrivals
+	duration time.Duration
+	sleep    pace.Sleep
+}
+
+var _ vegeta.Pacer = (*pacer)(nil)
+
+// Pace is called by the dispatcher's goroutine only.
+func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
+	if p.sleep == nil {
+		p.sleep = pace.Precise()
+		if !p.run.await(p.sleep) {
+			return 0, true
+		}
+	}
+	n := int64(hits)
+	if n >= p.schedule.Share.Count {
+		return 0, true
+	}
+	due := p.schedule.Due(n)
+	if due >= p.duration || p.run.elapsed() >= p.run.closes() {
+		return 0, true
+	}
+	return 0, !pace.Wait(p.run.start.Add(due), p.run.halt, p.sleep)
+}
+
+// Rate is asked for plots only.
+func (p *pacer) Rate(time.Duration) float64 { return p.schedule.Rate.PerSecond() }
+
+// roundTripper sends vegeta's hits.
+type roundTripper struct {
+	run      *Run
+	schedule pace.Arrivals
+
+	mu   sync.Mutex
+	idle []*client // the last used is used first, so that few are used
+}
+
+var _ http.RoundTripper = (*roundTripper)(nil)
+
+// RoundTrip sends the hit that vegeta numbered. The response is the bare status:
+// the body has been read.
+func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	n, err := strconv.ParseInt(r.Header.Get("X-Vegeta-Seq"), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("number of the hit: %w", err)
+	}
+	x := t.run
+	seq := t.schedule.Share.Number(n)
+	h := hit{request: x.source.Turn(0, seq), due: t.schedule.Due(n)}
+	c := t.take()
+	defer t.give(c)
+	x.source.Render(&c.buffer, h.request, source.Vars{
+		Seq: seq, Worker: x.runner.config.Worker, Step: x.step.Index,
+	})
+	_, _, status, err := c.send(x, &h)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: status, Body: http.NoBody, Request: r}, nil
+}
+
+func (t *roundTripper) take() *client {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := len(t.idle); n > 0 {
+		c := t.idle[n-1]
+		t.idle = t.idle[:n-1]
+		return c
+	}
+	return t.run.another()
+}
+
+func (t *roundTripper) give(c *client) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle = append(t.idle, c)
+}
+
+// another is one more client, which the runner keeps.
+func (x *Run) another() *client {
+	r := x.runner
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x.mu.Lock()
+	n := len(x.clients)
+	x.mu.Unlock()
+	c := r.ensure(n + 1)[n]
+	c.conn.Resume()
+	x.join(c)
+	return c
+}

@@ -1,0 +1,19 @@
+// Package attack drives one worker's share of a step against the target and
+// measures it. It is the only package that imports vegeta.
+//
+//	Runner ── keeps the connections from step to step
+//	  └─ Run ── one step: start, window, drain, cut; a snapshot at any time
+//	      ├─ engine
+//	      │    arrivals: vegeta's Attacker; our pacer and round tripper
+//	      │    paced, closed, burst: a goroutine and a connection per user
+//	      └─ recorder ── counts and histograms, in shards
+//
+// Vegeta has no notion of a user, keeps no due time, cannot be cancelled and
+// does not say what it never sent. So only arrivals, which have no users, go
+// through its Attacker: it runs the open loop and grows its workers as responses
+// slow down, while what is sent, when it was due and what became of it is
+// decided and recorded in the round tripper, from the sequence number alone.
+//
+// All times of a step are durations since its start instant, read from the
+// monotonic clock. The window is half open: what is due at its end is not in it.
+package attack

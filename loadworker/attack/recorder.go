@@ -1,0 +1,226 @@
+package attack
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// maxCells bounds the memory of a recorder: a cell has two times three
+// histograms of 188 KB.
+const maxCells = 64
+
+// recorder counts what the clients of a run do. Each client writes to one of a
+// few shards, so that they seldom wait for each other.
+type recorder struct {
+	shards [][]cell // by shard, then by request
+	last   atomic.Int64
+
+	errors  samples
+	clients *clientLedgers // nil: no audit
+
+	mu    sync.Mutex
+	total *measure.Step // what was collected so far
+}
+
+// cell counts one request of the mix in one shard. Collecting swaps the pages,
+// so that nobody waits while one is added up.
+type cell struct {
+	mu   sync.Mutex
+	page *page
+	idle *page
+}
+
+type page struct {
+	request  measure.Request
+	lateness *measure.Histogram
+}
+
+func newPage() *page {
+	return &page{request: measure.NewRequest(), lateness: measure.NewHistogram()}
+}
+
+func (p *page) reset() {
+	p.request.Reset()
+	p.lateness.Reset()
+}
+
+// hit is one request on its way.
+type hit struct {
+	request int
+	// due is when it should be sent; free is when the user could, if later.
+	due, free time.Duration
+	sent      time.Duration
+	ledger    *measure.Ledger // nil: not audited
+}
+
+func newRecorder(requests int, clients *clientLedgers) *recorder {
+	r := &recorder{total: measure.NewStep(requests), clients: clients}
+	shards := max(1, min(runtime.GOMAXPROCS(0), maxCells/requests))
+	r.shards = make([][]cell, shards)
+	for i := range r.shards {
+		r.shards[i] = make([]cell, requests)
+		for j := range r.shards[i] {
+			r.shards[i][j] = cell{page: newPage(), idle: newPage()}
+		}
+	}
+	return r
+}
+
+func (r *recorder) cell(shard, request int) *cell {
+	return &r.shards[shard%len(r.shards)][request]
+}
+
+// began counts a request that is about to be sent.
+func (r *recorder) began(shard int, h *hit, client []byte) {
+	c := r.cell(shard, h.request)
+	c.mu.Lock()
+	p := c.page
+	p.request.Sent++
+	if h.sent-h.due > measure.LateAfter {
+		p.request.Late++
+	}
+	p.lateness.Record(h.sent - max(h.due, h.free))
+	c.mu.Unlock()
+	if r.clients != nil {
+		h.ledger = r.clients.sent(client, h.sent)
+	}
+}
+
+// result is what became of a hit.
+type result struct {
+	received time.Duration
+	outcome  measure.Outcome
+	expected bool
+	inWindow bool
+}
+
+// ended counts what became of a request that began. An unfinished one needs no
+// counting: it is what was sent and did not end.
+func (r *recorder) ended(shard int, h *hit, res result) {
+	if r.clients != nil {
+		r.clients.resolve(h.ledger, h.sent, res.received, res.outcome)
+	}
+	if res.outcome == measure.Unfinished {
+		return
+	}
+	r.latest(res.received)
+	c := r.cell(shard, h.request)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := &c.page.request
+	q.Outcomes[res.outcome]++
+	q.Response.Record(res.received - h.due)
+	q.Service.Record(res.received - h.sent)
+	if res.expected {
+		q.Expected++
+	}
+	if res.inWindow && res.outcome.Responded() {
+		q.CompletedInWindow++
+		if res.expected {
+			q.ExpectedInWindow++
+		}
+	}
+}
+
+func (r *recorder) latest(t time.Duration) {
+	for {
+		old := r.last.Load()
+		if int64(t) <= old || r.last.CompareAndSwap(old, int64(t)) {
+			return
+		}
+	}
+}
+
+// collect returns a copy of all that was counted so far. For each request of
+// the mix it is of one instant: the outcomes add up to what was sent.
+func (r *recorder) collect() (*measure.Step, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	// The ledgers come first, since a request enters them last: they never hold
+	// more than what was sent.
+	var clients map[string]*measure.Ledger
+	var untracked int64
+	if r.clients != nil {
+		clients, untracked = r.clients.all()
+	}
+	for i := range r.shards {
+		for j := range r.shards[i] {
+			if err := r.shards[i][j].drain(&r.total.Requests[j], r.total.Lateness); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := measure.NewStep(len(r.total.Requests))
+	if err := out.Merge(r.total); err != nil {
+		return nil, err
+	}
+	for i := range out.Requests {
+		settle(&out.Requests[i])
+	}
+	out.Errors, out.Clients, out.Untracked = r.errors.all(), clients, untracked
+	return out, nil
+}
+
+// drain adds the cell's page to the total and empties it. Only one goroutine
+// may drain at a time.
+func (c *cell) drain(request *measure.Request, lateness *measure.Histogram) error {
+	c.mu.Lock()
+	c.page, c.idle = c.idle, c.page
+	full := c.idle
+	c.mu.Unlock()
+	defer full.reset()
+	if err := request.Merge(&full.request); err != nil {
+		return err
+	}
+	return lateness.Merge(full.lateness)
+}
+
+// settle counts what was sent and has not ended as unfinished.
+func settle(q *measure.Request) {
+	left := q.Sent
+	for o, n := range q.Outcomes {
+		if measure.Outcome(o) != measure.Unfinished {
+			left -= n
+		}
+	}
+	q.Outcomes[measure.Unfinished] = left
+}
+
+// samples keeps the first message of each failing outcome.
+type samples struct {
+	mu    sync.Mutex
+	texts map[measure.Outcome]string
+}
+
+// maxSample bounds an error message: it goes into the status of a resource.
+const maxSample = 256
+
+// add keeps the text unless the class has one; text is only called then.
+func (s *samples) add(o measure.Outcome, text func() string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.texts[o]; ok {
+		return
+	}
+	if s.texts == nil {
+		s.texts = map[measure.Outcome]string{}
+	}
+	s.texts[o] = truncate(text(), maxSample)
+}
+
+func (s *samples) all() map[measure.Outcome]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.texts) == 0 {
+		return nil
+	}
+	out := make(map[measure.Outcome]string, len(s.texts))
+	for o, text := range s.texts {
+		out[o] = text
+	}
+	return out
+}

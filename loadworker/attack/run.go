@@ -1,0 +1,201 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+)
+
+// MaxDrain bounds how long what is in flight at the end of the window may take.
+// It is long enough for the responses of a service that still works, and short
+// enough that the next step does not wait for one that hangs. What takes longer
+// is unfinished, which counts as failed.
+const MaxDrain = 5 * time.Second
+
+// errClosed is a request that was not sent because the window had closed.
+var errClosed = errors.New("the window has closed")
+
+// engine sends the load of a step.
+type engine interface {
+	// drive returns when everything was sent and nothing is in flight.
+	drive(x *Run)
+	// due is how many requests the schedule asks for before t. sent is how many
+	// were sent, which is the answer for loads without a schedule.
+	due(t time.Duration, sent int64) int64
+}
+
+// Run is a step that runs, or has run.
+type Run struct {
+	step    Step
+	start   time.Time
+	timeout time.Duration
+	runner  *Runner
+	source  *source.Source
+	rec     *recorder
+	engine  engine
+	opened  int64 // connections opened before this step's
+
+	ctx    context.Context // of dialling; ends with interrupt
+	cancel context.CancelFunc
+	halt   chan struct{} // closed by Cut
+	done   chan struct{}
+
+	end   atomic.Int64 // when the window closes
+	began atomic.Int64 // when sending began, plus one; 0: not yet
+
+	mu          sync.Mutex
+	clients     []*client
+	interrupted bool
+	cut         bool
+}
+
+func (x *Run) elapsed() time.Duration { return time.Since(x.start) }
+
+func (x *Run) closes() time.Duration { return time.Duration(x.end.Load()) }
+
+// live is the life of a run.
+func (x *Run) live() {
+	defer close(x.done)
+	limit := x.step.Load.length()
+	_, burst := x.step.Load.(Burst)
+	drain := min(x.timeout, MaxDrain)
+	if burst {
+		drain = 0 // its limit is not a window but the end
+	}
+	deadline := time.AfterFunc(time.Until(x.start.Add(limit+drain)), x.interrupt)
+	defer deadline.Stop()
+	x.engine.drive(x)
+	if !burst {
+		x.rest(x.closes() - x.elapsed())
+	}
+	x.cancel()
+	x.runner.finished()
+}
+
+// await waits for the start of the step, and says when sending began.
+func (x *Run) await(sleep pace.Sleep) bool {
+	if !pace.Wait(x.start, x.halt, sleep) {
+		return false
+	}
+	x.began.Store(int64(x.elapsed()) + 1)
+	return true
+}
+
+// rest waits, unless the run is cut meanwhile.
+func (x *Run) rest(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-x.halt:
+	}
+}
+
+// Done is closed when nothing is sent or in flight any more.
+func (x *Run) Done() <-chan struct{} { return x.done }
+
+// Step is the step that runs.
+func (x *Run) Step() Step { return x.step }
+
+// Start is the instant at which it begins.
+func (x *Run) Start() time.Time { return x.start }
+
+// Cut ends the run now: nothing more is sent, and what is in flight is
+// unfinished.
+func (x *Run) Cut() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.cut {
+		return
+	}
+	x.cut = true
+	x.end.Store(int64(max(0, min(x.closes(), x.elapsed()))))
+	close(x.halt)
+	x.interruptLocked()
+}
+
+func (x *Run) interrupt() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.interruptLocked()
+}
+
+// interruptLocked ends what is in flight. Connections come first: the error of
+// a dial is a cut only if its connection knows.
+func (x *Run) interruptLocked() {
+	x.interrupted = true
+	for _, c := range x.clients {
+		c.conn.Interrupt()
+	}
+	x.cancel()
+}
+
+// join adds a client to those that are interrupted.
+func (x *Run) join(c *client) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.clients = append(x.clients, c)
+	if x.interrupted {
+		c.conn.Interrupt()
+	}
+}
+
+// Began is when sending began; ok is false before that.
+func (x *Run) Began() (at time.Time, ok bool) {
+	if n := x.began.Load(); n > 0 {
+		return x.start.Add(time.Duration(n - 1)), true
+	}
+	return time.Time{}, false
+}
+
+// Snapshot is what was measured so far, but for the times that only the session
+// knows: start and clock error.
+func (x *Run) Snapshot() (*measure.Step, error) {
+	ended := x.ended()
+	s, err := x.rec.collect()
+	if err != nil {
+		return nil, err
+	}
+	sent := int64(0)
+	for i := range s.Requests {
+		sent += s.Requests[i].Sent
+	}
+	// The time is read after the counts, so that all that was sent is due.
+	now := max(0, min(x.elapsed(), x.closes()))
+	s.Due = max(sent, x.engine.due(min(now+1, x.closes()), sent))
+	if b, ok := x.step.Load.(Burst); ok && ended {
+		s.Due = b.Requests * x.step.Share.Count
+	}
+	s.Unsent = s.Due - sent
+	s.Window = x.window(now, ended)
+	s.ConnectionsOpened = x.runner.dialer.Opened() - x.opened
+	return s, nil
+}
+
+func (x *Run) ended() bool {
+	select {
+	case <-x.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// window is the time over which rates are counted.
+func (x *Run) window(now time.Duration, ended bool) time.Duration {
+	if !ended {
+		return now
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, ok := x.step.Load.(Burst); ok && !x.interrupted {
+		return time.Duration(x.rec.last.Load())
+	}
+	return x.closes()
+}

@@ -1,0 +1,178 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Config is what a Runner needs to know.
+type Config struct {
+	Source *source.Source
+	Dialer *transport.Dialer
+	// Timeout of a request, from when it is sent.
+	Timeout time.Duration
+	// Worker is the worker's number.
+	Worker int32
+	// MaxConnections bounds the connections of arrivals; users have one each.
+	MaxConnections int
+	// Audit says that ledgers are kept.
+	Audit bool
+}
+
+// Runner runs the steps of a run, one after another. It keeps the connections
+// between them: each costs a port, which stays taken for a minute after it was
+// closed.
+type Runner struct {
+	config Config
+	dialer *transport.Dialer
+
+	mu      sync.Mutex // held while connections are opened
+	clients []*client
+	opened  int64 // connections opened up to the end of the last step
+}
+
+// NewRunner returns a Runner without connections.
+func NewRunner(c Config) (*Runner, error) {
+	if c.Source == nil || c.Dialer == nil {
+		return nil, errors.New("runner: needs a source and a dialer")
+	}
+	if c.Timeout <= 0 {
+		return nil, errors.New("target timeout: must be positive")
+	}
+	if c.MaxConnections < 1 {
+		return nil, errors.New("runner: needs at least one connection")
+	}
+	return &Runner{config: c, dialer: c.Dialer}, nil
+}
+
+const (
+	// openRate is how many connections are opened a second: each costs some
+	// 200 us of processor time here and as much in the target, which is not to
+	// be hit by that before the step begins.
+	openRate = 1000
+	// openAtOnce bounds those under way.
+	openAtOnce = 64
+)
+
+// Prepare opens the connections that a step will need, until ctx ends. A
+// failure is no matter: a request that has no connection opens one.
+func (r *Runner) Prepare(ctx context.Context, step Step) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open(ctx, r.ensure(r.expected(step)))
+}
+
+// expected is how many connections a step needs for sure.
+func (r *Runner) expected(step Step) int {
+	if a, ok := step.Load.(Arrivals); ok {
+		return min(r.config.MaxConnections, newArrivals(a, step).workers())
+	}
+	return int(step.Share.Count)
+}
+
+// ensure returns n clients, making those that are missing.
+func (r *Runner) ensure(n int) []*client {
+	for len(r.clients) < n {
+		r.clients = append(r.clients, &client{conn: r.dialer.NewConn(), shard: len(r.clients)})
+	}
+	return r.clients[:n]
+}
+
+func (r *Runner) open(ctx context.Context, clients []*client) {
+	limiter := rate.NewLimiter(openRate, openAtOnce)
+	var group errgroup.Group
+	group.SetLimit(openAtOnce)
+	for _, c := range clients {
+		if c.conn.Alive() {
+			continue
+		}
+		if limiter.Wait(ctx) != nil {
+			break
+		}
+		group.Go(func() error {
+			_ = c.conn.Open(ctx, time.Now().Add(r.config.Timeout))
+			return nil
+		})
+	}
+	_ = group.Wait()
+}
+
+// openUntil is how long before its start a step stops opening connections: it
+// takes some 20 ms to start 10,000 users.
+const openUntil = 50 * time.Millisecond
+
+// Start runs a step, whose shares must have passed Check, at an instant. It
+// must not be called before the last run is done, and ends a Prepare only by
+// waiting for it.
+func (r *Runner) Start(step Step, start time.Time) *Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x := &Run{
+		step: step, start: start, timeout: r.config.Timeout,
+		runner: r, source: r.config.Source, opened: r.opened,
+		halt: make(chan struct{}), done: make(chan struct{}),
+	}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
+	x.end.Store(int64(step.Load.length()))
+	var ledgers *clientLedgers
+	if r.config.Audit {
+		ledgers = newClientLedgers(step.Load.length())
+	}
+	x.rec = newRecorder(r.config.Source.Len(), ledgers)
+	x.engine = newEngine(step)
+	clients := r.ensure(r.expected(step))
+	for _, c := range clients {
+		c.conn.Resume()
+		x.join(c)
+	}
+	go x.live()
+	return x
+}
+
+func newEngine(step Step) engine {
+	users := users{share: step.Share, total: step.Total}
+	switch load := step.Load.(type) {
+	case PacedUsers:
+		return &paced{users: users, duration: load.Duration,
+			schedule: pace.Users{Rate: load.Rate, Share: step.Share, Total: step.Total}}
+	case ClosedUsers:
+		return &closed{users: users}
+	case Burst:
+		return &closed{users: users, requests: load.Requests}
+	case Arrivals:
+		return newArrivals(load, step)
+	}
+	panic("attack: a step that was not checked")
+}
+
+// connect opens the run's connections until shortly before its start.
+func (x *Run) connect() {
+	ctx, cancel := context.WithDeadline(x.ctx, x.start.Add(-openUntil))
+	defer cancel()
+	x.runner.open(ctx, x.clients)
+}
+
+// finished draws the line between the connections of this step and the next.
+func (r *Runner) finished() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.opened = r.dialer.Opened()
+}
+
+// Close closes all connections.
+func (r *Runner) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.clients {
+		c.conn.Close()
+	}
+}

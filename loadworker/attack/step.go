@@ -1,0 +1,111 @@
+package attack
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+)
+
+// Step is one worker's share of a step.
+type Step struct {
+	// Index is the step's number in the run.
+	Index int32
+	// Share is which users, or hits, of all workers are this worker's.
+	Share pace.Share
+	// Total is the number of users, or hits, over all workers.
+	Total int64
+	// Load is PacedUsers, ClosedUsers, Burst or Arrivals.
+	Load Load
+}
+
+// Load is what a step sends.
+type Load interface {
+	// length is the length of the window, or the limit of a burst.
+	length() time.Duration
+	check() error
+}
+
+// PacedUsers send Rate requests in turn, one at a time each.
+type PacedUsers struct {
+	Rate     pace.Rate
+	Duration time.Duration
+}
+
+// ClosedUsers send their next request when the last was answered.
+type ClosedUsers struct {
+	Duration time.Duration
+}
+
+// Burst is users that send so many requests each, one after another.
+type Burst struct {
+	Requests int64
+	// Limit cuts the burst.
+	Limit time.Duration
+}
+
+// Arrivals come at Rate, whether or not earlier ones were answered.
+type Arrivals struct {
+	Rate     pace.Rate
+	Duration time.Duration
+}
+
+var (
+	_ Load = PacedUsers{}
+	_ Load = ClosedUsers{}
+	_ Load = Burst{}
+	_ Load = Arrivals{}
+)
+
+func (l PacedUsers) length() time.Duration  { return l.Duration }
+func (l ClosedUsers) length() time.Duration { return l.Duration }
+func (l Burst) length() time.Duration       { return l.Limit }
+func (l Arrivals) length() time.Duration    { return l.Duration }
+
+func (l PacedUsers) check() error  { return checkRate(l.Rate) }
+func (l ClosedUsers) check() error { return nil }
+func (l Arrivals) check() error    { return checkRate(l.Rate) }
+
+func (l Burst) check() error {
+	if l.Requests < 1 {
+		return fmt.Errorf("requests per user must be at least 1, is %d", l.Requests)
+	}
+	return nil
+}
+
+func checkRate(r pace.Rate) error {
+	if r < 1 {
+		return fmt.Errorf("rate must be positive, is %d per 1,000,000 s", r)
+	}
+	return nil
+}
+
+// Check refuses what cannot be driven.
+func (s Step) Check() error {
+	if err := s.check(); err != nil {
+		return fmt.Errorf("step %d: %w", s.Index, err)
+	}
+	return nil
+}
+
+func (s Step) check() error {
+	switch {
+	case s.Load == nil:
+		return fmt.Errorf("no load of a known kind")
+	case s.Load.length() <= 0:
+		return fmt.Errorf("duration must be positive, is %v", s.Load.length())
+	case s.Share.First < 0 || s.Share.Stride < 1 || s.Share.Count < 0:
+		return fmt.Errorf("share %+v is none", s.Share)
+	case s.Share.Count > 0 && s.Share.Number(s.Share.Count-1) >= s.Total:
+		return fmt.Errorf("share %+v is not within %d", s.Share, s.Total)
+	}
+	return s.Load.check()
+}
+
+// Users is how many of its own users the worker has in the step; 0 for arrivals.
+func (s Step) Users() int64 {
+	if _, ok := s.Load.(Arrivals); ok {
+		return 0
+	}
+	return s.Share.Count
+}

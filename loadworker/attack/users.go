@@ -1,0 +1,144 @@
+package attack
+
+import (
+	"sync"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+)
+
+// users are one worker's users of a step.
+type users struct {
+	share pace.Share
+	total int64
+}
+
+// prepare renders the k-th request of the worker's j-th user into the client's
+// buffer, and returns it as a hit.
+func (u users) prepare(x *Run, c *client, j, k int64) hit {
+	user := u.share.Number(j)
+	request := x.source.Turn(user, k)
+	x.source.Render(&c.buffer, request, source.Vars{
+		User: user, Seq: k*u.total + user, Worker: x.runner.config.Worker, Step: x.step.Index,
+	})
+	return hit{request: request}
+}
+
+// paced is users of which each has a schedule.
+//
+// One locked thread keeps the schedule of all of them and wakes whose turn it
+// is: 10,000 timers of the runtime would each be up to a millisecond late. The
+// waking is a hint only. The user itself looks whether it is due, so that it is
+// never early and misses nothing when it was busy.
+type paced struct {
+	users
+	schedule pace.Users
+	duration time.Duration
+}
+
+var _ engine = (*paced)(nil)
+
+func (p *paced) due(t time.Duration, _ int64) int64 { return p.schedule.Before(t) }
+
+func (p *paced) drive(x *Run) {
+	x.connect()
+	wake := make([]chan struct{}, p.share.Count)
+	var group sync.WaitGroup
+	for j := range wake {
+		wake[j] = make(chan struct{}, 1)
+		group.Go(func() { p.user(x, int64(j), wake[j]) })
+	}
+	go p.dispatch(x, wake)
+	group.Wait()
+}
+
+// dispatch wakes the users in turn, and closes their channels at the end.
+func (p *paced) dispatch(x *Run, wake []chan struct{}) {
+	defer func() {
+		for _, w := range wake {
+			close(w)
+		}
+	}()
+	sleep := pace.Precise()
+	if !x.await(sleep) || len(wake) == 0 {
+		return
+	}
+	for n := int64(0); ; n++ {
+		j, k := p.schedule.Turn(n)
+		due := p.schedule.Due(j, k)
+		if due >= p.duration || !pace.Wait(x.start.Add(due), x.halt, sleep) {
+			return
+		}
+		select {
+		case wake[j] <- struct{}{}:
+		default: // it has not looked since it was last woken, and will
+		}
+	}
+}
+
+func (p *paced) user(x *Run, j int64, wake <-chan struct{}) {
+	c, free := x.clients[j], time.Duration(0)
+	for k := int64(0); ; k++ {
+		due := p.schedule.Due(j, k)
+		if due >= p.duration {
+			return
+		}
+		h := p.prepare(x, c, j, k)
+		h.due, h.free = due, free
+		for x.elapsed() < due {
+			if _, more := <-wake; !more && x.elapsed() < due {
+				return // cut
+			}
+		}
+		res, sent, _, _ := c.send(x, &h)
+		if !sent {
+			return
+		}
+		free = res.received
+	}
+}
+
+// closed is users that send their next request when the last was answered. The
+// first is due at the start, the next when the user is free.
+type closed struct {
+	users
+	// requests of each user; 0: until the window closes.
+	requests int64
+}
+
+var _ engine = (*closed)(nil)
+
+func (*closed) due(_ time.Duration, sent int64) int64 { return sent }
+
+func (l *closed) drive(x *Run) {
+	x.connect()
+	gate := make(chan struct{})
+	var group sync.WaitGroup
+	for j := range l.share.Count {
+		group.Go(func() { l.user(x, j, gate) })
+	}
+	go func() { // the locked thread ends with its goroutine
+		defer close(gate)
+		x.await(pace.Precise())
+	}()
+	group.Wait()
+}
+
+func (l *closed) user(x *Run, j int64, gate <-chan struct{}) {
+	c, free := x.clients[j], time.Duration(0)
+	for k := int64(0); l.requests == 0 || k < l.requests; k++ {
+		h := l.prepare(x, c, j, k)
+		h.due, h.free = free, free
+		<-gate
+		res, sent, _, _ := c.send(x, &h)
+		if !sent {
+			return
+		}
+		free = res.received
+		if l.requests == 0 && unreachable(res.outcome) {
+			x.rest(failedPause)
+			free = x.elapsed()
+		}
+	}
+}

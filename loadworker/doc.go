@@ -1,0 +1,12 @@
+// Command loadworker sends a share of a load test's traffic and measures it. It
+// knows nothing of Kubernetes: it is told by environment variables where the
+// operator's coordinator is, and does what that says.
+//
+//	main ── session ── attack ─┬─ source ── transport ── (target)
+//	           │               ├─ pace
+//	           │               └─ measure
+//	           └─ measure/wire ── (coordinator)
+//
+// Nothing below this folder imports Kubernetes' packages, and only attack
+// imports vegeta.
+package main

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
+)
+
+// version is set by the linker.
+var version = ""
+
+const help = `loadworker sends one worker's share of a load test and measures it.
+
+The operator starts it in a Job; there is nothing to configure by hand. It opens
+one session to the operator's coordinator, receives its share there, says when
+it is ready, runs each step at the instant it is given, and sends what it
+measured every second. It ends when the coordinator says that the run is over.
+
+Environment (each has a flag of the same meaning, which wins):
+  LOADTEST_COORDINATOR     host:port of the coordinator
+  LOADTEST_COORDINATOR_CA  certificate that signed the coordinator's, PEM text
+  LOADTEST_TOKEN_FILE      file with the service-account token to show it
+  LOADTEST_RUN             UID of the LoadTest
+  JOB_COMPLETION_INDEX     number of this worker, from 0
+
+Exit code: 0 when the run is finished; 1 when the worker ended before that, for
+example by SIGTERM (it then sends what it measured so far); 2 when it was not
+told what it needs.
+
+Logs are JSON lines on standard error.
+
+Flags:
+`
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Getenv, os.Stderr))
+}
+
+func run(args []string, getenv func(string) string, stderr io.Writer) int {
+	config, err := configure(args, getenv, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "loadworker:", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	config.Log = slog.New(slog.NewJSONHandler(stderr, nil)).With("run", config.Run, "worker", config.Worker)
+	config.Log.Info("loadworker begins", "version", config.Version, "coordinator", config.Coordinator)
+	if err := session.Run(ctx, config); err != nil {
+		config.Log.Error("loadworker ends", "error", err.Error())
+		return 1
+	}
+	return 0
+}
+
+// configure reads the flags and, for those that are absent, the environment.
+func configure(args []string, getenv func(string) string, stderr io.Writer) (session.Config, error) {
+	flags := flag.NewFlagSet("loadworker", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, help)
+		flags.PrintDefaults()
+	}
+	coordinator := flags.String("coordinator", getenv("LOADTEST_COORDINATOR"), "`host:port` of the coordinator")
+	caFile := flags.String("coordinator-ca-file", "", "`file` with the certificate that signed the coordinator's (default the text in LOADTEST_COORDINATOR_CA)")
+	tokenFile := flags.String("token-file", getenv("LOADTEST_TOKEN_FILE"), "`file` with the token; read again at each connection")
+	runID := flags.String("run", getenv("LOADTEST_RUN"), "`UID` of the LoadTest")
+	worker := flags.String("worker", getenv("JOB_COMPLETION_INDEX"), "`number` of this worker, from 0")
+	if err := flags.Parse(args); err != nil {
+		return session.Config{}, err
+	}
+	c := session.Config{Coordinator: *coordinator, TokenFile: *tokenFile, Run: *runID, Version: buildVersion()}
+	if flags.NArg() > 0 {
+		return c, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
+	}
+	var err error
+	if c.CA, err = readCA(*caFile, getenv); err != nil {
+		return c, err
+	}
+	return c, errors.Join(
+		needed(c.Coordinator, "LOADTEST_COORDINATOR", "--coordinator"),
+		needed(c.TokenFile, "LOADTEST_TOKEN_FILE", "--token-file"),
+		needed(c.Run, "LOADTEST_RUN", "--run"),
+		parseWorker(&c.Worker, *worker),
+	)
+}
+
+func readCA(file string, getenv func(string) string) ([]byte, error) {
+	if file == "" {
+		ca := getenv("LOADTEST_COORDINATOR_CA")
+		return []byte(ca), needed(ca, "LOADTEST_COORDINATOR_CA", "--coordinator-ca-file")
+	}
+	return os.ReadFile(file)
+}
+
+func needed(value, env, name string) error {
+	if value == "" {
+		return fmt.Errorf("set %s or %s", env, name)
+	}
+	return nil
+}
+
+func parseWorker(to *int32, text string) error {
+	if err := needed(text, "JOB_COMPLETION_INDEX", "--worker"); err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 0 {
+		return fmt.Errorf("JOB_COMPLETION_INDEX or --worker: %q is no number from 0 on", text)
+	}
+	*to = int32(n)
+	return nil
+}
+
+// buildVersion is what the linker set, or else what the build knows of itself.
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}

@@ -1,0 +1,58 @@
+package pace
+
+import "time"
+
+// Share is the numbers first, first+stride, first+2*stride, … of which it has
+// count. Numbers are users or hits, from 0, over all workers.
+type Share struct {
+	First, Stride, Count int64
+}
+
+// Number is the j-th number of the share.
+func (s Share) Number(j int64) int64 { return s.First + j*s.Stride }
+
+// Below is how many numbers of the share are less than n.
+func (s Share) Below(n int64) int64 {
+	if n <= s.First || s.Count == 0 {
+		return 0
+	}
+	return min(s.Count, (n-s.First-1)/s.Stride+1)
+}
+
+// Arrivals is one worker's hits of an open schedule.
+type Arrivals struct {
+	Rate  Rate
+	Share Share
+}
+
+// Due is when the worker's j-th hit is due.
+func (a Arrivals) Due(j int64) time.Duration { return a.Rate.Due(a.Share.Number(j)) }
+
+// Before is how many of the worker's hits are due before t.
+func (a Arrivals) Before(t time.Duration) int64 { return a.Share.Below(a.Rate.Before(t)) }
+
+// Users is one worker's users of a schedule in which Total users take turns:
+// the k-th request of user u is hit k*Total+u.
+type Users struct {
+	Rate  Rate
+	Share Share
+	Total int64
+}
+
+// Due is when the k-th request of the worker's j-th user is due.
+func (u Users) Due(j, k int64) time.Duration {
+	return u.Rate.Due(u.Hit(j, k))
+}
+
+// Hit is the number, over all workers, of the k-th request of the j-th user.
+func (u Users) Hit(j, k int64) int64 { return k*u.Total + u.Share.Number(j) }
+
+// Turn says whose request the worker's n-th is: the k-th of its j-th user. Due
+// times never decrease with n.
+func (u Users) Turn(n int64) (j, k int64) { return n % u.Share.Count, n / u.Share.Count }
+
+// Before is how many requests of the worker's users are due before t.
+func (u Users) Before(t time.Duration) int64 {
+	hits := u.Rate.Before(t)
+	return hits/u.Total*u.Share.Count + u.Share.Below(hits%u.Total)
+}

@@ -1,0 +1,112 @@
+package pace
+
+import (
+	"slices"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// split is how the plan divides n numbers between workers.
+func split(n, workers int64) []Share {
+	shares := make([]Share, workers)
+	for w := range workers {
+		shares[w] = Share{First: w, Stride: workers, Count: (n - w + workers - 1) / workers}
+	}
+	return shares
+}
+
+func TestShareBelow(t *testing.T) {
+	s := Share{First: 2, Stride: 3, Count: 3} // 2, 5, 8
+	var got []int64
+	for n := range int64(11) {
+		got = append(got, s.Below(n))
+	}
+	want := []int64{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Below (-want +got):\n%s", diff)
+	}
+	if got := (Share{First: 0, Stride: 1}).Below(5); got != 0 {
+		t.Errorf("an empty share has %d numbers, want 0", got)
+	}
+}
+
+func TestSharesOfArrivalsAreTheWholeSchedule(t *testing.T) {
+	property := func(rate uint16, workers uint8, millis uint16) bool {
+		r := Rate(rate)*1e4 + 1
+		duration := time.Duration(millis%3000+1) * time.Millisecond
+		total := r.Before(duration)
+		var due []time.Duration
+		for _, share := range split(total, int64(workers%7)+1) {
+			a := Arrivals{Rate: r, Share: share}
+			if a.Before(duration) != share.Count {
+				return false
+			}
+			for j := range share.Count {
+				due = append(due, a.Due(j))
+			}
+		}
+		slices.Sort(due)
+		for i, d := range due {
+			if d != r.Due(int64(i)) || d >= duration {
+				return false
+			}
+		}
+		return int64(len(due)) == total
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSharesOfUsersAreTheWholeSchedule(t *testing.T) {
+	property := func(rate uint16, users, workers uint8, millis uint16) bool {
+		total := int64(users%50) + 1
+		r := Rate(rate)*1e4 + 1
+		duration := time.Duration(millis%3000+1) * time.Millisecond
+		seen := map[int64]int{}
+		for _, share := range split(total, min(total, int64(workers%7)+1)) {
+			u := Users{Rate: r, Share: share, Total: total}
+			n := u.Before(duration)
+			last := time.Duration(0)
+			for i := range n {
+				j, k := u.Turn(i)
+				due := u.Due(j, k)
+				if due >= duration || due < last {
+					return false
+				}
+				last = due
+				seen[u.Hit(j, k)]++
+			}
+			// The next one in turn is not due any more.
+			if j, k := u.Turn(n); u.Due(j, k) < duration {
+				return false
+			}
+		}
+		for hit := range r.Before(duration) {
+			if seen[hit] != 1 {
+				return false
+			}
+		}
+		return int64(len(seen)) == r.Before(duration)
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUsersBeforeGrowsByOneAtEachDueTime(t *testing.T) {
+	u := Users{Rate: 7e6, Share: Share{First: 1, Stride: 2, Count: 2}, Total: 5} // users 1 and 3
+	for n := range int64(50) {
+		j, k := u.Turn(n)
+		due := u.Due(j, k)
+		if got := u.Before(due); got != n {
+			t.Fatalf("before its due time %v: %d requests, want %d", due, got, n)
+		}
+		if got := u.Before(due + 1); got != n+1 {
+			t.Fatalf("after its due time %v: %d requests, want %d", due, got, n+1)
+		}
+	}
+}

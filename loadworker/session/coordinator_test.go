@@ -1,0 +1,285 @@
+package session
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+)
+
+// skew is how far the fake coordinator's clock is ahead of the worker's.
+const skew = 3 * time.Hour
+
+const token = "a-token"
+
+// coordinator is a fake of the operator's side, over real gRPC and TLS. A test
+// waits for what the worker said and says what the worker is to do.
+type coordinator struct {
+	workerv1.UnimplementedCoordinatorServiceServer
+	address string
+	ca      []byte
+
+	// heard are all messages but probes, each with the session it came on.
+	heard chan said
+	// sessions are the streams, as they come.
+	sessions chan *serverSession
+
+	mu    sync.Mutex
+	token string
+}
+
+type said struct {
+	session *serverSession
+	message *workerv1.SessionRequest
+}
+
+type serverSession struct {
+	mu     sync.Mutex
+	stream workerv1.CoordinatorService_SessionServer
+	hangUp chan error
+}
+
+func (s *serverSession) say(t *testing.T, m *workerv1.SessionResponse) {
+	t.Helper()
+	if err := s.send(m); err != nil {
+		t.Errorf("send: %v", err)
+	}
+}
+
+func (s *serverSession) send(m *workerv1.SessionResponse) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stream.Send(m)
+}
+
+func startCoordinator(t *testing.T) *coordinator {
+	t.Helper()
+	certificate, ca := newCertificate(t)
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &coordinator{
+		address: lis.Addr().String(), ca: ca, token: token,
+		heard: make(chan said, 1000), sessions: make(chan *serverSession, 100),
+	}
+	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(&tls.Config{
+		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13,
+	})))
+	workerv1.RegisterCoordinatorServiceServer(server, c)
+	go func() { _ = server.Serve(lis) }()
+	t.Cleanup(server.Stop)
+	return c
+}
+
+// newCertificate makes an authority and a certificate for the coordinator.
+func newCertificate(t *testing.T) (tls.Certificate, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: serverName}, DNSNames: []string{serverName},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+func (c *coordinator) Session(stream workerv1.CoordinatorService_SessionServer) error {
+	md, _ := metadata.FromIncomingContext(stream.Context())
+	c.mu.Lock()
+	want := "Bearer " + c.token
+	c.mu.Unlock()
+	if got := md.Get("authorization"); len(got) != 1 || got[0] != want {
+		return status.Error(codes.Unauthenticated, "wrong token")
+	}
+	s := &serverSession{stream: stream, hangUp: make(chan error, 1)}
+	c.sessions <- s
+	ended := make(chan error, 1)
+	go func() { ended <- c.receive(s) }()
+	select {
+	case err := <-s.hangUp:
+		return err
+	case err := <-ended:
+		return err
+	}
+}
+
+func (c *coordinator) receive(s *serverSession) error {
+	for {
+		m, err := s.stream.Recv()
+		if err != nil {
+			return err
+		}
+		probe := m.GetClockProbe()
+		if probe == nil {
+			c.heard <- said{s, m}
+			continue
+		}
+		reply := &workerv1.ClockReply{
+			ProbeSentUnixNanos: probe.GetSentUnixNanos(), NowUnixNanos: time.Now().Add(skew).UnixNano(),
+		}
+		if err := s.send(&workerv1.SessionResponse{Message: &workerv1.SessionResponse_ClockReply{ClockReply: reply}}); err != nil {
+			return err
+		}
+	}
+}
+
+// patience bounds a wait that should not take long; it is no assertion.
+const patience = 30 * time.Second
+
+// hears waits for a message that fits, and drops others.
+func (c *coordinator) hears(t *testing.T, what string, fits func(*workerv1.SessionRequest) bool) said {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		select {
+		case s := <-c.heard:
+			if fits(s.message) {
+				return s
+			}
+		case <-deadline:
+			t.Fatalf("the worker did not say: %s", what)
+		}
+	}
+}
+
+func (c *coordinator) hello(t *testing.T) *serverSession {
+	t.Helper()
+	return c.hears(t, "hello", func(m *workerv1.SessionRequest) bool { return m.GetHello() != nil }).session
+}
+
+func (c *coordinator) readiness(t *testing.T) *workerv1.Readiness {
+	t.Helper()
+	return c.hears(t, "readiness", func(m *workerv1.SessionRequest) bool { return m.GetReadiness() != nil }).message.GetReadiness()
+}
+
+func (c *coordinator) ready(t *testing.T) {
+	t.Helper()
+	c.hears(t, "that it is ready", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReady() })
+}
+
+func (c *coordinator) final(t *testing.T, step int32) (*workerv1.Snapshot, *measure.Step) {
+	t.Helper()
+	s := c.hears(t, "final snapshot", func(m *workerv1.SessionRequest) bool {
+		return m.GetSnapshot().GetFinal() && m.GetSnapshot().GetStep() == step
+	}).message.GetSnapshot()
+	return s, decode(t, s)
+}
+
+func (c *coordinator) live(t *testing.T, what string, fits func(*measure.Step) bool) said {
+	t.Helper()
+	return c.hears(t, what, func(m *workerv1.SessionRequest) bool {
+		s := m.GetSnapshot()
+		return s != nil && !s.GetFinal() && fits(decode(t, s))
+	})
+}
+
+func decode(t *testing.T, s *workerv1.Snapshot) *measure.Step {
+	t.Helper()
+	step, err := wire.ToStep(s.GetMeasurement(), len(s.GetMeasurement().GetRequests()))
+	if err != nil {
+		t.Fatalf("snapshot of step %d: %v", s.GetStep(), err)
+	}
+	return step
+}
+
+func assign(a *workerv1.Assignment) *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Assignment{Assignment: a}}
+}
+
+// start is an instant of the coordinator's clock, soon.
+func start(step int32, in time.Duration) *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_StartStep{StartStep: &workerv1.StartStep{
+		Step: step, StartUnixNanos: time.Now().Add(skew + in).UnixNano(),
+	}}}
+}
+
+func stop(step int32) *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_StopStep{StopStep: &workerv1.StopStep{Step: step}}}
+}
+
+func acknowledge(before int32) *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Acknowledge{Acknowledge: &workerv1.Acknowledge{Before: before}}}
+}
+
+func finish() *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Finish{Finish: &workerv1.Finish{}}}
+}
+
+// worker is a Run under test.
+type runningWorker struct {
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+func startWorker(t *testing.T, c *coordinator, change ...func(*Config)) *runningWorker {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := Config{
+		Coordinator: c.address, CA: c.ca, TokenFile: file, Run: "run-1", Version: "test",
+	}
+	for _, f := range change {
+		f(&config)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &runningWorker{cancel: cancel, ended: make(chan error, 1)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.ended <- Run(ctx, config)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(patience):
+			t.Error("the worker did not end")
+		}
+	})
+	return w
+}
+
+func (w *runningWorker) ends(t *testing.T, want error) {
+	t.Helper()
+	select {
+	case err := <-w.ended:
+		if !errors.Is(err, want) {
+			t.Errorf("the worker ended with %v, want %v", err, want)
+		}
+	case <-time.After(patience):
+		t.Fatal("the worker did not end")
+	}
+}

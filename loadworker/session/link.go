@@ -1,0 +1,170 @@
+package session
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// serverName is the name in the coordinator's certificate, whatever address it
+// has.
+const serverName = "coordinator.loadtest.dev"
+
+const (
+	// shortestRetry and longestRetry bound the wait between attempts.
+	shortestRetry = 50 * time.Millisecond
+	longestRetry  = time.Second
+	// pingEvery and pingTimeout notice a coordinator that is gone without a word.
+	pingEvery   = 10 * time.Second
+	pingTimeout = 5 * time.Second
+	// maxMessage bounds an assignment, whose bodies are the larger part.
+	maxMessage = 16 << 20
+)
+
+// event is what the link tells the worker: one of its fields is set.
+type event struct {
+	// connected is the outbox of a new stream.
+	connected *outbox
+	// heard is a message, at is when it came.
+	heard *workerv1.SessionResponse
+	at    time.Time
+	// lost is why a stream ended.
+	lost error
+}
+
+// link keeps a stream to the coordinator open.
+type link struct {
+	conn   *grpc.ClientConn
+	events chan event
+	giveUp time.Duration
+}
+
+func newLink(c Config) (*link, error) {
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(c.CA) {
+		return nil, errors.New("coordinator CA: no certificate in PEM")
+	}
+	conn, err := grpc.NewClient(
+		// The name is looked up at each attempt, not by a resolver that remembers.
+		"passthrough:///"+c.Coordinator,
+		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
+			RootCAs: roots, ServerName: serverName, MinVersion: tls.VersionTLS13,
+		})),
+		grpc.WithPerRPCCredentials(tokenFile(c.TokenFile)),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout, PermitWithoutStream: true}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: shortestRetry, Multiplier: 1.6, Jitter: 0.2, MaxDelay: longestRetry},
+			MinConnectTimeout: 5 * time.Second,
+		}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
+		grpc.WithNoProxy(),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("coordinator %s: %w", c.Coordinator, err)
+	}
+	return &link{conn: conn, events: make(chan event), giveUp: c.GiveUp}, nil
+}
+
+// tokenFile is the path of the worker's token, read anew for each stream since
+// the kubelet rotates it.
+type tokenFile string
+
+var _ credentials.PerRPCCredentials = tokenFile("")
+
+// GetRequestMetadata reads the token.
+func (f tokenFile) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	b, err := os.ReadFile(string(f))
+	if err != nil {
+		return nil, fmt.Errorf("read token: %w", err)
+	}
+	return map[string]string{"authorization": "Bearer " + strings.TrimSpace(string(b))}, nil
+}
+
+// RequireTransportSecurity keeps the token from being sent in the clear.
+func (tokenFile) RequireTransportSecurity() bool { return true }
+
+// run keeps a stream open until ctx ends or the coordinator was away too long.
+func (l *link) run(ctx context.Context) error {
+	heard := time.Now()
+	for attempt := 0; ; attempt++ {
+		last, err := l.stream(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !last.IsZero() {
+			heard, attempt = last, 0
+		}
+		if away := time.Since(heard); away >= l.giveUp {
+			return fmt.Errorf("coordinator %s was unreachable for %v: %w", l.conn.Target(), away.Round(time.Second), err)
+		}
+		l.tell(ctx, event{lost: err})
+		wait := min(longestRetry, shortestRetry<<min(attempt, 10))
+		select {
+		case <-time.After(wait/2 + rand.N(wait/2)):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// stream runs one stream to its end, and says when something was last heard.
+func (l *link) stream(ctx context.Context) (heard time.Time, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := workerv1.NewCoordinatorServiceClient(l.conn).Session(ctx)
+	if err != nil {
+		return heard, err
+	}
+	out := newOutbox()
+	l.tell(ctx, event{connected: out})
+	sender := make(chan struct{})
+	go func() {
+		defer close(sender)
+		defer cancel() // a stream that cannot be written to is lost
+		send(ctx, stream, out)
+	}()
+	defer func() { <-sender }()
+	defer cancel()
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return heard, errors.New("closed by the coordinator")
+		}
+		if err != nil {
+			return heard, err
+		}
+		heard = time.Now()
+		l.tell(ctx, event{heard: m, at: heard})
+	}
+}
+
+func send(ctx context.Context, stream workerv1.CoordinatorService_SessionClient, out *outbox) {
+	for {
+		m := out.next(ctx)
+		// The error of a failed Send comes from Recv.
+		if m == nil || stream.Send(m) != nil {
+			return
+		}
+	}
+}
+
+func (l *link) tell(ctx context.Context, e event) {
+	select {
+	case l.events <- e:
+	case <-ctx.Done():
+	}
+}

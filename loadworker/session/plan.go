@@ -1,0 +1,141 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Reasons of a Readiness, spelled as the API's conditions.
+const (
+	reasonInvalidSpec       = "InvalidSpec"
+	reasonTargetUnreachable = "TargetUnreachable"
+	reasonWorkerRefused     = "WorkerRefused"
+)
+
+// refusal is why a worker is not ready.
+type refusal struct {
+	reason string
+	err    error
+}
+
+// plan is an assignment that can be carried out.
+type plan struct {
+	steps  []attack.Step
+	dialer *transport.Dialer
+	runner *attack.Runner
+}
+
+// newPlan compiles an assignment and checks all that can be checked without the
+// target.
+func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
+	p := &plan{}
+	for _, s := range a.GetSteps() {
+		step := toStep(s)
+		if err := step.Check(); err != nil {
+			return nil, &refusal{reasonInvalidSpec, err}
+		}
+		p.steps = append(p.steps, step)
+	}
+	limits := c.Limits()
+	if err := limits.check(p.steps); err != nil {
+		return nil, &refusal{reasonWorkerRefused, err}
+	}
+	src, err := source.New(toSource(a))
+	if err != nil {
+		return nil, &refusal{reasonInvalidSpec, err}
+	}
+	p.dialer, err = transport.NewDialer(transport.Config{
+		URL:    a.GetTarget().GetUrl(),
+		Agent:  "loadtest-operator/" + c.Version,
+		Policy: transport.Policy{AllowSpecial: a.GetTarget().GetAllowSpecialAddresses()},
+		Lookup: c.Lookup,
+	})
+	if err != nil {
+		return nil, &refusal{reasonInvalidSpec, err}
+	}
+	p.runner, err = attack.NewRunner(attack.Config{
+		Source: src, Dialer: p.dialer, Worker: a.GetWorker(),
+		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
+		MaxConnections: int(limits.Connections()),
+		Audit:          a.GetClientHeader() != "",
+	})
+	if err != nil {
+		return nil, &refusal{reasonInvalidSpec, err}
+	}
+	return p, nil
+}
+
+// step finds a step by its index.
+func (p *plan) step(index int32) (attack.Step, error) {
+	for _, s := range p.steps {
+		if s.Index == index {
+			return s, nil
+		}
+	}
+	return attack.Step{}, fmt.Errorf("step %d is not in the assignment", index)
+}
+
+// after is the step that follows, if there is one.
+func (p *plan) after(index int32) (next attack.Step, ok bool) {
+	for _, s := range p.steps {
+		if s.Index > index && (!ok || s.Index < next.Index) {
+			next, ok = s, true
+		}
+	}
+	return next, ok
+}
+
+func toStep(s *workerv1.Step) attack.Step {
+	share := s.GetShare()
+	return attack.Step{
+		Index: s.GetIndex(),
+		Share: pace.Share{First: share.GetFirst(), Stride: share.GetStride(), Count: share.GetCount()},
+		Total: s.GetTotal(),
+		Load:  toLoad(s),
+	}
+}
+
+// toLoad returns nil for a kind that this worker does not know.
+func toLoad(s *workerv1.Step) attack.Load {
+	switch load := s.GetLoad().(type) {
+	case *workerv1.Step_PacedUsers:
+		return attack.PacedUsers{
+			Rate:     pace.Rate(load.PacedUsers.GetTotalRateMicros()),
+			Duration: time.Duration(load.PacedUsers.GetDurationNanos()),
+		}
+	case *workerv1.Step_ClosedUsers:
+		return attack.ClosedUsers{Duration: time.Duration(load.ClosedUsers.GetDurationNanos())}
+	case *workerv1.Step_Burst:
+		return attack.Burst{
+			Requests: int64(load.Burst.GetRequestsPerUser()),
+			Limit:    time.Duration(load.Burst.GetLimitNanos()),
+		}
+	case *workerv1.Step_Arrivals:
+		return attack.Arrivals{
+			Rate:     pace.Rate(load.Arrivals.GetTotalRateMicros()),
+			Duration: time.Duration(load.Arrivals.GetDurationNanos()),
+		}
+	}
+	return nil
+}
+
+func toSource(a *workerv1.Assignment) source.Config {
+	c := source.Config{ClientHeader: a.GetClientHeader(), Seed: a.GetSeed()}
+	for _, r := range a.GetRequests() {
+		request := source.Request{
+			Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(),
+			Body: string(r.GetBody()), Expected: r.GetExpectedStatus(),
+		}
+		for _, h := range r.GetHeaders() {
+			request.Headers = append(request.Headers, source.Header{Name: h.GetName(), Value: h.GetValue()})
+		}
+		c.Requests = append(c.Requests, request)
+	}
+	return c
+}

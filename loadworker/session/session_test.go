@@ -1,0 +1,375 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// target counts what it serves: the oracle of every count.
+type target struct {
+	*httptest.Server
+	served atomic.Int64
+}
+
+func newTarget(t *testing.T, handle http.HandlerFunc) *target {
+	t.Helper()
+	s := &target{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.served.Add(1)
+		if handle != nil {
+			handle(w, r)
+		}
+	}))
+	t.Cleanup(s.Server.Close)
+	return s
+}
+
+func assignment(url string, steps ...*workerv1.Step) *workerv1.Assignment {
+	return &workerv1.Assignment{
+		Run: "run-1", Workers: 1,
+		Target: &workerv1.Target{Url: url, TimeoutNanos: int64(10 * time.Second), AllowSpecialAddresses: true},
+		Requests: []*workerv1.Request{
+			{Name: "read", Kind: "Read", Weight: 1, Method: "GET", Path: "/${user}"},
+		},
+		Steps: steps,
+	}
+}
+
+func burst(index int32, users int64, each int32) *workerv1.Step {
+	return &workerv1.Step{
+		Index: index, Total: users, Share: &workerv1.Share{Stride: 1, Count: users},
+		Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: each, LimitNanos: int64(time.Minute)}},
+	}
+}
+
+func closedUsers(index int32, users int64, d time.Duration) *workerv1.Step {
+	return &workerv1.Step{
+		Index: index, Total: users, Share: &workerv1.Share{Stride: 1, Count: users},
+		Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: int64(d)}},
+	}
+}
+
+func TestRunOfTwoSteps(t *testing.T) {
+	server := newTarget(t, nil)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+
+	s := c.hello(t)
+	s.say(t, assign(assignment(server.URL, burst(0, 10, 5), burst(2, 4, 3))))
+	c.ready(t)
+
+	begin := time.Now().Add(skew)
+	s.say(t, start(0, 50*time.Millisecond))
+	_, got := c.final(t, 0)
+	if r := got.Requests[0]; r.Sent != 50 || r.Outcomes[measure.Success] != 50 || got.Due != 50 || got.Unsent != 0 {
+		t.Errorf("step 0: %+v, due %d, unsent %d; want 50 successes", r, got.Due, got.Unsent)
+	}
+	if n := server.served.Load(); n != 50 {
+		t.Errorf("the server served %d requests, want 50", n)
+	}
+	if got.ConnectionsOpened != 10 {
+		t.Errorf("%d connections opened, want one for each of 10 users", got.ConnectionsOpened)
+	}
+	if got.FirstStart.Before(begin) || got.FirstStart.After(time.Now().Add(skew)) {
+		t.Errorf("began at %v, want an instant of the coordinator's clock since %v", got.FirstStart, begin)
+	}
+
+	s.say(t, acknowledge(1))
+	s.say(t, start(2, 0))
+	if _, got := c.final(t, 2); got.Requests[0].Sent != 12 {
+		t.Errorf("step 2: sent %d, want 12", got.Requests[0].Sent)
+	} else if got.ConnectionsOpened != 0 {
+		t.Errorf("step 2 opened %d connections, want those of step 0 to be used", got.ConnectionsOpened)
+	}
+	s.say(t, finish())
+	w.ends(t, nil)
+	if n := server.served.Load(); n != 62 {
+		t.Errorf("the server served %d requests, want 62", n)
+	}
+}
+
+func TestHello(t *testing.T) {
+	c := startCoordinator(t)
+	w := startWorker(t, c, func(c *Config) { c.Worker = 3 })
+	got := c.hears(t, "anything", func(*workerv1.SessionRequest) bool { return true })
+	want := &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
+		Run: "run-1", Worker: 3, Protocol: 1, Version: "test",
+	}}}
+	if diff := cmp.Diff(want, got.message, protocmp.Transform()); diff != "" {
+		t.Errorf("first message (-want +got):\n%s", diff)
+	}
+	got.session.say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
+	server := newTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	a := assignment(server.URL, closedUsers(0, 4, 1500*time.Millisecond))
+	s := c.hello(t)
+	s.say(t, assign(a))
+	c.ready(t)
+	begin := start(0, 20*time.Millisecond)
+	s.say(t, begin)
+	first := c.live(t, "a snapshot with requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })
+	first.session.hangUp <- errors.New("the operator restarts")
+
+	// A coordinator that knows nothing says it all again.
+	s = c.hello(t)
+	s.say(t, assign(a))
+	s.say(t, begin)
+	c.ready(t)
+	final, got := c.final(t, 0)
+	if final.GetSequence() <= first.message.GetSnapshot().GetSequence() {
+		t.Errorf("final sequence %d, want more than %d", final.GetSequence(), first.message.GetSnapshot().GetSequence())
+	}
+	if n := server.served.Load(); got.Requests[0].Sent != n {
+		t.Errorf("sent %d, the server served %d", got.Requests[0].Sent, n)
+	}
+	s.say(t, begin) // too late: it must not run again
+	s.say(t, acknowledge(1))
+	s.say(t, finish())
+	w.ends(t, nil)
+	if n := server.served.Load(); got.Requests[0].Sent != n {
+		t.Errorf("sent %d, the server served %d in the end", got.Requests[0].Sent, n)
+	}
+}
+
+func TestUnacknowledgedFinalIsSaidAgain(t *testing.T) {
+	server := newTarget(t, nil)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	s := c.hello(t)
+	s.say(t, assign(assignment(server.URL, burst(0, 2, 2), burst(1, 1, 1))))
+	c.ready(t)
+	s.say(t, start(0, 0))
+	before, _ := c.final(t, 0)
+	s.hangUp <- errors.New("lost before it was stored")
+	s = c.hello(t)
+	after, _ := c.final(t, 0)
+	if diff := cmp.Diff(before, after, protocmp.Transform()); diff != "" {
+		t.Errorf("the final snapshot has changed (-before +after):\n%s", diff)
+	}
+	s.say(t, acknowledge(1))
+	s.say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestStopStepCutsWhatRuns(t *testing.T) {
+	release := make(chan struct{})
+	server := newTarget(t, func(http.ResponseWriter, *http.Request) { <-release })
+	t.Cleanup(func() { close(release) })
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	s := c.hello(t)
+	s.say(t, assign(assignment(server.URL, closedUsers(0, 5, time.Hour))))
+	c.ready(t)
+	s.say(t, start(0, 0))
+	c.live(t, "5 requests in flight", func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Unfinished] == 5 })
+	s.say(t, stop(0))
+	s.say(t, stop(0))
+	_, got := c.final(t, 0)
+	if r := got.Requests[0]; r.Sent != 5 || r.Outcomes[measure.Unfinished] != 5 || r.Response.Count() != 0 {
+		t.Errorf("got %+v, want 5 unfinished", r)
+	}
+	if got.Window >= time.Hour || got.Window <= 0 {
+		t.Errorf("window %v, want the time until the cut", got.Window)
+	}
+	s.say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestStopStepOfAStepThatNeverBegan(t *testing.T) {
+	server := newTarget(t, nil)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	s := c.hello(t)
+	s.say(t, assign(assignment(server.URL, burst(0, 1, 1), burst(1, 1, 1))))
+	c.ready(t)
+	s.say(t, stop(0))
+	if _, got := c.final(t, 0); got.Due != 0 || len(got.Requests) != 1 {
+		t.Errorf("got %+v, want an empty measurement", got)
+	}
+	s.say(t, start(0, 0)) // too late
+	s.say(t, start(1, 0))
+	if _, got := c.final(t, 1); got.Requests[0].Sent != 1 {
+		t.Errorf("step 1 sent %d, want 1", got.Requests[0].Sent)
+	}
+	s.say(t, finish())
+	w.ends(t, nil)
+	if n := server.served.Load(); n != 1 {
+		t.Errorf("the server served %d, want 1: step 0 was stopped before it began", n)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	server := newTarget(t, nil)
+	tests := map[string]struct {
+		change  func(*workerv1.Assignment)
+		config  func(*Config)
+		reason  string
+		message string
+	}{
+		"an unknown variable": {
+			change:  func(a *workerv1.Assignment) { a.Requests[0].Body = []byte("${foo}") },
+			reason:  "InvalidSpec",
+			message: `request "read": body: unknown variable ${foo}`,
+		},
+		"a load of an unknown kind": {
+			change:  func(a *workerv1.Assignment) { a.Steps[0].Load = nil },
+			reason:  "InvalidSpec",
+			message: "step 0: no load of a known kind",
+		},
+		"more users than descriptors": {
+			change:  func(a *workerv1.Assignment) { a.Steps[0] = burst(0, 2500, 1) },
+			config:  func(c *Config) { c.Limits = func() Limits { return Limits{Descriptors: 1064, Ports: 28232} } },
+			reason:  "WorkerRefused",
+			message: "step 0 gives the worker 2500 users, but it can hold 1000 connections (1064 file descriptors, 28232 ports): set spec.parallelism to 3 or more",
+		},
+		"a loopback address": {
+			change:  func(a *workerv1.Assignment) { a.Target.AllowSpecialAddresses = false },
+			reason:  "TargetUnreachable",
+			message: "address 127.0.0.1 is refused: a loopback address",
+		},
+		"a name that does not resolve": {
+			change: func(a *workerv1.Assignment) { a.Target.Url = "http://nowhere.invalid" },
+			config: func(c *Config) {
+				c.Lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, nil }
+			},
+			reason:  "TargetUnreachable",
+			message: "target http://nowhere.invalid: resolve: lookup nowhere.invalid: no address",
+		},
+		"a port that nobody listens on": {
+			change:  func(a *workerv1.Assignment) { a.Target.Url = "http://127.0.0.1:1" },
+			reason:  "TargetUnreachable",
+			message: "connection refused",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := startCoordinator(t)
+			w := startWorker(t, c, func(c *Config) {
+				if tt.config != nil {
+					tt.config(c)
+				}
+			})
+			a := assignment(server.URL, burst(0, 1, 1))
+			tt.change(a)
+			s := c.hello(t)
+			s.say(t, assign(a))
+			got := c.readiness(t)
+			if got.GetReady() || got.GetReason() != tt.reason || !strings.Contains(got.GetMessage(), tt.message) {
+				t.Errorf("readiness = %v, want %s: …%s…", got, tt.reason, tt.message)
+			}
+			s.say(t, finish())
+			w.ends(t, nil)
+		})
+	}
+}
+
+func TestReadyOnceTheTargetResolves(t *testing.T) {
+	server := newTarget(t, nil)
+	port := server.URL[strings.LastIndex(server.URL, ":"):]
+	var there atomic.Bool
+	c := startCoordinator(t)
+	w := startWorker(t, c, func(c *Config) {
+		c.Lookup = func(context.Context, string) ([]netip.Addr, error) {
+			if there.Load() {
+				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+			}
+			return nil, nil
+		}
+	})
+	s := c.hello(t)
+	s.say(t, assign(assignment("http://late.test"+port, burst(0, 1, 1))))
+	if r := c.readiness(t); r.GetReason() != "TargetUnreachable" {
+		t.Errorf("readiness = %v, want TargetUnreachable", r)
+	}
+	there.Store(true)
+	c.ready(t)
+	s.say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestEndedEarlyHandsOverWhatItMeasured(t *testing.T) {
+	server := newTarget(t, nil)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	s := c.hello(t)
+	s.say(t, assign(assignment(server.URL, closedUsers(0, 1, time.Hour))))
+	c.ready(t)
+	s.say(t, start(0, 0))
+	c.live(t, "requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })
+	w.cancel()
+	if _, got := c.final(t, 0); got.Requests[0].Sent != server.served.Load() {
+		t.Errorf("sent %d, the server served %d", got.Requests[0].Sent, server.served.Load())
+	}
+	s.say(t, acknowledge(1))
+	w.ends(t, ErrUnfinished)
+}
+
+func TestTokenIsReadAtEachConnection(t *testing.T) {
+	c := startCoordinator(t)
+	var file string
+	w := startWorker(t, c, func(c *Config) { file = c.TokenFile })
+	s := c.hello(t)
+	c.mu.Lock()
+	c.token = "rotated"
+	c.mu.Unlock()
+	if err := os.WriteFile(file, []byte("rotated"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.hangUp <- errors.New("again")
+	c.hello(t).say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestGivesUp(t *testing.T) {
+	c := startCoordinator(t)
+	w := startWorker(t, c, func(c *Config) {
+		c.Coordinator, c.GiveUp = "127.0.0.1:1", time.Nanosecond
+	})
+	select {
+	case err := <-w.ended:
+		if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1 was unreachable") {
+			t.Errorf("ended with %v, want that the coordinator was unreachable", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the worker did not give up")
+	}
+}
+
+func TestRefusesAnUnknownCertificate(t *testing.T) {
+	c, other := startCoordinator(t), startCoordinator(t)
+	w := startWorker(t, c, func(c *Config) { c.CA, c.GiveUp = other.ca, time.Nanosecond })
+	select {
+	case err := <-w.ended:
+		if err == nil || !strings.Contains(err.Error(), "certificate") {
+			t.Errorf("ended with %v, want that the certificate is refused", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the worker did not end")
+	}
+}
+
+func TestRunRefusesATextThatIsNoCertificate(t *testing.T) {
+	err := Run(context.Background(), Config{Coordinator: "127.0.0.1:1", CA: []byte("no PEM")})
+	if err == nil || !strings.Contains(err.Error(), "coordinator CA") {
+		t.Errorf("Run = %v, want an error about the CA", err)
+	}
+}
