@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,8 +19,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// patience is how long each program may take to start or stop. It takes seconds;
-// the default of 20 s is too little where other packages are compiled meanwhile.
+// patience is how long each program may take to start or stop, and the CRD to be
+// served. They take seconds; the defaults of 10 and 20 s are too little where
+// other packages are compiled meanwhile.
 const patience = 2 * time.Minute
 
 // current is the server of the package under test. It is the one piece of
@@ -59,15 +61,18 @@ func start() error {
 	environment := &envtest.Environment{
 		UseExistingCluster:    new(false), // whatever USE_EXISTING_CLUSTER says
 		BinaryAssetsDirectory: dir,
-		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
-
+		CRDInstallOptions: envtest.CRDInstallOptions{
+			Paths:   []string{filepath.Join(root, "config", "crd", "bases")},
+			MaxTime: patience,
+		},
 		ControlPlaneStartTimeout: patience,
 		ControlPlaneStopTimeout:  patience,
 	}
 	config, err := environment.Start()
 	if err != nil {
-		return fmt.Errorf("start the server: %w", err)
+		// What was started before the error would outlive the test.
+		return errors.Join(fmt.Errorf("start the server: %w", err), environment.Stop())
 	}
 	current.environment, current.config, current.assets = environment, config, dir
 	return nil
