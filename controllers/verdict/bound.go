@@ -1,0 +1,177 @@
+package verdict
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// unit is what a metric is counted in.
+type unit int
+
+const (
+	latency unit = iota // microseconds, written 500ms
+	share               // percent, written 1%
+	rate                // per second, written 1000
+	count               // written 0
+)
+
+func unitOf(m v1alpha1.Metric) unit {
+	switch m {
+	case v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricUnsentRate:
+		return share
+	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput:
+		return rate
+	case v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
+		return count
+	default:
+		return latency
+	}
+}
+
+// scales are the suffixes of a latency, in microseconds; "s" comes last, since
+// the others end in it.
+var scales = []struct {
+	suffix string
+	micros int64
+}{{"us", 1}, {"ms", 1_000}, {"s", 1_000_000}}
+
+// parse reads a value as users write bounds, and as format writes values.
+func (u unit) parse(text string) (*big.Rat, error) {
+	number, scale := text, int64(1)
+	switch u {
+	case latency:
+		scale = 0
+		for _, s := range scales {
+			if n, ok := strings.CutSuffix(text, s.suffix); ok {
+				number, scale = n, s.micros
+				break
+			}
+		}
+	case share:
+		n, ok := strings.CutSuffix(text, "%")
+		if !ok {
+			scale = 0
+		}
+		number = n
+	}
+	value, ok := new(big.Rat).SetString(number)
+	if !ok || scale == 0 {
+		return nil, fmt.Errorf("%q is not %s", text, u.example())
+	}
+	return value.Mul(value, big.NewRat(scale, 1)), nil
+}
+
+func (u unit) example() string {
+	switch u {
+	case latency:
+		return "a duration such as 500ms"
+	case share:
+		return "a percentage such as 1%"
+	case rate:
+		return "a number of requests per second such as 1000"
+	default:
+		return "a whole number such as 0"
+	}
+}
+
+// bound is a threshold's limit. Values are exact fractions, so that what is
+// judged does not hang on rounding.
+type bound struct {
+	unit  unit
+	limit *big.Rat
+	// text is the limit as the user wrote it.
+	text string
+	// isMax says that smaller is better.
+	isMax bool
+}
+
+func newBound(t *v1alpha1.Threshold) (bound, error) {
+	b := bound{unit: unitOf(t.Metric)}
+	switch {
+	case t.Max != nil:
+		b.text, b.isMax = *t.Max, true
+	case t.Min != nil:
+		b.text = *t.Min
+	default:
+		return b, fmt.Errorf("exactly one of max and min must be set")
+	}
+	var err error
+	b.limit, err = b.unit.parse(b.text)
+	return b, err
+}
+
+// keeps says whether a value is within the bound.
+func (b bound) keeps(value *big.Rat) bool {
+	if b.isMax {
+		return value.Cmp(b.limit) <= 0
+	}
+	return value.Cmp(b.limit) >= 0
+}
+
+// closer says whether a is nearer to being a breach than c.
+func (b bound) closer(a, c *big.Rat) bool {
+	if b.isMax {
+		return a.Cmp(c) > 0
+	}
+	return a.Cmp(c) < 0
+}
+
+// demand is the bound in words.
+func (b bound) demand() string {
+	if b.isMax {
+		return "at most " + b.text + " is allowed"
+	}
+	return "at least " + b.text + " is required"
+}
+
+// format writes a value. It rounds towards the bound, so that a value which
+// breaches the bound never reads as if it kept it.
+func (b bound) format(value *big.Rat) string {
+	switch b.unit {
+	case latency:
+		return b.formatLatency(value)
+	case share:
+		return b.decimal(value, max(2, b.digits())) + "%"
+	case rate:
+		return b.decimal(value, max(1, b.digits()))
+	default:
+		return b.decimal(value, 0)
+	}
+}
+
+// formatLatency keeps whole microseconds, the unit of the histograms.
+func (b bound) formatLatency(micros *big.Rat) string {
+	switch {
+	case micros.Cmp(big.NewRat(1_000, 1)) < 0:
+		return b.decimal(micros, 0) + "us"
+	case micros.Cmp(big.NewRat(1_000_000, 1)) < 0:
+		return b.decimal(new(big.Rat).Quo(micros, big.NewRat(1_000, 1)), 3) + "ms"
+	default:
+		return b.decimal(new(big.Rat).Quo(micros, big.NewRat(1_000_000, 1)), 6) + "s"
+	}
+}
+
+// digits is how many digits the limit has behind its point.
+func (b bound) digits() int {
+	_, fraction, _ := strings.Cut(strings.TrimSuffix(b.text, "%"), ".")
+	return len(fraction)
+}
+
+// decimal has at most that many digits behind the point, rounded up for a
+// maximum and down for a minimum.
+func (b bound) decimal(value *big.Rat, digits int) string {
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
+	scaled := new(big.Rat).Mul(value, new(big.Rat).SetInt(power))
+	whole, rest := new(big.Int).QuoRem(scaled.Num(), scaled.Denom(), new(big.Int))
+	if b.isMax && rest.Sign() > 0 {
+		whole.Add(whole, big.NewInt(1))
+	}
+	text := new(big.Rat).SetFrac(whole, power).FloatString(digits)
+	if digits > 0 {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}

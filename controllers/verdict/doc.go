@@ -1,0 +1,15 @@
+// Package verdict judges what was measured: a finished step against the
+// thresholds, and a finished run as a whole.
+//
+//	finished step ─ Judge ─▶ []ThresholdStatus   the worst of all steps so far
+//	finished run  ─ Final ─▶ Judgement           Passed, Failed or Inconclusive
+//
+// Failed means that the target breached a threshold. Inconclusive means that the
+// figures do not speak of the target: the generator was the limit, a worker was
+// lost, samples were too few. Passed is left for when neither is the case, so
+// that a Passed can be believed. Each result carries the sentence that explains
+// it.
+//
+// It is pure: it may import the API, packages plan and measure and the standard
+// library; no client, clock or logger.
+package verdict

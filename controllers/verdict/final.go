@@ -1,0 +1,213 @@
+package verdict
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// Judgement is the judgement of a run that went to its end.
+type Judgement struct {
+	// Verdict is Passed, Failed or Inconclusive.
+	Verdict v1alpha1.Verdict
+	// ThresholdsMet, Reason and Message are the condition ThresholdsMet.
+	ThresholdsMet metav1.ConditionStatus
+	// Reason is a reason of that condition.
+	Reason string
+	// Message is the sentence that explains the verdict.
+	Message string
+	// Generator is nil when no step has a result.
+	Generator *Generator
+	// MaxSustainedUsers is the largest number of users of a step up to which
+	// every threshold was kept; nil when there is none.
+	MaxSustainedUsers *int32
+}
+
+// Generator is the condition GeneratorHealthy.
+type Generator struct {
+	// Healthy is false when the generator, not the target, limited a step.
+	Healthy bool
+	// Message is a sentence.
+	Message string
+}
+
+// Final is the judgement of a whole run, from its status alone.
+func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgement {
+	run := run{spec: spec, status: status, steps: plan.Steps(spec), thresholds: results(spec, status.Thresholds)}
+	j := run.judgement()
+	j.Generator = run.generator()
+	j.MaxSustainedUsers = run.maxSustainedUsers()
+	return j
+}
+
+type run struct {
+	spec       *v1alpha1.LoadTestSpec
+	status     *v1alpha1.LoadTestStatus
+	steps      []plan.Step
+	thresholds []v1alpha1.ThresholdStatus
+}
+
+func (r run) judgement() Judgement {
+	if message := r.breach(); message != "" {
+		return Judgement{
+			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
+			Reason: v1alpha1.ReasonThresholdBreached, Message: message,
+		}
+	}
+	// From what explains most to what is explained by it.
+	for _, doubt := range []func() string{r.lostWorkers, r.missingReports, r.sickGenerator, r.undecided} {
+		if message := doubt(); message != "" {
+			return Judgement{
+				Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown,
+				Reason: v1alpha1.ReasonInconclusive, Message: message,
+			}
+		}
+	}
+	passed := Judgement{
+		Verdict: v1alpha1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue,
+		Reason: v1alpha1.ReasonThresholdsKept, Message: "The threshold was kept.",
+	}
+	switch n := len(r.thresholds); {
+	case n == 0:
+		passed.Reason, passed.Message = v1alpha1.ReasonNoThresholds, "There are no thresholds; the test only measured."
+	case n > 1:
+		passed.Message = fmt.Sprintf("All %d thresholds were kept.", n)
+	}
+	return passed
+}
+
+// breach is the sentence of the first breached threshold, in the spec's order.
+func (r run) breach() string {
+	message, more := "", 0
+	for _, t := range r.thresholds {
+		switch {
+		case t.State != v1alpha1.ThresholdFailed:
+		case message == "":
+			message = t.Message
+		default:
+			more++
+		}
+	}
+	switch {
+	case more == 1:
+		message += " One more threshold was breached."
+	case more > 1:
+		message += fmt.Sprintf(" %d more thresholds were breached.", more)
+	}
+	return message
+}
+
+func (r run) lostWorkers() string {
+	switch w := r.status.Workers; {
+	case w.Lost == 1:
+		return fmt.Sprintf("1 of %d workers was lost; the result may leave out what it sent.", w.Desired)
+	case w.Lost > 1:
+		return fmt.Sprintf("%d of %d workers were lost; the result may leave out what they sent.", w.Lost, w.Desired)
+	}
+	return ""
+}
+
+func (r run) missingReports() string {
+	for i, s := range r.ran() {
+		if r.steps[i].Load() && s.WorkersReporting < r.status.Workers.Desired {
+			return fmt.Sprintf("Step %s has the measurements of %d of %d workers.", s.Name, s.WorkersReporting, r.status.Workers.Desired)
+		}
+	}
+	return ""
+}
+
+func (r run) sickGenerator() string {
+	if g := r.generator(); g != nil && !g.Healthy {
+		return g.Message
+	}
+	return ""
+}
+
+// undecided is why a threshold could not be judged.
+func (r run) undecided() string {
+	for i, t := range r.thresholds {
+		switch t.State {
+		case v1alpha1.ThresholdInconclusive:
+			return t.Message
+		case v1alpha1.ThresholdPending:
+			if upTo := r.spec.Thresholds[i].UpTo; upTo != nil {
+				return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upTo).", t.Name, *upTo)
+			}
+			return fmt.Sprintf("Threshold %s was not judged: no step ran.", t.Name)
+		}
+	}
+	return ""
+}
+
+// ran are the steps that were not skipped, pauses included, by their index:
+// skipped steps are at the end.
+func (r run) ran() []v1alpha1.StepStatus {
+	steps := r.status.Steps[:min(len(r.status.Steps), len(r.steps))]
+	for i := range steps {
+		if s := steps[i].State; s != v1alpha1.StepComplete && s != v1alpha1.StepCut {
+			return steps[:i]
+		}
+	}
+	return steps
+}
+
+func (r run) generator() *Generator {
+	var g *Generator
+	for _, s := range r.ran() {
+		if s.Result == nil || s.Result.Generator == nil {
+			continue
+		}
+		if !s.Result.Generator.Healthy {
+			return &Generator{Message: s.Result.Generator.Message}
+		}
+		g = &Generator{Healthy: true, Message: "The generator was not the limit in any step."}
+	}
+	return g
+}
+
+// maxSustainedUsers goes up to the first step in which a threshold was not
+// certainly kept. A threshold's status names the first such step.
+func (r run) maxSustainedUsers() *int32 {
+	doubtful := map[string]bool{}
+	for _, t := range r.thresholds {
+		if t.State == v1alpha1.ThresholdFailed || t.State == v1alpha1.ThresholdInconclusive {
+			doubtful[t.Step] = true
+		}
+	}
+	var largest *int32
+	for i, s := range r.ran() {
+		step := r.steps[i]
+		if !step.Load() {
+			continue
+		}
+		if doubtful[s.Name] || !r.whole(s) {
+			break
+		}
+		if step.Users > 0 && r.judged(step) && (largest == nil || step.Users > *largest) {
+			largest = &step.Users
+		}
+	}
+	return largest
+}
+
+// whole says whether a step went to its end, with all workers and a healthy
+// generator.
+func (r run) whole(s v1alpha1.StepStatus) bool {
+	return s.State == v1alpha1.StepComplete && s.Result != nil &&
+		(s.Result.Generator == nil || s.Result.Generator.Healthy) &&
+		s.WorkersReporting >= r.status.Workers.Desired
+}
+
+// judged says whether any threshold is about the step: users that nobody asked
+// anything of were not sustained.
+func (r run) judged(step plan.Step) bool {
+	for i := range r.spec.Thresholds {
+		if applies(&r.spec.Thresholds[i], step) {
+			return true
+		}
+	}
+	return false
+}

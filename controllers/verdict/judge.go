@@ -1,0 +1,162 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// maxMessage is the bound that the API puts on a threshold's message.
+const maxMessage = 512
+
+// Judge folds one finished step into the thresholds' results: each keeps its
+// worst. previous are the results of the steps before, empty for the first. stop
+// says that the steps that follow are to be skipped.
+func Judge(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) (thresholds []v1alpha1.ThresholdStatus, stop bool) {
+	thresholds = results(spec, previous)
+	for i := range spec.Thresholds {
+		t := &spec.Thresholds[i]
+		if !applies(t, step) {
+			continue
+		}
+		judged := judge(spec, t, step, merged, result)
+		if judged.State == v1alpha1.ThresholdFailed && stops(spec, t) {
+			stop = true
+		}
+		thresholds[i] = worse(t, thresholds[i], judged)
+	}
+	return thresholds, stop
+}
+
+// results are the results so far, Pending before the first step.
+func results(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus) []v1alpha1.ThresholdStatus {
+	if len(previous) == len(spec.Thresholds) {
+		return slices.Clone(previous)
+	}
+	list := make([]v1alpha1.ThresholdStatus, len(spec.Thresholds))
+	for i := range spec.Thresholds {
+		list[i] = pending(&spec.Thresholds[i])
+	}
+	return list
+}
+
+func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
+	status := v1alpha1.ThresholdStatus{Name: t.Name, State: v1alpha1.ThresholdPending}
+	if status.Name == "" {
+		status.Name = string(t.Metric)
+	}
+	switch {
+	case t.Max != nil:
+		status.Limit = *t.Max
+	case t.Min != nil:
+		status.Limit = *t.Min
+	}
+	return status
+}
+
+// applies says whether a threshold is about a step: one that sends load, of not
+// more users than it is meant for.
+func applies(t *v1alpha1.Threshold, step plan.Step) bool {
+	return step.Load() && (t.UpTo == nil || step.Users <= *t.UpTo)
+}
+
+func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
+	return t.OnBreach == v1alpha1.BreachStopLadder || spec.Ladder != nil && spec.Ladder.StopOnBreach
+}
+
+// judge is the result of one threshold in one step.
+func judge(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) v1alpha1.ThresholdStatus {
+	status := pending(t)
+	status.Step = step.Name
+	status.State = v1alpha1.ThresholdInconclusive
+	b, err := newBound(t)
+	if err != nil {
+		status.Message = fmt.Sprintf("The bound of %s cannot be read: %v.", subject(t), err)
+		return status
+	}
+	s, err := newSample(spec, t, step, merged, result)
+	if err != nil {
+		status.Message = fmt.Sprintf("%s cannot be judged: %v.", s.place(), err)
+		return status
+	}
+	o := s.observe()
+	if o.value == nil {
+		status.Message = limited(o.caveat)
+		return status
+	}
+	status.Observed = b.format(o.value)
+	status.State, status.Message = decide(s, b, o, status.Observed)
+	status.Message = limited(status.Message)
+	return status
+}
+
+// decide compares a value with its bound.
+func decide(s sample, b bound, o observation, observed string) (v1alpha1.ThresholdState, string) {
+	sentence := fmt.Sprintf("%s is %s in step %s; %s", subject(s.threshold), observed, s.step.Name, b.demand())
+	switch {
+	case !b.keeps(o.value) && s.generatorsFault():
+		return v1alpha1.ThresholdInconclusive, sentence + ", but the generator was the limit, not the target."
+	case !b.keeps(o.value):
+		return v1alpha1.ThresholdFailed, sentence + "."
+	case b.isMax && (o.worst == nil || !b.keeps(o.worst)):
+		return v1alpha1.ThresholdInconclusive, o.caveat
+	}
+	return v1alpha1.ThresholdPassed, sentence + "."
+}
+
+// generatorsFault says whether a breach may be the generator's doing. Sending
+// late makes responses late and few; it makes no target fail, deny or
+// over-grant.
+func (s sample) generatorsFault() bool {
+	if s.result.Generator == nil || s.result.Generator.Healthy {
+		return false
+	}
+	switch s.threshold.Metric {
+	case v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
+		return false
+	}
+	return true
+}
+
+// severity orders the states; the worst of all steps is the threshold's result.
+var severity = map[v1alpha1.ThresholdState]int{
+	v1alpha1.ThresholdPending:      0,
+	v1alpha1.ThresholdPassed:       1,
+	v1alpha1.ThresholdInconclusive: 2,
+	v1alpha1.ThresholdFailed:       3,
+}
+
+// worse is the worse of two results of a threshold. Of two breaches the first
+// counts: the target broke there. Of two passes the narrower one does.
+func worse(t *v1alpha1.Threshold, old, latest v1alpha1.ThresholdStatus) v1alpha1.ThresholdStatus {
+	switch {
+	case severity[latest.State] > severity[old.State]:
+		return latest
+	case severity[latest.State] == severity[old.State] && latest.State == v1alpha1.ThresholdPassed && narrower(t, latest, old):
+		return latest
+	}
+	return old
+}
+
+// narrower says whether a was kept by a smaller margin than c.
+func narrower(t *v1alpha1.Threshold, a, c v1alpha1.ThresholdStatus) bool {
+	b, err := newBound(t)
+	if err != nil {
+		return false
+	}
+	va, errA := b.unit.parse(a.Observed)
+	vc, errC := b.unit.parse(c.Observed)
+	return errA == nil && errC == nil && b.closer(va, vc)
+}
+
+// limited cuts a message to the API's bound.
+func limited(message string) string {
+	runes := []rune(message)
+	if len(runes) <= maxMessage {
+		return message
+	}
+	return string(runes[:maxMessage-1]) + "…"
+}

@@ -1,0 +1,190 @@
+package verdict
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// parts is what quantiles are counted in: p99.9 is 9990 of them.
+const parts = 10_000
+
+var quantiles = map[v1alpha1.Metric]int64{
+	"p50": 5000, "p75": 7500, "p90": 9000, "p95": 9500, "p99": 9900, "p99.9": 9990, "p99.99": 9999,
+}
+
+// observation is the value of a metric in a step.
+type observation struct {
+	// value is nil when it is not known.
+	value *big.Rat
+	// worst is the value that a maximum must also keep, nil when there is no
+	// telling: it counts what the value leaves out at its worst.
+	worst *big.Rat
+	// caveat is the sentence that says why the value is not known, or what it
+	// leaves out.
+	caveat string
+}
+
+// certain is a value that leaves nothing out.
+func certain(value *big.Rat) observation { return observation{value: value, worst: value} }
+
+func unknown(format string, args ...any) observation {
+	return observation{caveat: fmt.Sprintf(format, args...)}
+}
+
+// sample is the part of a step that a threshold looks at.
+type sample struct {
+	threshold *v1alpha1.Threshold
+	step      plan.Step
+	merged    *measure.Step
+	result    *v1alpha1.StepResult
+	request   measure.Request // of all requests that the threshold names
+}
+
+func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) (sample, error) {
+	s := sample{threshold: t, step: step, merged: merged, result: result, request: measure.NewRequest()}
+	if merged == nil || result == nil {
+		return s, nil
+	}
+	names := plan.RequestNames(spec)
+	for i := range merged.Requests {
+		if len(t.Requests) > 0 && (i >= len(names) || !slices.Contains(t.Requests, names[i])) {
+			continue
+		}
+		if err := s.request.Merge(&merged.Requests[i]); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// subject is what a sentence about the threshold is about.
+func subject(t *v1alpha1.Threshold) string {
+	switch n := len(t.Requests); {
+	case n == 0:
+		return string(t.Metric)
+	case n > 3:
+		return fmt.Sprintf("%s of %d requests", t.Metric, n)
+	}
+	return string(t.Metric) + " of " + strings.Join(t.Requests, ", ")
+}
+
+// place is the subject and where it was observed.
+func (s sample) place() string {
+	if len(s.threshold.Requests) == 0 {
+		return fmt.Sprintf("%s of step %s", s.threshold.Metric, s.step.Name)
+	}
+	return fmt.Sprintf("%s in step %s", subject(s.threshold), s.step.Name)
+}
+
+// observe is the value of the threshold's metric.
+func (s sample) observe() observation {
+	if s.request.Sent == 0 {
+		return unknown("%s cannot be judged: no request was sent.", s.place())
+	}
+	switch s.threshold.Metric {
+	case v1alpha1.MetricFailureRate:
+		return certain(percent(s.request.Sent-s.request.Expected, s.request.Sent))
+	case v1alpha1.MetricRateLimitedRate:
+		return certain(percent(s.request.Outcomes[measure.RateLimited], s.request.Sent))
+	case v1alpha1.MetricUnsentRate:
+		if s.merged.Due == 0 {
+			return unknown("%s cannot be judged: no request was due.", s.place())
+		}
+		return certain(percent(s.merged.Unsent, s.merged.Due))
+	case v1alpha1.MetricGoodput:
+		return s.perSecond(s.request.ExpectedInWindow)
+	case v1alpha1.MetricThroughput:
+		return s.perSecond(s.request.CompletedInWindow)
+	case v1alpha1.MetricOverLimitGrants:
+		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.OverLimitGrants })
+	case v1alpha1.MetricFalseDenials:
+		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.FalseDenials })
+	}
+	return s.latency()
+}
+
+func percent(part, whole int64) *big.Rat {
+	return new(big.Rat).Mul(big.NewRat(part, whole), big.NewRat(100, 1))
+}
+
+// perSecond is 0 without a window if nothing was answered: the window of a
+// burst ends with its last response, and there was none.
+func (s sample) perSecond(n int64) observation {
+	switch {
+	case s.merged.Window > 0:
+		return certain(new(big.Rat).Mul(big.NewRat(n, int64(s.merged.Window)), big.NewRat(int64(time.Second), 1)))
+	case s.request.CompletedInWindow == 0:
+		return certain(new(big.Rat))
+	}
+	return unknown("%s cannot be judged: the step has no window.", s.place())
+}
+
+// audit is a lower bound; requests that were not audited may hide more.
+func (s sample) audit(value func(*v1alpha1.RateLimitStatus) int64) observation {
+	if s.result.RateLimit == nil {
+		return unknown("%s cannot be judged: spec.rateLimit is not set.", s.place())
+	}
+	o := certain(new(big.Rat).SetInt64(value(s.result.RateLimit)))
+	if n := s.result.RateLimit.Untracked; n > 0 {
+		o.worst = nil
+		o.caveat = fmt.Sprintf("%s leaves out %d requests of clients that were not tracked.", s.place(), n)
+	}
+	return o
+}
+
+// latency is a quantile, mean or maximum of response time. What was still in
+// flight when the step was cut has no response time, but would have had a long
+// one: leaving it out must not make a slow target look fast.
+func (s sample) latency() observation {
+	q, needed := quantiles[s.threshold.Metric], int64(1)
+	if q > 0 {
+		needed = parts / (parts - q)
+	}
+	h, unfinished := s.request.Response, s.request.Outcomes[measure.Unfinished]
+	n := h.Count()
+	if n < needed {
+		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
+	}
+	o := certain(micros(s.pick(h, q)))
+	if unfinished > 0 {
+		o.worst = withUnfinished(h, q, unfinished)
+		o.caveat = fmt.Sprintf("%s leaves out %d requests that had no answer when the step was cut.", s.place(), unfinished)
+	}
+	return o
+}
+
+func (s sample) pick(h *measure.Histogram, q int64) time.Duration {
+	switch s.threshold.Metric {
+	case v1alpha1.MetricMax:
+		return h.Max()
+	case v1alpha1.MetricMean:
+		return h.Mean().Round(measure.Lowest)
+	}
+	d, _ := h.Quantile(float64(q) / parts)
+	return d
+}
+
+// withUnfinished is the nearest-rank quantile if every unfinished request had
+// taken for ever; nil when the quantile is among those. Maximum and mean always
+// are.
+func withUnfinished(h *measure.Histogram, q, unfinished int64) *big.Rat {
+	n := h.Count()
+	rank := (q*(n+unfinished) + parts - 1) / parts
+	switch {
+	case q == 0 || rank > n:
+		return nil
+	case rank == n:
+		return micros(h.Max())
+	}
+	d, _ := h.Quantile(float64(rank) / float64(n))
+	return micros(d)
+}
+
+func micros(d time.Duration) *big.Rat { return big.NewRat(int64(d), int64(time.Microsecond)) }
