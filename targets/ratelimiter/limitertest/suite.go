@@ -74,13 +74,20 @@ func refills(t *testing.T, s Subject) {
 
 func fractions(t *testing.T, s Subject) {
 	Sequential(t, s.Limiter, "client", 50)
-	s.Pass("client", 40*time.Second)
-	if d := take(t, s.Limiter, "client"); d.Allowed {
-		t.Fatal("granted after 0.4 of a token's time")
-	}
-	s.Pass("client", 70*time.Second)
-	if d := take(t, s.Limiter, "client"); !d.Allowed {
-		t.Error("denied after 1.1 of a token's time: the request in between threw away the fraction")
+	for _, step := range []struct {
+		pass    time.Duration
+		allowed bool
+	}{
+		{40 * time.Second, false}, // 0.4 of a token, which the denial must not throw away
+		{70 * time.Second, true},  // 1.1
+		{160 * time.Second, true}, // 0.1 + 1.6, of which the grant must leave 0.7
+		{0, false},                // 0.7
+		{40 * time.Second, true},  // 1.1
+	} {
+		s.Pass("client", step.pass)
+		if d := take(t, s.Limiter, "client"); d.Allowed != step.allowed {
+			t.Fatalf("%v later: allowed = %v, want %v", step.pass, d.Allowed, step.allowed)
+		}
 	}
 }
 

@@ -106,7 +106,7 @@ func TestReplicaClockInWholeSeconds(t *testing.T) {
 func TestClockRunsBackwards(t *testing.T) {
 	for _, strategy := range ratelimiter.Strategies() {
 		t.Run(string(strategy), func(t *testing.T) {
-			subject := factory(strategy)(t, seed)
+			subject := factory(strategy)(t, ratelimiter.Contract{Capacity: 50, RefillPerSecond: 0.01})
 			limitertest.Sequential(t, subject.Limiter, "client", 40)
 			subject.Pass("client", -time.Hour)
 			want := limitertest.Tally{Granted: 10, Denied: 20}

@@ -1,0 +1,71 @@
+package redis
+
+import (
+	"bufio"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+)
+
+// forgetful is a server that hangs up on every script instead of replying, as a
+// network does that fails just then.
+func forgetful(t *testing.T, scripts *atomic.Int64) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go forget(conn, scripts)
+		}
+	}()
+	return ln.Addr().String()
+}
+
+// forget answers each command of the handshake with an error, which clients
+// take for an old server.
+func forget(conn net.Conn, scripts *atomic.Int64) {
+	defer conn.Close()
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		switch line := strings.ToLower(lines.Text()); {
+		case line == "evalsha" || line == "eval":
+			scripts.Add(1)
+			return
+		case strings.HasPrefix(line, "*"):
+			if _, err := conn.Write([]byte("-ERR unknown command\r\n")); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// A reply that is lost may be that of a grant. To ask again would take a second
+// token for one request.
+func TestALostReplyIsNotAskedForAgain(t *testing.T) {
+	var scripts atomic.Int64
+	store, err := Open(Options{Addr: forgetful(t, &scripts), PoolSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	limiter := newLimiter(t, store, Config{Strategy: ratelimiter.Lua, Contract: seed, Now: (&manual{}).Now})
+	if got, err := limiter.Take(t.Context(), "client"); err == nil {
+		t.Errorf("decision = %+v, want an error", got)
+	}
+	if got := scripts.Load(); got != 1 {
+		t.Errorf("asked %d times, want once", got)
+	}
+}
