@@ -2,6 +2,7 @@ package redis
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -39,6 +40,10 @@ func forget(conn net.Conn, scripts *atomic.Int64) {
 		switch line := strings.ToLower(lines.Text()); {
 		case line == "evalsha" || line == "eval":
 			scripts.Add(1)
+			// Closed with the rest unread, the connection would be reset, which
+			// the client takes for a different failure than its end.
+			_ = conn.(*net.TCPConn).CloseWrite()
+			_, _ = io.Copy(io.Discard, conn)
 			return
 		case strings.HasPrefix(line, "*"):
 			if _, err := conn.Write([]byte("-ERR unknown command\r\n")); err != nil {
