@@ -58,7 +58,7 @@ func (r run) judgement() Judgement {
 		}
 	}
 	// From what explains most to what is explained by it.
-	for _, doubt := range []func() string{r.lostWorkers, r.missingReports, r.sickGenerator, r.undecided} {
+	for _, doubt := range []func() string{r.lostWorkers, r.missingMeasurements, r.sickGenerator, r.undecided} {
 		if message := doubt(); message != "" {
 			return Judgement{
 				Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown,
@@ -110,9 +110,15 @@ func (r run) lostWorkers() string {
 	return ""
 }
 
-func (r run) missingReports() string {
+func (r run) missingMeasurements() string {
 	for i, s := range r.ran() {
-		if r.steps[i].Load() && s.WorkersReporting < r.status.Workers.Desired {
+		if !r.steps[i].Load() {
+			continue
+		}
+		if s.State == v1alpha1.StepCut {
+			return fmt.Sprintf("Step %s was cut before its end.", s.Name)
+		}
+		if s.WorkersReporting < r.status.Workers.Desired {
 			return fmt.Sprintf("Step %s has the measurements of %d of %d workers.", s.Name, s.WorkersReporting, r.status.Workers.Desired)
 		}
 	}

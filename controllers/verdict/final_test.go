@@ -1,0 +1,252 @@
+package verdict_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
+)
+
+// ladder is a ladder with rests and two thresholds, the second up to 100 users.
+func ladder(users ...int32) *v1alpha1.LoadTestSpec {
+	small := atMost("p95", "500ms")
+	small.Name, small.UpTo = "fast", ptr(int32(100))
+	s := spec(atMost("failureRate", "1%"), small)
+	s.Ladder = &v1alpha1.Ladder{
+		Users:    users,
+		Duration: metav1.Duration{Duration: time.Second},
+		Rest:     &metav1.Duration{Duration: time.Second},
+	}
+	return s
+}
+
+// done is a status in which all steps of ladder(10, 100, 1000) ran, and all
+// thresholds were kept.
+func done(edits ...func(*v1alpha1.LoadTestStatus)) *v1alpha1.LoadTestStatus {
+	s := &v1alpha1.LoadTestStatus{
+		Workers: v1alpha1.WorkerCounts{Desired: 4, Ready: 4},
+		Thresholds: []v1alpha1.ThresholdStatus{
+			{Name: "failureRate", State: v1alpha1.ThresholdPassed, Step: "1000"},
+			{Name: "fast", State: v1alpha1.ThresholdPassed, Step: "100"},
+		},
+	}
+	for _, name := range []string{"10", "rest", "100", "rest", "1000"} {
+		step := v1alpha1.StepStatus{Name: name, State: v1alpha1.StepComplete}
+		if name != "rest" {
+			step.WorkersReporting = 4
+			step.Result = &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Healthy: true}}
+		}
+		s.Steps = append(s.Steps, step)
+	}
+	for _, edit := range edits {
+		edit(s)
+	}
+	return s
+}
+
+func breached(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
+	return func(s *v1alpha1.LoadTestStatus) {
+		s.Thresholds[threshold].State = v1alpha1.ThresholdFailed
+		s.Thresholds[threshold].Step = step
+		s.Thresholds[threshold].Message = s.Thresholds[threshold].Name + " is too much in step " + step + "."
+	}
+}
+
+func doubted(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
+	return func(s *v1alpha1.LoadTestStatus) {
+		s.Thresholds[threshold].State = v1alpha1.ThresholdInconclusive
+		s.Thresholds[threshold].Step = step
+		s.Thresholds[threshold].Message = s.Thresholds[threshold].Name + " has too few samples in step " + step + "."
+	}
+}
+
+func skipFrom(i int) func(*v1alpha1.LoadTestStatus) {
+	return func(s *v1alpha1.LoadTestStatus) {
+		for ; i < len(s.Steps); i++ {
+			s.Steps[i] = v1alpha1.StepStatus{Name: s.Steps[i].Name, State: v1alpha1.StepSkipped}
+		}
+	}
+}
+
+func limited(step int) func(*v1alpha1.LoadTestStatus) {
+	return func(s *v1alpha1.LoadTestStatus) {
+		s.Steps[step].Result.Generator = &v1alpha1.GeneratorStatus{Message: "Step " + s.Steps[step].Name + " was sent late."}
+	}
+}
+
+func lost(n int32) func(*v1alpha1.LoadTestStatus) {
+	return func(s *v1alpha1.LoadTestStatus) { s.Workers.Lost = n }
+}
+
+func TestFinal(t *testing.T) {
+	healthy := &verdict.Generator{Healthy: true, Message: "The generator was not the limit in any step."}
+	failed := func(message string, users *int32) verdict.Judgement {
+		return verdict.Judgement{
+			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse, Reason: v1alpha1.ReasonThresholdBreached,
+			Message: message, Generator: healthy, MaxSustainedUsers: users,
+		}
+	}
+	inconclusive := func(message string, users *int32) verdict.Judgement {
+		return verdict.Judgement{
+			Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInconclusive,
+			Message: message, Generator: healthy, MaxSustainedUsers: users,
+		}
+	}
+	passed := func(reason, message string, users *int32) verdict.Judgement {
+		return verdict.Judgement{
+			Verdict: v1alpha1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue, Reason: reason,
+			Message: message, Generator: healthy, MaxSustainedUsers: users,
+		}
+	}
+	sick := func(j verdict.Judgement, message string) verdict.Judgement {
+		j.Generator = &verdict.Generator{Message: message}
+		return j
+	}
+	one := func(s *v1alpha1.LoadTestSpec) { s.Thresholds = s.Thresholds[:1] }
+	none := func(s *v1alpha1.LoadTestSpec) { s.Thresholds = nil }
+
+	tests := map[string]struct {
+		edit   func(*v1alpha1.LoadTestSpec)
+		status *v1alpha1.LoadTestStatus
+		want   verdict.Judgement
+	}{
+		"all kept": {
+			status: done(),
+			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(1000))),
+		},
+		"the only one kept": {
+			edit: one, status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }),
+			want: passed(v1alpha1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
+		},
+		"nothing to judge": {
+			edit: none, status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
+			want: passed(v1alpha1.ReasonNoThresholds, "There are no thresholds; the test only measured.", nil),
+		},
+		"nothing to judge, and a worker lost": {
+			edit: none, status: done(lost(1), func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
+			want: inconclusive("1 of 4 workers was lost; the result may leave out what it sent.", nil),
+		},
+		"breached": {
+			status: done(breached(0, "1000")),
+			want:   failed("failureRate is too much in step 1000.", ptr(int32(100))),
+		},
+		"breached in the first step": {
+			status: done(breached(0, "10"), skipFrom(1)),
+			want:   failed("failureRate is too much in step 10.", nil),
+		},
+		"two breached": {
+			status: done(breached(0, "1000"), breached(1, "100")),
+			want:   failed("failureRate is too much in step 1000. One more threshold was breached.", ptr(int32(10))),
+		},
+		"three breached": {
+			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("max", "1s")) },
+			status: done(breached(0, "1000"), breached(1, "1000"), func(s *v1alpha1.LoadTestStatus) {
+				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{State: v1alpha1.ThresholdFailed, Step: "1000"})
+			}),
+			want: failed("failureRate is too much in step 1000. 2 more thresholds were breached.", ptr(int32(100))),
+		},
+		"a breach outweighs every doubt": {
+			status: done(doubted(0, "100"), breached(1, "100"), lost(2)),
+			want:   failed("fast is too much in step 100.", ptr(int32(10))),
+		},
+		"in doubt": {
+			status: done(doubted(1, "10")),
+			want:   inconclusive("fast has too few samples in step 10.", nil),
+		},
+		"in doubt at the top": {
+			status: done(doubted(0, "1000")),
+			want:   inconclusive("failureRate has too few samples in step 1000.", ptr(int32(100))),
+		},
+		"the generator was the limit": {
+			status: done(limited(4), doubted(0, "1000")),
+			want:   sick(inconclusive("Step 1000 was sent late.", ptr(int32(100))), "Step 1000 was sent late."),
+		},
+		"the generator was the limit before the breach": {
+			status: done(limited(2), breached(0, "1000")),
+			want:   sick(failed("failureRate is too much in step 1000.", ptr(int32(10))), "Step 100 was sent late."),
+		},
+		"a worker lost": {
+			status: done(lost(1), limited(4)),
+			want:   sick(inconclusive("1 of 4 workers was lost; the result may leave out what it sent.", ptr(int32(100))), "Step 1000 was sent late."),
+		},
+		"workers lost": {
+			status: done(lost(3), skipFrom(3)),
+			want:   inconclusive("3 of 4 workers were lost; the result may leave out what they sent.", ptr(int32(100))),
+		},
+		"a report missing": {
+			status: done(func(s *v1alpha1.LoadTestStatus) { s.Steps[2].WorkersReporting = 3 }),
+			want:   inconclusive("Step 100 has the measurements of 3 of 4 workers.", ptr(int32(10))),
+		},
+		"a threshold that no step is small enough for": {
+			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds[1].UpTo = ptr(int32(5)) },
+			status: done(func(s *v1alpha1.LoadTestStatus) {
+				s.Thresholds[1] = v1alpha1.ThresholdStatus{Name: "fast", State: v1alpha1.ThresholdPending}
+			}),
+			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upTo).", ptr(int32(1000))),
+		},
+		"a status without thresholds": {
+			status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
+			want:   inconclusive("Threshold failureRate was not judged: no step ran.", ptr(int32(1000))),
+		},
+		"users that no threshold is about are not sustained": {
+			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpTo = ptr(int32(100)) },
+			status: done(),
+			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
+		},
+		"a step that was cut": {
+			status: done(func(s *v1alpha1.LoadTestStatus) { s.Steps[4].State = v1alpha1.StepCut }),
+			want:   inconclusive("Step 1000 was cut before its end.", ptr(int32(100))),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := ladder(10, 100, 1000)
+			if tc.edit != nil {
+				tc.edit(s)
+			}
+			before := tc.status.DeepCopy()
+			if diff := cmp.Diff(tc.want, verdict.Final(s, tc.status)); diff != "" {
+				t.Errorf("judgement (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, tc.status); diff != "" {
+				t.Errorf("Final changed its argument (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFinalOfARunWithoutResults(t *testing.T) {
+	got := verdict.Final(ladder(10), &v1alpha1.LoadTestStatus{})
+	want := verdict.Judgement{
+		Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInconclusive,
+		Message: "Threshold failureRate was not judged: no step ran.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("judgement (-want +got):\n%s", diff)
+	}
+}
+
+// A smaller step after a larger one does not lower what was sustained.
+func TestTheLargestSustainedStepCounts(t *testing.T) {
+	got := verdict.Final(ladder(1000, 10, 100), done(func(s *v1alpha1.LoadTestStatus) {
+		s.Steps[0].Name, s.Steps[2].Name, s.Steps[4].Name = "1000", "10", "100"
+	}))
+	if got.MaxSustainedUsers == nil || *got.MaxSustainedUsers != 1000 {
+		t.Errorf("max sustained users is %v, want 1000", got.MaxSustainedUsers)
+	}
+}
+
+func TestArrivalsSustainNoUsers(t *testing.T) {
+	s := spec(atMost("failureRate", "1%"))
+	s.Steps = []v1alpha1.Step{{Name: "10", Rate: ptr(v1alpha1.Decimal("10")), Duration: &metav1.Duration{Duration: time.Second}}}
+	got := verdict.Final(s, done(func(status *v1alpha1.LoadTestStatus) {
+		status.Steps, status.Thresholds = status.Steps[:1], status.Thresholds[:1]
+	}))
+	if got.MaxSustainedUsers != nil || got.Verdict != v1alpha1.VerdictPassed {
+		t.Errorf("verdict %s with %v users, want Passed with none", got.Verdict, got.MaxSustainedUsers)
+	}
+}
