@@ -103,7 +103,7 @@ func toErrors(samples []*workerv1.ErrorSample) (map[measure.Outcome]string, erro
 		if _, ok := errs[measure.Outcome(o)]; ok {
 			return nil, fmt.Errorf("errors[%d]: %v comes twice", i, measure.Outcome(o))
 		}
-		errs[measure.Outcome(o)] = cleanText(e.GetMessage())
+		errs[measure.Outcome(o)] = CleanText(e.GetMessage())
 	}
 	return errs, nil
 }

@@ -108,7 +108,7 @@ func fromLedger(l *measure.Ledger) *workerv1.Ledger {
 func fromErrors(errs map[measure.Outcome]string) []*workerv1.ErrorSample {
 	var samples []*workerv1.ErrorSample
 	for _, class := range slices.Sorted(maps.Keys(errs)) {
-		samples = append(samples, &workerv1.ErrorSample{Outcome: int32(class), Message: cleanText(errs[class])})
+		samples = append(samples, &workerv1.ErrorSample{Outcome: int32(class), Message: CleanText(errs[class])})
 	}
 	return samples
 }

@@ -23,7 +23,7 @@ type Reading struct {
 // It keeps nothing of m.
 func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if m == nil {
-		return nil, errors.New("measurement: missing")
+		return nil, errors.New("missing")
 	}
 	if len(m.GetRequests()) != requests {
 		return nil, fmt.Errorf("requests: %d, the plan has %d", len(m.GetRequests()), requests)

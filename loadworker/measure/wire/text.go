@@ -10,10 +10,10 @@ import (
 // with two addresses, short enough for a condition.
 const MaxErrorBytes = 256
 
-// cleanText makes a text that came from a target or a worker fit to be shown:
+// CleanText makes a text that came from a target or a worker fit to be shown:
 // no control characters (a terminal would obey them), valid UTF-8, and cut at a
 // rune boundary.
-func cleanText(s string) string {
+func CleanText(s string) string {
 	// A rune is at least one byte: cutting first keeps a huge text cheap.
 	if len(s) > 4*MaxErrorBytes {
 		s = s[:4*MaxErrorBytes]

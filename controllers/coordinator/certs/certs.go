@@ -1,0 +1,108 @@
+package certs
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ServerName is the name in the certificate, and what workers verify.
+const ServerName = "coordinator.loadtest.dev"
+
+const (
+	// validity is that of the CA as well: its key is not kept, so that it has
+	// nothing to do once its one certificate has expired.
+	validity = 365 * 24 * time.Hour
+	// backdate lets a worker connect whose node's clock is behind.
+	backdate = time.Hour
+	// remaining is for how long a pair must be valid to be used: longer than any
+	// run, since workers get the CA when they start and keep it.
+	remaining = 30 * 24 * time.Hour
+)
+
+// Generate makes a CA and one serving certificate signed by it, all in PEM.
+//
+// The CA's key is dropped: no second certificate that workers would trust can
+// ever be made, by anyone. The price is that renewal replaces the CA too, which
+// is why Valid asks for a pair that outlives any run.
+func Generate(now time.Time) (caPEM, certPEM, keyPEM []byte, err error) {
+	ca := template("loadtest coordinator CA", now)
+	ca.IsCA = true
+	ca.MaxPathLenZero = true
+	ca.KeyUsage = x509.KeyUsageCertSign
+	// Whoever had the key could still impersonate nobody else.
+	ca.PermittedDNSDomainsCritical = true
+	ca.PermittedDNSDomains = []string{ServerName}
+	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("generate CA key: %w", err)
+	}
+	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, caKey.Public(), caKey)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("create CA: %w", err)
+	}
+
+	leaf := template(ServerName, now)
+	leaf.DNSNames = []string{ServerName}
+	leaf.KeyUsage = x509.KeyUsageDigitalSignature
+	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("generate key: %w", err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), caKey)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("create certificate: %w", err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("marshal key: %w", err)
+	}
+	return encode("CERTIFICATE", caDER), encode("CERTIFICATE", der), encode("PRIVATE KEY", keyDER), nil
+}
+
+// Valid is nil if a stored pair can be used now and for 30 days; if not, it says
+// why, and a new one is to be generated.
+func Valid(caPEM, certPEM, keyPEM []byte, now time.Time) error {
+	pair, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		return fmt.Errorf("load certificate and key: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(caPEM) {
+		return errors.New("load CA: no certificate in PEM")
+	}
+	for _, at := range []time.Time{now, now.Add(remaining)} {
+		_, err := pair.Leaf.Verify(x509.VerifyOptions{
+			DNSName:     ServerName,
+			Roots:       roots,
+			CurrentTime: at,
+			KeyUsages:   []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		})
+		if err != nil {
+			return fmt.Errorf("verify certificate at %s: %w", at.UTC().Format(time.RFC3339), err)
+		}
+	}
+	return nil
+}
+
+// template leaves the serial number to the library, which draws it.
+func template(name string, now time.Time) *x509.Certificate {
+	return &x509.Certificate{
+		Subject:               pkix.Name{CommonName: name},
+		NotBefore:             now.Add(-backdate),
+		NotAfter:              now.Add(validity),
+		BasicConstraintsValid: true,
+	}
+}
+
+func encode(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}

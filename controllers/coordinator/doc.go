@@ -1,0 +1,25 @@
+// Package coordinator is where workers connect: it owns their sessions, the
+// start gate and the live merge of a run.
+//
+// It decides nothing about a run. What the run wants of its workers now is
+// directed to it; what is known of them is observed from it:
+//
+//	reconciler                     coordinator                    workers
+//	  Direct(run, Directive) ────▶ run ◀─ told / not told yet ─▶ session ═══ worker 0
+//	  Observe(run)           ◀──── merge ◀─ latest snapshots ─── session ═══ worker 1
+//	  notify(run)            ◀──── something changed             …
+//
+// A Directive is a state and so is a Snapshot. Each session's sender compares
+// the directive with what that session was told and sends the difference; a
+// snapshot replaces the worker's earlier one of that step. So a reconnect, a
+// repeated call and a restart of the operator change nothing: a new coordinator
+// that is directed as the old one was, and hears from the workers what they hold
+// unacknowledged, ends with the same totals.
+//
+// A session is two goroutines: gRPC's, which runs Session and is the sender, and
+// the receiver that it starts. One mutex guards all state; nothing blocks while
+// holding it, and neither merging, validating nor notifying happens under it.
+//
+// It knows nothing of Kubernetes: it may not import a client or any API type but
+// the session protocol; of k8s.io only the clock.
+package coordinator

@@ -1,0 +1,88 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// Identity is who a worker's token proves it to be.
+type Identity struct {
+	Run       RunID
+	Worker    int32
+	Pod, Node string
+}
+
+// ErrUnauthenticated is wrapped by an Authenticator's error when the token
+// itself is no good, so that trying again is pointless.
+var ErrUnauthenticated = errors.New("unauthenticated")
+
+// Authenticator verifies a worker's bearer token. A worker is told
+// Unauthenticated for errors that wrap ErrUnauthenticated, and Unavailable,
+// which it retries, for all others. It is called once for each session, before
+// anything is read from it, and from many goroutines.
+type Authenticator interface {
+	Authenticate(ctx context.Context, token string) (Identity, error)
+}
+
+// authTimeout bounds a verification; it is one call to the API server.
+const authTimeout = 10 * time.Second
+
+func (c *Coordinator) authenticate(ctx context.Context) (Identity, error) {
+	token, ok := bearerToken(ctx)
+	if !ok {
+		return Identity{}, c.reject(rejectUnauthenticated, codes.Unauthenticated, "metadata authorization: want one \"Bearer <token>\"")
+	}
+	ctx, cancel := context.WithTimeout(ctx, authTimeout)
+	defer cancel()
+	identity, err := c.auth.Authenticate(ctx, token)
+	switch {
+	case errors.Is(err, ErrUnauthenticated):
+		return Identity{}, c.reject(rejectUnauthenticated, codes.Unauthenticated, "verify token: %v", err)
+	case err != nil:
+		return Identity{}, c.reject(rejectUnverified, codes.Unavailable, "verify token: %v", err)
+	}
+	return identity, nil
+}
+
+func bearerToken(ctx context.Context) (string, bool) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	values := md.Get("authorization")
+	if len(values) != 1 {
+		return "", false
+	}
+	token, ok := strings.CutPrefix(values[0], "Bearer ")
+	return token, ok && token != ""
+}
+
+// protocol is the version of the session protocol that is spoken here.
+const protocol = 1
+
+// checkHello holds what a worker says against what its token proves.
+func (c *Coordinator) checkHello(identity Identity, hello *workerv1.Hello) error {
+	switch {
+	case hello == nil:
+		return c.reject(rejectHello, codes.InvalidArgument, "the first message of a session is hello")
+	case hello.GetProtocol() != protocol:
+		return c.reject(rejectHello, codes.FailedPrecondition,
+			"hello.protocol is %d, the operator speaks %d: use the worker image of the operator's release", hello.GetProtocol(), protocol)
+	case RunID(hello.GetRun()) != identity.Run:
+		return c.reject(rejectIdentity, codes.PermissionDenied, "hello.run is %.64q, the token is of run %q", hello.GetRun(), identity.Run)
+	case hello.GetWorker() != identity.Worker:
+		return c.reject(rejectIdentity, codes.PermissionDenied, "hello.worker is %d, the token is worker %d's", hello.GetWorker(), identity.Worker)
+	}
+	return nil
+}
+
+// reject counts and returns the status that ends a session.
+func (c *Coordinator) reject(why rejection, code codes.Code, format string, args ...any) error {
+	c.metrics.rejected.WithLabelValues(string(why)).Inc()
+	return status.Errorf(code, format, args...)
+}

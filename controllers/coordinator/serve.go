@@ -1,0 +1,90 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+const (
+	// maxMessage bounds a message. A snapshot of 32 requests has 65 histograms of
+	// at most 40 KB (10^8 values), and 1000 ledgers of 64 slices of some 25 bytes:
+	// 4.2 MB. Twice that.
+	maxMessage = 8 << 20
+	// maxHeader bounds the metadata; a service-account token has 1 to 2 KB.
+	maxHeader = 16 << 10
+	// maxStreams is for a connection: a session, and the one that takes over from
+	// it.
+	maxStreams = 4
+
+	// A peer that is gone is noticed within pingEvery + pingTimeout.
+	pingEvery   = 10 * time.Second
+	pingTimeout = 5 * time.Second
+	// minClientPing is the least time between a client's pings; workers ping each
+	// 10 s, and pings that a busy network bunches together are no abuse.
+	minClientPing = 5 * time.Second
+	// maxIdle closes a connection on which nobody opens a session.
+	maxIdle = time.Minute
+	// handshakeTimeout bounds the time until a connection can carry sessions.
+	handshakeTimeout = 10 * time.Second
+	// drainTimeout bounds how long a stop waits for sessions to end.
+	drainTimeout = 5 * time.Second
+)
+
+// Serve accepts workers until ctx ends, then ends their sessions, waits for
+// them, and closes lis. It is called once. The protocol is TLS 1.3, whatever
+// else config permits.
+func (c *Coordinator) Serve(ctx context.Context, lis net.Listener, config *tls.Config) error {
+	if config == nil {
+		return errors.New("serve sessions: no TLS configuration")
+	}
+	config = config.Clone()
+	config.MinVersion = tls.VersionTLS13
+	server := grpc.NewServer(
+		grpc.Creds(credentials.NewTLS(config)),
+		grpc.MaxRecvMsgSize(maxMessage),
+		grpc.MaxHeaderListSize(maxHeader),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.WaitForHandlers(true),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout, MaxConnectionIdle: maxIdle}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minClientPing, PermitWithoutStream: true}),
+	)
+	workerv1.RegisterCoordinatorServiceServer(server, service{Coordinator: c})
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		c.drain(server)
+	}()
+	err := server.Serve(lis)
+	cancel()
+	<-stopped
+	c.receivers.Wait()
+	// It was stopped before it began if ctx had ended already.
+	if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+		return fmt.Errorf("serve sessions: %w", err)
+	}
+	return nil
+}
+
+// drain ends the sessions and waits for them, but not for a worker that does
+// not read what it is sent.
+func (c *Coordinator) drain(server *grpc.Server) {
+	c.stop()
+	cancel := c.after(drainTimeout, server.Stop)
+	defer cancel()
+	server.GracefulStop()
+}

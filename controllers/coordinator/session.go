@@ -1,0 +1,234 @@
+package coordinator
+
+import (
+	"errors"
+	"io"
+	"regexp"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+)
+
+type stream = grpc.BidiStreamingServer[workerv1.SessionRequest, workerv1.SessionResponse]
+
+// helloTimeout bounds the time until a worker has said who it is.
+const helloTimeout = 10 * time.Second
+
+var (
+	errReplaced = status.Error(codes.Aborted, "a newer session of this worker took over")
+	errNoHello  = status.Error(codes.DeadlineExceeded, "no hello")
+)
+
+// session is one stream of a worker.
+type session struct {
+	identity Identity
+	stream   stream
+
+	// wake holds one token when there may be something to send.
+	wake chan struct{}
+	// over is closed when the session is to end, with err.
+	over chan struct{}
+	once sync.Once
+	err  error
+
+	// sending serializes the sender and the clock replies of the receiver; nothing
+	// is sent once closed.
+	sending sync.Mutex
+	closed  bool
+
+	// The rest is guarded by the coordinator's mutex.
+	run      *run
+	detached bool
+	told     told
+}
+
+// end ends the session; the first reason counts.
+func (s *session) end(err error) {
+	s.once.Do(func() {
+		s.err = err
+		close(s.over)
+	})
+}
+
+func (s *session) isOver() bool {
+	select {
+	case <-s.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// poke makes the sender look whether there is something to send. A nil session
+// has nobody to tell.
+func (s *session) poke() {
+	if s == nil {
+		return
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// send sends what message returns. A message that has a time in it is thus made
+// when it is its turn.
+func (s *session) send(message func() *workerv1.SessionResponse) error {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	if s.closed {
+		return io.ErrClosedPipe
+	}
+	return s.stream.Send(message())
+}
+
+// service keeps the gRPC method out of the Coordinator's surface.
+type service struct {
+	workerv1.UnimplementedCoordinatorServiceServer
+	*Coordinator
+}
+
+// Session runs a session until either side ends it. Its goroutine is the
+// sender; the receiver ends soon after it, since returning ends the stream.
+func (c service) Session(stream stream) error {
+	identity, err := c.authenticate(stream.Context())
+	if err != nil {
+		return err
+	}
+	s := &session{
+		identity: identity,
+		stream:   stream,
+		wake:     make(chan struct{}, 1),
+		over:     make(chan struct{}),
+		told:     nothingTold,
+	}
+	c.receivers.Go(func() { s.end(c.receive(s)) })
+	err = c.tellAll(s)
+	s.close()
+	s.end(err)
+	c.detach(s)
+	return err
+}
+
+// close waits for what is being sent: a stream must not be used once its
+// handler has returned.
+func (s *session) close() {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	s.closed = true
+}
+
+// tellAll sends whatever there is to tell until the session is over.
+func (c *Coordinator) tellAll(s *session) error {
+	for {
+		select {
+		case <-s.over:
+			return s.err
+		case <-s.wake:
+		}
+		messages, finished := c.untold(s)
+		for _, m := range messages {
+			if err := s.send(func() *workerv1.SessionResponse { return m }); err != nil {
+				return err
+			}
+		}
+		if finished {
+			return nil
+		}
+	}
+}
+
+// receive reads until the session is over and returns why.
+func (c *Coordinator) receive(s *session) error {
+	cancel := c.after(helloTimeout, func() { s.end(errNoHello) })
+	first, err := s.stream.Recv()
+	cancel()
+	if err != nil {
+		return hangUp(err)
+	}
+	if err := c.checkHello(s.identity, first.GetHello()); err != nil {
+		return err
+	}
+	if err := c.attach(s); err != nil {
+		return err
+	}
+	for {
+		m, err := s.stream.Recv()
+		if err != nil {
+			return hangUp(err)
+		}
+		if err := c.handle(s, m); err != nil {
+			return err
+		}
+	}
+}
+
+// hangUp is nil if the worker ended the session as it should.
+func hangUp(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func (c *Coordinator) handle(s *session, m *workerv1.SessionRequest) error {
+	c.seen(s)
+	switch m := m.GetMessage().(type) {
+	case *workerv1.SessionRequest_ClockProbe:
+		return s.send(func() *workerv1.SessionResponse { return c.clockReply(m.ClockProbe) })
+	case *workerv1.SessionRequest_Readiness:
+		return c.readiness(s, m.Readiness)
+	case *workerv1.SessionRequest_Snapshot:
+		return c.snapshot(s, m.Snapshot)
+	case *workerv1.SessionRequest_Hello:
+		return c.reject(rejectInvalid, codes.InvalidArgument, "hello came twice")
+	default:
+		return c.reject(rejectInvalid, codes.InvalidArgument, "a message of unknown kind: use the worker image of the operator's release")
+	}
+}
+
+func (c *Coordinator) seen(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w := s.run.worker(s.identity.Worker); w.session == s {
+		w.lastSeen = c.clock.Now()
+	}
+}
+
+func (c *Coordinator) clockReply(probe *workerv1.ClockProbe) *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_ClockReply{ClockReply: &workerv1.ClockReply{
+		ProbeSentUnixNanos: probe.GetSentUnixNanos(),
+		NowUnixNanos:       c.clock.Now().UnixNano(),
+	}}}
+}
+
+// reasonSyntax is that of a condition's reason, which it becomes.
+var reasonSyntax = regexp.MustCompile(`^([A-Z][A-Za-z0-9]{0,63})?$`)
+
+// readiness keeps what a worker says of itself. A change is told at once.
+func (c *Coordinator) readiness(s *session, m *workerv1.Readiness) error {
+	if !reasonSyntax.MatchString(m.GetReason()) {
+		return c.reject(rejectInvalid, codes.InvalidArgument, "readiness.reason: want a condition reason, for example WorkerRefused")
+	}
+	reason, message := m.GetReason(), wire.CleanText(m.GetMessage())
+	if m.GetReady() {
+		reason, message = "", ""
+	}
+	c.mu.Lock()
+	w := s.run.worker(s.identity.Worker)
+	changed := w.session == s && (w.ready != m.GetReady() || w.reason != reason || w.message != message)
+	if changed {
+		w.ready, w.reason, w.message = m.GetReady(), reason, message
+	}
+	c.mu.Unlock()
+	if changed {
+		c.changed(s.run, atOnce)
+	}
+	return nil
+}
