@@ -1,8 +1,3 @@
-// Package chart_test holds the tests of the chart: that it installs the same
-// objects as config/default, that it refuses values that cannot work, that an
-// API server takes what it renders, and that its README is up to date.
-//
-// It runs helm and kustomize, from bin/ or from where HELM and KUSTOMIZE say.
 package chart_test
 
 import (
