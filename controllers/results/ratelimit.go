@@ -148,6 +148,9 @@ func (c contract) falseDenials(entries []entry) int64 {
 func (c contract) leastTokensDuring(e entry, entries, latest []entry) int64 {
 	least := c.leastTokensAt(e.from, latest)
 	for _, other := range entries {
+		if least < token { // no denial was certainly false; spare the rest
+			return 0
+		}
 		if e.from < other.from && other.from <= e.to {
 			least = min(least, c.leastTokensAt(other.from, latest))
 		}

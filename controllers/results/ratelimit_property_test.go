@@ -135,7 +135,7 @@ func (w *world) spec() *v1alpha1.LoadTestSpec {
 
 func check(t *testing.T, property func(seed int64) bool) {
 	t.Helper()
-	if err := quick.Check(property, &quick.Config{MaxCount: 2000}); err != nil {
+	if err := quick.Check(property, &quick.Config{MaxCount: 500}); err != nil {
 		t.Error(err)
 	}
 }

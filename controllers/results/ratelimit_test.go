@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -203,5 +204,25 @@ func TestMalformedRefillIsAnError(t *testing.T) {
 	_, err := results.StepResult(contractSpec(1, "ten"), plan.Step{Name: "burst"}, measure.NewStep(1), 0)
 	if want := `step burst: spec.rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// The most that a live status costs: as many clients as a worker tracks, each
+// with every slice in use and responses that take half the step.
+func BenchmarkAudit(b *testing.B) {
+	clients := map[string]told{}
+	for i := range measure.MaxClients {
+		var list told
+		for slice := range measure.MaxSlices {
+			from := time.Duration(slice) * time.Second
+			list = append(list, both(10, 1, from, from+30*time.Second))
+		}
+		clients[strconv.Itoa(i)] = list
+	}
+	merged, spec := measured(clients), contractSpec(50, "10")
+	for b.Loop() {
+		if _, err := results.StepResult(spec, plan.Step{Name: "steady"}, merged, time.Second); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
