@@ -77,7 +77,7 @@ CRD := loadtest.dev_loadtests.yaml
 generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ## Write deep copies, CRD, RBAC and the session protocol's code.
 	controller-gen object paths=./api/v1alpha1
 	controller-gen crd paths=./api/v1alpha1 output:crd:dir=config/crd/bases
-	controller-gen rbac:roleName=loadtest-operator paths=./controllers/loadtest output:rbac:dir=config/rbac
+	controller-gen rbac:roleName=loadtest-operator-manager paths=./controllers/loadtest output:rbac:dir=config/rbac
 	mkdir -p charts/loadtest-operator/crds
 	cp config/crd/bases/$(CRD) charts/loadtest-operator/crds/$(CRD)
 	buf generate

@@ -1,0 +1,71 @@
+package lifecycle
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// accept is the first pass: can the spec be carried out, and may it begin?
+func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
+	s := &r.out.Status
+	s.Phase = v1alpha1.PhasePending
+	if refusal := plan.Validate(lt, policy); refusal != nil {
+		r.set(v1alpha1.ConditionAccepted, metav1.ConditionFalse, refusal.Reason, refusal.Message)
+		r.fail(v1alpha1.VerdictError, refusal.Reason, refusal.Message)
+		return
+	}
+	r.set(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonAccepted, "The spec can be carried out.")
+	switch {
+	case r.spec.Terminate:
+		r.cancel()
+	case r.spec.Suspend:
+		r.hold()
+	default:
+		r.begin()
+	}
+}
+
+// hold keeps a run from beginning; there are no workers while it is held.
+func (r *run) hold() {
+	s := &r.out.Status
+	s.Phase = v1alpha1.PhaseSuspended
+	s.StartTime = nil
+	s.Workers.Ready = 0
+	if r.seen.Job == JobPresent || r.seen.Job == JobFinished {
+		r.out.Job = JobDelete
+	}
+	r.suspended("The run is held by spec.suspend; set it to false to begin.")
+}
+
+func (r *run) suspended(message string) {
+	if !meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionSuspended) {
+		r.event(v1alpha1.ReasonSuspended, message)
+	}
+	r.set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, message)
+}
+
+func (r *run) resumed() {
+	if meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionSuspended) {
+		r.event(v1alpha1.ReasonResumed, "The run is held no more.")
+		r.set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "The run is held no more.")
+	}
+}
+
+// begin takes the run up: from the next pass on, workers are wanted.
+func (r *run) begin() {
+	s := &r.out.Status
+	now := metav1.NewTime(r.now)
+	s.StartTime = &now
+	s.Phase = v1alpha1.PhaseStarting
+	s.CurrentStep = 0
+	s.Workers = v1alpha1.WorkerCounts{Desired: plan.Workers(r.spec)}
+	s.Steps = make([]v1alpha1.StepStatus, len(r.steps))
+	for i, step := range r.steps {
+		s.Steps[i] = v1alpha1.StepStatus{Name: step.Name, State: v1alpha1.StepPending, Users: step.Users}
+	}
+	r.resumed()
+	r.event("Started", "The run begins; its workers are created.")
+}

@@ -1,0 +1,42 @@
+package lifecycle
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// maxMessage bounds a condition's message; the API server would refuse 32 KiB.
+const maxMessage = 1024
+
+// finished says whether a terminal condition holds.
+func finished(conditions []metav1.Condition) bool {
+	return meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionComplete) ||
+		meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFailed)
+}
+
+// set sets a condition; its transition time moves only with its status.
+func (r *run) set(kind string, status metav1.ConditionStatus, reason, message string) {
+	if len(message) > maxMessage {
+		message = message[:maxMessage-3] + "..."
+	}
+	meta.SetStatusCondition(&r.out.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: message,
+		ObservedGeneration: r.out.Status.ObservedGeneration,
+		LastTransitionTime: metav1.NewTime(r.now),
+	})
+}
+
+// deadline is t plus that many seconds; ok is false when there is none.
+func deadline(t *metav1.Time, seconds *int64) (at time.Time, ok bool) {
+	if t == nil || seconds == nil {
+		return time.Time{}, false
+	}
+	return t.Add(time.Duration(*seconds) * time.Second), true
+}
+
+// clock is a time of day as a message says it.
+func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }

@@ -1,0 +1,150 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// Decision is what is to be done, and what is to be said.
+type Decision struct {
+	// Status is the whole next status.
+	Status v1alpha1.LoadTestStatus
+	// Job says what to do with the run's Job.
+	Job JobAction
+	// Directive is what the workers are to do, from the status as it was read.
+	Directive Directive
+	// Forget says that no worker is left to be directed.
+	Forget bool
+	// Delete says that the LoadTest's time to live is over.
+	Delete bool
+	// Events are to be emitted once the status is written.
+	Events []Event
+	// RequeueAfter is the time to the next known instant; 0: none.
+	RequeueAfter time.Duration
+}
+
+// JobAction says what to do with the run's Job.
+type JobAction int
+
+const (
+	// JobKeep leaves it as it is.
+	JobKeep JobAction = iota
+	// JobCreate creates it.
+	JobCreate
+	// JobDelete deletes it with its pods.
+	JobDelete
+)
+
+// Directive is what the workers are to do now; a state, not a change.
+type Directive struct {
+	// Start is the step that runs; nil when none does.
+	Start *Start
+	// Stop cuts it.
+	Stop bool
+	// Acknowledged is the index below which all steps stand in the status.
+	Acknowledged int32
+	// Finish lets the workers go.
+	Finish bool
+}
+
+// Start is the instant at which all workers begin a step.
+type Start struct {
+	Step int32
+	At   time.Time
+}
+
+// Event tells of a change, for people who watch.
+type Event struct {
+	Warning         bool
+	Reason, Message string
+}
+
+const (
+	// lead is the time between the choice of a start instant and the instant: the
+	// status write, the watch that reads it back and the message to the last
+	// worker must fit. They take about 50 ms; ten times that is for a busy API
+	// server, and is what apply-to-first-request pays.
+	lead = 500 * time.Millisecond
+	// refresh is the least time between two writes of a running step's result.
+	refresh = time.Second
+	// cutGrace is how long the last reports of a cut step are waited for.
+	cutGrace = 15 * time.Second
+	// cleanupGrace is how long workers may take to end by themselves when the run
+	// is over, before their Job is deleted.
+	cleanupGrace = 30 * time.Second
+)
+
+// run is one pass: its inputs, and the decision under construction.
+type run struct {
+	spec   *v1alpha1.LoadTestSpec
+	read   v1alpha1.LoadTestStatus // as read back; never changed
+	seen   Observed
+	now    time.Time
+	steps  []plan.Step
+	out    Decision
+	wakeAt time.Time
+}
+
+// Decide says what a run does next. policy is what the administrator allows.
+func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.Time) Decision {
+	r := &run{spec: &lt.Spec, read: lt.Status, seen: seen, now: now, steps: plan.Steps(&lt.Spec)}
+	r.out.Status = *lt.Status.DeepCopy()
+	r.out.Status.ObservedGeneration = lt.Generation
+	r.out.Directive = r.directive()
+
+	switch {
+	case finished(r.read.Conditions):
+		r.aftermath()
+	case r.read.StartTime == nil:
+		r.accept(lt, policy)
+	case !r.begun():
+		r.starting()
+	default:
+		r.running()
+	}
+	r.summarize()
+	if !r.wakeAt.IsZero() {
+		// Never zero, which would mean no requeue at all.
+		r.out.RequeueAfter = max(r.wakeAt.Sub(now), time.Millisecond)
+	}
+	return r.out
+}
+
+// directive follows from the status as it was read back alone.
+func (r *run) directive() Directive {
+	d := Directive{Finish: finished(r.read.Conditions)}
+	for i, s := range r.read.Steps {
+		switch s.State {
+		case v1alpha1.StepComplete, v1alpha1.StepCut, v1alpha1.StepSkipped:
+			d.Acknowledged = int32(i) + 1
+		case v1alpha1.StepRunning:
+			if r.steps[i].Load() && s.StartTime != nil {
+				d.Start = &Start{Step: int32(i), At: s.StartTime.Time}
+				d.Stop = r.read.StopTime != nil
+			}
+		}
+	}
+	return d
+}
+
+// begun says whether a step has been given a start instant.
+func (r *run) begun() bool {
+	return len(r.read.Steps) > 0 && r.read.Steps[0].State != v1alpha1.StepPending
+}
+
+// wake asks for a pass at t, which may be any of several known instants.
+func (r *run) wake(t time.Time) {
+	if r.wakeAt.IsZero() || t.Before(r.wakeAt) {
+		r.wakeAt = t
+	}
+}
+
+func (r *run) event(reason, message string) {
+	r.out.Events = append(r.out.Events, Event{Reason: reason, Message: message})
+}
+
+func (r *run) warn(reason, message string) {
+	r.out.Events = append(r.out.Events, Event{Warning: true, Reason: reason, Message: message})
+}

@@ -1,0 +1,111 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
+)
+
+// finish ends a run that went as far as it was meant to; steps from i on are
+// skipped.
+func (r *run) finish(i int, reason string) {
+	r.skipFrom(i)
+	s := &r.out.Status
+	j := verdict.Final(r.spec, s)
+	s.Verdict = j.Verdict
+	s.MaxSustainedUsers = j.MaxSustainedUsers
+	s.Phase = v1alpha1.PhaseComplete
+	r.judged(j)
+	message := map[string]string{
+		v1alpha1.ReasonFinished:            "All steps ran.",
+		v1alpha1.ReasonStoppedOnBreach:     "A threshold was breached; the steps after it were skipped.",
+		v1alpha1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
+	}[reason]
+	r.set(v1alpha1.ConditionComplete, metav1.ConditionTrue, reason, message)
+	r.complete()
+	text := fmt.Sprintf("Verdict %s: %s", j.Verdict, j.Message)
+	if j.Verdict == v1alpha1.VerdictPassed {
+		r.event(string(j.Verdict), text)
+	} else {
+		r.warn(string(j.Verdict), text)
+	}
+}
+
+func (r *run) judged(j verdict.Judgement) {
+	r.set(v1alpha1.ConditionThresholdsMet, j.ThresholdsMet, j.Reason, j.Message)
+	if j.Generator == nil {
+		return
+	}
+	status, reason := metav1.ConditionTrue, v1alpha1.ReasonHealthy
+	if !j.Generator.Healthy {
+		status, reason = metav1.ConditionFalse, v1alpha1.ReasonScheduleLag
+	}
+	r.set(v1alpha1.ConditionGeneratorHealthy, status, reason, j.Generator.Message)
+}
+
+// finishCut ends a run that was cut short: canceled, or out of time.
+func (r *run) finishCut() {
+	r.skipFrom(int(r.read.CurrentStep) + 1)
+	if r.spec.Terminate {
+		r.cancel()
+		return
+	}
+	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded,
+		fmt.Sprintf("The run was not done within activeDeadlineSeconds (%ds); what was measured is kept.", *r.spec.ActiveDeadlineSeconds))
+}
+
+func (r *run) cancel() {
+	r.fail(v1alpha1.VerdictCanceled, v1alpha1.ReasonTerminated, "The run was ended by spec.terminate; what was measured is kept.")
+}
+
+// fail ends a run that could not go to its end.
+func (r *run) fail(v v1alpha1.Verdict, reason, message string) {
+	s := &r.out.Status
+	s.Verdict = v
+	s.Phase = v1alpha1.PhaseFailed
+	for i := range s.Steps {
+		switch s.Steps[i].State {
+		case v1alpha1.StepPending:
+			s.Steps[i].State = v1alpha1.StepSkipped
+		case v1alpha1.StepRunning:
+			r.done(i, v1alpha1.StepCut)
+		}
+	}
+	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
+	r.set(v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
+	r.complete()
+	r.warn(reason, message)
+}
+
+func (r *run) complete() {
+	now := metav1.NewTime(r.now)
+	r.out.Status.CompletionTime = &now
+	r.wakeAt = time.Time{}
+	r.wake(r.now.Add(cleanupGrace))
+}
+
+// aftermath looks after a finished run: its workers end, and one day it goes.
+func (r *run) aftermath() {
+	done := r.read.CompletionTime.Time
+	r.out.Forget = r.seen.Job == JobAbsent || r.seen.Job == JobFinished
+	if r.seen.Job == JobPresent {
+		if end := done.Add(cleanupGrace); r.now.Before(end) {
+			r.wake(end)
+		} else {
+			r.out.Job = JobDelete
+		}
+	}
+	if r.spec.TTLSecondsAfterFinished == nil {
+		return
+	}
+	end := done.Add(time.Duration(*r.spec.TTLSecondsAfterFinished) * time.Second)
+	if r.now.Before(end) {
+		r.wake(end)
+	} else {
+		r.out.Delete = true
+	}
+}

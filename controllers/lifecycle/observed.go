@@ -1,0 +1,100 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// Observed is all that was read of a run's workers in one pass.
+type Observed struct {
+	Job JobState
+	// Workers has one entry for each worker, by number.
+	Workers []Worker
+	// Step is what the workers reported of the step that runs; nil: nothing yet.
+	Step *StepReport
+}
+
+// JobState is what is there of the run's Job.
+type JobState int
+
+const (
+	// JobAbsent is no Job.
+	JobAbsent JobState = iota
+	// JobPresent is a Job that is not finished.
+	JobPresent
+	// JobFinished is a Job that has succeeded or failed.
+	JobFinished
+	// JobDeleting is a Job on its way out.
+	JobDeleting
+	// JobForeign is a Job of that name that this LoadTest does not own.
+	JobForeign
+)
+
+// PodState is what is there of a worker's pod.
+type PodState int
+
+const (
+	// PodAbsent is no pod.
+	PodAbsent PodState = iota
+	// PodWaiting is a pod whose container does not run yet.
+	PodWaiting
+	// PodRunning is a pod whose container runs.
+	PodRunning
+	// PodEnded is a pod whose container has ended; it does not come back.
+	PodEnded
+)
+
+// Worker is one worker as its pod and its session show it.
+type Worker struct {
+	Pod PodState
+	// PodReason is an API condition reason, and PodMessage a sentence, of why the
+	// pod waits or ended; both empty when nothing is known to be wrong.
+	PodReason, PodMessage string
+	// Connected and Ready are those of the session.
+	Connected, Ready bool
+	// Reason and Message are what the worker gave for not being ready.
+	Reason, Message string
+	// LastSeen is when the session last showed life; zero: never in this
+	// operator's life.
+	LastSeen time.Time
+	// Reported and Final say that a snapshot, and the last snapshot, of the
+	// running step are here.
+	Reported, Final bool
+}
+
+// StepReport is the merged measurement of the running step.
+type StepReport struct {
+	Step      int32
+	Merged    *measure.Step
+	Reporting int32
+	Until     time.Time
+}
+
+// lostAfter is how long a worker may be silent before it counts as lost. The
+// worker reconnects within a second and the transport notices a dead peer
+// within 15 s, so that twice that is no accident.
+const lostAfter = 30 * time.Second
+
+// lost says whether the worker cannot report any more.
+func (w Worker) lost(job JobState, now time.Time) bool {
+	switch {
+	case w.Pod == PodEnded, job == JobAbsent, job == JobFinished:
+		return true
+	case w.Connected, w.LastSeen.IsZero():
+		return false
+	default:
+		return now.Sub(w.LastSeen) > lostAfter
+	}
+}
+
+// count is how many workers satisfy f.
+func count(workers []Worker, f func(Worker) bool) int32 {
+	var n int32
+	for _, w := range workers {
+		if f(w) {
+			n++
+		}
+	}
+	return n
+}

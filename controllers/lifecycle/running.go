@@ -1,0 +1,270 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
+)
+
+// running carries the run from step to step.
+func (r *run) running() {
+	s := &r.out.Status
+	s.Phase = v1alpha1.PhaseRunning
+	lost := count(r.seen.Workers, func(w Worker) bool { return w.lost(r.seen.Job, r.now) })
+	s.Workers.Lost = lost
+	s.Workers.Ready = count(r.seen.Workers, func(w Worker) bool {
+		return w.Connected && w.Ready && !w.lost(r.seen.Job, r.now)
+	})
+	r.workersCondition(lost)
+	r.cutIfAsked()
+
+	i := int(r.read.CurrentStep)
+	switch step := r.read.Steps[i]; {
+	case step.State != v1alpha1.StepRunning:
+		r.next(i) // held between two steps
+	case r.steps[i].Load():
+		r.load(i, lost)
+	default:
+		r.pause(i)
+	}
+}
+
+func (r *run) workersCondition(lost int32) {
+	desired := r.read.Workers.Desired
+	if lost == 0 {
+		r.set(v1alpha1.ConditionWorkersReady, metav1.ConditionTrue, v1alpha1.ReasonAllReady, fmt.Sprintf("All %s ready.", workers(desired)))
+		return
+	}
+	message := fmt.Sprintf("%d of %s lost.", lost, workers(desired))
+	for n, w := range r.seen.Workers {
+		if w.Pod == PodEnded && w.PodMessage != "" {
+			message = fmt.Sprintf("%d of %s lost; worker %d: %s", lost, workers(desired), n, sentence(w.PodMessage))
+			break
+		}
+	}
+	if r.read.Workers.Lost == 0 {
+		r.warn(v1alpha1.ReasonWorkerLost, message)
+	}
+	r.set(v1alpha1.ConditionWorkersReady, metav1.ConditionFalse, v1alpha1.ReasonWorkerLost, message)
+}
+
+// cutIfAsked notes the instant from which the run is being cut short.
+func (r *run) cutIfAsked() {
+	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
+	if r.read.StopTime == nil && (r.spec.Terminate || limited && !r.now.Before(at)) {
+		now := metav1.NewMicroTime(r.now)
+		r.out.Status.StopTime = &now
+	}
+	if limited && r.now.Before(at) {
+		r.wake(at)
+	}
+}
+
+// pause lets time pass; nothing is asked of the workers.
+func (r *run) pause(i int) {
+	start := r.read.Steps[i].StartTime.Time
+	end := start.Add(r.steps[i].Pause)
+	if r.read.StopTime != nil {
+		r.done(i, v1alpha1.StepCut)
+		r.finishCut()
+		return
+	}
+	// The next step's instant is chosen ahead, so that the pause is as long as it
+	// says.
+	if r.now.Before(end.Add(-lead)) {
+		r.wake(end.Add(-lead))
+		return
+	}
+	r.done(i, v1alpha1.StepComplete)
+	r.next(i + 1)
+}
+
+// load follows a step that sends load until its last report is in.
+func (r *run) load(i int, lost int32) {
+	read := r.read.Steps[i]
+	report := r.seen.Step
+	if report != nil && int(report.Step) != i {
+		report = nil // still of the step before, which was not acknowledged yet
+	}
+	isFinal := func(w Worker) bool { return report != nil && w.Final }
+	final := count(r.seen.Workers, isFinal)
+	awaited := count(r.seen.Workers, func(w Worker) bool { return !isFinal(w) && !w.lost(r.seen.Job, r.now) })
+	limit := read.StartTime.Add(r.steps[i].Limit)
+	if r.read.StopTime != nil {
+		limit = earlier(limit, r.read.StopTime.Add(cutGrace))
+	}
+	done := awaited == 0 || !r.now.Before(limit)
+
+	if report != nil && (done || read.ReportedUntil == nil || report.Until.Sub(read.ReportedUntil.Time) >= refresh) {
+		if !r.record(i, report) {
+			return
+		}
+	}
+	if !done {
+		r.wake(limit)
+		r.wakeForLoss()
+		return
+	}
+	r.loadDone(i, report, final, lost)
+}
+
+// loadDone closes a step whose last report is in, or given up.
+func (r *run) loadDone(i int, report *StepReport, final, lost int32) {
+	s := &r.out.Status
+	lostEarly := count(r.seen.Workers, func(w Worker) bool { return w.lost(r.seen.Job, r.now) && !(report != nil && w.Final) })
+	silent := s.Workers.Desired - lostEarly - final
+	if silent > 0 { // neither lost nor heard of: the limit has passed
+		s.Workers.Lost += silent
+		r.workersCondition(s.Workers.Lost)
+	}
+	if r.read.StopTime != nil {
+		r.done(i, v1alpha1.StepCut)
+		r.finishCut()
+		return
+	}
+	if final == 0 {
+		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonNoWorkers, fmt.Sprintf("Every worker was lost in step %s.", s.Steps[i].Name))
+		return
+	}
+	r.done(i, v1alpha1.StepComplete)
+	stop := r.judge(i, report)
+	switch {
+	case s.Workers.Lost > 0:
+		r.finish(i+1, v1alpha1.ReasonStoppedOnWorkerLoss)
+	case stop:
+		r.finish(i+1, v1alpha1.ReasonStoppedOnBreach)
+	default:
+		r.next(i + 1)
+	}
+}
+
+// judge folds a finished step into the thresholds.
+func (r *run) judge(i int, report *StepReport) (stop bool) {
+	s := &r.out.Status
+	if report == nil || s.Steps[i].Result == nil {
+		return false
+	}
+	s.Thresholds, stop = verdict.Judge(r.spec, r.read.Thresholds, r.steps[i], report.Merged, s.Steps[i].Result)
+	for n, t := range s.Thresholds {
+		if t.State == v1alpha1.ThresholdFailed && (n >= len(r.read.Thresholds) || r.read.Thresholds[n].State != t.State) {
+			r.warn(v1alpha1.ReasonThresholdBreached, t.Message)
+		}
+	}
+	return stop
+}
+
+// record writes a report into the step's status. It is false, and the run has
+// failed, if the report cannot be merged.
+func (r *run) record(i int, report *StepReport) bool {
+	step := &r.out.Status.Steps[i]
+	result, err := results.StepResult(r.spec, r.steps[i], report.Merged, r.silence(i, report))
+	if err != nil {
+		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, err.Error())
+		return false
+	}
+	until := metav1.NewMicroTime(report.Until)
+	step.Result = result
+	step.ReportedUntil = &until
+	step.WorkersReporting = report.Reporting
+	step.Window = &metav1.Duration{Duration: report.Merged.Window.Round(time.Microsecond)}
+	if !report.Merged.FirstStart.IsZero() {
+		skew := report.Merged.LastStart.Sub(report.Merged.FirstStart)
+		step.StartSkew = &metav1.Duration{Duration: skew.Round(time.Microsecond)}
+	}
+	return true
+}
+
+// silence is how long this run has certainly sent nothing before step i. It is
+// negative, which says that nothing is certain, when requests may be under way
+// that no report tells of: those of a lost worker, and those of an earlier step
+// that were given up while the target still had them.
+func (r *run) silence(i int, report *StepReport) time.Duration {
+	if r.out.Status.Workers.Lost > 0 || report.Reporting < r.read.Workers.Desired {
+		return -1
+	}
+	start := r.read.Steps[i].StartTime.Time
+	for j := i - 1; j >= 0; j-- {
+		if !r.steps[j].Load() {
+			continue
+		}
+		if result := r.read.Steps[j].Result; result == nil || result.Outcomes.Unfinished+result.Outcomes.Timeout > 0 {
+			return -1
+		}
+		return max(0, start.Sub(r.read.Steps[j].CompletionTime.Time))
+	}
+	// startTime is kept in whole seconds, cut off: it may be up to 1 s too early.
+	return max(0, start.Sub(r.read.StartTime.Time)-time.Second)
+}
+
+// wakeForLoss wakes when the next silent worker would count as lost.
+func (r *run) wakeForLoss() {
+	for _, w := range r.seen.Workers {
+		if !w.Final && !w.Connected && !w.LastSeen.IsZero() {
+			r.wake(w.LastSeen.Add(lostAfter + time.Millisecond))
+		}
+	}
+}
+
+// next starts step i, holds before it, or ends the run.
+func (r *run) next(i int) {
+	s := &r.out.Status
+	if i >= len(r.steps) {
+		r.finish(i, v1alpha1.ReasonFinished)
+		return
+	}
+	s.CurrentStep = int32(i)
+	switch {
+	case r.out.Status.StopTime != nil:
+		r.skipFrom(i)
+		r.finishCut()
+	case s.Workers.Lost > 0:
+		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
+	case r.spec.Suspend:
+		s.Phase = v1alpha1.PhaseSuspended
+		r.suspended(fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
+	default:
+		r.startStep(i, r.startAfter(i))
+	}
+}
+
+// startAfter is when step i begins: exactly at the end of a pause before it,
+// else as soon as all workers can know of it.
+func (r *run) startAfter(i int) time.Time {
+	soonest := r.now
+	if r.steps[i].Load() {
+		soonest = r.now.Add(lead)
+	}
+	if i == 0 || r.steps[i-1].Load() || r.read.Steps[i-1].StartTime == nil {
+		return soonest
+	}
+	end := r.read.Steps[i-1].StartTime.Add(r.steps[i-1].Pause)
+	if end.Before(soonest) {
+		return soonest
+	}
+	return end
+}
+
+func (r *run) done(i int, state v1alpha1.StepState) {
+	now := metav1.NewMicroTime(r.now)
+	step := &r.out.Status.Steps[i]
+	step.State = state
+	step.CompletionTime = &now
+}
+
+func (r *run) skipFrom(i int) {
+	for ; i < len(r.out.Status.Steps); i++ {
+		r.out.Status.Steps[i].State = v1alpha1.StepSkipped
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

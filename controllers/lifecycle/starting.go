@@ -1,0 +1,162 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// starting waits for the workers, and opens the gate when all are ready.
+func (r *run) starting() {
+	s := &r.out.Status
+	s.Phase = v1alpha1.PhaseStarting
+	s.Workers.Ready = count(r.seen.Workers, func(w Worker) bool { return w.Connected && w.Ready })
+	wait := r.whyNotReady()
+	r.set(v1alpha1.ConditionWorkersReady, wait.status, wait.reason, wait.message+wait.until)
+
+	switch at, ok := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds); {
+	case r.spec.Terminate:
+		r.cancel()
+		return
+	case r.spec.Suspend:
+		r.hold()
+		return
+	case ok && !r.now.Before(at):
+		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded,
+			fmt.Sprintf("The run was not done within activeDeadlineSeconds (%ds): its workers were not ready. %s", *r.spec.ActiveDeadlineSeconds, wait.message))
+		return
+	case ok:
+		r.wake(at)
+	}
+
+	at, limited := deadline(r.read.StartTime, r.spec.StartDeadlineSeconds)
+	switch {
+	case wait.hopeless:
+		r.fail(v1alpha1.VerdictError, wait.reason, wait.message)
+	case wait.status == metav1.ConditionTrue:
+		r.startStep(0, r.now.Add(lead))
+	case limited && !r.now.Before(at):
+		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonStartDeadlineExceeded,
+			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.spec.StartDeadlineSeconds, wait.message))
+	default:
+		if limited {
+			r.wake(at)
+		}
+		if r.seen.Job == JobAbsent {
+			r.out.Job = JobCreate
+		}
+	}
+}
+
+// wait is why the workers are not ready, or that they are.
+type wait struct {
+	status          metav1.ConditionStatus
+	reason, message string
+	// until says when waiting ends.
+	until string
+	// hopeless says that waiting longer cannot help.
+	hopeless bool
+}
+
+func (r *run) whyNotReady() wait {
+	desired, ready := r.out.Status.Workers.Desired, r.out.Status.Workers.Ready
+	if r.seen.Job == JobForeign {
+		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonCreateRefused, hopeless: true,
+			message: "A Job of the LoadTest's name exists and is not its own; rename the LoadTest or delete the Job."}
+	}
+	if ready == desired && desired > 0 {
+		return wait{status: metav1.ConditionTrue, reason: v1alpha1.ReasonAllReady, message: fmt.Sprintf("All %s ready.", workers(desired))}
+	}
+	worst, n := r.worstHindrance()
+	if n == 0 {
+		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonWaiting, until: r.until(),
+			message: fmt.Sprintf("%d of %s not ready yet.", desired-ready, workers(desired))}
+	}
+	w := wait{status: metav1.ConditionFalse, reason: worst.reason, hopeless: worst.hopeless}
+	w.message = fmt.Sprintf("%d of %s: %s", n, workers(desired), sentence(worst.message))
+	if !w.hopeless {
+		w.until = r.until()
+	}
+	return w
+}
+
+// hindrance is why one worker is not ready.
+type hindrance struct {
+	reason, message string
+	hopeless        bool
+}
+
+// worstHindrance is the first hopeless hindrance, else the first one by worker
+// number, and how many workers share its reason.
+func (r *run) worstHindrance() (worst hindrance, n int32) {
+	for _, w := range r.seen.Workers {
+		h, ok := w.hindrance()
+		switch {
+		case !ok:
+		case n == 0, h.hopeless && !worst.hopeless:
+			worst, n = h, 1
+		case h.reason == worst.reason:
+			n++
+		}
+	}
+	return worst, n
+}
+
+func (w Worker) hindrance() (hindrance, bool) {
+	switch {
+	case w.Pod == PodEnded:
+		return hindrance{v1alpha1.ReasonWorkerLost, "ended before the run began: " + w.PodMessage, true}, true
+	case w.PodReason != "":
+		return hindrance{w.PodReason, w.PodMessage, false}, true
+	case w.Connected && !w.Ready && w.Reason != "":
+		// A target may come up yet; a share that does not fit or a template that
+		// does not compile never will.
+		return hindrance{w.Reason, w.Message, w.Reason != v1alpha1.ReasonTargetUnreachable}, true
+	}
+	return hindrance{}, false
+}
+
+// until says when waiting ends.
+func (r *run) until() string {
+	at, ok := deadline(r.read.StartTime, r.spec.StartDeadlineSeconds)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(" The run is given up at %s (startDeadlineSeconds).", clock(at))
+}
+
+func workers(n int32) string {
+	if n == 1 {
+		return "1 worker"
+	}
+	return fmt.Sprintf("%d workers", n)
+}
+
+// sentence ends a text with a full stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
+// startStep chooses the instant at which a step begins.
+func (r *run) startStep(i int, at time.Time) {
+	s := &r.out.Status
+	start := metav1.NewMicroTime(at)
+	s.Steps[i].State = v1alpha1.StepRunning
+	s.Steps[i].StartTime = &start
+	s.CurrentStep = int32(i)
+	s.Phase = v1alpha1.PhaseRunning
+	r.resumed()
+	if step := r.steps[i]; step.Load() {
+		r.wake(at.Add(step.Limit))
+	} else {
+		r.wake(at.Add(step.Pause - lead))
+	}
+}

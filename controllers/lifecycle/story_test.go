@@ -1,0 +1,175 @@
+package lifecycle_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// ladder is a small test of three workers: two rungs with a rest between them.
+func ladder() v1alpha1.LoadTestSpec {
+	return v1alpha1.LoadTestSpec{
+		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: 8080, Scheme: v1alpha1.SchemeHTTP}},
+		Requests:    []v1alpha1.Request{{Path: "/health"}},
+		Parallelism: ptr.To[int32](3),
+		Ladder: &v1alpha1.Ladder{
+			Users: []int32{100, 1000}, RatePerUser: ptr.To(v1alpha1.Decimal("1")),
+			Duration: metav1.Duration{Duration: 3 * time.Second}, Rest: &metav1.Duration{Duration: 2 * time.Second},
+		},
+		Thresholds:              []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To("200ms")}},
+		StartDeadlineSeconds:    ptr.To[int64](60),
+		TTLSecondsAfterFinished: ptr.To[int32](3600),
+	}
+}
+
+// stories are the lives that a run can have. Each is told in a golden file, to
+// be read and reviewed as a text.
+var stories = map[string]func(*world){
+	"passes": func(*world) {},
+	"breaches": func(w *world) {
+		w.lt.Spec.Ladder.StopOnBreach = true
+		w.latency = 300 * time.Millisecond
+	},
+	"generator-lags": func(w *world) { w.lateness = 50 * time.Millisecond },
+	"worker-never-came": func(w *world) {
+		w.workers[2].hindered = [2]string{v1alpha1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
+	},
+	"worker-refused": func(w *world) {
+		w.workers[1].refuses = [2]string{v1alpha1.ReasonWorkerRefused, "333 users need 10000 file descriptors, 1024 are allowed; use 31 workers or more"}
+	},
+	"target-unreachable": func(w *world) {
+		for _, x := range w.workers {
+			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "spec.target.url: shortener does not resolve"}
+		}
+	},
+	"target-comes-late": func(w *world) {
+		w.workers[0].refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
+		w.in(20*time.Second, func() {
+			x := w.workers[0]
+			x.Ready, x.Reason, x.Message = true, "", ""
+		})
+	},
+	"worker-dies": func(w *world) { w.workers[1].diesIn = 1500 * time.Millisecond },
+	"every-one-dies": func(w *world) {
+		for _, x := range w.workers {
+			x.diesIn = 1500 * time.Millisecond
+		}
+	},
+	"worker-falls-silent": func(w *world) {
+		// Its node is cut off during the first step: no pod status, no session.
+		w.in(4*time.Second, func() {
+			x := w.workers[1]
+			x.Connected, x.LastSeen = false, w.now
+			x.step = 99
+		})
+	},
+	"terminated": func(w *world) {
+		w.in(4*time.Second, func() { w.lt.Spec.Terminate = true })
+	},
+	"terminated-before-start": func(w *world) {
+		w.in(time.Second, func() { w.lt.Spec.Terminate = true })
+	},
+	"deadline": func(w *world) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](4) },
+	"suspended-then-resumed": func(w *world) {
+		w.lt.Spec.Suspend = true
+		w.in(10*time.Second, func() { w.lt.Spec.Suspend = false })
+		w.in(11*time.Second, func() { w.lt.Spec.Suspend = true })
+		w.in(20*time.Second, func() { w.lt.Spec.Suspend = false })
+	},
+	"suspended-between-steps": func(w *world) {
+		w.in(4*time.Second, func() { w.lt.Spec.Suspend = true })
+		w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
+	},
+	"target-not-allowed": func(w *world) { w.lt.Spec.Target = v1alpha1.Target{URL: "http://example.com"} },
+}
+
+func TestStories(t *testing.T) {
+	for name, script := range stories {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, ladder())
+			script(w)
+			w.run()
+			golden(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+		})
+	}
+}
+
+// TestStoriesInAnyOrder lets what is due at the same instant happen in random
+// order: how the run ends must not depend on it.
+func TestStoriesInAnyOrder(t *testing.T) {
+	for name, script := range stories {
+		t.Run(name, func(t *testing.T) {
+			var want *ending
+			for seed := range uint64(6) {
+				w := newWorld(t, ladder())
+				if seed > 0 {
+					w.shuffle = rand.New(rand.NewPCG(seed, seed))
+				}
+				script(w)
+				w.run()
+				got := endingOf(w.lt.Status)
+				if want == nil {
+					want = got
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("seed %d ends otherwise (-default +got):\n%s\n%s", seed, diff, w.story.String())
+				}
+			}
+		})
+	}
+}
+
+// ending is what must not depend on the order; how many workers were ready, or
+// which of them is named in a message, may.
+type ending struct {
+	Phase      v1alpha1.Phase
+	Verdict    v1alpha1.Verdict
+	Conditions map[string]string
+	Steps      []v1alpha1.StepState
+	Sent       []int64
+	Thresholds []v1alpha1.ThresholdStatus
+}
+
+func endingOf(s v1alpha1.LoadTestStatus) *ending {
+	e := &ending{Phase: s.Phase, Verdict: s.Verdict, Conditions: map[string]string{}, Thresholds: s.Thresholds}
+	for _, c := range s.Conditions {
+		e.Conditions[c.Type] = string(c.Status) + " " + c.Reason
+	}
+	for _, step := range s.Steps {
+		e.Steps = append(e.Steps, step.State)
+		if step.Result != nil {
+			e.Sent = append(e.Sent, step.Result.Sent)
+		}
+	}
+	return e
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run the tests of this package with -update and review what they write", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("the story differs (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,104 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// perSecond is how many requests each simulated worker sends in a second.
+const perSecond = 20
+
+// measure has a worker report the directed step: a snapshot each second, the
+// final one 100 ms after the window.
+func (w *world) measure(i int, x *worker, untilStart time.Duration) {
+	step, steps := x.step, w.planned()
+	alive := func() bool { return w.workers[i] == x && x.Pod == lifecycle.PodRunning && x.step == step }
+	length := steps[step].Duration
+	if steps[step].Burst {
+		length = time.Second
+	}
+	report := func(elapsed time.Duration, final bool) func() {
+		return func() {
+			if alive() && !x.Final && w.lt.Status.CompletionTime == nil {
+				x.latest, x.until, x.LastSeen = w.measurement(x, elapsed, length), w.now, w.now
+				x.Reported, x.Final = true, final
+			}
+		}
+	}
+	for elapsed := time.Second; elapsed < length; elapsed += time.Second {
+		w.in(untilStart+elapsed, report(elapsed, false))
+	}
+	w.in(untilStart+length+100*time.Millisecond, report(length, true))
+	if x.diesIn > 0 {
+		w.in(untilStart+x.diesIn, func() {
+			if alive() {
+				w.end(x, "OOMKilled, exit code 137")
+			}
+		})
+	}
+}
+
+// measurement is what a worker has measured after so long.
+func (w *world) measurement(x *worker, elapsed, length time.Duration) *measure.Step {
+	m := measure.NewStep(len(w.lt.Spec.Requests))
+	n := int64(elapsed.Seconds() * perSecond)
+	m.Due, m.Window = n, length
+	m.FirstStart, m.LastStart = x.started, x.started
+	r := &m.Requests[0]
+	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, n, n, n
+	r.Outcomes[measure.Success] = n
+	for range n {
+		r.Response.Record(w.latency)
+		r.Service.Record(w.latency)
+		m.Lateness.Record(w.lateness)
+	}
+	return m
+}
+
+// tellChange puts into the story what a person would notice.
+func (w *world) tellChange(before, after v1alpha1.LoadTestStatus) {
+	if before.Phase != after.Phase {
+		w.tell("phase %s", after.Phase)
+	}
+	for _, c := range after.Conditions {
+		old := meta.FindStatusCondition(before.Conditions, c.Type)
+		if old == nil || old.Status != c.Status || old.Reason != c.Reason || old.Message != c.Message {
+			w.tell("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+		}
+	}
+	for i, s := range after.Steps {
+		var old v1alpha1.StepStatus
+		if i < len(before.Steps) {
+			old = before.Steps[i]
+		}
+		if old.State != s.State && s.State != v1alpha1.StepPending {
+			w.tell("step %s is %s%s", s.Name, s.State, at(s.StartTime, s.State))
+		}
+		if s.Result != nil && (old.Result == nil || old.Result.Sent != s.Result.Sent) {
+			w.tell("step %s: %d sent of %d due, %d of %d workers reporting", s.Name, s.Result.Sent, s.Result.Due, s.WorkersReporting, after.Workers.Desired)
+		}
+	}
+	for i, th := range after.Thresholds {
+		if i >= len(before.Thresholds) || before.Thresholds[i].State != th.State {
+			w.tell("threshold %s is %s: %s", th.Name, th.State, th.Message)
+		}
+	}
+	if before.Verdict != after.Verdict {
+		w.tell("verdict %s", after.Verdict)
+	}
+}
+
+func at(t *metav1.MicroTime, state v1alpha1.StepState) string {
+	if t == nil || state != v1alpha1.StepRunning {
+		return ""
+	}
+	return fmt.Sprintf(", from %.3fs", t.Sub(began).Seconds())
+}

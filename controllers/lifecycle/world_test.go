@@ -1,0 +1,300 @@
+package lifecycle_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// began is a whole second, so that golden texts are easy to read.
+var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// world is a cluster in which nothing but one run happens. Time jumps from one
+// event to the next; after each, the run is decided until nothing changes.
+type world struct {
+	t       *testing.T
+	lt      *v1alpha1.LoadTest
+	policy  plan.Policy
+	now     time.Time
+	job     lifecycle.JobState
+	workers []*worker
+	pending []happening
+	order   int
+	shuffle *rand.Rand
+	story   strings.Builder
+	// latency and lateness are those of every simulated request.
+	latency, lateness time.Duration
+	events            []lifecycle.Event
+	deleted           bool
+}
+
+// happening is something that is due at an instant.
+type happening struct {
+	at    time.Time
+	order int
+	what  func()
+}
+
+// worker is a simulated worker.
+type worker struct {
+	lifecycle.Worker
+	// hindered keeps the pod waiting for this reason.
+	hindered [2]string
+	// refuses has the worker connect and say that it is not ready.
+	refuses [2]string
+	// diesIn ends the pod so long after a step has begun; 0: never.
+	diesIn  time.Duration
+	step    int32
+	started time.Time
+	latest  *measure.Step
+	until   time.Time
+}
+
+func newWorld(t *testing.T, spec v1alpha1.LoadTestSpec) *world {
+	t.Helper()
+	lt := &v1alpha1.LoadTest{Spec: spec}
+	lt.Name, lt.Namespace, lt.UID, lt.Generation = "story", "default", "uid-1", 1
+	w := &world{t: t, lt: lt, now: began, latency: 20 * time.Millisecond}
+	for range plan.Workers(&lt.Spec) {
+		w.workers = append(w.workers, &worker{step: -1})
+	}
+	return w
+}
+
+func (w *world) planned() []plan.Step { return plan.Steps(&w.lt.Spec) }
+
+func (w *world) in(d time.Duration, what func()) {
+	w.order++
+	order := w.order
+	if w.shuffle != nil {
+		order = w.shuffle.Int()
+	}
+	w.pending = append(w.pending, happening{at: w.now.Add(d), order: order, what: what})
+}
+
+// run lets the world go on until nothing is left to happen.
+func (w *world) run() {
+	const bound = 10_000
+	for range bound {
+		wake := w.settle()
+		if w.deleted {
+			return
+		}
+		slices.SortStableFunc(w.pending, func(a, b happening) int {
+			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order, b.order))
+		})
+		switch {
+		case len(w.pending) > 0 && (wake.IsZero() || !w.pending[0].at.After(wake)):
+			next := w.pending[0]
+			w.pending = w.pending[1:]
+			w.now = later(w.now, next.at)
+			next.what()
+		case !wake.IsZero():
+			w.now = wake
+		default:
+			return
+		}
+	}
+	w.t.Fatalf("the run does not come to an end; its story so far:\n%s", w.story.String())
+}
+
+// settle decides and applies until nothing changes, and returns when to wake.
+func (w *world) settle() time.Time {
+	const bound = 20
+	for range bound {
+		before := w.lt.Status.DeepCopy()
+		d := lifecycle.Decide(w.lt.DeepCopy(), w.policy, w.observe(), w.now)
+		w.apply(d)
+		if d.Delete {
+			w.deleted = true
+			w.tell("the LoadTest is deleted")
+			return time.Time{}
+		}
+		w.write(d)
+		if equality.Semantic.DeepEqual(*before, w.lt.Status) {
+			if d.RequeueAfter == 0 {
+				return time.Time{}
+			}
+			return w.now.Add(d.RequeueAfter)
+		}
+		w.check(before)
+	}
+	w.t.Fatalf("the status never comes to rest; the story so far:\n%s", w.story.String())
+	return time.Time{}
+}
+
+// write stores the status as the API server does: what JSON does not carry,
+// such as parts of a second, is lost.
+func (w *world) write(d lifecycle.Decision) {
+	raw, err := json.Marshal(d.Status)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	before := w.lt.Status
+	w.lt.Status = v1alpha1.LoadTestStatus{}
+	if err := json.Unmarshal(raw, &w.lt.Status); err != nil {
+		w.t.Fatal(err)
+	}
+	w.tellChange(before, w.lt.Status)
+	for _, e := range d.Events {
+		w.events = append(w.events, e)
+		kind := "Normal"
+		if e.Warning {
+			kind = "Warning"
+		}
+		w.tell("event %s %s: %s", kind, e.Reason, e.Message)
+	}
+}
+
+// check holds every status to what must always be true.
+func (w *world) check(before *v1alpha1.LoadTestStatus) {
+	w.t.Helper()
+	now := w.lt.Status
+	complete := meta.IsStatusConditionTrue(now.Conditions, v1alpha1.ConditionComplete)
+	failed := meta.IsStatusConditionTrue(now.Conditions, v1alpha1.ConditionFailed)
+	if complete && failed {
+		w.t.Error("Complete and Failed are both True")
+	}
+	if meta.IsStatusConditionTrue(before.Conditions, v1alpha1.ConditionComplete) && !complete ||
+		meta.IsStatusConditionTrue(before.Conditions, v1alpha1.ConditionFailed) && !failed {
+		w.t.Error("a terminal condition flipped back")
+	}
+	if (complete || failed) != (now.Verdict != "") || (complete || failed) != (now.CompletionTime != nil) {
+		w.t.Errorf("verdict %q and completionTime %v do not go with Complete=%v, Failed=%v", now.Verdict, now.CompletionTime, complete, failed)
+	}
+	for i, s := range now.Steps {
+		if r := s.Result; r != nil {
+			o := r.Outcomes
+			sum := o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout + o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
+			if sum != r.Sent || r.Due != r.Sent+r.Unsent {
+				w.t.Errorf("step %d: outcomes add up to %d of %d sent; due %d, unsent %d", i, sum, r.Sent, r.Due, r.Unsent)
+			}
+		}
+		if i < len(before.Steps) && before.Steps[i].StartTime != nil && !before.Steps[i].StartTime.Equal(s.StartTime) {
+			w.t.Errorf("step %d: its start instant was chosen twice", i)
+		}
+	}
+}
+
+func (w *world) observe() lifecycle.Observed {
+	seen := lifecycle.Observed{Job: w.job}
+	desired := int(w.lt.Status.Workers.Desired)
+	var report lifecycle.StepReport
+	for i, x := range w.workers[:min(desired, len(w.workers))] {
+		seen.Workers = append(seen.Workers, x.Worker)
+		if x.latest == nil {
+			continue
+		}
+		if report.Merged == nil {
+			report = lifecycle.StepReport{Step: x.step, Merged: measure.NewStep(len(w.lt.Spec.Requests))}
+		}
+		if err := report.Merged.Merge(x.latest); err != nil {
+			w.t.Fatalf("worker %d: %v", i, err)
+		}
+		report.Reporting++
+		report.Until = later(report.Until, x.until)
+	}
+	if report.Merged != nil {
+		seen.Step = &report
+	}
+	return seen
+}
+
+func (w *world) apply(d lifecycle.Decision) {
+	switch d.Job {
+	case lifecycle.JobCreate:
+		if w.job != lifecycle.JobAbsent {
+			w.t.Errorf("a Job is created while one is there (%d)", w.job)
+		}
+		w.tell("the Job is created")
+		w.job = lifecycle.JobPresent
+		for i := range w.workers {
+			w.boot(i)
+		}
+	case lifecycle.JobDelete:
+		w.tell("the Job is deleted")
+		w.job = lifecycle.JobAbsent
+		for i, x := range w.workers {
+			w.workers[i] = &worker{step: -1, hindered: x.hindered, refuses: x.refuses, diesIn: x.diesIn}
+		}
+	case lifecycle.JobKeep:
+	}
+	for i, x := range w.workers {
+		w.directWorker(i, x, d.Directive)
+	}
+}
+
+// boot brings a worker's pod up: scheduled at once, running in 1 s, ready in 2.
+func (w *world) boot(i int) {
+	x := w.workers[i]
+	x.Pod = lifecycle.PodWaiting
+	x.PodReason, x.PodMessage = x.hindered[0], x.hindered[1]
+	if x.PodReason != "" {
+		return
+	}
+	alive := func() bool { return w.workers[i] == x && x.Pod != lifecycle.PodEnded }
+	w.in(time.Second, func() {
+		if alive() {
+			x.Pod = lifecycle.PodRunning
+		}
+	})
+	w.in(2*time.Second, func() {
+		if !alive() {
+			return
+		}
+		x.Connected, x.LastSeen = true, w.now
+		x.Ready = x.refuses[0] == ""
+		x.Reason, x.Message = x.refuses[0], x.refuses[1]
+	})
+}
+
+func (w *world) directWorker(i int, x *worker, d lifecycle.Directive) {
+	if !x.Connected {
+		return
+	}
+	if x.latest != nil && x.step < d.Acknowledged {
+		x.latest, x.Reported, x.Final = nil, false, false
+	}
+	if s := d.Start; s != nil && x.step < s.Step {
+		x.step, x.started = s.Step, s.At
+		w.measure(i, x, s.At.Sub(w.now))
+	}
+	if d.Stop && x.step >= 0 && x.latest != nil && !x.Final {
+		x.Final = true
+	}
+	if d.Finish && x.Pod == lifecycle.PodRunning {
+		w.in(time.Second, func() { w.end(x, "Completed, exit code 0") })
+	}
+}
+
+func (w *world) end(x *worker, message string) {
+	x.Pod, x.PodReason, x.PodMessage = lifecycle.PodEnded, v1alpha1.ReasonWorkerLost, message
+	x.Connected = false
+	if !slices.ContainsFunc(w.workers, func(o *worker) bool { return o.Pod != lifecycle.PodEnded }) && w.job == lifecycle.JobPresent {
+		w.job = lifecycle.JobFinished
+	}
+}
+
+func (w *world) tell(format string, args ...any) {
+	fmt.Fprintf(&w.story, "%8.3fs  %s\n", w.now.Sub(began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

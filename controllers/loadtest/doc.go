@@ -1,0 +1,12 @@
+// Package loadtest reconciles LoadTests. It is the only package that talks to
+// the API server; what to do is decided in package lifecycle.
+//
+//	observe ─▶ decide (lifecycle) ─▶ apply ─▶ report
+//
+// observe reads the LoadTest, its Job and pods, and what the coordinator knows
+// of its workers. apply creates or deletes the Job and directs the coordinator,
+// both from the status as it was read. report writes the status, once, if it
+// changed, and emits events after that write succeeded.
+//
+// Authenticator, in auth.go, tells the coordinator who a worker is.
+package loadtest

@@ -1,0 +1,65 @@
+package loadtest
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+)
+
+func TestPodState(t *testing.T) {
+	waiting := func(reason string) corev1.PodStatus {
+		return corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
+			Image: "nowhere/worker:v9", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "back-off 10s"}},
+		}}}
+	}
+	ended := func(phase corev1.PodPhase, terminated *corev1.ContainerStateTerminated) corev1.PodStatus {
+		return corev1.PodStatus{Phase: phase, ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: terminated}}}}
+	}
+	imagePull := `the image "nowhere/worker:v9" cannot be pulled; correct spec.worker.image, or load the image into the nodes`
+	for name, tc := range map[string]struct {
+		status          corev1.PodStatus
+		state           lifecycle.PodState
+		reason, message string
+	}{
+		"created": {status: corev1.PodStatus{Phase: corev1.PodPending}, state: lifecycle.PodWaiting},
+		"unschedulable": {
+			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/3 nodes are available",
+			}}},
+			state: lifecycle.PodWaiting, reason: v1alpha1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available",
+		},
+		"scheduled": {
+			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}},
+			state:  lifecycle.PodWaiting,
+		},
+		"starting":      {status: waiting("ContainerCreating"), state: lifecycle.PodWaiting},
+		"image missing": {status: waiting("ErrImagePull"), state: lifecycle.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
+		// The kubelet alternates between the two; the message must not.
+		"image back-off": {status: waiting("ImagePullBackOff"), state: lifecycle.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
+		"bad config":     {status: waiting("CreateContainerConfigError"), state: lifecycle.PodWaiting, reason: v1alpha1.ReasonCreateRefused, message: "the container cannot be created: back-off 10s"},
+		"running":        {status: corev1.PodStatus{Phase: corev1.PodRunning}, state: lifecycle.PodRunning},
+		"killed": {
+			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}),
+			state:  lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
+		},
+		"failed with a log": {
+			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "starting\ncannot read the token\n"}),
+			state:  lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
+		},
+		"evicted": {
+			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
+			state:  lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
+		},
+		"gone": {status: corev1.PodStatus{Phase: corev1.PodSucceeded}, state: lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "its pod ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state, reason, message := podState(&corev1.Pod{Status: tc.status})
+			if state != tc.state || reason != tc.reason || message != tc.message {
+				t.Errorf("got %v, %q, %q; want %v, %q, %q", state, reason, message, tc.state, tc.reason, tc.message)
+			}
+		})
+	}
+}

@@ -1,0 +1,153 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests/status,verbs=patch
+// +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests/finalizers,verbs=update
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+
+// FieldManager names the operator's writes.
+const FieldManager = "loadtest-operator"
+
+// Workers is what the reconciler needs of the coordinator.
+type Workers interface {
+	Direct(coordinator.RunID, coordinator.Directive)
+	Observe(coordinator.RunID) coordinator.Observation
+	Forget(coordinator.RunID)
+}
+
+// Reconciler carries LoadTests through their lives.
+type Reconciler struct {
+	Client   client.Client
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+	Workers  Workers
+	Runs     *Runs
+	Policy   plan.Policy
+	Children desired.Config
+	// Metrics may be nil.
+	Metrics *Metrics
+}
+
+// SetupWithManager has the reconciler called when a LoadTest, its Job, one of
+// its pods or (by Runs) one of its workers changes.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.LoadTest{}).
+		Owns(&batchv1.Job{}).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(requestOfPod)).
+		WatchesRawSource(source.Channel(r.Runs.events, &handler.EnqueueRequestForObject{})).
+		Complete(r)
+}
+
+// Reconcile is one pass over one LoadTest.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	now := r.Clock.Now()
+	lt, seen, err := r.observe(ctx, req.NamespacedName)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if lt == nil || !lt.DeletionTimestamp.IsZero() {
+		// Its children go by garbage collection; only memory is left to free.
+		r.forget(req.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	decision := lifecycle.Decide(lt, r.Policy, seen, now)
+	if err := r.apply(ctx, lt, decision); err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.report(ctx, lt, decision); err != nil {
+		if apierrors.IsConflict(err) {
+			// The cache was behind; the watch brings what is newer.
+			return ctrl.Result{RequeueAfter: 100 * time.Millisecond}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: decision.RequeueAfter}, nil
+}
+
+// apply carries a decision out, all but the words.
+func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.Decision) error {
+	if d.Delete {
+		if err := r.Client.Delete(ctx, lt, client.Preconditions{UID: &lt.UID}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete LoadTest: %w", err)
+		}
+		return nil
+	}
+	switch d.Job {
+	case lifecycle.JobCreate:
+		if err := r.Client.Create(ctx, desired.Job(lt, r.Children), client.FieldOwner(FieldManager)); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create Job: %w", err)
+		}
+	case lifecycle.JobDelete:
+		if err := r.deleteJob(ctx, lt); err != nil {
+			return err
+		}
+	case lifecycle.JobKeep:
+	}
+	if d.Forget {
+		r.forget(client.ObjectKeyFromObject(lt))
+		return nil
+	}
+	return r.direct(lt, d.Directive)
+}
+
+// forget frees what is held in memory of a LoadTest's runs.
+func (r *Reconciler) forget(name types.NamespacedName) {
+	for _, run := range r.Runs.Forget(name) {
+		r.Workers.Forget(run)
+	}
+}
+
+func (r *Reconciler) deleteJob(ctx context.Context, lt *v1alpha1.LoadTest) error {
+	job := desired.Job(lt, r.Children)
+	if err := r.Client.Delete(ctx, job, client.PropagationPolicy("Background")); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete Job: %w", err)
+	}
+	return nil
+}
+
+// direct tells the coordinator what the run wants of its workers. Nothing is
+// wanted before the run has been taken up.
+func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d lifecycle.Directive) error {
+	if lt.Status.StartTime == nil || len(lt.Status.Steps) == 0 {
+		return nil
+	}
+	assignments, err := plan.Assignments(lt)
+	if err != nil {
+		return fmt.Errorf("divide the load: %w", err)
+	}
+	directive := coordinator.Directive{Assignments: assignments, Stop: d.Stop, Acknowledged: d.Acknowledged, Finish: d.Finish}
+	if d.Start != nil {
+		directive.Start = &coordinator.Start{Step: d.Start.Step, At: d.Start.At}
+	}
+	run := coordinator.RunID(lt.UID)
+	r.Runs.Learn(run, client.ObjectKeyFromObject(lt))
+	r.Workers.Direct(run, directive)
+	return nil
+}

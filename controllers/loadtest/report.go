@@ -1,0 +1,44 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+)
+
+// report writes the status if it changed, and tells of it after.
+func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.Decision) error {
+	if d.Delete || equality.Semantic.DeepEqual(lt.Status, d.Status) {
+		return nil
+	}
+	next := lt.DeepCopy()
+	next.Status = d.Status
+	// The lock makes a decision from a stale cache fail instead of overwriting
+	// what is newer.
+	patch := client.MergeFromWithOptions(lt, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, next, patch, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("patch status: %w", err)
+	}
+	for _, e := range d.Events {
+		kind := corev1.EventTypeNormal
+		if e.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		r.Recorder.Eventf(lt, nil, kind, e.Reason, "Run", "%s", e.Message)
+	}
+	r.Metrics.observe(lt.Status, d.Status)
+	return nil
+}
+
+// lastLine is the last line of a log that says anything.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}

@@ -1,0 +1,191 @@
+package loadtest_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// workers stands in for the coordinator: it remembers what it was directed, and
+// its workers are ready at once and send ten requests each in every step.
+type workers struct {
+	mu        sync.Mutex
+	directed  []coordinator.Directive
+	forgotten int
+	// absent keeps all workers from connecting.
+	absent bool
+}
+
+var _ loadtest.Workers = (*workers)(nil)
+
+func (w *workers) Direct(_ coordinator.RunID, d coordinator.Directive) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.directed = append(w.directed, d)
+}
+
+func (w *workers) Forget(coordinator.RunID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.forgotten++
+}
+
+func (w *workers) last() coordinator.Directive {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.directed) == 0 {
+		return coordinator.Directive{}
+	}
+	return w.directed[len(w.directed)-1]
+}
+
+func (w *workers) Observe(coordinator.RunID) coordinator.Observation {
+	d := w.last()
+	var o coordinator.Observation
+	running := d.Start != nil && d.Start.Step >= d.Acknowledged
+	for range d.Assignments {
+		o.Workers = append(o.Workers, coordinator.Worker{Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
+	}
+	if running {
+		merged := measure.NewStep(1)
+		n := int64(10 * len(d.Assignments))
+		merged.Due, merged.Window = n, time.Second
+		merged.FirstStart, merged.LastStart = d.Start.At, d.Start.At.Add(time.Millisecond)
+		r := &merged.Requests[0]
+		r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, n, n, n
+		r.Outcomes[measure.Success] = n
+		for range n {
+			r.Response.Record(5 * time.Millisecond)
+			r.Service.Record(5 * time.Millisecond)
+		}
+		o.Step = &coordinator.StepObservation{
+			Step: d.Start.Step, Merged: merged, ReportedUntil: d.Start.At.Add(time.Second),
+			Reporting: int32(len(d.Assignments)), Final: int32(len(d.Assignments)),
+		}
+	}
+	return o
+}
+
+// rig is a reconciler on a real API server, with a clock that stands still
+// until it is told to go on.
+type rig struct {
+	t        *testing.T
+	client   client.Client
+	clock    *clocktesting.FakePassiveClock
+	workers  *workers
+	recorder *events.FakeRecorder
+	*loadtest.Reconciler
+}
+
+func newRig(t *testing.T, c client.Client) *rig {
+	r := &rig{
+		t: t, client: c, workers: &workers{}, recorder: events.NewFakeRecorder(100),
+		clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)),
+	}
+	r.Reconciler = &loadtest.Reconciler{
+		Client: c, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
+		Children: desired.Config{WorkerImage: "worker:test", Coordinator: "coordinator:9443", CA: "CA"},
+	}
+	return r
+}
+
+// hello is the smallest LoadTest of two workers and one rung.
+func hello(t *testing.T) *v1alpha1.LoadTest {
+	t.Helper()
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
+		Target:                  v1alpha1.Target{URL: "http://shortener:8080"},
+		Requests:                []v1alpha1.Request{{Path: "/health"}},
+		Parallelism:             ptr.To[int32](2),
+		Ladder:                  &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
+		Thresholds:              []v1alpha1.Threshold{{Metric: "p50", Max: ptr.To("200ms")}},
+		TTLSecondsAfterFinished: ptr.To[int32](600),
+	}}
+	lt.Namespace, lt.Name = apiserver.Namespace(t), "hello"
+	if err := apiserver.Client(t).Create(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	return lt
+}
+
+// pass is one pass of the reconciler, after which lt is as it is stored.
+func (r *rig) pass(lt *v1alpha1.LoadTest) (ctrl.Result, error) {
+	r.t.Helper()
+	result, err := r.Reconcile(r.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(lt)})
+	if getErr := apiserver.Client(r.t).Get(r.t.Context(), client.ObjectKeyFromObject(lt), lt); client.IgnoreNotFound(getErr) != nil {
+		r.t.Fatal(getErr)
+	}
+	return result, err
+}
+
+func (r *rig) mustPass(lt *v1alpha1.LoadTest) ctrl.Result {
+	r.t.Helper()
+	result, err := r.pass(lt)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return result
+}
+
+// after moves the clock.
+func (r *rig) after(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) }
+
+// bringPods does what the Job controller and the kubelets do.
+func bringPods(t *testing.T, lt *v1alpha1.LoadTest) {
+	t.Helper()
+	c := apiserver.Client(t)
+	job := &batchv1.Job{}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), job); err != nil {
+		t.Fatal(err)
+	}
+	for n := range *job.Spec.Completions {
+		makePod(t, c, job, n)
+	}
+}
+
+func makePod(t *testing.T, c client.Client, job *batchv1.Job, n int32) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{Spec: *job.Spec.Template.Spec.DeepCopy()}
+	pod.Namespace, pod.Name = job.Namespace, fmt.Sprintf("%s-%d-abcde", job.Name, n)
+	pod.Spec.ServiceAccountName = "default" // as admission sets it
+	pod.Labels = job.Spec.Template.Labels
+	pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(n)}
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	if err := c.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	pod.Status.Phase = corev1.PodRunning
+	if err := c.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+// said are the events emitted so far.
+func (r *rig) said() []string {
+	var out []string
+	for {
+		select {
+		case e := <-r.recorder.Events:
+			out = append(out, e)
+		default:
+			return out
+		}
+	}
+}

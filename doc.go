@@ -1,0 +1,15 @@
+// Command manager is the operator: it runs the LoadTests of a cluster.
+//
+// This package only wires; what it wires is
+//
+//	api/v1alpha1            what users write and read
+//	api/worker/v1           what operator and workers say to each other
+//	controllers/loadtest    reconciles: the only package that talks to the API server
+//	controllers/lifecycle   decides what a run does next (pure)
+//	controllers/plan        divides the load (pure)
+//	controllers/desired     describes the workers' Job (pure)
+//	controllers/results     merged measurement to status, with its audits (pure)
+//	controllers/verdict     judges a result against its thresholds (pure)
+//	controllers/coordinator sessions with the workers, gate, live merge
+//	loadworker              the program that sends the load; knows no Kubernetes
+package main

@@ -1,0 +1,177 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// cluster is the cluster under test.
+var cluster struct {
+	client.Client
+	pods kubernetes.Interface
+}
+
+func connect() error {
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the cluster: %w; run `make e2e`, which sets KUBECONFIG", err)
+	}
+	config.QPS, config.Burst = 100, 200
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return err
+	}
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return err
+	}
+	if cluster.Client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	cluster.pods, err = kubernetes.NewForConfig(config)
+	return err
+}
+
+// command runs a program and returns what it printed on standard output.
+func command(ctx context.Context, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, problems.String())
+	}
+	return out.String(), nil
+}
+
+func mustCommand(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := command(t.Context(), name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// namespace makes a namespace of the test's own, under the restricted Pod
+// Security Standard, and deletes it when the test is over.
+func namespace(t *testing.T) string {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "e2e-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := cluster.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			explain(t, ns.Name)
+		}
+		if err := cluster.Delete(context.Background(), ns); err != nil {
+			t.Errorf("delete namespace: %v", err)
+		}
+	})
+	return ns.Name
+}
+
+// explain prints what a person would look at first.
+func explain(t *testing.T, namespace string) {
+	for _, args := range [][]string{
+		{"get", "loadtests,jobs,pods", "-n", namespace, "-o", "wide"},
+		{"get", "events", "-n", namespace, "--sort-by=.lastTimestamp"},
+		{"logs", "-n", operatorNamespace, "deploy/loadtest-operator", "--tail=40"},
+	} {
+		out, err := command(context.Background(), "kubectl", args...)
+		t.Logf("kubectl %s (%v)\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// create makes a LoadTest from YAML.
+func create(t *testing.T, namespace, name, spec string) *v1alpha1.LoadTest {
+	t.Helper()
+	lt := &v1alpha1.LoadTest{}
+	if err := yaml.UnmarshalStrict([]byte(spec), &lt.Spec); err != nil {
+		t.Fatal(err)
+	}
+	lt.Namespace, lt.Name = namespace, name
+	if err := cluster.Create(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	return lt
+}
+
+// until reads the LoadTest until f is true of it, or the time is over.
+func until(t *testing.T, lt *v1alpha1.LoadTest, limit time.Duration, what string, f func(*v1alpha1.LoadTest) bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, limit, true, func(ctx context.Context) (bool, error) {
+		if err := cluster.Get(ctx, client.ObjectKeyFromObject(lt), lt); err != nil {
+			return false, err
+		}
+		return f(lt), nil
+	})
+	if err != nil {
+		status, _ := yaml.Marshal(lt.Status)
+		t.Fatalf("%s is not %s after %s: %v\n%s", lt.Name, what, limit, err, status)
+	}
+}
+
+// finish waits for a terminal condition and holds the status to what must
+// always be true of a finished run.
+func finish(t *testing.T, lt *v1alpha1.LoadTest, limit time.Duration) {
+	t.Helper()
+	until(t, lt, limit, "finished", func(lt *v1alpha1.LoadTest) bool {
+		return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionComplete) ||
+			meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFailed)
+	})
+	s := lt.Status
+	if s.Verdict == "" || s.CompletionTime == nil || s.ObservedGeneration != lt.Generation {
+		t.Errorf("finished without verdict (%q), completionTime (%v) or observedGeneration (%d of %d)", s.Verdict, s.CompletionTime, s.ObservedGeneration, lt.Generation)
+	}
+	for _, step := range s.Steps {
+		if r := step.Result; r != nil {
+			if sum := total(r.Outcomes); sum != r.Sent || r.Due != r.Sent+r.Unsent {
+				t.Errorf("step %s: outcomes add up to %d of %d sent; due %d, unsent %d", step.Name, sum, r.Sent, r.Due, r.Unsent)
+			}
+		}
+	}
+}
+
+func total(o v1alpha1.Outcomes) int64 {
+	return o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout +
+		o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
+}
+
+// condition is a condition of the LoadTest, empty when absent.
+func condition(lt *v1alpha1.LoadTest, kind string) metav1.Condition {
+	if c := meta.FindStatusCondition(lt.Status.Conditions, kind); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+// env is an environment variable or what stands in for it.
+func env(name, otherwise string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return otherwise
+}

@@ -1,0 +1,119 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// every is a run of each kind of step, from three workers.
+const every = `
+target:
+  service: {name: ratelimiter, port: 80}
+requests:
+  - name: first
+    kind: Read
+    weight: 3
+    path: /api
+    headers: [{name: X-Forwarded-For, value: "10.9.0.${rand:1-200}"}]
+    expect: {status: [200, 429]}
+  - name: second
+    kind: Write
+    method: POST
+    path: /api
+    body: '{"n": ${seq}}'
+    headers: [{name: X-Forwarded-For, value: 10.8.0.${worker}}]
+    expect: {status: [200, 429]}
+steps:
+  - {name: paced, users: 200, ratePerUser: "1", duration: 5s}
+  - {name: burst, users: 31, requestsPerUser: 20}
+  - {name: pause, pause: 1s}
+  - {name: arrivals, rate: "150", duration: 4s}
+  - {name: closed, users: 5, duration: 2s}
+parallelism: 3
+`
+
+// due is what the schedule of a step asks for; a closed step has none.
+var due = map[string]int64{"paced": 1000, "burst": 620, "arrivals": 600}
+
+// TestCounts is the promise of the project: what the status says was sent is
+// what the target says it was asked, exactly.
+func TestCounts(t *testing.T) {
+	ns := limiter(t, "ratelimiter.strategy=lua")
+	before := ask(t, ns)
+	lt := create(t, ns, "counts", every)
+	finish(t, lt, 2*time.Minute)
+	after := ask(t, ns)
+
+	if lt.Status.Phase != v1alpha1.PhaseComplete {
+		t.Fatalf("phase %s: %s", lt.Status.Phase, condition(lt, v1alpha1.ConditionFailed).Message)
+	}
+	var sent, expected, limited int64
+	for _, step := range lt.Status.Steps {
+		if step.Name == "pause" {
+			continue
+		}
+		r := step.Result
+		if r == nil {
+			t.Fatalf("step %s has no result", step.Name)
+		}
+		sent += r.Sent
+		expected += r.Expected
+		limited += r.Outcomes.RateLimited
+		if want, ok := due[step.Name]; ok && r.Due != want {
+			t.Errorf("step %s: due is %d, want %d", step.Name, r.Due, want)
+		}
+		if step.WorkersReporting != 3 {
+			t.Errorf("step %s: %d workers reporting, want 3", step.Name, step.WorkersReporting)
+		}
+		checkKinds(t, step)
+		checkHistogram(t, step)
+		t.Logf("step %-8s due %d, sent %d, unsent %d, late %d, %s/s, p95 %v, start skew %s",
+			step.Name, r.Due, r.Sent, r.Unsent, r.Late, r.Throughput, r.ResponseTime.P95, step.StartSkew.Duration)
+	}
+	if got := after.total() - before.total(); got != sent || expected != sent {
+		t.Errorf("the target was asked %d times; the status says %d sent, %d answered as expected", got, sent, expected)
+	}
+	if got := after.denied - before.denied; got != limited {
+		t.Errorf("the target denied %d; the status says %d rateLimited", got, limited)
+	}
+	checkSpread(t, ns)
+}
+
+// checkKinds: three of four requests are reads, exactly, since the mix is not
+// drawn by lot; and the kinds add up to the whole.
+func checkKinds(t *testing.T, step v1alpha1.StepStatus) {
+	t.Helper()
+	var sum int64
+	for _, k := range step.Result.Kinds {
+		sum += k.Sent
+		if k.Name == "Read" && step.Name == "arrivals" && k.Sent*4 != step.Result.Sent*3 {
+			t.Errorf("step %s: %d of %d requests are reads, want three of four", step.Name, k.Sent, step.Result.Sent)
+		}
+	}
+	if sum != step.Result.Sent {
+		t.Errorf("step %s: kinds add up to %d of %d sent", step.Name, sum, step.Result.Sent)
+	}
+}
+
+// checkHistogram: the histogram in the status, read with the library that
+// everybody has, holds every request and gives the quantiles that stand beside.
+func checkHistogram(t *testing.T, step v1alpha1.StepStatus) {
+	t.Helper()
+	h, err := measure.Decode(step.Result.Histogram, 0)
+	if err != nil {
+		t.Fatalf("step %s: %v", step.Name, err)
+	}
+	if want := step.Result.Sent - step.Result.Outcomes.Unfinished; h.Count() != want {
+		t.Errorf("step %s: the histogram holds %d of %d requests", step.Name, h.Count(), want)
+	}
+	q, ok := h.Quantile(0.95)
+	if p95 := step.Result.ResponseTime.P95; ok && (p95 == nil || math.Abs(float64(q-p95.Duration)) > 0.001*float64(q)) {
+		t.Errorf("step %s: p95 is %v in the status and %v in its histogram", step.Name, p95, q)
+	}
+}

@@ -1,0 +1,9 @@
+// Package e2e tests the operator in a real cluster: real nodes, real workers,
+// real targets. It is built with the tag e2e and run by `make e2e`, which brings
+// the cluster up and loads the images.
+//
+// The oracle is the target's own count: what its replicas say they were asked
+// must equal what the status says was sent. The API of the cluster is the only
+// way in; nothing here imports the operator's code but its API types and the
+// measurement package, to read a histogram.
+package e2e

@@ -1,0 +1,86 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// TestErrors: what cannot work ends within its deadline, as verdict Error, with
+// the reason where a person looks.
+func TestErrors(t *testing.T) {
+	const tail = `
+requests: [{path: /api}]
+ladder: {users: [1], duration: 1s}
+parallelism: 2
+startDeadlineSeconds: 15
+`
+	for name, tc := range map[string]struct {
+		spec, reason, message string
+	}{
+		"unresolvable": {
+			spec:   `target: {url: "http://no-such-service:8080"}`,
+			reason: v1alpha1.ReasonTargetUnreachable, message: "no-such-service",
+		},
+		"unpullable": {
+			spec:   "target: {url: \"http://kubernetes.default.svc:443\"}\nworker: {image: \"loadtest.dev/no-such-image:v0\"}",
+			reason: v1alpha1.ReasonImagePull, message: "loadtest.dev/no-such-image:v0",
+		},
+		"unschedulable": {
+			spec:   "target: {url: \"http://kubernetes.default.svc:443\"}\nworker: {nodeSelector: {no-such: node}}",
+			reason: v1alpha1.ReasonUnschedulable, message: "waits for a node",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lt := create(t, namespace(t), name, tc.spec+tail)
+			finish(t, lt, time.Minute)
+			if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseFailed {
+				t.Errorf("verdict %s, phase %s; want Error, Failed", lt.Status.Verdict, lt.Status.Phase)
+			}
+			ready, failed := condition(lt, v1alpha1.ConditionWorkersReady), condition(lt, v1alpha1.ConditionFailed)
+			if ready.Reason != tc.reason || !strings.Contains(ready.Message, tc.message) {
+				t.Errorf("WorkersReady is %s: %q; want %s naming %q", ready.Reason, ready.Message, tc.reason, tc.message)
+			}
+			if failed.Reason != v1alpha1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, tc.message) {
+				t.Errorf("Failed is %s: %q; want StartDeadlineExceeded with the reason", failed.Reason, failed.Message)
+			}
+			if took := lt.Status.CompletionTime.Sub(lt.Status.StartTime.Time); took > 20*time.Second {
+				t.Errorf("it took %s to give up; the deadline is 15s", took)
+			}
+			t.Logf("%s", failed.Message)
+		})
+	}
+	t.Run("not allowed", func(t *testing.T) {
+		t.Parallel()
+		lt := create(t, namespace(t), "outside", `target: {url: "http://example.com"}`+tail)
+		finish(t, lt, time.Minute)
+		if failed := condition(lt, v1alpha1.ConditionFailed); failed.Reason != v1alpha1.ReasonTargetNotAllowed || !strings.Contains(failed.Message, "example.com") {
+			t.Errorf("Failed is %s: %q", failed.Reason, failed.Message)
+		}
+	})
+}
+
+// TestRefused: the API server refuses what is wrong, in a sentence that names
+// the field.
+func TestRefused(t *testing.T) {
+	ns := namespace(t)
+	for name, tc := range map[string]struct{ spec, want string }{
+		"no target":      {"{target: {}, requests: [{path: /}], ladder: {users: [1], duration: 1s}}", "exactly one of url and service must be set"},
+		"no users":       {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [0], duration: 1s}}", "spec.ladder.users"},
+		"unknown metric": {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [1], duration: 1s}, thresholds: [{metric: p42, max: 1s}]}", "spec.thresholds[0].metric"},
+		"two forms":      {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [1], duration: 1s}, steps: [{pause: 1s}]}", "exactly one of ladder and steps must be set"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			manifest := "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: wrong, namespace: " + ns + "}\nspec: " + tc.spec + "\n"
+			_, err := command(t.Context(), "sh", "-c", "kubectl apply -f - <<'EOF'\n"+manifest+"EOF")
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("kubectl apply says %v; want it to name %q", err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+)
+
+const operatorNamespace = "loadtest-system"
+
+// patience is how long anything may take to come up on two busy cores.
+const patience = 3 * time.Minute
+
+func TestMain(m *testing.M) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if err := install(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "install:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// install puts the operator into the cluster, as a user does.
+func install(ctx context.Context) error {
+	if err := connect(); err != nil {
+		return err
+	}
+	_, err := command(ctx, "helm", "upgrade", "--install", "loadtest-operator", "../../charts/loadtest-operator",
+		"--namespace", operatorNamespace, "--create-namespace",
+		"--values", "../../charts/loadtest-operator/values-local.yaml",
+		"--set", "image.repository="+image("operator"), "--set", "image.tag="+imageTag(),
+		"--set", "workerImage.repository="+image("worker"), "--set", "workerImage.tag="+imageTag(),
+		"--wait", "--timeout", patience.String())
+	if err != nil {
+		return err
+	}
+	// The images of a tag that moves are new even when the chart is not.
+	if _, err := command(ctx, "kubectl", "-n", operatorNamespace, "rollout", "restart", "deploy/loadtest-operator"); err != nil {
+		return err
+	}
+	_, err = command(ctx, "kubectl", "-n", operatorNamespace, "rollout", "status", "deploy/loadtest-operator", "--timeout="+patience.String())
+	return err
+}
+
+func image(name string) string { return env("IMAGE_REGISTRY", "loadtest.dev") + "/" + name }
+func imageTag() string         { return env("IMAGE_TAG", "dev") }
+
+// limiter installs the rate limiter into a namespace of its own.
+func limiter(t *testing.T, set ...string) (ns string) {
+	t.Helper()
+	ns = namespace(t)
+	args := []string{"install", "limiter", "../../charts/targets", "--namespace", ns, "--wait", "--timeout", patience.String(),
+		"--set", "ratelimiter.image.repository=" + image("ratelimiter"), "--set", "ratelimiter.image.tag=" + imageTag()}
+	if env("CLUSTER", "local") == "local" {
+		args = append(args, "--values", "../../charts/targets/values-local.yaml")
+	}
+	for _, s := range set {
+		args = append(args, "--set", s)
+	}
+	mustCommand(t, "helm", args...)
+	return ns
+}

@@ -1,0 +1,101 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// steady is one rung, long enough to be disturbed.
+func steady(seconds int) string {
+	return fmt.Sprintf(`
+target:
+  service: {name: ratelimiter, port: 80}
+requests:
+  - path: /api
+    headers: [{name: X-Forwarded-For, value: "10.7.0.${user}"}]
+    expect: {status: [200, 429]}
+ladder: {users: [60, 90], ratePerUser: "1", duration: %ds}
+parallelism: 3
+`, seconds)
+}
+
+func sending(lt *v1alpha1.LoadTest) bool {
+	return len(lt.Status.Steps) > 0 && lt.Status.Steps[0].Result != nil && lt.Status.Steps[0].Result.Sent > 0
+}
+
+// TestOperatorRestart: the operator dies in the middle of a step; the workers go
+// on, and nothing is lost or counted twice.
+func TestOperatorRestart(t *testing.T) {
+	ns := limiter(t)
+	before := ask(t, ns)
+	lt := create(t, ns, "restart", steady(10))
+	until(t, lt, patience, "sending", sending)
+	mustCommand(t, "kubectl", "-n", operatorNamespace, "delete", "pod", "-l", "app.kubernetes.io/name=loadtest-operator", "--grace-period=0", "--force")
+	finish(t, lt, 2*time.Minute)
+
+	var sent int64
+	for _, step := range lt.Status.Steps {
+		if step.Result == nil || step.WorkersReporting != 3 {
+			t.Fatalf("step %s: %d workers reporting, want 3", step.Name, step.WorkersReporting)
+		}
+		sent += step.Result.Sent
+	}
+	after := ask(t, ns)
+	if got := after.total() - before.total(); got != sent {
+		t.Errorf("the target was asked %d times; the status says %d sent", got, sent)
+	}
+	if want := int64(60*10 + 90*10); sent != want {
+		t.Errorf("%d sent, want %d", sent, want)
+	}
+}
+
+// TestWorkerLoss: a worker is killed in the middle of a step; its last report
+// counts, the status says so, and the verdict is Inconclusive.
+func TestWorkerLoss(t *testing.T) {
+	ns := limiter(t)
+	lt := create(t, ns, "loss", steady(8))
+	until(t, lt, patience, "sending", sending)
+	var pods corev1.PodList
+	if err := cluster.List(t.Context(), &pods, client.InNamespace(ns), client.HasLabels{"loadtest.dev/run"}); err != nil {
+		t.Fatal(err)
+	}
+	mustCommand(t, "kubectl", "-n", ns, "delete", "pod", pods.Items[0].Name, "--grace-period=0", "--force")
+	finish(t, lt, 2*time.Minute)
+
+	ready := condition(lt, v1alpha1.ConditionWorkersReady)
+	if lt.Status.Verdict != v1alpha1.VerdictInconclusive || lt.Status.Workers.Lost != 1 || ready.Reason != v1alpha1.ReasonWorkerLost {
+		t.Errorf("verdict %s, %d lost, WorkersReady %s; want Inconclusive, 1, WorkerLost", lt.Status.Verdict, lt.Status.Workers.Lost, ready.Reason)
+	}
+	if lt.Status.Steps[1].State != v1alpha1.StepSkipped {
+		t.Errorf("the step after the loss is %s, want Skipped", lt.Status.Steps[1].State)
+	}
+}
+
+// TestKubectl: what people type works.
+func TestKubectl(t *testing.T) {
+	ns := limiter(t)
+	lt := create(t, ns, "kubectl", steady(2))
+	mustCommand(t, "kubectl", "-n", ns, "wait", "--for=condition=Complete", "ldt/kubectl", "--timeout=120s")
+	finish(t, lt, time.Minute)
+	table := strings.Split(strings.TrimSpace(mustCommand(t, "kubectl", "-n", ns, "get", "loadtests")), "\n")
+	t.Log("\n" + strings.Join(table, "\n"))
+	if got, want := strings.Fields(table[0]), []string{"NAME", "PHASE", "STEP", "WORKERS", "RATE", "P95", "FAILED", "VERDICT", "AGE"}; strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("columns are %v, want %v", got, want)
+	}
+	if row := strings.Fields(table[1]); len(row) != 9 || row[1] != "Complete" || row[2] != "2/2" || row[3] != "3/3" || row[7] != string(lt.Status.Verdict) {
+		t.Errorf("row is %v", row)
+	}
+	report := mustCommand(t, "kubectl", "loadtest", "report", "kubectl", "-n", ns)
+	if !strings.Contains(report, "Requests") || !strings.Contains(report, "Latency") {
+		t.Errorf("the report is\n%s", report)
+	}
+}
