@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +23,9 @@ type cluster struct {
 func (c *config) connect() (*cluster, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides)
 	rest, err := loader.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, errors.New("there is no kubeconfig: set KUBECONFIG or give --kubeconfig")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig (--kubeconfig, --context): %w", err)
 	}

@@ -30,6 +30,8 @@ type follower struct {
 	display display.Display
 	// latest is the LoadTest as it was last seen.
 	latest *v1alpha1.LoadTest
+	// retry is how long to wait after the API server did not answer.
+	retry time.Duration
 	// trouble is the last error that was told of.
 	trouble string
 }
@@ -52,7 +54,7 @@ func (f *follower) follow(ctx context.Context) (*v1alpha1.LoadTest, error) {
 			return nil, err
 		case err != nil:
 			f.tell(err)
-			if err := pause(ctx, retry); err != nil {
+			if err := pause(ctx, f.retry); err != nil {
 				return nil, err
 			}
 		case progress.Finished(f.latest):

@@ -22,8 +22,7 @@ func (c *config) report() *cobra.Command {
 			"  kubectl loadtest report burst -n limiter -o json",
 		Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			render, ok := renderers[output]
-			if !ok {
+			if output != "text" && output != "json" {
 				return fmt.Errorf("--output must be text or json, not %q", output)
 			}
 			cluster, err := c.connect()
@@ -35,23 +34,19 @@ func (c *config) report() *cobra.Command {
 			if err := cluster.Get(cmd.Context(), key, lt); err != nil {
 				return fmt.Errorf("get LoadTest %s: %w", key, err)
 			}
-			text, err := render(lt)
-			if err != nil {
-				return fmt.Errorf("render LoadTest %s: %w", key, err)
-			}
-			_, err = fmt.Fprint(c.streams.Out, text)
-			return err
+			return c.print(lt, output)
 		},
 	}
 	command.Flags().StringVarP(&output, "output", "o", "text", "Form of the report: text, or json for the status as it is stored")
 	return command
 }
 
-// renderers are the forms of a report by their names.
-var renderers = map[string]func(*v1alpha1.LoadTest) (string, error){
-	"text": func(lt *v1alpha1.LoadTest) (string, error) { return report.Text(lt), nil },
-	"json": func(lt *v1alpha1.LoadTest) (string, error) {
-		data, err := json.MarshalIndent(lt.Status, "", "  ")
-		return string(data) + "\n", err
-	},
+func (c *config) print(lt *v1alpha1.LoadTest, output string) error {
+	if output == "json" {
+		encoder := json.NewEncoder(c.streams.Out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(lt.Status)
+	}
+	_, err := fmt.Fprint(c.streams.Out, report.Text(lt))
+	return err
 }

@@ -46,7 +46,7 @@ func (c *config) display() display.Display {
 // followAndReport follows a LoadTest and prints its report; the code is that of
 // its verdict.
 func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1alpha1.LoadTest) (int, error) {
-	f := &follower{WithWatch: cluster.WithWatch, display: c.display(), latest: lt}
+	f := &follower{WithWatch: cluster.WithWatch, display: c.display(), latest: lt, retry: retry}
 	finished, err := f.follow(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -55,9 +55,7 @@ func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1al
 	case err != nil:
 		return 0, fmt.Errorf("follow LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
 	}
-	if c.streams.Width == nil {
-		f.display.Say(time.Now(), progress.Line(finished))
-	}
+	f.display.Say(time.Now(), progress.Line(finished))
 	if _, err := fmt.Fprint(c.streams.Out, report.Text(finished)); err != nil {
 		return 0, fmt.Errorf("write the report: %w", err)
 	}

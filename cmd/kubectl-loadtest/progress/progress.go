@@ -47,7 +47,7 @@ func Block(lt *v1alpha1.LoadTest, now time.Time, width int) []string {
 	if why := Waiting(lt); why != "" {
 		tail = append(tail, why)
 	}
-	return []string{cut(strings.Join(head, "  "), width), cut("  "+strings.Join(tail, "  "), width)}
+	return []string{cut(strings.Join(head, "  "), width), cut(strings.TrimRight("  "+strings.Join(tail, "  "), " "), width)}
 }
 
 // Waiting says what a run that has not begun, or is held, waits for.
@@ -142,10 +142,10 @@ func elapsed(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, now time.Time) []
 	}
 }
 
-// seconds is a duration in whole seconds, or as it is when shorter.
+// seconds is a duration in whole seconds, or in tenths when shorter.
 func seconds(d time.Duration) string {
 	if d < time.Second {
-		return results.Short(d.Truncate(100 * time.Millisecond))
+		return d.Truncate(100 * time.Millisecond).String()
 	}
 	return d.Truncate(time.Second).String()
 }

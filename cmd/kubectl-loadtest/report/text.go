@@ -140,9 +140,11 @@ func (p *page) attention() {
 	s := &p.lt.Status
 	said := judgement(s)
 	var rows []metav1.Condition
+	width := 0
 	for _, c := range s.Conditions {
 		if alarming(c) && c.Message != said {
 			rows = append(rows, c)
+			width = max(width, len(c.Reason))
 		}
 	}
 	if len(rows) == 0 {
@@ -151,7 +153,7 @@ func (p *page) attention() {
 	p.line("")
 	p.line("Attention")
 	for _, c := range rows {
-		p.line("  %-*s%s", labelWidth-2, c.Reason, c.Message)
+		p.line("  %-*s  %s", max(width, labelWidth-4), c.Reason, c.Message)
 	}
 }
 

@@ -1,0 +1,174 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
+)
+
+// moment is an answer of the API server: a LoadTest or an error.
+type moment struct {
+	lt  *v1alpha1.LoadTest
+	err error
+}
+
+func seen(uid string, phase v1alpha1.Phase, conditions ...metav1.Condition) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{}
+	lt.Namespace, lt.Name, lt.UID = "shop", "hello", types.UID(uid)
+	lt.Status.Phase, lt.Status.Conditions = phase, conditions
+	return lt
+}
+
+var complete = metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue}
+
+// server answers Get with one moment after another and each Watch with the
+// events of one list, after which the watch is closed.
+func server(t *testing.T, gets []moment, watches [][]watch.Event) client.WithWatch {
+	return interceptor.NewClient(nil, interceptor.Funcs{
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+			if len(gets) == 0 {
+				t.Fatal("one read too many")
+			}
+			now := gets[0]
+			gets = gets[1:]
+			if now.err == nil {
+				now.lt.DeepCopyInto(into.(*v1alpha1.LoadTest))
+			}
+			return now.err
+		},
+		Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
+			if len(watches) == 0 {
+				return nil, errors.New("the watch is refused")
+			}
+			w := watch.NewFakeWithChanSize(len(watches[0]), false)
+			for _, event := range watches[0] {
+				w.Action(event.Type, event.Object)
+			}
+			watches = watches[1:]
+			w.Stop()
+			return w, nil
+		},
+	})
+}
+
+func TestFollow(t *testing.T) {
+	start, end := seen("1", v1alpha1.PhaseStarting), seen("1", v1alpha1.PhaseComplete, complete)
+	loadtests := schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}
+	event := func(kind watch.EventType, lt *v1alpha1.LoadTest) watch.Event {
+		return watch.Event{Type: kind, Object: lt}
+	}
+	expired := apierrors.NewResourceExpired("too old").Status()
+	internal := apierrors.NewInternalError(errors.New("etcd is away")).Status()
+	tests := map[string]struct {
+		gets    []moment
+		watches [][]watch.Event
+		wantErr string
+		wantLog []string
+	}{
+		"finished from the start": {
+			gets: []moment{{lt: end}},
+		},
+		"finishes while watched": {
+			gets:    []moment{{lt: start}},
+			watches: [][]watch.Event{{event(watch.Modified, start), event(watch.Modified, end)}},
+		},
+		"the watch closes": {
+			gets:    []moment{{lt: start}, {lt: start}, {lt: end}},
+			watches: [][]watch.Event{{}, {event(watch.Bookmark, start)}},
+		},
+		"the watch expires": {
+			gets:    []moment{{lt: start}, {lt: end}},
+			watches: [][]watch.Event{{{Type: watch.Error, Object: &expired}}},
+		},
+		"the server is away for a while": {
+			gets:    []moment{{err: errors.New("connection refused")}, {err: errors.New("connection refused")}, {lt: start}, {lt: end}},
+			watches: [][]watch.Event{{{Type: watch.Error, Object: &internal}}},
+			wantLog: []string{"connection refused", "etcd is away"},
+		},
+		"the watch is refused": {
+			gets:    []moment{{lt: start}, {lt: end}},
+			wantLog: []string{"the watch is refused"},
+		},
+		"never there": {
+			gets:    []moment{{err: apierrors.NewNotFound(loadtests, "hello")}},
+			wantErr: `loadtests.loadtest.dev "hello" not found`,
+		},
+		"forbidden": {
+			gets:    []moment{{err: apierrors.NewForbidden(loadtests, "hello", nil)}},
+			wantErr: "is forbidden",
+		},
+		"deleted": {
+			gets:    []moment{{lt: start}},
+			watches: [][]watch.Event{{event(watch.Deleted, start)}},
+			wantErr: "LoadTest hello was deleted while it was followed",
+		},
+		"another of the same name": {
+			gets:    []moment{{lt: start}, {lt: seen("2", v1alpha1.PhaseComplete, complete)}},
+			watches: [][]watch.Event{{}},
+			wantErr: "LoadTest hello was deleted while it was followed",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "hello"}}
+			f := &follower{WithWatch: server(t, test.gets, test.watches), display: &display.Log{W: &log}, latest: lt}
+			got, err := f.follow(t.Context())
+			if test.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
+					t.Fatalf("follow() = %v, want an error that says %q", err, test.wantErr)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Status.Phase != v1alpha1.PhaseComplete {
+				t.Errorf("follow() returned phase %s, want Complete", got.Status.Phase)
+			}
+			for _, part := range test.wantLog {
+				if n := strings.Count(log.String(), part); n != 1 {
+					t.Errorf("the log says %q %d times, want once:\n%s", part, n, log.String())
+				}
+			}
+		})
+	}
+}
+
+func TestExplain(t *testing.T) {
+	kind := v1alpha1.GroupVersion.WithKind("LoadTest")
+	loadtests := schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}
+	tests := map[string]struct {
+		err  error
+		want string
+	}{
+		"no CRD, by discovery":   {&meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}, "helm upgrade --install loadtest-operator charts/loadtest-operator"},
+		"no CRD, by the server":  {apierrors.NewGenericServerResponse(404, "get", loadtests, "", "", 0, true), "helm upgrade --install loadtest-operator charts/loadtest-operator"},
+		"not found":              {apierrors.NewNotFound(loadtests, "hello"), "kubectl get loadtests --all-namespaces"},
+		"not found, a namespace": {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop"), "kubectl create namespace"},
+		"forbidden":              {apierrors.NewForbidden(loadtests, "hello", nil), "needs the verbs create, get, list and watch"},
+		"unauthorized":           {apierrors.NewUnauthorized("who are you"), "credentials of the kubeconfig"},
+		"anything else":          {errors.New("anything else"), "anything else"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := explain(test.err)
+			if !strings.Contains(got.Error(), test.want) {
+				t.Errorf("explain(%v) = %v, want it to say %q", test.err, got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,237 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+func TestMain(m *testing.M) { apiserver.Start(m) }
+
+// person types commands, in a namespace of its own.
+type person struct {
+	t          *testing.T
+	client     client.WithWatch
+	namespace  string
+	kubeconfig string
+}
+
+func newPerson(t *testing.T) *person {
+	t.Helper()
+	p := &person{t: t, client: apiserver.Client(t), namespace: apiserver.Namespace(t)}
+	p.kubeconfig = writeKubeconfig(t, apiserver.Config(t).Host, p.namespace)
+	return p
+}
+
+// writeKubeconfig writes a kubeconfig with the administrator's credentials for
+// a host, whose context has a namespace.
+func writeKubeconfig(t *testing.T, host, namespace string) string {
+	t.Helper()
+	rest := apiserver.Config(t)
+	config := clientcmdapi.NewConfig()
+	config.Clusters["test"] = &clientcmdapi.Cluster{Server: host, CertificateAuthorityData: rest.CAData}
+	config.AuthInfos["admin"] = &clientcmdapi.AuthInfo{ClientCertificateData: rest.CertData, ClientKeyData: rest.KeyData}
+	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "admin", Namespace: namespace}
+	config.CurrentContext = "test"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// answer is what a command line left behind.
+type answer struct {
+	code     int
+	out, err string
+}
+
+// types runs a command line to its end.
+func (p *person) types(args ...string) answer {
+	p.t.Helper()
+	return p.execute(p.t.Context(), &screen{}, "", args...)
+}
+
+func (p *person) execute(ctx context.Context, stderr *screen, input string, args ...string) answer {
+	p.t.Helper()
+	var out bytes.Buffer
+	args = append([]string{"--kubeconfig", p.kubeconfig}, args...)
+	code := command.Execute(ctx, args, command.Streams{In: strings.NewReader(input), Out: &out, Err: stderr, Width: stderr.width})
+	return answer{code: code, out: out.String(), err: stderr.String()}
+}
+
+// screen collects what is written, and calls back when a text appears in it.
+type screen struct {
+	width func() int
+	await string
+	then  func()
+
+	mu      sync.Mutex
+	content strings.Builder
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.content.Write(p)
+	if s.then != nil && strings.Contains(s.content.String(), s.await) {
+		s.then()
+		s.then = nil
+	}
+	return len(p), nil
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.content.String()
+}
+
+// file writes a manifest and returns its path.
+func (p *person) file(content string) string {
+	p.t.Helper()
+	path := filepath.Join(p.t.TempDir(), "loadtest.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// create creates the LoadTest hello with a status, as if it had been there for
+// long.
+func (p *person) create(status string) *v1alpha1.LoadTest {
+	p.t.Helper()
+	lt := &v1alpha1.LoadTest{}
+	if err := yaml.UnmarshalStrict([]byte(manifest("hello")), lt); err != nil {
+		p.t.Fatal(err)
+	}
+	lt.Namespace = p.namespace
+	if err := p.client.Create(p.t.Context(), lt); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := setStatus(p.t.Context(), p.client, lt, status); err != nil {
+		p.t.Fatal(err)
+	}
+	return lt
+}
+
+func (p *person) get(name string) *v1alpha1.LoadTest {
+	p.t.Helper()
+	lt := &v1alpha1.LoadTest{}
+	if err := p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, lt); err != nil {
+		p.t.Fatal(err)
+	}
+	return lt
+}
+
+func manifest(name string) string {
+	return `
+apiVersion: loadtest.dev/v1alpha1
+kind: LoadTest
+metadata: {name: ` + name + `}
+spec:
+  target: {url: "http://shortener:8080"}
+  requests: [{path: /health}]
+  steps: [{users: 10, duration: 5s}]
+`
+}
+
+func setStatus(ctx context.Context, c client.Client, lt *v1alpha1.LoadTest, status string) error {
+	lt.Status = v1alpha1.LoadTestStatus{}
+	if err := yaml.UnmarshalStrict([]byte(status), &lt.Status); err != nil {
+		return err
+	}
+	for i := range lt.Status.Conditions {
+		lt.Status.Conditions[i].LastTransitionTime = metav1.Now()
+	}
+	return c.Status().Update(ctx, lt)
+}
+
+// The statuses of a run, as an operator writes them one after another.
+const (
+	starting = `{phase: Starting, workers: {desired: 2}, summary: {step: 0/1, workers: 0/2}}`
+	running  = `{phase: Running, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, rate: 998/s},
+		steps: [{name: 10 users, users: 10, state: Running, startTime: "2026-11-20T10:15:02.000000Z"}]}`
+)
+
+// finished is the status of a finished run.
+func finished(verdict string) string {
+	condition := "Complete"
+	if verdict == "Canceled" || verdict == "Error" {
+		condition = "Failed"
+	}
+	return `{phase: ` + condition + `, verdict: ` + verdict + `, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, rate: 999/s, p95: 41ms, failed: 0%},
+		conditions: [{type: ` + condition + `, status: "True", reason: Finished, message: That was it.}],
+		steps: [{name: 10 users, users: 10, state: Complete, result: {due: 10, sent: 10, completed: 10, expected: 10, failed: 0, unsent: 0, late: 0,
+			outcomes: {success: 10, rateLimited: 0, clientError: 0, serverError: 0, unexpectedStatus: 0, timeout: 0, refused: 0, reset: 0, dns: 0, tls: 0, badResponse: 0, unfinished: 0, other: 0}}}]}`
+}
+
+// operator plays the operator in a namespace, and Kubernetes' garbage collector
+// for LoadTests: to each new LoadTest it gives the statuses that its script says,
+// one after another, and a finalizer's work is done at once.
+func (p *person) operator(script func(lt *v1alpha1.LoadTest) []string) {
+	p.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	w, err := p.client.Watch(ctx, &v1alpha1.LoadTestList{}, client.InNamespace(p.namespace))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	done := make(chan struct{})
+	p.t.Cleanup(func() { cancel(); <-done })
+	go func() {
+		defer close(done)
+		for event := range w.ResultChan() {
+			lt, ok := event.Object.(*v1alpha1.LoadTest)
+			if !ok || event.Type == watch.Deleted {
+				continue
+			}
+			if err := p.reconcile(ctx, lt, script); err != nil && ctx.Err() == nil {
+				p.t.Errorf("play the operator: %v", err)
+			}
+		}
+	}()
+}
+
+func (p *person) reconcile(ctx context.Context, lt *v1alpha1.LoadTest, script func(*v1alpha1.LoadTest) []string) error {
+	if lt.DeletionTimestamp != nil {
+		if controllerutil.RemoveFinalizer(lt, metav1.FinalizerDeleteDependents) {
+			return client.IgnoreNotFound(p.client.Update(ctx, lt))
+		}
+		return nil
+	}
+	if lt.Status.Phase != "" {
+		return nil
+	}
+	for _, status := range script(lt) {
+		if err := setStatus(ctx, p.client, lt, status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contains reports the texts that are missing in another.
+func contains(t *testing.T, where, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s does not say %q:\n%s", where, part, text)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package command_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+func TestRunEndsWithTheVerdict(t *testing.T) {
+	for verdict, code := range map[string]int{"Passed": 0, "Failed": 1, "Inconclusive": 2, "Canceled": 3, "Error": 4} {
+		t.Run(verdict, func(t *testing.T) {
+			p := newPerson(t)
+			p.operator(func(*v1alpha1.LoadTest) []string { return []string{starting, running, finished(verdict)} })
+			got := p.types("run", "-f", p.file(manifest("hello")))
+			if got.code != code {
+				t.Errorf("exit code %d, want %d; standard error:\n%s", got.code, code, got.err)
+			}
+			contains(t, "the report", got.out, "LoadTest "+p.namespace+"/hello", "Verdict             "+verdict, "sent 10 (100%)")
+			contains(t, "the log", got.err, p.namespace+"/hello  "+verdict+"  999/s  p95 41ms")
+			if strings.Contains(got.err, "error:") {
+				t.Errorf("the log says error for a verdict:\n%s", got.err)
+			}
+		})
+	}
+}
+
+func TestRunOnATerminal(t *testing.T) {
+	p := newPerson(t)
+	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
+	stderr := &screen{width: func() int { return 100 }, await: "Running", then: func() {
+		// Only what was seen to run finishes.
+		go func() {
+			if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Passed")); err != nil {
+				t.Error(err)
+			}
+		}()
+	}}
+	got := p.execute(t.Context(), stderr, "", "run", "-f", p.file(manifest("hello")))
+	if got.code != 0 {
+		t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
+	}
+	contains(t, "the terminal", got.err, "Running  step 1/1 10 users\n  ━━━━━━━━━━━━━━━━━━━━  5s/5s  998/s  workers 2/2\n", "\x1b[2A\r\x1b[J")
+	contains(t, "the last line", got.err[strings.LastIndex(got.err, "\x1b[J"):], "hello  Passed")
+	if strings.Contains(got.out, "\x1b") {
+		t.Errorf("the report holds control characters: %q", got.out)
+	}
+}
+
+func TestRunSeveralOneAfterAnother(t *testing.T) {
+	p := newPerson(t)
+	var mu sync.Mutex
+	var order []string
+	p.operator(func(lt *v1alpha1.LoadTest) []string {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, before := range order {
+			if !progress.Finished(p.get(before)) {
+				t.Errorf("%s was created before %s had finished", lt.Name, before)
+			}
+		}
+		order = append(order, lt.Name)
+		verdicts := map[string]string{"one": "Passed", "two": "Inconclusive", "three": "Failed"}
+		return []string{running, finished(verdicts[lt.Name])}
+	})
+	input := manifest("two") + "---\n# nothing here\n---\n" + manifest("three")
+	got := p.execute(t.Context(), &screen{}, input, "run", "-f", p.file(manifest("one")), "-f", "-")
+	if got.code != 2 {
+		t.Errorf("exit code %d, want the highest, 2; standard error:\n%s", got.code, got.err)
+	}
+	if diff := cmp.Diff([]string{"one", "two", "three"}, order); diff != "" {
+		t.Errorf("the order (-want +got):\n%s", diff)
+	}
+	contains(t, "the reports", got.out, "/one\n", "\n\nLoadTest "+p.namespace+"/two\n", "/three\n")
+}
+
+func TestRunGenerateName(t *testing.T) {
+	p := newPerson(t)
+	p.operator(func(*v1alpha1.LoadTest) []string { return []string{finished("Passed")} })
+	path := p.file(strings.Replace(manifest("x"), "{name: x}", "{generateName: nightly-}", 1))
+	for range 2 {
+		got := p.types("run", "--replace", "-f", path)
+		if got.code != 0 {
+			t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
+		}
+		contains(t, "the report", got.out, p.namespace+"/nightly-")
+	}
+	var list v1alpha1.LoadTestList
+	if err := p.client.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, lt := range list.Items {
+		if lt.Namespace == p.namespace {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d LoadTests after two runs, want 2", n)
+	}
+}
+
+func TestRunDoesNotTakeAnOldResultForANewOne(t *testing.T) {
+	p := newPerson(t)
+	old := p.create(finished("Passed"))
+	got := p.types("run", "-f", p.file(manifest("hello")))
+	if got.code != 4 || got.out != "" {
+		t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
+	}
+	contains(t, "the error", got.err, "error: LoadTest "+p.namespace+"/hello exists already", "--replace", "kubectl loadtest report hello -n "+p.namespace)
+	if p.get("hello").UID != old.UID {
+		t.Error("the old LoadTest was replaced without --replace")
+	}
+}
+
+func TestRunReplace(t *testing.T) {
+	p := newPerson(t)
+	old := p.create(finished("Failed"))
+	p.operator(func(*v1alpha1.LoadTest) []string { return []string{finished("Passed")} })
+	got := p.types("run", "--replace", "-f", p.file(manifest("hello")))
+	if got.code != 0 {
+		t.Errorf("exit code %d, want that of the new run, 0; standard error:\n%s", got.code, got.err)
+	}
+	if p.get("hello").UID == old.UID {
+		t.Error("the old LoadTest is still there")
+	}
+}
+
+func TestRunReplaceLeavesAloneWhatRuns(t *testing.T) {
+	p := newPerson(t)
+	old := p.create(running)
+	got := p.types("run", "--replace", "-f", p.file(manifest("hello")))
+	if got.code != 4 {
+		t.Errorf("exit code %d, want 4", got.code)
+	}
+	contains(t, "the error", got.err, "--replace: LoadTest "+p.namespace+"/hello has not finished",
+		"kubectl loadtest watch hello -n "+p.namespace, `kubectl patch loadtest hello -n `+p.namespace+` --type=merge -p '{"spec":{"terminate":true}}'`)
+	if now := p.get("hello"); now.UID != old.UID || now.DeletionTimestamp != nil {
+		t.Error("the running LoadTest was deleted")
+	}
+}
+
+// TestTerminateLine types what the messages tell a person to type.
+func TestTerminateLine(t *testing.T) {
+	p := newPerson(t)
+	p.create(running)
+	kubectl := apiserver.Kubectl(t)
+	if out, err := kubectl("", "patch", "loadtest", "hello", "-n", p.namespace, "--type=merge", "-p", `{"spec":{"terminate":true}}`); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if !p.get("hello").Spec.Terminate {
+		t.Error("spec.terminate is not set")
+	}
+}
+
+func TestRunRefused(t *testing.T) {
+	p := newPerson(t)
+	tests := map[string]struct {
+		manifest string
+		args     []string
+		want     []string
+	}{
+		"a field that the API does not have": {
+			manifest: strings.Replace(manifest("hello"), "users: 10", "userz: 10", 1),
+			want:     []string{"create LoadTest " + p.namespace + "/hello", `unknown field "spec.steps[0].userz"`},
+		},
+		"a value that the API refuses": {
+			manifest: strings.Replace(manifest("hello"), "http://shortener:8080", "shortener", 1),
+			want:     []string{"spec.target.url", "url must be http:// or https:// with a host"},
+		},
+		"a namespace that is not there": {
+			manifest: manifest("hello"), args: []string{"-n", "nowhere"},
+			want: []string{`namespaces "nowhere" not found`, "kubectl create namespace"},
+		},
+		"two namespaces": {
+			manifest: strings.Replace(manifest("hello"), "{name: hello}", "{name: hello, namespace: here}", 1), args: []string{"-n", "there"},
+			want: []string{"LoadTest hello: metadata.namespace is here, but --namespace is there"},
+		},
+		"a person without rights": {
+			manifest: manifest("hello"), args: []string{"--as", "nobody"},
+			want: []string{`User "nobody" cannot create resource "loadtests"`, "verbs create, get, list and watch on loadtests.loadtest.dev"},
+		},
+		"no file": {args: []string{"-f", "nowhere.yaml"}, manifest: manifest("hello"), want: []string{"-f nowhere.yaml: no such file or directory"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := p.types(append([]string{"run", "-f", p.file(test.manifest)}, test.args...)...)
+			if got.code != 4 || got.out != "" {
+				t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
+			}
+			contains(t, "the error", got.err, test.want...)
+		})
+	}
+	var list v1alpha1.LoadTestList
+	if err := p.client.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, lt := range list.Items {
+		if lt.Namespace == p.namespace {
+			t.Errorf("%s was created", lt.Name)
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	p := newPerson(t)
+	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
+	ctx, interrupt := context.WithCancel(t.Context())
+	got := p.execute(ctx, &screen{await: "hello  ", then: interrupt}, "", "run", "-f", p.file(manifest("hello")))
+	if got.code != 130 || got.out != "" {
+		t.Errorf("exit code %d and output %q, want 130 and none", got.code, got.out)
+	}
+	contains(t, "the message", got.err, "interrupted, but LoadTest "+p.namespace+"/hello goes on",
+		"kubectl loadtest watch hello -n "+p.namespace, "kubectl patch loadtest hello -n "+p.namespace)
+	if lt := p.get("hello"); lt.Spec.Terminate || lt.DeletionTimestamp != nil {
+		t.Error("the interrupt ended the run")
+	}
+}

@@ -1,0 +1,133 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWatch(t *testing.T) {
+	p := newPerson(t)
+	p.create(running)
+	stderr := &screen{await: "hello  Running", then: func() {
+		go func() {
+			if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Failed")); err != nil {
+				t.Error(err)
+			}
+		}()
+	}}
+	got := p.execute(t.Context(), stderr, "", "watch", "hello")
+	if got.code != 1 {
+		t.Errorf("exit code %d, want 1; standard error:\n%s", got.code, got.err)
+	}
+	contains(t, "the report", got.out, "Verdict             Failed")
+	contains(t, "the log", got.err, p.namespace+"/hello  Failed")
+}
+
+func TestWatchWhatHasFinished(t *testing.T) {
+	p := newPerson(t)
+	p.create(finished("Passed"))
+	got := p.types("watch", "hello")
+	if got.code != 0 {
+		t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
+	}
+	contains(t, "the report", got.out, "Verdict             Passed")
+}
+
+func TestWatchWhatIsDeleted(t *testing.T) {
+	p := newPerson(t)
+	p.create(running)
+	stderr := &screen{await: "hello  Running", then: func() {
+		go func() {
+			if err := p.client.Delete(t.Context(), p.get("hello")); err != nil {
+				t.Error(err)
+			}
+		}()
+	}}
+	got := p.execute(t.Context(), stderr, "", "watch", "hello")
+	if got.code != 4 || got.out != "" {
+		t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
+	}
+	contains(t, "the error", got.err, "LoadTest hello was deleted while it was followed")
+}
+
+func TestWatchRefused(t *testing.T) {
+	p := newPerson(t)
+	unreachable := writeKubeconfig(t, "https://127.0.0.1:1", p.namespace)
+	tests := map[string]struct {
+		args []string
+		want []string
+	}{
+		"not there":          {[]string{"hello"}, []string{`loadtests.loadtest.dev "hello" not found`, "kubectl get loadtests --all-namespaces"}},
+		"no name":            {nil, []string{"watch takes the NAME of one LoadTest, 0 given"}},
+		"two names":          {[]string{"one", "two"}, []string{"watch takes the NAME of one LoadTest, 2 given"}},
+		"no rights":          {[]string{"hello", "--as", "nobody"}, []string{`cannot get resource "loadtests"`, "watch and report need get, list and watch"}},
+		"an unknown context": {[]string{"hello", "--context", "nowhere"}, []string{"--context", `"nowhere" does not exist`}},
+		"an unknown flag":    {[]string{"hello", "--fast"}, []string{"unknown flag: --fast"}},
+		"no kubeconfig":      {[]string{"hello", "--kubeconfig", "nowhere"}, []string{"--kubeconfig", "nowhere"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := p.types(append([]string{"watch"}, test.args...)...)
+			if got.code != 4 || got.out != "" {
+				t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
+			}
+			contains(t, "the error", got.err, append(test.want, "error: ")...)
+		})
+	}
+	t.Run("no server", func(t *testing.T) {
+		got := p.types("report", "hello", "--kubeconfig", unreachable)
+		if got.code != 4 {
+			t.Errorf("exit code %d, want 4", got.code)
+		}
+		contains(t, "the error", got.err, "127.0.0.1:1", "the API server cannot be reached", "--context")
+	})
+}
+
+func TestReport(t *testing.T) {
+	p := newPerson(t)
+	p.create(finished("Failed"))
+	text := p.types("report", "hello")
+	if text.code != 0 {
+		t.Errorf("exit code %d, want 0 whatever the verdict; standard error:\n%s", text.code, text.err)
+	}
+	contains(t, "the report", text.out, "LoadTest "+p.namespace+"/hello", "Verdict             Failed")
+	if text.err != "" {
+		t.Errorf("standard error: %q, want none", text.err)
+	}
+
+	elsewhere := newPerson(t).types("report", "hello", "-n", p.namespace)
+	if elsewhere.out != text.out {
+		t.Errorf("the report by --namespace is another one:\n%s", elsewhere.out)
+	}
+
+	json := p.types("report", "hello", "-o", "json")
+	if json.code != 0 || !strings.HasPrefix(json.out, "{\n") {
+		t.Errorf("exit code %d and %q, want 0 and JSON", json.code, json.out)
+	}
+	contains(t, "the JSON", json.out, `"verdict": "Failed"`, `"sent": 10`)
+
+	wrong := p.types("report", "hello", "-o", "html")
+	if wrong.code != 4 {
+		t.Errorf("exit code %d, want 4", wrong.code)
+	}
+	contains(t, "the error", wrong.err, `--output must be text or json, not "html"`)
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	p := newPerson(t)
+	for _, test := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"--help"}, []string{"kubectl loadtest", "run ", "watch ", "report ", "version "}},
+		{[]string{"run", "--help"}, []string{"1    Failed", "2    Inconclusive", "3    Canceled", "4    Error", "--replace", "-n, --namespace", "--context"}},
+		{[]string{"watch", "--help"}, []string{"1    Failed", "130"}},
+		{[]string{"version"}, []string{"kubectl-loadtest dev, API loadtest.dev/v1alpha1"}},
+	} {
+		got := p.types(test.args...)
+		if got.code != 0 || got.err != "" {
+			t.Errorf("%v: exit code %d, standard error %q", test.args, got.code, got.err)
+		}
+		contains(t, strings.Join(test.args, " "), got.out, test.want...)
+	}
+}

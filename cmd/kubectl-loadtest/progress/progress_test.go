@@ -1,0 +1,191 @@
+package progress_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+)
+
+const spec = `
+metadata: {name: burst-then-steady, namespace: limiter}
+spec:
+  target: {service: {name: ratelimiter}}
+  requests: [{path: /api}]
+  steps:
+    - {name: burst, users: 30, requestsPerUser: 4}
+    - {name: refill, pause: 500ms}
+    - {name: steady, rate: "5", duration: 1m30s}
+`
+
+// The step statuses of a run that is in its first, second or third step.
+const (
+	first  = `{name: burst, users: 30, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
+	second = `{name: refill, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
+	third  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
+	ahead  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:59.000000Z"}`
+	next   = `{name: steady, state: Pending}`
+	other  = `{name: any, state: Complete}`
+)
+
+// now is 10.4 s after the start of the step that runs.
+var now = time.Date(2026, 11, 20, 10, 15, 20, 400_000_000, time.UTC)
+
+var tests = map[string]struct {
+	status string
+	line   string
+	block  []string
+}{
+	"no status": {
+		status: `{}`,
+		line:   "limiter/burst-then-steady  Pending  waiting for the operator",
+		block:  []string{"limiter/burst-then-steady  Pending", "  waiting for the operator"},
+	},
+	"suspended": {
+		status: `{phase: Suspended}`,
+		line:   "limiter/burst-then-steady  Suspended  held by spec.suspend",
+		block:  []string{"limiter/burst-then-steady  Suspended", "  held by spec.suspend"},
+	},
+	"starting, nothing known": {
+		status: `{phase: Starting, summary: {step: 0/3, workers: 0/3}}`,
+		line:   "limiter/burst-then-steady  Starting  workers 0/3  workers start",
+		block:  []string{"limiter/burst-then-steady  Starting", "  workers 0/3  workers start"},
+	},
+	"starting, hindered": {
+		status: `{phase: Starting, conditions: [{type: WorkersReady, status: "False", message: "2 of 3 workers: no node has 8 CPUs."}]}`,
+		line:   "limiter/burst-then-steady  Starting  2 of 3 workers: no node has 8 CPUs.",
+		block:  []string{"limiter/burst-then-steady  Starting", "  2 of 3 workers: no node has 8 CPUs."},
+	},
+	"a burst, whose end is not known": {
+		status: `{phase: Running, currentStep: 0, summary: {step: 1/3, workers: 3/3}, steps: [` + first + `, ` + other + `, ` + other + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 1/3 burst: 30 users x 4  workers 3/3",
+		block: []string{
+			"limiter/burst-then-steady  Running  step 1/3 burst: 30 users x 4",
+			"  10s  workers 3/3",
+		},
+	},
+	"a pause that is over": {
+		status: `{phase: Running, currentStep: 1, summary: {step: 2/3}, steps: [` + other + `, ` + second + `, ` + other + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 2/3 refill: pause 500ms",
+		block: []string{
+			"limiter/burst-then-steady  Running  step 2/3 refill: pause 500ms",
+			"  ━━━━━━━━━━━━━━━━━━━━  500ms/500ms",
+		},
+	},
+	"a step under way": {
+		status: `{phase: Running, currentStep: 2, summary: {step: 3/3, workers: 2/3, rate: 5/s, p95: 41ms, failed: 0.03%}, steps: [` + other + `, ` + other + `, ` + third + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s  5/s  p95 41ms  failed 0.03%  workers 2/3",
+		block: []string{
+			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
+			"  ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m30s  5/s  p95 41ms  failed 0.03%  workers 2/3",
+		},
+	},
+	"a step that begins in a moment": {
+		status: `{phase: Running, currentStep: 2, summary: {step: 3/3}, steps: [` + other + `, ` + other + `, ` + ahead + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
+		block: []string{
+			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
+			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m30s",
+		},
+	},
+	"held between two steps": {
+		status: `{phase: Running, currentStep: 2, steps: [` + other + `, ` + other + `, ` + next + `]}`,
+		line:   "limiter/burst-then-steady  Running  steady: 5/s",
+		block:  []string{"limiter/burst-then-steady  Running  steady: 5/s", ""},
+	},
+	"steps that are not those of the spec": {
+		status: `{phase: Running, currentStep: 0, steps: [` + first + `]}`,
+		line:   "limiter/burst-then-steady  Running  burst: 30 users",
+		block:  []string{"limiter/burst-then-steady  Running  burst: 30 users", "  10s"},
+	},
+	"a current step out of range": {
+		status: `{phase: Running, currentStep: 7, steps: [` + first + `]}`,
+		line:   "limiter/burst-then-steady  Running",
+		block:  []string{"limiter/burst-then-steady  Running", ""},
+	},
+	"finished": {
+		status: `{phase: Complete, verdict: Failed, currentStep: 2, summary: {step: 3/3, workers: 3/3, rate: 5/s, p95: 3.1ms, failed: 0%},
+			conditions: [{type: Complete, status: "True"}], steps: [` + other + `, ` + other + `, ` + other + `]}`,
+		line:  "limiter/burst-then-steady  Failed  5/s  p95 3.1ms  failed 0%",
+		block: []string{"limiter/burst-then-steady  Failed", "  5/s  p95 3.1ms  failed 0%"},
+	},
+}
+
+func TestLineAndBlock(t *testing.T) {
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			lt := loadTest(t, test.status)
+			if diff := cmp.Diff(test.line, progress.Line(lt)); diff != "" {
+				t.Errorf("Line() (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.block, progress.Block(lt, now, 200)); diff != "" {
+				t.Errorf("Block() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestBlockFits: a line that is wider than the terminal wraps, and can then not
+// be written over.
+func TestBlockFits(t *testing.T) {
+	for name, test := range tests {
+		lt := loadTest(t, test.status)
+		for width := 1; width < 100; width++ {
+			whole, got := progress.Block(lt, now, 1000), progress.Block(lt, now, width)
+			if len(got) != len(whole) {
+				t.Fatalf("%s: %d lines at width %d, %d at 1000", name, len(got), width, len(whole))
+			}
+			for i, line := range got {
+				if n := utf8.RuneCountInString(line); n > width {
+					t.Errorf("%s: a line of %d characters at width %d: %q", name, n, width, line)
+				}
+				if line != whole[i] && !strings.HasSuffix(line, "…") {
+					t.Errorf("%s: a line was cut at width %d without saying so: %q", name, width, line)
+				}
+			}
+		}
+	}
+}
+
+// TestLineSaysNothingOfTime: in a log a line is written when it changes.
+func TestLineSaysNothingOfTime(t *testing.T) {
+	lt := loadTest(t, tests["a step under way"].status)
+	block := progress.Block(lt, now, 200)
+	if diff := cmp.Diff(block, progress.Block(lt, now.Add(20*time.Second), 200)); diff == "" {
+		t.Error("a block is the same 20 s later, want the elapsed time in it")
+	}
+	if strings.Contains(progress.Line(lt), "10s") {
+		t.Errorf("Line() = %q, want no elapsed time in it", progress.Line(lt))
+	}
+}
+
+func TestFinished(t *testing.T) {
+	for status, want := range map[string]bool{
+		`{}`:                                 false,
+		`{phase: Complete, verdict: Passed}`: false, // conditions decide, the rest is for people
+		`{conditions: [{type: Complete, status: "True"}]}`:                                   true,
+		`{conditions: [{type: Failed, status: "True"}]}`:                                     true,
+		`{conditions: [{type: Complete, status: "False"}, {type: Failed, status: Unknown}]}`: false,
+	} {
+		if got := progress.Finished(loadTest(t, status)); got != want {
+			t.Errorf("Finished(%s) = %t, want %t", status, got, want)
+		}
+	}
+}
+
+func loadTest(t *testing.T, status string) *v1alpha1.LoadTest {
+	t.Helper()
+	lt := &v1alpha1.LoadTest{}
+	for _, part := range []string{spec, "status: " + status} {
+		if err := yaml.UnmarshalStrict([]byte(part), lt); err != nil {
+			t.Fatalf("%v in %s", err, part)
+		}
+	}
+	return lt
+}

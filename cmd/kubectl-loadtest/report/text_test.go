@@ -1,0 +1,133 @@
+package report_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestText compares the page of every LoadTest under testdata with the one that
+// a person reviewed.
+func TestText(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no LoadTests under testdata (%v)", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			got := report.Text(read(t, file))
+			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatalf("%v; write it with go test -update", err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("Text() differs from %s (-want +got):\n%s", golden, diff)
+			}
+		})
+	}
+}
+
+// TestTextIsTidy holds for every page, whatever is in it.
+func TestTextIsTidy(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no LoadTests under testdata (%v)", err)
+	}
+	for _, file := range files {
+		lt := read(t, file)
+		before := lt.DeepCopy()
+		text := report.Text(lt)
+		if diff := cmp.Diff(before, lt); diff != "" {
+			t.Errorf("%s: Text() changed its argument (-before +after):\n%s", file, diff)
+		}
+		if again := report.Text(lt); again != text {
+			t.Errorf("%s: two reports of one LoadTest differ", file)
+		}
+		if !strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n") {
+			t.Errorf("%s: the report does not end with one line break", file)
+		}
+		for n, line := range strings.Split(text, "\n") {
+			if strings.TrimRight(line, " \t") != line {
+				t.Errorf("%s: line %d ends with a space: %q", file, n+1, line)
+			}
+			if strings.Contains(line, "%!") || strings.Contains(line, "<nil>") {
+				t.Errorf("%s: line %d is badly formatted: %q", file, n+1, line)
+			}
+		}
+	}
+}
+
+func TestTitle(t *testing.T) {
+	tests := map[string]struct {
+		name string
+		does plan.Step
+		want string
+	}{
+		"a rung":                     {name: "1000", does: plan.Step{Users: 1000}, want: "1000 users"},
+		"a default name":             {name: "50 users x 4", does: plan.Step{Users: 50, Burst: true, RequestsPerUser: 4}, want: "50 users x 4"},
+		"a name of the user's":       {name: "burst", does: plan.Step{Users: 50, Burst: true, RequestsPerUser: 4}, want: "burst: 50 users x 4"},
+		"arrivals":                   {name: "steady", does: plan.Step{RateMicros: 5_000_000}, want: "steady: 5/s"},
+		"arrivals under their rate":  {name: "0.25/s", does: plan.Step{RateMicros: 250_000}, want: "0.25/s"},
+		"a pause":                    {name: "refill", does: plan.Step{Pause: 1_000_000_000}, want: "refill: pause 1s"},
+		"nothing known but the name": {name: "mystery", want: "mystery"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := report.Title(test.name, test.does); got != test.want {
+				t.Errorf("Title(%q) = %q, want %q", test.name, got, test.want)
+			}
+		})
+	}
+}
+
+// TestTitleOfDefaultNames ties the titles to the names that package plan gives:
+// a step that the user did not name is not named twice.
+func TestTitleOfDefaultNames(t *testing.T) {
+	var spec v1alpha1.LoadTestSpec
+	if err := yaml.UnmarshalStrict([]byte(`
+target: {url: "http://a"}
+requests: [{}]
+steps:
+  - {users: 10, duration: 5s}
+  - {users: 50, requestsPerUser: 4}
+  - {rate: "0.5", duration: 4s}
+  - {pause: 1s}
+`), &spec); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range plan.Steps(&spec) {
+		if got := report.Title(step.Name, step); got != step.Name {
+			t.Errorf("Title(%q) = %q, want the name alone", step.Name, got)
+		}
+	}
+}
+
+func read(t *testing.T, file string) *v1alpha1.LoadTest {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lt := &v1alpha1.LoadTest{}
+	if err := yaml.UnmarshalStrict(data, lt); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return lt
+}
