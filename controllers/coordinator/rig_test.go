@@ -1,0 +1,378 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+)
+
+// patience bounds what would otherwise hang; nothing takes that long.
+const patience = 30 * time.Second
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// tokens are "run/worker/pod"; "bad" is no token, "down" cannot be verified.
+type tokens struct{}
+
+func (tokens) Authenticate(_ context.Context, token string) (Identity, error) {
+	if token == "down" {
+		return Identity{}, errors.New("the API server is away")
+	}
+	run, rest, _ := strings.Cut(token, "/")
+	number, pod, _ := strings.Cut(rest, "/")
+	id := Identity{Run: RunID(run), Pod: pod, Node: "node of " + pod}
+	if _, err := fmt.Sscan(number, &id.Worker); err != nil {
+		return Identity{}, fmt.Errorf("%w: %q", ErrUnauthenticated, token)
+	}
+	return id, nil
+}
+
+// rig is a coordinator that serves on loopback.
+type rig struct {
+	*Coordinator
+	t     *testing.T
+	clock *clocktesting.FakeClock
+	addr  string
+	roots *x509.CertPool
+	stop  func() error
+
+	mu       sync.Mutex
+	told     map[RunID]int
+	timers   map[int]func()
+	timer    int
+	notified chan struct{}
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, clock: clocktesting.NewFakeClock(noon), told: map[RunID]int{}, timers: map[int]func(){}, notified: make(chan struct{}, 1), roots: x509.NewCertPool()}
+	r.Coordinator = New(tokens{}, r.clock, r.count, prometheus.NewRegistry())
+	// Timers fire when the test says so.
+	r.after = func(_ time.Duration, f func()) func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.timer++
+		i := r.timer
+		r.timers[i] = f
+		return func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			delete(r.timers, i)
+		}
+	}
+	r.serve()
+	return r
+}
+
+func (r *rig) serve() {
+	ca, cert, key, err := certs.Generate(time.Now())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.roots.AppendCertsFromPEM(ca)
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.addr = lis.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- r.Serve(ctx, lis, &tls.Config{Certificates: []tls.Certificate{pair}}) }()
+	r.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-served
+	})
+	r.t.Cleanup(func() {
+		if err := r.stop(); err != nil {
+			r.t.Errorf("Serve: %v", err)
+		}
+		if n := testutil.ToFloat64(r.metrics.sessions); n != 0 {
+			r.t.Errorf("%v sessions are left after Serve", n)
+		}
+	})
+}
+
+func (r *rig) count(id RunID) {
+	r.mu.Lock()
+	r.told[id]++
+	r.mu.Unlock()
+	select {
+	case r.notified <- struct{}{}:
+	default:
+	}
+}
+
+// notifications is how often the run was told of.
+func (r *rig) notifications(id RunID) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.told[id]
+}
+
+// fire lets all timers run off that were not stopped.
+func (r *rig) fire() {
+	r.mu.Lock()
+	timers := r.timers
+	r.timers = map[int]func(){}
+	r.mu.Unlock()
+	for _, f := range timers {
+		f()
+	}
+}
+
+// until observes again at each notification until ok.
+func (r *rig) until(id RunID, what string, ok func(Observation) bool) {
+	r.t.Helper()
+	deadline := time.After(patience)
+	for !ok(r.Observe(id)) {
+		select {
+		case <-r.notified:
+		case <-deadline:
+			r.t.Fatalf("never %s: %+v", what, r.Observe(id))
+		}
+	}
+}
+
+// scripted is a worker that does what the test says.
+type scripted struct {
+	t      *testing.T
+	run    string
+	number int32
+	stream grpc.BidiStreamingClient[workerv1.SessionRequest, workerv1.SessionResponse]
+	hangUp func()
+	inbox  []*workerv1.SessionResponse
+}
+
+// dial opens a session with that token, and says nothing yet.
+func (r *rig) dial(token string) *scripted {
+	r.t.Helper()
+	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: r.roots, ServerName: certs.ServerName})))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	if token != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+	}
+	stream, err := workerv1.NewCoordinatorServiceClient(conn).Session(ctx)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	w := &scripted{t: r.t, stream: stream, hangUp: func() { cancel(); _ = conn.Close() }}
+	r.t.Cleanup(w.hangUp)
+	return w
+}
+
+// connect opens a session and says hello; it returns once that was heard.
+func (r *rig) connect(run string, number int32, pod string) *scripted {
+	r.t.Helper()
+	w := r.dial(fmt.Sprintf("%s/%d/%s", run, number, pod))
+	w.run, w.number = run, number
+	w.say(helloOf(run, number))
+	w.sync()
+	return w
+}
+
+func helloOf(run string, number int32) *workerv1.SessionRequest {
+	return &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{Run: run, Worker: number, Protocol: protocol}}}
+}
+
+func (w *scripted) say(m *workerv1.SessionRequest) {
+	w.t.Helper()
+	// An ended stream shows at the next receive.
+	if err := w.stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *scripted) ready(ready bool, reason, message string) {
+	w.say(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: ready, Reason: reason, Message: message}}})
+}
+
+func (w *scripted) snapshot(s *workerv1.Snapshot) {
+	w.say(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Snapshot{Snapshot: s}})
+}
+
+// sync returns once all that was said before was dealt with: a session's
+// messages are taken one after another.
+func (w *scripted) sync() {
+	w.t.Helper()
+	w.probe(1)
+	for {
+		m, err := w.stream.Recv()
+		if err != nil {
+			w.t.Fatalf("session ended: %v", err)
+		}
+		if m.GetClockReply() != nil {
+			return
+		}
+		w.inbox = append(w.inbox, m)
+	}
+}
+
+func (w *scripted) probe(at int64) {
+	w.say(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_ClockProbe{ClockProbe: &workerv1.ClockProbe{SentUnixNanos: at}}})
+}
+
+// hear returns the next message, in the words of the test.
+func (w *scripted) hear() string {
+	w.t.Helper()
+	var m *workerv1.SessionResponse
+	if len(w.inbox) > 0 {
+		m, w.inbox = w.inbox[0], w.inbox[1:]
+	} else {
+		var err error
+		if m, err = w.stream.Recv(); err != nil {
+			return "end: " + endText(err)
+		}
+	}
+	return words(m)
+}
+
+// end reads to the end of the session and returns why it ended.
+func (w *scripted) end() error {
+	for {
+		if _, err := w.stream.Recv(); err != nil {
+			return err
+		}
+	}
+}
+
+func endText(err error) string {
+	if errors.Is(err, io.EOF) {
+		return "ok"
+	}
+	return status.Code(err).String()
+}
+
+func words(m *workerv1.SessionResponse) string {
+	switch m := m.GetMessage().(type) {
+	case *workerv1.SessionResponse_Assignment:
+		return fmt.Sprintf("assignment %d/%d", m.Assignment.GetWorker(), m.Assignment.GetWorkers())
+	case *workerv1.SessionResponse_StartStep:
+		return fmt.Sprintf("start %d at %s", m.StartStep.GetStep(), time.Unix(0, m.StartStep.GetStartUnixNanos()).UTC().Format(time.TimeOnly))
+	case *workerv1.SessionResponse_StopStep:
+		return fmt.Sprintf("stop %d", m.StopStep.GetStep())
+	case *workerv1.SessionResponse_Acknowledge:
+		return fmt.Sprintf("acknowledge before %d", m.Acknowledge.GetBefore())
+	case *workerv1.SessionResponse_Finish:
+		return "finish"
+	default:
+		return fmt.Sprintf("%T", m)
+	}
+}
+
+// assignments are those of a run of that many workers, of one request and the
+// steps 0, 2 and 3.
+func assignments(run string, workers int) []*workerv1.Assignment {
+	as := make([]*workerv1.Assignment, workers)
+	for i := range as {
+		as[i] = &workerv1.Assignment{
+			Run: run, Worker: int32(i), Workers: int32(workers),
+			Requests: []*workerv1.Request{{Name: "get", Path: "/"}},
+			Steps:    []*workerv1.Step{{Index: 0}, {Index: 2}, {Index: 3}},
+		}
+	}
+	return as
+}
+
+// running directs a run of that many workers in that step.
+func running(run string, workers int, step int32) Directive {
+	return Directive{Assignments: assignments(run, workers), Start: &Start{Step: step, At: noon}, Acknowledged: step}
+}
+
+// measurement is one of n requests; the seed makes it different from others.
+func measurement(t testing.TB, n int, seed uint64) *workerv1.StepMeasurement {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, seed))
+	s := measure.NewStep(1)
+	r := &s.Requests[0]
+	for range n {
+		d := time.Duration(math.Exp(rng.NormFloat64()) * float64(20*time.Millisecond))
+		r.Response.Record(d)
+		r.Service.Record(d / 2)
+		s.Lateness.Record(d / 1000)
+	}
+	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = int64(n), int64(n), int64(n), int64(n)
+	r.Outcomes[measure.Success] = int64(n)
+	s.Due = int64(n)
+	s.FirstStart = noon.Add(time.Duration(seed) * time.Millisecond)
+	s.LastStart = s.FirstStart
+	m, err := wire.FromStep(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// snapshot is one of n requests.
+func snapshot(t testing.TB, step int32, sequence int64, final bool, n int) *workerv1.Snapshot {
+	return &workerv1.Snapshot{Step: step, Sequence: sequence, Final: final, Measurement: measurement(t, n, uint64(sequence))}
+}
+
+// sent is how many requests all workers sent in the directed step; -1: none
+// reported.
+func sent(o Observation) int64 {
+	if o.Step == nil {
+		return -1
+	}
+	return o.Step.Merged.Requests[0].Sent
+}
+
+func wantSent(t *testing.T, o Observation, want int64) {
+	t.Helper()
+	if got := sent(o); got != want {
+		t.Errorf("sent: got %d, want %d", got, want)
+	}
+}
+
+func wantHeard(t *testing.T, w *scripted, want ...string) {
+	t.Helper()
+	for _, line := range want {
+		if got := w.hear(); got != line {
+			t.Errorf("worker %d heard %q, want %q", w.number, got, line)
+		}
+	}
+}
+
+func wantEnd(t *testing.T, err error, code codes.Code, text string) {
+	t.Helper()
+	if status.Code(err) != code || !strings.Contains(status.Convert(err).Message(), text) {
+		t.Errorf("session ended with %v, want %v: %s", err, code, text)
+	}
+}
+
+func (r *rig) wantRejected(why rejection, want float64) {
+	r.t.Helper()
+	if got := testutil.ToFloat64(r.metrics.rejected.WithLabelValues(string(why))); got != want {
+		r.t.Errorf("loadtest_coordinator_rejected_total{reason=%q}: got %v, want %v", why, got, want)
+	}
+}

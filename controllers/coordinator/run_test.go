@@ -1,0 +1,259 @@
+package coordinator
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"google.golang.org/grpc/codes"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+func TestLifeOfARun(t *testing.T) {
+	r := newRig(t)
+	r.Direct("a", Directive{Assignments: assignments("a", 2)})
+	if diff := cmp.Diff(Observation{Workers: make([]Worker, 2)}, r.Observe("a")); diff != "" {
+		t.Errorf("before anyone came (-want +got):\n%s", diff)
+	}
+
+	w0, w1 := r.connect("a", 0, "pod-0"), r.connect("a", 1, "pod-1")
+	wantHeard(t, w0, "assignment 0/2")
+	wantHeard(t, w1, "assignment 1/2")
+	w0.ready(false, "TargetUnreachable", "dial\x1b[31m refused")
+	w1.ready(true, "", "")
+	w0.sync()
+	w1.sync()
+	want := Observation{Workers: []Worker{
+		{Connected: true, Reason: "TargetUnreachable", Message: "dial[31m refused", Pod: "pod-0", Node: "node of pod-0", LastSeen: noon},
+		{Connected: true, Ready: true, Pod: "pod-1", Node: "node of pod-1", LastSeen: noon},
+	}}
+	if diff := cmp.Diff(want, r.Observe("a")); diff != "" {
+		t.Errorf("before the gate (-want +got):\n%s", diff)
+	}
+	w0.ready(true, "", "")
+	w0.sync()
+
+	r.Direct("a", running("a", 2, 0))
+	wantHeard(t, w0, "start 0 at 12:00:00")
+	wantHeard(t, w1, "start 0 at 12:00:00")
+	w0.snapshot(snapshot(t, 0, 1, false, 10))
+	w0.sync()
+	o := r.Observe("a")
+	wantSent(t, o, 10)
+	if o.Step.Reporting != 1 || o.Step.Final != 0 || !o.Workers[0].Reported || o.Workers[1].Reported {
+		t.Errorf("one of two reported: %+v", o)
+	}
+
+	r.clock.Step(time.Second)
+	w0.snapshot(snapshot(t, 0, 2, true, 20))
+	w1.snapshot(snapshot(t, 0, 7, true, 5))
+	w0.sync()
+	w1.sync()
+	o = r.Observe("a")
+	wantSent(t, o, 25)
+	if o.Step.Reporting != 2 || o.Step.Final != 2 || !o.Step.ReportedUntil.Equal(noon.Add(time.Second)) || !o.Workers[0].Final || !o.Workers[1].Final {
+		t.Errorf("both are done: %+v", o)
+	}
+	if got := o.Step.Merged.LastStart.Sub(o.Step.Merged.FirstStart); got != 5*time.Millisecond {
+		t.Errorf("start skew: got %v, want 5ms", got)
+	}
+
+	d := running("a", 2, 0)
+	d.Acknowledged = 1
+	r.Direct("a", d)
+	wantHeard(t, w0, "acknowledge before 1")
+	if o := r.Observe("a"); o.Step != nil || o.Workers[0].Final {
+		t.Errorf("an acknowledged step is still observed: %+v", o)
+	}
+	r.Direct("a", running("a", 2, 2))
+	wantHeard(t, w0, "acknowledge before 2", "start 2 at 12:00:00")
+	d = running("a", 2, 2)
+	d.Stop = true
+	r.Direct("a", d)
+	r.Direct("a", d)
+	wantHeard(t, w0, "stop 2")
+	d.Finish, d.Acknowledged = true, 3
+	r.Direct("a", d)
+	wantHeard(t, w0, "acknowledge before 3", "finish", "end: ok")
+	wantHeard(t, w1, "acknowledge before 1", "acknowledge before 2")
+	r.until("a", "all workers gone", func(o Observation) bool { return !o.Workers[0].Connected && !o.Workers[1].Connected })
+	if got := testutil.ToFloat64(r.metrics.snapshots); got != 3 {
+		t.Errorf("loadtest_coordinator_snapshots_total: got %v, want 3", got)
+	}
+}
+
+func TestReconnectCountsOnce(t *testing.T) {
+	r := newRig(t)
+	r.Direct("a", running("a", 1, 0))
+	w := r.connect("a", 0, "pod")
+	w.ready(true, "", "")
+	w.snapshot(snapshot(t, 0, 3, false, 10))
+	w.sync()
+	w.hangUp()
+	r.until("a", "disconnected", func(o Observation) bool { return !o.Workers[0].Connected })
+	wantSent(t, r.Observe("a"), 10)
+
+	w = r.connect("a", 0, "pod")
+	wantHeard(t, w, "assignment 0/1", "start 0 at 12:00:00")
+	if !r.Observe("a").Workers[0].Ready {
+		t.Error("a pod that reconnects is no longer ready")
+	}
+	for _, s := range []*workerv1.Snapshot{
+		snapshot(t, 0, 3, false, 10), // again
+		snapshot(t, 0, 4, true, 15),
+		snapshot(t, 0, 2, false, 5), // older
+		snapshot(t, 0, 5, true, 99), // after the final one
+	} {
+		w.snapshot(s)
+	}
+	w.sync()
+	wantSent(t, r.Observe("a"), 15)
+	r.wantRejected(rejectStale, 3)
+}
+
+func TestAnotherPodCountsForNothing(t *testing.T) {
+	r := newRig(t)
+	r.Direct("a", running("a", 1, 0))
+	w := r.connect("a", 0, "first")
+	w.ready(true, "", "")
+	w.snapshot(snapshot(t, 0, 1, false, 10))
+	w.sync()
+	w = r.connect("a", 0, "second")
+	w.snapshot(snapshot(t, 0, 2, true, 99))
+	w.sync()
+	o := r.Observe("a")
+	wantSent(t, o, 10)
+	if got := o.Workers[0]; got.Ready || got.Final || got.Pod != "second" {
+		t.Errorf("the second pod: %+v", got)
+	}
+	r.wantRejected(rejectOtherPod, 1)
+}
+
+// A restarted operator has the directive from the status, and the snapshots
+// from the workers, which may be back before the directive is.
+func TestRestartEndsWithTheSameTotals(t *testing.T) {
+	snapshots := []*workerv1.Snapshot{snapshot(t, 2, 4, true, 1000), snapshot(t, 2, 9, true, 500), snapshot(t, 2, 1, false, 70)}
+	var totals [2]measure.Step
+	for life := range totals {
+		r := newRig(t)
+		restarted := life == 1
+		if !restarted {
+			r.Direct("a", running("a", 3, 2))
+		}
+		var workers []*scripted
+		for i, s := range snapshots {
+			w := r.connect("a", int32(i), "pod")
+			w.snapshot(s)
+			workers = append(workers, w)
+		}
+		if restarted {
+			if o := r.Observe("a"); len(o.Workers) != 0 || o.Step != nil {
+				t.Errorf("observed before it was directed: %+v", o)
+			}
+			if r.notifications("a") < 3 {
+				t.Error("nobody was told that workers wait for a directive")
+			}
+			r.Direct("a", running("a", 3, 2))
+		}
+		for _, w := range workers {
+			w.sync()
+		}
+		o := r.Observe("a")
+		wantSent(t, o, 1570)
+		totals[life] = *o.Step.Merged
+	}
+	if diff := cmp.Diff(comparable(t, totals[0]), comparable(t, totals[1])); diff != "" {
+		t.Errorf("before and after the restart (-want +got):\n%s", diff)
+	}
+}
+
+// comparable replaces the histograms of a step by what they encode to.
+func comparable(t *testing.T, s measure.Step) map[string]any {
+	t.Helper()
+	encode := func(h *measure.Histogram) string {
+		encoded, err := h.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return encoded
+	}
+	request := s.Requests[0]
+	histograms := []string{encode(request.Response), encode(request.Service), encode(s.Lateness)}
+	request.Response, request.Service = nil, nil
+	s.Lateness, s.Requests = nil, nil
+	return map[string]any{"step": s, "request": request, "histograms": histograms}
+}
+
+func TestReplacedSession(t *testing.T) {
+	r := newRig(t)
+	r.Direct("a", running("a", 1, 0))
+	old := r.connect("a", 0, "pod")
+	old.snapshot(snapshot(t, 0, 1, false, 10))
+	old.sync()
+	young := r.connect("a", 0, "pod")
+	wantEnd(t, old.end(), codes.Aborted, "a newer session of this worker took over")
+	old.snapshot(snapshot(t, 0, 9, true, 99))
+	young.snapshot(snapshot(t, 0, 2, false, 20))
+	young.sync()
+	o := r.Observe("a")
+	wantSent(t, o, 20)
+	if !o.Workers[0].Connected {
+		t.Error("the end of the older session disconnected the worker")
+	}
+}
+
+func TestHostileSnapshots(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*workerv1.Snapshot)
+		want   string
+	}{
+		"not in the plan":      {func(s *workerv1.Snapshot) { s.Step = 1 }, "step 1 is not in the plan"},
+		"a step before all":    {func(s *workerv1.Snapshot) { s.Step = -1 }, "step -1 is not in the plan"},
+		"no measurement":       {func(s *workerv1.Snapshot) { s.Measurement = nil }, "measurement: missing"},
+		"another plan":         {func(s *workerv1.Snapshot) { s.Measurement.Requests = nil }, "requests: 0, the plan has 1"},
+		"sent does not add":    {func(s *workerv1.Snapshot) { s.Measurement.Requests[0].Sent++ }, "requests[0].outcomes: their sum is 99, sent is 100"},
+		"a negative count":     {func(s *workerv1.Snapshot) { s.Measurement.Unsent = -1 }, "unsent: -1 is less than 0"},
+		"a broken histogram":   {func(s *workerv1.Snapshot) { s.Measurement.Lateness.Encoded = "AAAA" }, "lateness: truncated"},
+		"more clamped than is": {func(s *workerv1.Snapshot) { s.Measurement.Lateness.Clamped = 100 }, "lateness: clamped: 100 is more than count, 99"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.Direct("a", running("a", 1, 3))
+			w := r.connect("a", 0, "pod")
+			w.snapshot(snapshot(t, 3, 1, false, 10))
+			hostile := snapshot(t, 3, 2, true, 99)
+			test.change(hostile)
+			w.snapshot(hostile)
+			wantEnd(t, w.end(), codes.InvalidArgument, test.want)
+			wantSent(t, r.Observe("a"), 10)
+			r.wantRejected(rejectInvalid, 1)
+		})
+	}
+}
+
+func TestSnapshotOfAnAcknowledgedStepIsIgnored(t *testing.T) {
+	r := newRig(t)
+	r.Direct("a", running("a", 1, 2))
+	w := r.connect("a", 0, "pod")
+	w.snapshot(snapshot(t, 0, 9, true, 10))
+	w.sync()
+	wantSent(t, r.Observe("a"), -1)
+	r.wantRejected(rejectStale, 1)
+}
+
+// A snapshot that is ahead of the directive holds up its own session only.
+func TestSnapshotAheadOfTheDirectiveWaits(t *testing.T) {
+	r := newRig(t)
+	r.Direct("a", running("a", 2, 0))
+	ahead, other := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
+	ahead.snapshot(snapshot(t, 2, 1, true, 10))
+	other.snapshot(snapshot(t, 0, 1, true, 5))
+	other.sync()
+	wantSent(t, r.Observe("a"), 5)
+	r.Direct("a", running("a", 2, 2))
+	ahead.sync()
+	wantSent(t, r.Observe("a"), 10)
+}

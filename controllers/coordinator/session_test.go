@@ -1,0 +1,249 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"google.golang.org/grpc/codes"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+)
+
+func TestRefusedSessions(t *testing.T) {
+	ofProtocol2 := helloOf("a", 0)
+	ofProtocol2.GetHello().Protocol = 2
+	for name, test := range map[string]struct {
+		token string
+		first *workerv1.SessionRequest
+		code  codes.Code
+		text  string
+		why   rejection
+	}{
+		"no token":         {"", helloOf("a", 0), codes.Unauthenticated, `want one "Bearer <token>"`, rejectUnauthenticated},
+		"a bad token":      {"bad", helloOf("a", 0), codes.Unauthenticated, "verify token", rejectUnauthenticated},
+		"not verified":     {"down", helloOf("a", 0), codes.Unavailable, "the API server is away", rejectUnverified},
+		"another run":      {"a/0/pod", helloOf("b", 0), codes.PermissionDenied, `hello.run is "b", the token is of run "a"`, rejectIdentity},
+		"another worker":   {"a/0/pod", helloOf("a", 1), codes.PermissionDenied, "hello.worker is 1, the token is worker 0's", rejectIdentity},
+		"too many workers": {"a/2/pod", helloOf("a", 2), codes.PermissionDenied, "worker 2 of a run of 2 workers", rejectIdentity},
+		"below zero":       {"a/-1/pod", helloOf("a", -1), codes.PermissionDenied, "worker -1 of a run of 2 workers", rejectIdentity},
+		"another protocol": {"a/0/pod", ofProtocol2, codes.FailedPrecondition, "the operator speaks 1", rejectHello},
+		"no hello":         {"a/0/pod", &workerv1.SessionRequest{}, codes.InvalidArgument, "the first message of a session is hello", rejectHello},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.Direct("a", Directive{Assignments: assignments("a", 2)})
+			w := r.dial(test.token)
+			w.say(test.first)
+			wantEnd(t, w.end(), test.code, test.text)
+			r.wantRejected(test.why, 1)
+			if r.notifications("a") != 0 || r.Observe("a").Workers[0].Pod != "" {
+				t.Error("a refused session left a trace")
+			}
+		})
+	}
+}
+
+func TestMessagesThatEndASession(t *testing.T) {
+	for name, test := range map[string]struct {
+		message *workerv1.SessionRequest
+		text    string
+	}{
+		"hello twice": {helloOf("a", 0), "hello came twice"},
+		"of no kind":  {&workerv1.SessionRequest{}, "a message of unknown kind"},
+		"a reason that is none": {&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{
+			Readiness: &workerv1.Readiness{Reason: "not a reason"},
+		}}, "readiness.reason: want a condition reason"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			w := r.connect("a", 0, "pod")
+			w.say(test.message)
+			wantEnd(t, w.end(), codes.InvalidArgument, test.text)
+			r.wantRejected(rejectInvalid, 1)
+		})
+	}
+}
+
+func TestHelloMustComeInTime(t *testing.T) {
+	r := newRig(t)
+	w := r.dial("a/0/pod")
+	ended := make(chan error)
+	go func() { ended <- w.end() }()
+	deadline := time.After(patience)
+	for {
+		// The timer is set once the session began; that cannot be seen from here.
+		r.fire()
+		select {
+		case err := <-ended:
+			wantEnd(t, err, codes.DeadlineExceeded, "no hello")
+			return
+		case <-deadline:
+			t.Fatal("the session without a hello goes on")
+		default:
+		}
+	}
+}
+
+func TestClockReply(t *testing.T) {
+	r := newRig(t)
+	w := r.connect("a", 0, "pod")
+	r.clock.SetTime(noon.Add(7 * time.Nanosecond))
+	w.probe(42)
+	m, err := w.stream.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.GetClockReply(); got.GetProbeSentUnixNanos() != 42 || got.GetNowUnixNanos() != noon.UnixNano()+7 {
+		t.Errorf("clock reply: %v", got)
+	}
+}
+
+// A worker that reads nothing holds up neither Direct nor the others.
+func TestSlowWorker(t *testing.T) {
+	r := newRig(t)
+	slow, quick := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
+	d := running("a", 2, 0)
+	for _, a := range d.Assignments {
+		// More than a stream's window, so that sending it waits for the reader.
+		a.Requests[0].Body = bytes.Repeat([]byte("x"), 1<<20)
+	}
+	r.Direct("a", d)
+	wantHeard(t, quick, "assignment 1/2", "start 0 at 12:00:00")
+	for second := range 100 {
+		d.Start = &Start{At: noon.Add(time.Duration(second) * time.Second)}
+		r.Direct("a", d)
+	}
+	d.Stop = true
+	r.Direct("a", d)
+	for heard := ""; heard != "stop 0"; {
+		heard = quick.hear()
+		if heard == "end: ok" {
+			t.Fatal("the quick worker's session ended")
+		}
+	}
+	// Once it reads it hears where things stand, not what they went through.
+	wantHeard(t, slow, "assignment 0/2", "start 0 at 12:00:00", "start 0 at 12:01:39", "stop 0")
+}
+
+func TestForget(t *testing.T) {
+	r := newRig(t)
+	r.Direct("directed", running("directed", 1, 0))
+	directed, waiting := r.connect("directed", 0, "pod"), r.connect("waiting", 0, "pod")
+	// One whose snapshot still waits for a directive goes as well.
+	waiting.snapshot(snapshot(t, 0, 1, true, 1))
+	r.Forget("directed")
+	r.Forget("waiting")
+	r.Forget("unknown")
+	wantHeard(t, directed, "assignment 0/1", "start 0 at 12:00:00", "finish", "end: ok")
+	wantHeard(t, waiting, "finish", "end: ok")
+	if len(r.runs) != 0 {
+		t.Errorf("%d runs are remembered", len(r.runs))
+	}
+	if o := r.Observe("directed"); len(o.Workers) != 0 {
+		t.Errorf("a forgotten run is observed: %+v", o)
+	}
+}
+
+func TestARunWithoutDirectiveLivesAsLongAsItsWorkers(t *testing.T) {
+	r := newRig(t)
+	w := r.connect("a", 0, "pod")
+	if got := testutil.ToFloat64(r.metrics.sessions); got != 1 {
+		t.Errorf("loadtest_coordinator_sessions: got %v, want 1", got)
+	}
+	w.hangUp()
+	deadline := time.After(patience)
+	for r.remembered() != 0 {
+		select {
+		case <-r.notified:
+		case <-deadline:
+			t.Fatal("the run is still there")
+		}
+	}
+}
+
+func (r *rig) remembered() int {
+	r.Coordinator.mu.Lock()
+	defer r.Coordinator.mu.Unlock()
+	return len(r.runs)
+}
+
+func TestTooManyRunsWait(t *testing.T) {
+	r := newRig(t)
+	r.Coordinator.mu.Lock()
+	for i := range maxWaiting {
+		id := RunID(fmt.Sprint("waiting-", i))
+		r.runs[id] = newRun(id)
+	}
+	r.Coordinator.mu.Unlock()
+	r.Direct("a", running("a", 1, 0))
+	r.connect("a", 0, "pod") // a directed run is served
+	w := r.dial("b/0/pod")
+	w.say(helloOf("b", 0))
+	wantEnd(t, w.end(), codes.ResourceExhausted, "1000 runs wait")
+	r.wantRejected(rejectFull, 1)
+}
+
+func TestDirectTurnsSurplusWorkersAway(t *testing.T) {
+	r := newRig(t)
+	w := r.connect("a", 5, "pod")
+	r.Direct("a", running("a", 2, 0))
+	wantEnd(t, w.end(), codes.PermissionDenied, "worker 5 of a run of 2 workers")
+}
+
+func TestServeEndsSessionsAndReturns(t *testing.T) {
+	r := newRig(t)
+	r.Direct("a", running("a", 1, 0))
+	directed := r.connect("a", 0, "pod")
+	waiting := r.connect("b", 0, "pod")
+	waiting.snapshot(snapshot(t, 0, 1, true, 1))
+	if err := r.stop(); err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	wantEnd(t, directed.end(), codes.Unavailable, "")
+	wantEnd(t, waiting.end(), codes.Unavailable, "")
+}
+
+func TestServeRefuses(t *testing.T) {
+	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
+	if err := c.Serve(context.Background(), nil, nil); err == nil {
+		t.Error("served without TLS")
+	}
+}
+
+func TestServeSpeaksTLS13Only(t *testing.T) {
+	r := newRig(t)
+	conn, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	err = tls.Client(conn, &tls.Config{RootCAs: r.roots, ServerName: certs.ServerName, MaxVersion: tls.VersionTLS12}).Handshake()
+	if err == nil {
+		t.Error("TLS 1.2 was accepted")
+	}
+}
+
+func TestServeAfterTheEnd(t *testing.T) {
+	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := c.Serve(ctx, lis, &tls.Config{}); err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if _, err := lis.Accept(); err == nil {
+		t.Error("the listener is still open")
+	}
+}
