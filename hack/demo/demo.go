@@ -88,7 +88,7 @@ func (d *demo) installOperator(ctx context.Context) error {
 func (d *demo) installTarget(ctx context.Context, strategy string) error {
 	preset := fmt.Sprintf("%s/values-seed-004-%s.yaml", targetsChart, strategy)
 	args := append([]string{"--values", preset}, d.cluster.targets...)
-	return d.install(ctx, "ratelimiter", targetsChart, namespace(strategy), args)
+	return d.install(ctx, "limiter", targetsChart, namespace(strategy), args)
 }
 
 func namespace(strategy string) string { return "limiter-" + strategy }

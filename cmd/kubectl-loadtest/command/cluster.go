@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,13 +23,14 @@ type cluster struct {
 
 func (c *config) connect() (*cluster, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides)
-	rest, err := loader.ClientConfig()
+	config, err := loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, errors.New("there is no kubeconfig: set KUBECONFIG or give --kubeconfig")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig (--kubeconfig, --context): %w", err)
 	}
+	config.WarningHandler = rest.NewWarningWriter(c.streams.Err, rest.WarningWriterOptions{Deduplicate: true})
 	namespace, explicit, err := loader.Namespace()
 	if err != nil {
 		return nil, fmt.Errorf("read the namespace of the context (--namespace): %w", err)
@@ -37,9 +39,9 @@ func (c *config) connect() (*cluster, error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	direct, err := client.NewWithWatch(rest, client.Options{Scheme: scheme})
+	direct, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", rest.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	return &cluster{WithWatch: direct, namespace: namespace, explicit: explicit}, nil
 }

@@ -72,16 +72,19 @@ func (p *person) execute(ctx context.Context, stderr *screen, input string, args
 	p.t.Helper()
 	var out bytes.Buffer
 	args = append([]string{"--kubeconfig", p.kubeconfig}, args...)
+	defer stderr.acting.Wait()
 	code := command.Execute(ctx, args, command.Streams{In: strings.NewReader(input), Out: &out, Err: stderr, Width: stderr.width})
 	return answer{code: code, out: out.String(), err: stderr.String()}
 }
 
-// screen collects what is written, and calls back when a text appears in it.
+// screen collects what is written. When the awaited text appears in it, it does
+// something meanwhile, once.
 type screen struct {
 	width func() int
 	await string
 	then  func()
 
+	acting  sync.WaitGroup
 	mu      sync.Mutex
 	content strings.Builder
 }
@@ -91,7 +94,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	s.content.Write(p)
 	if s.then != nil && strings.Contains(s.content.String(), s.await) {
-		s.then()
+		s.acting.Go(s.then)
 		s.then = nil
 	}
 	return len(p), nil

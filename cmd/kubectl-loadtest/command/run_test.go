@@ -36,11 +36,9 @@ func TestRunOnATerminal(t *testing.T) {
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
 	stderr := &screen{width: func() int { return 100 }, await: "Running", then: func() {
 		// Only what was seen to run finishes.
-		go func() {
-			if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Passed")); err != nil {
-				t.Error(err)
-			}
-		}()
+		if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Passed")); err != nil {
+			t.Error(err)
+		}
 	}}
 	got := p.execute(t.Context(), stderr, "", "run", "-f", p.file(manifest("hello")))
 	if got.code != 0 {

@@ -9,11 +9,9 @@ func TestWatch(t *testing.T) {
 	p := newPerson(t)
 	p.create(running)
 	stderr := &screen{await: "hello  Running", then: func() {
-		go func() {
-			if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Failed")); err != nil {
-				t.Error(err)
-			}
-		}()
+		if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Failed")); err != nil {
+			t.Error(err)
+		}
 	}}
 	got := p.execute(t.Context(), stderr, "", "watch", "hello")
 	if got.code != 1 {
@@ -37,11 +35,9 @@ func TestWatchWhatIsDeleted(t *testing.T) {
 	p := newPerson(t)
 	p.create(running)
 	stderr := &screen{await: "hello  Running", then: func() {
-		go func() {
-			if err := p.client.Delete(t.Context(), p.get("hello")); err != nil {
-				t.Error(err)
-			}
-		}()
+		if err := p.client.Delete(t.Context(), p.get("hello")); err != nil {
+			t.Error(err)
+		}
 	}}
 	got := p.execute(t.Context(), stderr, "", "watch", "hello")
 	if got.code != 4 || got.out != "" {

@@ -88,7 +88,9 @@ func (p *page) reporting(step *v1alpha1.StepStatus) string {
 	if step.WorkersReporting < p.lt.Status.Workers.Desired {
 		text = fmt.Sprintf("%d of %s reported", step.WorkersReporting, plural(int64(p.lt.Status.Workers.Desired), "worker"))
 	}
-	if step.ReportedUntil != nil {
+	// Of a step that is whole it says nothing: that is when the last response came.
+	whole := step.State == v1alpha1.StepComplete && step.WorkersReporting >= p.lt.Status.Workers.Desired
+	if step.ReportedUntil != nil && !whole {
 		text += " until " + clock(step.ReportedUntil.Time)
 	}
 	return text
