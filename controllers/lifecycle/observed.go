@@ -76,10 +76,11 @@ type StepReport struct {
 // within 15 s, so that twice that is no accident.
 const lostAfter = 30 * time.Second
 
-// lost says whether the worker cannot report any more.
+// lost says, of a run that has begun, whether the worker cannot report any more.
+// Every worker had a pod then, so that an absent one was deleted.
 func (w Worker) lost(job JobState, now time.Time) bool {
 	switch {
-	case w.Pod == PodEnded, job == JobAbsent, job == JobFinished:
+	case w.Pod == PodEnded, w.Pod == PodAbsent, job == JobAbsent, job == JobFinished:
 		return true
 	case w.Connected, w.LastSeen.IsZero():
 		return false

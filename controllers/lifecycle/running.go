@@ -40,6 +40,9 @@ func (r *run) workersCondition(lost int32) {
 		r.set(v1alpha1.ConditionWorkersReady, metav1.ConditionTrue, v1alpha1.ReasonAllReady, fmt.Sprintf("All %s ready.", workers(desired)))
 		return
 	}
+	if lost == r.read.Workers.Lost {
+		return // said when it happened, with the pod that is gone by now
+	}
 	message := fmt.Sprintf("%d of %s lost.", lost, workers(desired))
 	for n, w := range r.seen.Workers {
 		if w.Pod == PodEnded && w.PodMessage != "" {
@@ -47,9 +50,7 @@ func (r *run) workersCondition(lost int32) {
 			break
 		}
 	}
-	if r.read.Workers.Lost == 0 {
-		r.warn(v1alpha1.ReasonWorkerLost, message)
-	}
+	r.warn(v1alpha1.ReasonWorkerLost, message)
 	r.set(v1alpha1.ConditionWorkersReady, metav1.ConditionFalse, v1alpha1.ReasonWorkerLost, message)
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -65,6 +66,14 @@ var stories = map[string]func(*world){
 		for _, x := range w.workers {
 			x.diesIn = 1500 * time.Millisecond
 		}
+	},
+	"worker-is-deleted": func(w *world) {
+		// As by kubectl delete pod: the worker still says its last, and is gone.
+		w.in(4*time.Second, func() {
+			x := w.workers[0]
+			x.Final, x.Connected, x.LastSeen = true, false, w.now
+			x.Pod, x.PodReason, x.PodMessage = lifecycle.PodAbsent, "", ""
+		})
 	},
 	"worker-falls-silent": func(w *world) {
 		// Its node is cut off during the first step: no pod status, no session.

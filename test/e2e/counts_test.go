@@ -27,7 +27,7 @@ requests:
     method: POST
     path: /api
     body: '{"n": ${seq}}'
-    headers: [{name: X-Forwarded-For, value: 10.8.0.${worker}}]
+    headers: [{name: X-Forwarded-For, value: "10.8.0.${worker}"}]
     expect: {status: [200, 429]}
 steps:
   - {name: paced, users: 200, ratePerUser: "1", duration: 5s}
