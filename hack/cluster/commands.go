@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/build"
@@ -19,18 +17,8 @@ import (
 // command is one of the program's commands.
 type command struct {
 	name, args, summary string
-	// root is true of commands that change the host, one at a time.
-	root bool
-	run  func(context.Context, *options) error
-}
-
-// options are the flags of all commands, and the arguments after them.
-type options struct {
-	state, source, path string
-	install, onlyPath   bool
-	limit               time.Duration
-	args                []string
-	cluster             cluster.Cluster
+	access              access
+	run                 func(context.Context, *options) error
 }
 
 var commands []command
@@ -38,18 +26,19 @@ var commands []command
 // init and not a literal, because help refers to the commands.
 func init() {
 	commands = []command{
-		{"build", "", "compile the components, unless that has been done (5 to 10 minutes)", false, buildCommand},
-		{"assets", "", "print the folder of the components, for KUBEBUILDER_ASSETS; builds if needed", false, assetsCommand},
-		{"up", "", "start the cluster and wait until its nodes are ready; builds if needed", true, upCommand},
-		{"down", "", "stop the cluster and leave nothing behind", true, downCommand},
-		{"status", "", "list components and nodes; exit code 1 if the cluster does not run", false, statusCommand},
-		{"load", "IMAGE.tar...", "import image archives (docker save, OCI) into the nodes", true, loadCommand},
-		{"kubeconfig", "", "print the administrator's kubeconfig, or with --path where it is", false, kubeconfigCommand},
-		{"node", "stop|start N", "cut a node's power, or give it back", true, nodeCommand},
+		{"build", "", "compile the components, unless that has been done (5 to 10 minutes)", anybody, buildCommand},
+		{"assets", "", "print the folder of the components, for KUBEBUILDER_ASSETS; builds if needed", anybody, assetsCommand},
+		{"up", "", "start the cluster and wait until its nodes are ready; builds if needed", changes, upCommand},
+		{"down", "", "stop the cluster and leave nothing behind", changes, downCommand},
+		{"status", "", "list components and nodes; exit code 1 if the cluster does not run", reads, statusCommand},
+		{"load", "IMAGE.tar...", "import image archives (docker save, OCI) into the nodes", changes, loadCommand},
+		{"kubeconfig", "", "print the administrator's kubeconfig, or with --path where it is", reads, kubeconfigCommand},
+		{"node", "stop|start N", "cut a node's power, or give it back", changes, nodeCommand},
 	}
 }
 
-const help = `cluster runs Kubernetes %s with three nodes on this host, without Docker or a registry.
+const help = `cluster runs Kubernetes from source with three nodes on this host, without Docker
+or an image registry.
 
 Usage: cluster COMMAND [FLAGS] [ARGUMENTS]
 
@@ -72,65 +61,7 @@ func printHelp(w io.Writer) {
 	for _, c := range commands {
 		list += fmt.Sprintf("  %-10s %-13s %s\n", c.name, c.args, c.summary)
 	}
-	fmt.Fprintf(w, help, "from source", list, layout.DefaultState)
-}
-
-// start parses the flags, checks the host where that matters, and runs.
-func (c command) start(ctx context.Context, args []string) error {
-	o := &options{}
-	flags := flag.NewFlagSet("cluster "+c.name, flag.ContinueOnError)
-	flags.SetOutput(os.Stdout)
-	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "cluster %s [FLAGS] %s\n  %s\n\nFlags:\n", c.name, c.args, c.summary)
-		flags.PrintDefaults()
-	}
-	o.register(flags, c.name)
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return usageError{err}
-	}
-	o.args = flags.Args()
-	if c.args == "" && len(o.args) > 0 {
-		return usagef("cluster %s takes no argument, got %q", c.name, o.args)
-	}
-	state, err := filepath.Abs(o.state)
-	if err != nil {
-		return usageError{err}
-	}
-	o.cluster = cluster.Cluster{Layout: layout.New(state), Say: say}
-	if !c.root {
-		return c.run(ctx, o)
-	}
-	if err := host.Privileged(); err != nil {
-		return err
-	}
-	release, err := host.Acquire(layout.Lock)
-	if err != nil {
-		return err
-	}
-	defer release()
-	return c.run(ctx, o)
-}
-
-// register adds the flags that the command has.
-func (o *options) register(flags *flag.FlagSet, name string) {
-	flags.StringVar(&o.state, "state-dir", layout.DefaultState, "`folder` of the cluster's state")
-	switch name {
-	case "build", "assets", "up":
-		flags.StringVar(&o.source, "source", "", "`folder` of the components' module (default: found in the repository)")
-	}
-	switch name {
-	case "up":
-		flags.BoolVar(&o.install, "install", false, "install missing Debian packages with apt-get")
-		flags.DurationVar(&o.limit, "timeout", 3*time.Minute, "how long the nodes may take to be ready, without the build")
-	case "node":
-		flags.DurationVar(&o.limit, "timeout", time.Minute, "how long the node may take to be ready")
-	case "kubeconfig":
-		flags.BoolVar(&o.onlyPath, "path", false, "print where the kubeconfig is, not what is in it")
-		flags.StringVar(&o.path, "write", "", "write it to this `file` instead")
-	}
+	fmt.Fprintf(w, help, list, layout.DefaultState)
 }
 
 func buildCommand(ctx context.Context, o *options) error {
@@ -168,25 +99,41 @@ func (o *options) build(ctx context.Context) (string, error) {
 }
 
 func upCommand(ctx context.Context, o *options) error {
+	if err := o.cluster.Running(ctx); err == nil {
+		return o.again(ctx)
+	} else if !errors.Is(err, cluster.ErrDown) {
+		return err
+	}
 	if err := o.programs(ctx); err != nil {
 		return err
 	}
-	begun := time.Now()
 	folder, err := o.build(ctx)
 	if err != nil {
 		return err
 	}
-	if built := time.Since(begun); built > time.Minute {
-		say("built in %s", built.Round(time.Second))
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, o.limit, fmt.Errorf("not done within %s (--timeout)", o.limit))
+	ctx, cancel := o.limited(ctx)
 	defer cancel()
-	begun = time.Now()
+	begun := time.Now()
 	if err := o.cluster.Up(ctx, folder, begun); err != nil {
 		return err
 	}
-	say("the cluster is up (%s); KUBECONFIG=%s", time.Since(begun).Round(100*time.Millisecond), o.cluster.Layout.Admin())
+	say("the cluster is up after %s; KUBECONFIG=%s", time.Since(begun).Round(100*time.Millisecond), o.cluster.Layout.Admin())
 	return nil
+}
+
+// again is up on a cluster that runs.
+func (o *options) again(ctx context.Context) error {
+	ctx, cancel := o.limited(ctx)
+	defer cancel()
+	if err := o.cluster.StartStopped(ctx); err != nil {
+		return err
+	}
+	say("the cluster is up; KUBECONFIG=%s", o.cluster.Layout.Admin())
+	return nil
+}
+
+func (o *options) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, o.limit, fmt.Errorf("not done within %s (--timeout)", o.limit))
 }
 
 // programs checks what the cluster needs of the host, and installs it if told to.
@@ -220,9 +167,6 @@ func statusCommand(ctx context.Context, o *options) error {
 }
 
 func loadCommand(ctx context.Context, o *options) error {
-	if len(o.args) == 0 {
-		return usagef("which archives? cluster load IMAGE.tar...")
-	}
 	if err := o.cluster.Running(ctx); err != nil {
 		return err
 	}
@@ -246,23 +190,13 @@ func kubeconfigCommand(_ context.Context, o *options) error {
 }
 
 func nodeCommand(ctx context.Context, o *options) error {
-	if len(o.args) != 2 {
-		return usagef("cluster node stop N, or cluster node start N, with N from 1 to %d", layout.Nodes)
-	}
-	n, err := layout.NodeNumber(o.args[1])
-	if err != nil {
-		return usageError{err}
-	}
 	if err := o.cluster.Running(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, o.limit, fmt.Errorf("not done within %s (--timeout)", o.limit))
-	defer cancel()
-	switch o.args[0] {
-	case "stop":
-		return o.cluster.StopNode(n)
-	case "start":
-		return o.cluster.StartNode(ctx, n)
+	if o.args[0] == "stop" {
+		return o.cluster.StopNode(o.node)
 	}
-	return usagef("cluster node %s: want stop or start", o.args[0])
+	ctx, cancel := o.limited(ctx)
+	defer cancel()
+	return o.cluster.StartNode(ctx, o.node)
 }

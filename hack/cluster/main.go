@@ -40,10 +40,17 @@ func run(ctx context.Context, args []string) error {
 		printHelp(os.Stdout)
 		return nil
 	}
-	for _, c := range commands {
-		if c.name == args[0] {
-			return c.start(ctx, args[1:])
-		}
+	if c := find(args[0]); c != nil {
+		return c.start(ctx, args[1:])
 	}
 	return usagef("no command %q: see cluster help", args[0])
+}
+
+func find(name string) *command {
+	for i := range commands {
+		if commands[i].name == name {
+			return &commands[i]
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -16,30 +17,45 @@ func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "cluster: "+format
 
 // quiet is how far apart lines of progress are where they cannot be
 // overwritten, so that a log stays readable.
-const quiet = 15 * time.Second
+const quiet = 10 * time.Second
 
 // progress returns what shows the progress of a build: one line that is
 // overwritten on a terminal, a line now and then elsewhere.
 func progress() func(build.Progress) {
-	_, err := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS)
-	if err == nil {
-		return func(p build.Progress) {
-			end := ""
-			if p.Done == p.Total {
-				end = " (linking)"
-			}
-			fmt.Fprintf(os.Stderr, "\r\x1b[K%s%s", line(p), end)
-		}
+	if _, err := unix.IoctlGetTermios(int(os.Stderr.Fd()), unix.TCGETS); err == nil {
+		return overwrite(os.Stderr)
 	}
-	var last time.Duration
+	return nowAndThen(os.Stderr)
+}
+
+func overwrite(w io.Writer) func(build.Progress) {
 	return func(p build.Progress) {
-		if last == 0 || p.Elapsed-last >= quiet {
-			last = p.Elapsed
-			say("%s", line(p))
+		end := ""
+		if p.Ended {
+			end = "\n"
+		}
+		fmt.Fprintf(w, "\r\x1b[Kcluster: %s%s", line(p), end)
+	}
+}
+
+func nowAndThen(w io.Writer) func(build.Progress) {
+	next := time.Duration(0)
+	return func(p build.Progress) {
+		if p.Elapsed >= next || p.Ended {
+			next = p.Elapsed + quiet
+			fmt.Fprintf(w, "cluster: %s\n", line(p))
 		}
 	}
 }
 
+// line says how far a build is. Once all is compiled, the linker is at work.
 func line(p build.Progress) string {
-	return fmt.Sprintf("building Kubernetes: %d of %d packages, %s", p.Done, p.Total, p.Elapsed.Round(time.Second))
+	elapsed := p.Elapsed.Round(time.Second)
+	switch {
+	case p.Ended:
+		return fmt.Sprintf("built Kubernetes in %s", elapsed)
+	case p.Done == p.Total:
+		return fmt.Sprintf("linking Kubernetes, %s", elapsed)
+	}
+	return fmt.Sprintf("building Kubernetes: %d of %d packages, %s", p.Done, p.Total, elapsed)
 }

@@ -45,6 +45,8 @@ type Progress struct {
 	// cache has.
 	Done, Total int
 	Elapsed     time.Duration
+	// Ended is true of the last report of a build that succeeded.
+	Ended bool
 }
 
 // DefaultCache is where builds are kept unless LOADTEST_CACHE says otherwise.
@@ -110,13 +112,13 @@ func (b Builder) fill(ctx context.Context, folder string, flags []string) error 
 	return err
 }
 
-func (b Builder) compile(ctx context.Context, folder string, flags []string) error {
+func (b Builder) compile(ctx context.Context, folder string, flags []string) (err error) {
 	total, err := b.stale(ctx, flags)
 	if err != nil {
 		return err
 	}
 	meter := newMeter(total, b.Progress)
-	defer meter.stop()
+	defer func() { meter.stop(err == nil) }()
 	for _, program := range programs {
 		args := append([]string{"build", "-v", "-o", filepath.Join(folder, program.name)}, flags...)
 		command := b.command(ctx, append(args, program.pkg)...)
@@ -129,7 +131,8 @@ func (b Builder) compile(ctx context.Context, folder string, flags []string) err
 	return nil
 }
 
-// stale counts the packages that Go has to compile.
+// stale counts the packages that Go has to compile. It is too high by a program
+// whose packages are compiled and that only has to be linked.
 func (b Builder) stale(ctx context.Context, flags []string) (int, error) {
 	args := append([]string{"list", "-deps", "-f", "{{if .Stale}}x{{end}}"}, flags...)
 	for _, program := range programs {

@@ -38,20 +38,19 @@ func (m *meter) loop() {
 	for {
 		select {
 		case <-m.quit:
-			m.report(m.progress())
 			return
 		case <-ticker.C:
-			m.report(m.progress())
+			m.report(m.progress(false))
 		}
 	}
 }
 
 // progress never shows more done than there is: Go may name a package that the
 // count, taken before, held for up to date.
-func (m *meter) progress() Progress {
+func (m *meter) progress(ended bool) Progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return Progress{Done: min(m.done, m.total), Total: m.total, Elapsed: time.Since(m.begun)}
+	return Progress{Done: min(m.done, m.total), Total: m.total, Elapsed: time.Since(m.begun), Ended: ended}
 }
 
 func (m *meter) Write(p []byte) (int, error) {
@@ -61,8 +60,11 @@ func (m *meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// stop makes the last report.
-func (m *meter) stop() {
+// stop ends the reports, with a last one if the build has succeeded.
+func (m *meter) stop(succeeded bool) {
 	close(m.quit)
 	m.stopped.Wait()
+	if succeeded && m.report != nil {
+		m.report(m.progress(true))
+	}
 }

@@ -66,7 +66,7 @@ func compiled(name string) bool {
 // version is the Kubernetes release that go.mod requires.
 func version(gomod string) (string, error) {
 	for line := range strings.Lines(gomod) {
-		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == "k8s.io/kubernetes" {
+		if fields := strings.Fields(strings.TrimPrefix(line, "require ")); len(fields) >= 2 && fields[0] == "k8s.io/kubernetes" {
 			return fields[1], nil
 		}
 	}

@@ -24,13 +24,6 @@ type Cluster struct {
 	Say func(format string, args ...any)
 }
 
-// Node is a node's state.
-type Node struct {
-	Number int
-	// Runs is false after Stop, Ready is what the API server says.
-	Runs, Ready bool
-}
-
 func (c Cluster) processes() process.Table { return process.Table{Owner: c.Layout.State} }
 
 func (c Cluster) nodes(groups host.Cgroups) node.Nodes {

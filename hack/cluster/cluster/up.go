@@ -14,17 +14,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
 )
 
-// Up brings the cluster up with the components in that folder. On a cluster
-// that runs it starts nodes that were stopped, and does nothing otherwise. If
-// it fails, what it started is left for a look, and for the next Up or Down.
+// Up brings the cluster up with the components in that folder, after it has
+// cleaned up what is left of an earlier one. If it fails, what it started is
+// left for a look, and for the next Up or Down.
 func (c Cluster) Up(ctx context.Context, binaries string, now time.Time) error {
-	err := c.Running(ctx)
-	if err == nil {
-		return c.startStopped(ctx)
-	}
-	if !errors.Is(err, ErrDown) {
-		return err
-	}
 	if err := c.clean(); err != nil {
 		return err
 	}
@@ -106,8 +99,8 @@ func (c Cluster) startAll(ctx context.Context, groups host.Cgroups) error {
 	)
 }
 
-// startStopped starts the nodes that do not run.
-func (c Cluster) startStopped(ctx context.Context) error {
+// StartStopped starts the nodes that do not run, on a cluster that does.
+func (c Cluster) StartStopped(ctx context.Context) error {
 	leaders, err := c.processes().Leaders()
 	if err != nil {
 		return err

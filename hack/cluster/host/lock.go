@@ -1,34 +1,61 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// errHeld is returned while somebody else has the lock.
+var errHeld = errors.New("another cluster command is running")
+
+// retry is how often a lock is tried that somebody else holds.
+const retry = 200 * time.Millisecond
+
 // Acquire takes the lock of that file, for one command at a time, and returns
-// the function that gives it back. The file goes away with the lock.
-func Acquire(path string) (release func(), err error) {
-	for {
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("open lock: %w", err)
+// the function that gives it back; the file goes away with the lock. If it has
+// to wait for another command it calls waiting first.
+func Acquire(ctx context.Context, path string, waiting func()) (release func(), err error) {
+	release, err = tryAcquire(path)
+	if !errors.Is(err, errHeld) {
+		return release, err
+	}
+	waiting()
+	ticker := time.NewTicker(retry)
+	defer ticker.Stop()
+	for errors.Is(err, errHeld) {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for %s: %w", path, err)
+		case <-ticker.C:
+			release, err = tryAcquire(path)
 		}
-		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-			file.Close()
-			if errors.Is(err, unix.EWOULDBLOCK) {
-				return nil, fmt.Errorf("another cluster command is running (it holds %s): wait until it is done", path)
-			}
-			return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return release, err
+}
+
+func tryAcquire(path string) (release func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		file.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, errHeld
 		}
-		if same(file, path) {
-			return func() { os.Remove(path); file.Close() }, nil
-		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if !same(file, path) {
 		// The holder before removed the file between our open and our lock.
 		file.Close()
+		return nil, errHeld
 	}
+	return func() { os.Remove(path); file.Close() }, nil
 }
 
 func same(file *os.File, path string) bool {

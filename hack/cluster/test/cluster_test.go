@@ -24,6 +24,7 @@ import (
 type host struct {
 	*testing.T
 	program, assets string
+	before          Footprint
 }
 
 // TestCluster is one test with steps, because there is one cluster per host
@@ -34,7 +35,7 @@ func TestCluster(t *testing.T) {
 		t.Fatal("a cluster runs on this host: take it down first (cluster down)")
 	}
 	h.cluster("down") // what an earlier, failed test has left
-	before := footprint(t)
+	h.before = footprint(t)
 	t.Cleanup(func() { h.T = t; h.cluster("down") })
 
 	for _, step := range []struct {
@@ -56,7 +57,7 @@ func TestCluster(t *testing.T) {
 
 	h.T = t
 	h.cluster("down")
-	if changes := Difference(before, footprint(t)); len(changes) > 0 {
+	if changes := Difference(h.before, footprint(t)); len(changes) > 0 {
 		t.Errorf("the cluster has left:\n%s", strings.Join(changes, "\n"))
 	}
 	h.cluster("down") // a second one finds nothing and is content
@@ -110,12 +111,27 @@ func (h *host) up() {
 	h.cluster("up")
 	h.Logf("up after %s\n%s", time.Since(begun).Round(100*time.Millisecond), h.cluster("status"))
 	h.wantReady("node-1", "node-2", "node-3")
+	h.wantVisible()
 	// Both bounds hold by a wide margin, so that a busy host does not fail them.
 	if took := time.Since(begun); took > 30*time.Second {
 		h.Errorf("up took %s, want at most 30 s", took)
 	}
 	if used := h.memory(); used > 2<<30 {
 		h.Errorf("the cluster takes %d MiB, want at most 2048", used>>20)
+	}
+}
+
+// wantVisible makes sure that the footprint sees a cluster at all: otherwise it
+// would be no proof that none is left.
+func (h *host) wantVisible() {
+	h.Helper()
+	seen := strings.Join(Difference(h.before, footprint(h.T)), "\n")
+	for _, aspect := range []string{
+		"links", "addresses", "routes", "iptables", "ip6tables", "nftables", "processes", "cgroups", "folders", "settings",
+	} {
+		if !strings.Contains(seen, aspect+": ") {
+			h.Errorf("a running cluster does not show in the footprint's %s", aspect)
+		}
 	}
 }
 
@@ -185,13 +201,12 @@ func (h *host) load() {
 }
 
 func (h *host) job() {
-	objects, err := os.ReadFile("objects.yaml")
-	if err != nil {
-		h.Fatal(err)
-	}
-	h.kubectl(string(objects), "apply", "--filename=-")
+	h.kubectl("", "apply", "--filename=testdata/server.yaml")
 	h.kubectl("", "--namespace=probe", "rollout", "status", "deployment/server", "--timeout=60s")
+	begun := time.Now()
+	h.kubectl("", "apply", "--filename=testdata/job.yaml")
 	h.kubectl("", "--namespace=probe", "wait", "--for=condition=Complete", "job/spread", "--timeout=60s")
+	h.Logf("the job took %s", time.Since(begun).Round(100*time.Millisecond))
 	for _, app := range []string{"server", "spread"} {
 		h.wantSpread(app)
 	}
@@ -227,9 +242,7 @@ func (h *host) logs(container string) string {
 }
 
 func (h *host) token() {
-	token := strings.Fields(h.logs("token"))[0]
-	// Three pods printed a token without a newline after it.
-	token = token[:len(token)/layout.Nodes]
+	token := strings.Fields(h.logs("token"))[0] // of the first of three pods
 	for audience, want := range map[string]bool{"loadtest.dev/probe": true, "loadtest.dev/other": false} {
 		review := fmt.Sprintf(`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenReview",
 			"spec":{"token":%q,"audiences":[%q]}}`, token, audience)

@@ -47,19 +47,25 @@ func hostName(out io.Writer) error {
 }
 
 func serve(ctx context.Context, address string) error {
-	server := &http.Server{Addr: address, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := hostName(w); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-		}
-	})}
-	go func() {
-		<-ctx.Done()
-		server.Close()
-	}()
-	if err := server.ListenAndServe(); err != http.ErrServerClosed {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler()}
+	stop := context.AfterFunc(ctx, func() { listener.Close() })
+	defer stop()
+	if err := server.Serve(listener); ctx.Err() == nil {
 		return err
 	}
 	return nil
+}
+
+func handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if err := hostName(w); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	})
 }
 
 func get(ctx context.Context, url string, out io.Writer) error {
@@ -90,7 +96,7 @@ func resolve(ctx context.Context, name string, out io.Writer) error {
 func printFile(path string, out io.Writer) error {
 	content, err := os.ReadFile(path)
 	if err == nil {
-		_, err = out.Write(content)
+		fmt.Fprintln(out, string(content))
 	}
 	return err
 }

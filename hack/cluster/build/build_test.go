@@ -1,0 +1,131 @@
+package build
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// small is a module with the same programs as the real one, which compile in
+// no time: each prints its name and the release it was linked with.
+func small(t *testing.T) string {
+	t.Helper()
+	source := t.TempDir()
+	write := func(name, content string) {
+		path := filepath.Join(source, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module small\n\ngo 1.26\n\nrequire k8s.io/kubernetes v1.36.3\n\nreplace k8s.io/kubernetes => ./k8s\n")
+	write("k8s/go.mod", "module k8s.io/kubernetes\n")
+	program := "package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(os.Args[0]) }\n"
+	for _, folder := range []string{".", "coredns", "pause"} {
+		write(filepath.Join(folder, "main.go"), program)
+	}
+	return source
+}
+
+func TestBuildFillsAFolderAndKeepsIt(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "cache")
+	var reports []Progress
+	builder := Builder{Source: small(t), Cache: cache, Progress: func(p Progress) { reports = append(reports, p) }}
+	folder, err := builder.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append([]string{"kubernetes", "coredns", "pause"}, Components...) {
+		path := filepath.Join(folder, name)
+		if out, err := exec.Command(path).Output(); err != nil || string(out) != path {
+			t.Errorf("%s prints %q, %v", path, out, err)
+		}
+	}
+	if len(reports) == 0 || !reports[len(reports)-1].Ended {
+		t.Errorf("the reports %+v do not say that the build has ended", reports)
+	}
+	if entries, err := os.ReadDir(cache); err != nil || len(entries) != 1 {
+		t.Errorf("the cache has %v, %v, want the folder only", entries, err)
+	}
+
+	reports = nil
+	again, err := builder.Build(t.Context())
+	if err != nil || again != folder {
+		t.Errorf("a second build is in %q, %v, want %q", again, err, folder)
+	}
+	if diff := cmp.Diff([]Progress(nil), reports); diff != "" {
+		t.Errorf("a second build compiles (-want +got):\n%s", diff)
+	}
+}
+
+func TestBuildTellsWhatTheCompilerSays(t *testing.T) {
+	source, cache := small(t), t.TempDir()
+	if err := os.WriteFile(filepath.Join(source, "coredns", "main.go"), []byte("package main\n\nfunc main() { wrong() }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	report := func(p Progress) {
+		if p.Ended {
+			t.Error("a build that failed reports its end")
+		}
+	}
+	_, err := Builder{Source: source, Cache: cache, Progress: report}.Build(t.Context())
+	for _, want := range []string{"build coredns", "undefined: wrong"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want it to say %q", err, want)
+		}
+	}
+	if entries, err := os.ReadDir(cache); err != nil || len(entries) > 0 {
+		t.Errorf("a failed build has left %v, %v", entries, err)
+	}
+}
+
+func TestBuildNeedsGo(t *testing.T) {
+	source := small(t)
+	t.Setenv("PATH", t.TempDir())
+	_, err := Builder{Source: source, Cache: t.TempDir()}.Build(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "install Go") {
+		t.Errorf("error is %v, want it to say how to get Go", err)
+	}
+}
+
+func TestMeterCountsLines(t *testing.T) {
+	var last Progress
+	m := newMeter(3, func(p Progress) { last = p })
+	for _, text := range []string{"a/b\nc", "/d\n", "e\nf\n"} {
+		if n, err := m.Write([]byte(text)); n != len(text) || err != nil {
+			t.Errorf("Write = %d, %v", n, err)
+		}
+	}
+	if got := m.progress(false); got.Done != 3 || got.Total != 3 || got.Ended {
+		t.Errorf("progress is %+v, want 3 of 3 although 4 were named", got)
+	}
+	m.stop(true)
+	if !last.Ended {
+		t.Errorf("the last report is %+v, want it to be known as such", last)
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	var short tail
+	if got := short.String(); got != "no output" {
+		t.Errorf("nothing is %q", got)
+	}
+	var long tail
+	for range 100 {
+		if _, err := long.Write([]byte(strings.Repeat("x", 100))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := long.Write([]byte("the error\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got := long.String(); len(got) > tailSize || !strings.HasSuffix(got, "xthe error") {
+		t.Errorf("%d bytes are kept, ending in %q", len(got), got[max(0, len(got)-20):])
+	}
+}

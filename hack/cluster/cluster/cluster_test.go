@@ -1,0 +1,153 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/controlplane"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/golden"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+)
+
+// running is the leaders of a cluster, without those that are named.
+func running(l layout.Layout, without ...string) map[string]process.Process {
+	leaders := map[string]process.Process{}
+	pid := 100
+	for _, row := range components(l, nil, nil, nil) {
+		leaders[row.Name] = process.Process{PID: pid, Name: row.Name, Leader: true}
+		pid++
+	}
+	for _, name := range without {
+		delete(leaders, name)
+	}
+	return leaders
+}
+
+func TestCompleteNeedsTheWholeControlPlaneAndNoNode(t *testing.T) {
+	l := layout.New("/state")
+	if !complete(running(l)) {
+		t.Error("a cluster with everything is not complete")
+	}
+	if !complete(running(l, "node-2/kubelet", "node-2/containerd")) {
+		t.Error("a cluster with a node that was stopped is not complete")
+	}
+	for _, name := range controlplane.Components {
+		if complete(running(l, name)) {
+			t.Errorf("a cluster without %s is complete", name)
+		}
+	}
+}
+
+func TestANodeRunsWithBothProcesses(t *testing.T) {
+	l := layout.New("/state")
+	for name, test := range map[string]struct {
+		without []string
+		want    bool
+	}{
+		"both":                      {nil, true},
+		"no kubelet":                {[]string{"node-2/kubelet"}, false},
+		"no containerd":             {[]string{"node-2/containerd"}, false},
+		"none":                      {[]string{"node-2/kubelet", "node-2/containerd"}, false},
+		"those of another are gone": {[]string{"node-1/kubelet", "node-3/containerd"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := runs(running(l, test.without...), l.Node(2)); got != test.want {
+				t.Errorf("runs = %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+func TestStatusTable(t *testing.T) {
+	l := layout.New("/state")
+	leaders := running(l, "node-3/containerd", "node-3/kubelet", controlplane.DNS)
+	memory := map[string]int64{"kube-apiserver": 200 << 20, "node-1/containerd": 20<<20 + 1<<19, "etcd": 40 << 20}
+	ready := map[string]bool{"node-1": true, "node-2": false, "node-3": true}
+	var table bytes.Buffer
+	if err := Print(&table, components(l, leaders, memory, ready)); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "status.txt", table.Bytes())
+}
+
+func TestStatusOfNoClusterIsDown(t *testing.T) {
+	c := Cluster{Layout: layout.New(t.TempDir())}
+	rows, err := c.Status(t.Context())
+	if !errors.Is(err, ErrDown) {
+		t.Errorf("error is %v, want ErrDown", err)
+	}
+	for _, row := range rows {
+		if row.State != "down" || row.PID != 0 {
+			t.Errorf("%+v, want it to be down", row)
+		}
+	}
+	if err := c.Running(t.Context()); !errors.Is(err, ErrDown) {
+		t.Errorf("Running = %v, want ErrDown", err)
+	}
+	if _, err := c.Kubeconfig(); !errors.Is(err, ErrDown) {
+		t.Errorf("Kubeconfig = %v, want ErrDown", err)
+	}
+}
+
+func TestLeftovers(t *testing.T) {
+	root := t.TempDir()
+	l := layout.Layout{State: filepath.Join(root, "state"), Run: filepath.Join(root, "run")}
+	c := Cluster{Layout: l}
+	if left, err := c.leftovers(); err != nil || left {
+		t.Errorf("leftovers of nothing: %t, %v", left, err)
+	}
+	if err := os.Mkdir(l.Run, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := c.leftovers(); err != nil || !left {
+		t.Errorf("leftovers with a run folder: %t, %v, want some", left, err)
+	}
+}
+
+func TestParallelDoesAllAndReturnsAllErrors(t *testing.T) {
+	var mu sync.Mutex
+	done := map[int]bool{}
+	err := each(func(n int) error {
+		mu.Lock()
+		defer mu.Unlock()
+		done[n] = true
+		if n == 2 {
+			return nil
+		}
+		return fmt.Errorf("node %d", n)
+	})
+	if diff := cmp.Diff(map[int]bool{1: true, 2: true, 3: true}, done); diff != "" {
+		t.Errorf("done (-want +got):\n%s", diff)
+	}
+	for _, want := range []string{"node 1", "node 3"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want it to have %q", err, want)
+		}
+	}
+	if err := parallel(func() error { return nil }); err != nil {
+		t.Errorf("without a failure: %v", err)
+	}
+}
+
+func TestLinkPointsToTheBuild(t *testing.T) {
+	root := t.TempDir()
+	c := Cluster{Layout: layout.New(filepath.Join(root, "state"))}
+	if err := c.link(root); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.Readlink(c.Layout.Binaries()); err != nil || got != root {
+		t.Errorf("link is to %q, %v, want %q", got, err, root)
+	}
+	if err := c.link(root); !errors.Is(err, os.ErrExist) {
+		t.Errorf("over another cluster's: %v, want that it exists", err)
+	}
+}

@@ -1,0 +1,70 @@
+package controlplane
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/probe"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+)
+
+func TestReadiness(t *testing.T) {
+	const list = `{"items": [
+		{"metadata": {"name": "node-1"}, "status": {"conditions": [
+			{"type": "DiskPressure", "status": "False"}, {"type": "Ready", "status": "True"}]}},
+		{"metadata": {"name": "node-2"}, "status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}},
+		{"metadata": {"name": "node-3"}, "status": {}}]}`
+	got, err := readiness([]byte(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{"node-1": true, "node-2": false, "node-3": false}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("readiness (-want +got):\n%s", diff)
+	}
+	if got, err := readiness([]byte("<html>")); err == nil {
+		t.Errorf("readiness of no list = %v, want an error", got)
+	}
+}
+
+func TestTLSConfigRefusesABrokenKubeconfig(t *testing.T) {
+	l := written(t)
+	good, err := os.ReadFile(l.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tlsConfig(good); err != nil {
+		t.Errorf("the administrator's own is refused: %v", err)
+	}
+	for name, content := range map[string]string{
+		"empty":        "",
+		"no YAML":      "\t{",
+		"no key":       strings.ReplaceAll(string(good), "client-key-data", "client-key"),
+		"no authority": strings.ReplaceAll(string(good), "certificate-authority-data", "certificate-authority"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := tlsConfig([]byte(content)); err == nil {
+				t.Error("it is accepted")
+			}
+		})
+	}
+}
+
+func TestNewClientNeedsACluster(t *testing.T) {
+	if _, err := NewClient(layout.New(t.TempDir())); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error is %v, want that there is no kubeconfig", err)
+	}
+}
+
+func TestExplainGivesUpWhenTheProcessHasEnded(t *testing.T) {
+	plane := ControlPlane{Layout: cluster, Processes: process.Table{Owner: cluster.State, Proc: t.TempDir()}}
+	err := plane.explain(Etcd, errors.New("connection refused"))
+	if !errors.Is(err, probe.ErrHopeless) || !strings.Contains(err.Error(), cluster.Log(Etcd)) {
+		t.Errorf("error is %v, want it hopeless and with the log's path", err)
+	}
+}

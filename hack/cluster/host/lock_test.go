@@ -1,0 +1,77 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestTheLockIsForOneAtATime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	release, err := Acquire(t.Context(), path, func() { t.Error("the first had to wait") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan struct{})
+	acquired := make(chan error)
+	go func() {
+		release, err := Acquire(t.Context(), path, func() { close(waits) })
+		if err == nil {
+			release()
+		}
+		acquired <- err
+	}()
+	<-waits // it says so before it has the lock
+	release()
+	if err := <-acquired; err != nil {
+		t.Errorf("the second did not get the lock: %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lock's file is left: %v", err)
+	}
+}
+
+func TestWaitingForTheLockCanBeGivenUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	release, err := Acquire(t.Context(), path, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := Acquire(ctx, path, cancel); !errors.Is(err, errHeld) {
+		t.Errorf("error is %v, want that another command is running", err)
+	}
+}
+
+func TestALockWhoseFileWasRemovedIsNoLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if !same(file, path) {
+		t.Error("the file is not found to be the one of that name")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if same(file, path) {
+		t.Error("a removed file is taken for the one of that name")
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if same(file, path) {
+		t.Error("a removed file is taken for a later one of that name")
+	}
+}
+
+func TestTheLocksFolderMustExist(t *testing.T) {
+	if _, err := Acquire(t.Context(), filepath.Join(t.TempDir(), "none", "lock"), func() {}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error is %v, want that the folder does not exist", err)
+	}
+}

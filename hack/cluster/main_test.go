@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/build"
+)
+
+func TestMistakesInTheCommandLineAreNamed(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no command":         {nil, "which command"},
+		"an unknown one":     {[]string{"start"}, `no command "start"`},
+		"an argument to up":  {[]string{"up", "now"}, "takes no argument"},
+		"an unknown flag":    {[]string{"down", "--force"}, "force"},
+		"a flag of another":  {[]string{"down", "--install"}, "install"},
+		"no archive to load": {[]string{"load"}, "which archives"},
+		"no node":            {[]string{"node", "stop"}, "node stop N"},
+		"a node too many":    {[]string{"node", "stop", "4"}, "node-1 to node-3"},
+		"no verb for a node": {[]string{"node", "2", "stop"}, "no node"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := parse(t, test.args)
+			if !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error is %v, want a usage error with %q", err, test.want)
+			}
+		})
+	}
+}
+
+// parse runs the command line as far as it does without a host.
+func parse(t *testing.T, args []string) error {
+	t.Helper()
+	if len(args) == 0 || find(args[0]) == nil {
+		return run(t.Context(), args)
+	}
+	o, err := find(args[0]).parse(args[1:])
+	if err != nil {
+		return err
+	}
+	return o.check(args[0])
+}
+
+func TestHelpIsNoMistake(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}} {
+		if err := run(t.Context(), args); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	for _, c := range commands {
+		if err := run(t.Context(), []string{c.name, "--help"}); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%s --help: %v", c.name, err)
+		}
+	}
+}
+
+func TestHelpTeaches(t *testing.T) {
+	var text bytes.Buffer
+	printHelp(&text)
+	for _, c := range commands {
+		if !strings.Contains(text.String(), "\n  "+c.name+" ") || c.summary == "" {
+			t.Errorf("help does not tell of %s", c.name)
+		}
+	}
+	for _, want := range []string{"KUBECONFIG", "LOADTEST_CACHE", "cluster down", "--install"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("help does not tell of %s", want)
+		}
+	}
+	if strings.Contains(text.String(), "%!") {
+		t.Errorf("help is not formatted:\n%s", text.String())
+	}
+}
+
+func TestProgressInALogIsSparse(t *testing.T) {
+	var log bytes.Buffer
+	report := nowAndThen(&log)
+	for second := 3; second <= 27; second += 3 {
+		report(build.Progress{Done: second * 10, Total: 270, Elapsed: time.Duration(second) * time.Second})
+	}
+	report(build.Progress{Done: 270, Total: 270, Elapsed: 28 * time.Second, Ended: true})
+	want := `cluster: building Kubernetes: 30 of 270 packages, 3s
+cluster: building Kubernetes: 150 of 270 packages, 15s
+cluster: linking Kubernetes, 27s
+cluster: built Kubernetes in 28s
+`
+	if diff := cmp.Diff(want, log.String()); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+func TestProgressOnATerminalIsOneLine(t *testing.T) {
+	var screen bytes.Buffer
+	report := overwrite(&screen)
+	report(build.Progress{Done: 1, Total: 2, Elapsed: 3 * time.Second})
+	report(build.Progress{Done: 2, Total: 2, Elapsed: 6 * time.Second, Ended: true})
+	want := "\r\x1b[Kcluster: building Kubernetes: 1 of 2 packages, 3s" +
+		"\r\x1b[Kcluster: built Kubernetes in 6s\n"
+	if diff := cmp.Diff(want, screen.String()); diff != "" {
+		t.Errorf("screen (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheStateFolderMayBeRelative(t *testing.T) {
+	o, err := find("status").parse([]string{"--state-dir", "here"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := o.cluster.Layout.State, folder+"/here"; got != want {
+		t.Errorf("state folder is %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,65 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var errNotYet = errors.New("not yet")
+
+func TestUntilRepeatsTheCheck(t *testing.T) {
+	calls := 0
+	err := Until(t.Context(), "the third call", func(context.Context) error {
+		if calls++; calls < 3 {
+			return errNotYet
+		}
+		return nil
+	})
+	if err != nil || calls != 3 {
+		t.Errorf("after %d calls: %v, want success at the third", calls, err)
+	}
+}
+
+func TestUntilSaysWhatItWaitedForAndWhy(t *testing.T) {
+	cause := errors.New("the time is up")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	err := Until(ctx, "the moon", func(context.Context) error {
+		cancel(cause)
+		return errNotYet
+	})
+	if !errors.Is(err, cause) || !errors.Is(err, errNotYet) || !strings.Contains(err.Error(), "wait for the moon") {
+		t.Errorf("error is %v, want what, the cause and the last failure", err)
+	}
+}
+
+func TestUntilGivesUpWhatIsHopeless(t *testing.T) {
+	calls := 0
+	err := Until(t.Context(), "a dead process", func(context.Context) error {
+		calls++
+		return fmt.Errorf("%w: it has ended", ErrHopeless)
+	})
+	if !errors.Is(err, ErrHopeless) || calls != 1 {
+		t.Errorf("after %d calls: %v, want to give up at the first", calls, err)
+	}
+}
+
+func TestDial(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "socket")
+	check := Dial("unix", path)
+	if err := check(t.Context()); err == nil {
+		t.Error("a socket that is not there answers")
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if err := check(t.Context()); err != nil {
+		t.Errorf("a socket that listens does not answer: %v", err)
+	}
+}

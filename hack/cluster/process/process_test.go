@@ -1,0 +1,196 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// start starts a shell script under a name, in a table of the test's own.
+func start(t *testing.T, script string) (Table, int, string) {
+	t.Helper()
+	table := Table{Owner: t.TempDir()}
+	log := filepath.Join(table.Owner, "logs", "deep", "script.log")
+	pid, err := table.Start(Spec{Name: "script", Path: "/bin/sh", Args: []string{"-c", script}, Env: []string{"OWN=yes"}, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		left, err := table.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := table.Stop(left, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return table, pid, log
+}
+
+// awaitEnd waits until a process has ended.
+func awaitEnd(t *testing.T, pid int) {
+	t.Helper()
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return // it has
+	}
+	h := handle{fd: fd}
+	defer closeAll([]handle{h})
+	if !ended(h, time.Now().Add(time.Minute)) {
+		t.Fatalf("process %d does not end", pid)
+	}
+}
+
+func TestStartMakesALeaderThatIsFoundAgain(t *testing.T) {
+	table, pid, _ := start(t, "exec sleep 600")
+	leaders, err := table.Leaders()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := leaders["script"]; got.PID != pid || !got.Leader {
+		t.Errorf("found %+v, want a leader with pid %d", got, pid)
+	}
+	memory, err := table.Memory(pid)
+	if err != nil || memory <= 0 {
+		t.Errorf("memory is %d, %v", memory, err)
+	}
+}
+
+func TestStartPassesOnNoEnvironmentButPath(t *testing.T) {
+	t.Setenv("SECRET", "of the caller")
+	_, pid, log := start(t, "env; pwd; echo error >&2")
+	awaitEnd(t, pid)
+	content, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(content)
+	for _, want := range []string{"PATH=" + os.Getenv("PATH"), "OWN=yes", mark + "=", "\n/\n", "error"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("log has no %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "SECRET") {
+		t.Errorf("the caller's environment was passed on:\n%s", got)
+	}
+}
+
+func TestStopEndsChildrenAsWell(t *testing.T) {
+	table, pid, _ := start(t, "sleep 600 & exec sleep 600")
+	awaitChildren(t, table, 2)
+	all, err := table.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !all[0].Leader || all[0].PID != pid || all[1].Leader {
+		t.Errorf("List = %+v, want the leader and then its child", all)
+	}
+	if err := table.Stop(all, 0); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := table.List(); err != nil || len(left) > 0 {
+		t.Errorf("left are %+v, %v", left, err)
+	}
+}
+
+// awaitChildren waits until the script has forked.
+func awaitChildren(t *testing.T, table Table, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		all, err := table.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) == n {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("there are %d processes, want %d", len(all), n)
+		}
+	}
+}
+
+func TestStopLetsProcessesSayGoodbye(t *testing.T) {
+	table, _, log := start(t, `trap 'echo goodbye; exit 0' TERM; echo ready; while :; do sleep 0.01; done`)
+	awaitLog(t, log, "ready")
+	all, err := table.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Stop(all[:1], time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	awaitLog(t, log, "goodbye")
+}
+
+func TestStopKillsWhoDoesNotListen(t *testing.T) {
+	table, pid, log := start(t, `trap '' TERM; echo ready; while :; do sleep 600; done`)
+	awaitLog(t, log, "ready")
+	all, err := table.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Stop(all, time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	awaitEnd(t, pid)
+}
+
+func awaitLog(t *testing.T, log, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		content, err := os.ReadFile(log)
+		if err == nil && strings.Contains(string(content), want) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("log has no %q: %q, %v", want, content, err)
+		}
+	}
+}
+
+func TestStopLeavesAStrangerWithTheSameNumberAlone(t *testing.T) {
+	table, _, _ := start(t, "exec sleep 600")
+	stranger, pid, _ := start(t, "exec sleep 600")
+	if err := table.Stop([]Process{{PID: pid, Name: "script"}}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if leaders, err := stranger.Leaders(); err != nil || leaders["script"].PID != pid {
+		t.Errorf("the stranger is gone: %+v, %v", leaders, err)
+	}
+}
+
+func TestStartNamesWhatItCannotStart(t *testing.T) {
+	table := Table{Owner: t.TempDir()}
+	_, err := table.Start(Spec{Name: "etcd", Path: "/does/not/exist", Log: filepath.Join(table.Owner, "log")})
+	if err == nil || !strings.Contains(err.Error(), "start etcd") {
+		t.Errorf("error is %v, want it to name etcd", err)
+	}
+}
+
+func TestRaiseFileLimitReachesTheHardLimit(t *testing.T) {
+	var before, after unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := RaiseFileLimit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &after); err != nil {
+		t.Fatal(err)
+	}
+	if after.Cur != before.Max {
+		t.Errorf("the limit is %d, want the hard limit %d", after.Cur, before.Max)
+	}
+	_, pid, log := start(t, "ulimit -n")
+	awaitEnd(t, pid)
+	content, err := os.ReadFile(log)
+	if err != nil || strings.TrimSpace(string(content)) != strconv.FormatUint(before.Max, 10) {
+		t.Errorf("a child's limit is %q, %v, want %d", content, err, before.Max)
+	}
+}

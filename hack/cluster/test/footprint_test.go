@@ -1,0 +1,78 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDifference(t *testing.T) {
+	before := Footprint{"links": {"eth0", "lo"}, "mounts": {"/"}, "cgroups": nil}
+	after := Footprint{"links": {"lo", "lt-node-1"}, "mounts": {"/"}, "cgroups": {"/sys/fs/cgroup/left"}}
+	want := []string{"cgroups: + /sys/fs/cgroup/left", "links: + lt-node-1", "links: - eth0"}
+	if diff := cmp.Diff(want, Difference(before, after)); diff != "" {
+		t.Errorf("difference (-want +got):\n%s", diff)
+	}
+	if same := Difference(before, before); same != nil {
+		t.Errorf("a footprint differs from itself: %q", same)
+	}
+}
+
+func TestLinesLeaveOutWhatDiffersAnyway(t *testing.T) {
+	const saved = "# Generated at noon\n*nat\n:B ACCEPT [1:2]\n:A ACCEPT [34:5]\n\nCOMMIT\n"
+	got := lines([]byte(saved), regexp.MustCompile(`^#.*|\[\d+:\d+\]`))
+	if diff := cmp.Diff([]string{"*nat", ":A ACCEPT", ":B ACCEPT", "COMMIT"}, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+func write(t *testing.T, root, name, content string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestProcessesAreTheClustersPrograms(t *testing.T) {
+	proc := t.TempDir()
+	write(t, proc, "10/stat", "10 (etcd) S 1 10 10")
+	write(t, proc, "11/stat", "11 (bash) S 1 11 11")
+	write(t, proc, "12/stat", "12 (containerd-shim) S 1 10 10")
+	write(t, proc, "13/stat", "13 (kubelet) Z 1 13 13")
+	write(t, proc, "self/stat", "14 (etcd) S 1 14 14")
+	if diff := cmp.Diff([]string{"10 etcd", "12 containerd-shim"}, processes(proc)); diff != "" {
+		t.Errorf("processes (-want +got):\n%s", diff)
+	}
+}
+
+func TestEmptyGroupsAreThoseWithoutProcesses(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "cgroup.procs", "1\n")
+	write(t, root, "used/cgroup.procs", "10\n")
+	write(t, root, "left/cgroup.procs", "")
+	write(t, root, "left/pod/cgroup.procs", "")
+	write(t, root, "no group/file", "")
+	want := []string{filepath.Join(root, "left"), filepath.Join(root, "left", "pod")}
+	if diff := cmp.Diff(want, emptyGroups(root)); diff != "" {
+		t.Errorf("groups (-want +got):\n%s", diff)
+	}
+}
+
+func TestEntriesAndValues(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "net/ip_forward", "1\n")
+	write(t, root, "kernel/random/uuid", "differs each time\n")
+	if diff := cmp.Diff([]string{root + "/net/ip_forward = 1"}, values([]string{root})); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{root + "/kernel", root + "/net"}, entries([]string{root, root + "/none"})); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler())
+	defer server.Close()
+	for args, want := range map[string]string{
+		"name":              name + "\n",
+		"get " + server.URL: name + "\n",
+		"print " + file:     "secret\n",
+		"resolve 127.0.0.1": "127.0.0.1\n",
+	} {
+		var out bytes.Buffer
+		if err := run(t.Context(), strings.Fields(args), &out); err != nil || out.String() != want {
+			t.Errorf("run(%q) prints %q, %v, want %q", args, out.String(), err, want)
+		}
+	}
+	for _, args := range []string{"", "serve", "get", "unknown argument", "print " + file + ".none", "get " + server.URL + "%"} {
+		if err := run(t.Context(), strings.Fields(args), new(bytes.Buffer)); err == nil {
+			t.Errorf("run(%q) succeeds", args)
+		}
+	}
+}
+
+func TestServeEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := run(ctx, []string{"serve", "127.0.0.1:0"}, new(bytes.Buffer)); err != nil {
+		t.Errorf("serve ends with %v", err)
+	}
+	if err := run(t.Context(), []string{"serve", "nonsense"}, new(bytes.Buffer)); err == nil {
+		t.Error("serve accepts an address that is none")
+	}
+}
