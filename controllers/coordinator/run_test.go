@@ -65,20 +65,23 @@ func TestLifeOfARun(t *testing.T) {
 	d.Acknowledged = 1
 	r.Direct("a", d)
 	wantHeard(t, w0, "acknowledge before 1")
+	wantHeard(t, w1, "acknowledge before 1")
 	if o := r.Observe("a"); o.Step != nil || o.Workers[0].Final {
 		t.Errorf("an acknowledged step is still observed: %+v", o)
 	}
 	r.Direct("a", running("a", 2, 2))
 	wantHeard(t, w0, "acknowledge before 2", "start 2 at 12:00:00")
+	wantHeard(t, w1, "acknowledge before 2", "start 2 at 12:00:00")
 	d = running("a", 2, 2)
 	d.Stop = true
 	r.Direct("a", d)
 	r.Direct("a", d)
 	wantHeard(t, w0, "stop 2")
+	wantHeard(t, w1, "stop 2")
 	d.Finish, d.Acknowledged = true, 3
 	r.Direct("a", d)
 	wantHeard(t, w0, "acknowledge before 3", "finish", "end: ok")
-	wantHeard(t, w1, "acknowledge before 1", "acknowledge before 2")
+	wantHeard(t, w1, "acknowledge before 3", "finish", "end: ok")
 	r.until("a", "all workers gone", func(o Observation) bool { return !o.Workers[0].Connected && !o.Workers[1].Connected })
 	if got := testutil.ToFloat64(r.metrics.snapshots); got != 3 {
 		t.Errorf("loadtest_coordinator_snapshots_total: got %v, want 3", got)

@@ -21,6 +21,9 @@ const (
 	// slots is how many there are: 2048, and 1024 for each of the 21 doublings
 	// from 2^11 us until 3.6e9 us, an hour, is covered.
 	slots = 2048 + 21*1024
+	// lastSlot is the one of measure.Highest: the last doubling goes on for a
+	// while, in steps of 2^21 us.
+	lastSlot = 2048 + 20*1024 + int64(measure.Highest/measure.Lowest)>>21 - 1024
 	// maxPayload is the longest list of counts: 9 bytes each.
 	maxPayload = 9 * slots
 	// MaxHistogramBytes bounds an encoded histogram: the longest payload, which
@@ -167,6 +170,9 @@ func checkPayload(payload []byte, sent int64) (total int64, err error) {
 		}
 		if slot > slots {
 			return 0, fmt.Errorf("counts for more than %d slots", slots)
+		}
+		if v > 0 && slot > lastSlot+1 {
+			return 0, fmt.Errorf("counts a time longer than %v", measure.Highest)
 		}
 	}
 	return total, nil

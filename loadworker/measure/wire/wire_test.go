@@ -1,0 +1,244 @@
+package wire
+
+import (
+	mathrand "math/rand"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// requests is how many requests the plan of a randomStep has.
+const requests = 2
+
+// randomStep is a step as a worker may measure it: it adds up.
+type randomStep struct{ *measure.Step }
+
+func (randomStep) Generate(src *mathrand.Rand, size int) reflect.Value {
+	rng := rand.New(rand.NewPCG(src.Uint64(), src.Uint64()))
+	s := measure.NewStep(requests)
+	for i := range s.Requests {
+		randomRequest(rng, &s.Requests[i], s.Lateness, rng.IntN(10*size+1))
+	}
+	s.Due, s.Unsent, s.ConnectionsOpened, s.Untracked = rng.Int64N(1e6), rng.Int64N(1e6), rng.Int64N(1e6), rng.Int64N(1e6)
+	s.Window, s.ClockError = time.Duration(rng.Int64N(1e12)), time.Duration(rng.Int64N(1e6))
+	if rng.IntN(10) > 0 {
+		s.FirstStart = time.Unix(0, 1+rng.Int64N(1<<60)).UTC()
+		s.LastStart = s.FirstStart
+	}
+	for o := measure.RateLimited; int(o) < measure.NumOutcomes; o++ {
+		if rng.IntN(3) == 0 {
+			if s.Errors == nil {
+				s.Errors = map[measure.Outcome]string{}
+			}
+			s.Errors[o] = "message of " + o.String()
+		}
+	}
+	randomClients(rng, s)
+	return reflect.ValueOf(randomStep{s})
+}
+
+func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogram, n int) {
+	for range n {
+		o := measure.Outcome(rng.IntN(measure.NumOutcomes))
+		r.Sent++
+		r.Outcomes[o]++
+		// All magnitudes, and some above an hour.
+		d := time.Duration(rng.Int64N(1 << (1 + rng.IntN(43))))
+		if o != measure.Unfinished {
+			r.Response.Record(d)
+			r.Service.Record(d / 2)
+		}
+		lateness.Record(d / 1000)
+		if o.Responded() && rng.IntN(2) == 0 {
+			r.CompletedInWindow++
+			if o == measure.Success {
+				r.ExpectedInWindow++
+			}
+		}
+	}
+	r.Expected = r.Outcomes[measure.Success]
+	r.Late = rng.Int64N(r.Sent + 1)
+}
+
+// randomClients divides what was sent between some clients.
+func randomClients(rng *rand.Rand, s *measure.Step) {
+	left := s.Requests[0].Sent
+	for _, name := range []string{"10.0.0.1", "größe", ""} {
+		if left == 0 || rng.IntN(2) == 0 {
+			continue
+		}
+		l := measure.NewLedger()
+		for ; left > 0 && rng.IntN(20) > 0; left-- {
+			sent := time.Duration(rng.Int64N(1e9))
+			l.Record(rng.IntN(maxSlices), sent, sent+time.Duration(rng.Int64N(1e9)), measure.Outcome(rng.IntN(measure.NumOutcomes)))
+		}
+		if s.Clients == nil {
+			s.Clients = map[string]*measure.Ledger{}
+		}
+		s.Clients[name] = l
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	property := func(in randomStep) bool {
+		out, err := ToStep(travel(t, in.Step), requests)
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		diff := cmp.Diff(flat(t, in.Step), flat(t, out))
+		if diff != "" {
+			t.Errorf("after the round trip (-want +got):\n%s", diff)
+		}
+		return diff == ""
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 20}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMerge holds Merge against measure's own.
+func TestMerge(t *testing.T) {
+	property := func(in [4]randomStep) bool {
+		want := measure.NewStep(requests)
+		var readings []*Reading
+		for _, s := range in {
+			if err := want.Merge(s.Step); err != nil {
+				t.Fatal(err)
+			}
+			r, err := Read(travel(t, s.Step), requests)
+			if err != nil {
+				t.Fatal(err)
+			}
+			readings = append(readings, r)
+		}
+		got, err := Merge(requests, readings...)
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		again, err := Merge(requests, readings[3], readings[1], readings[0], readings[2])
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		diff := cmp.Diff(flat(t, want), flat(t, got)) + cmp.Diff(flat(t, got), flat(t, again))
+		if diff != "" {
+			t.Errorf("merged (-want +got):\n%s", diff)
+		}
+		return diff == ""
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 5}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMergeOfNothing(t *testing.T) {
+	got, err := Merge(requests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(flat(t, measure.NewStep(requests)), flat(t, got)); diff != "" {
+		t.Errorf("merge of nothing (-want +got):\n%s", diff)
+	}
+}
+
+func TestMergeLeavesTheReadingsAlone(t *testing.T) {
+	s := measure.NewStep(1)
+	s.Clients = map[string]*measure.Ledger{"a": measure.NewLedger()}
+	s.Clients["a"].Slices[0] = measure.Slice{Granted: 1}
+	s.Requests[0].Sent, s.Requests[0].Outcomes[measure.Success] = 1, 1
+	s.Requests[0].Response.Record(time.Millisecond)
+	r, err := Read(travel(t, s), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		got, err := Merge(1, r, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Clients["a"].Slices[0].Granted != 2 || got.Requests[0].Response.Count() != 2 {
+			t.Fatalf("two of one: %+v", got)
+		}
+	}
+}
+
+func TestFromStepRefusesWhatAMessageCannotHold(t *testing.T) {
+	s := measure.NewStep(1)
+	s.Clients = map[string]*measure.Ledger{"\xff": measure.NewLedger()}
+	if _, err := FromStep(s); err == nil || err.Error() != `clients["\xff"]: the name is not UTF-8` {
+		t.Errorf("FromStep: %v", err)
+	}
+}
+
+func TestFromStepIsDeterministic(t *testing.T) {
+	s := measure.NewStep(1)
+	s.Errors = map[measure.Outcome]string{measure.Timeout: "b", measure.Other: "a", measure.ClientError: "c"}
+	m, err := FromStep(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int32
+	for _, e := range m.GetErrors() {
+		got = append(got, e.GetOutcome())
+	}
+	if diff := cmp.Diff([]int32{int32(measure.ClientError), int32(measure.Timeout), int32(measure.Other)}, got); diff != "" {
+		t.Errorf("order of errors (-want +got):\n%s", diff)
+	}
+}
+
+// travel is FromStep and the way through bytes.
+func travel(t *testing.T, s *measure.Step) *workerv1.StepMeasurement {
+	t.Helper()
+	m, err := FromStep(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrived := &workerv1.StepMeasurement{}
+	if err := proto.Unmarshal(b, arrived); err != nil {
+		t.Fatal(err)
+	}
+	return arrived
+}
+
+// flat is a step with its histograms as they are stored, to be compared.
+func flat(t *testing.T, s *measure.Step) map[string]any {
+	t.Helper()
+	type counted struct {
+		Encoded string
+		Clamped int64
+	}
+	encode := func(h *measure.Histogram) counted {
+		encoded, err := h.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return counted{encoded, h.Clamped()}
+	}
+	copied := *s
+	copied.Requests = nil
+	copied.Lateness = nil
+	all := map[string]any{"step": copied, "lateness": encode(s.Lateness)}
+	var rs []measure.Request
+	var histograms []counted
+	for _, r := range s.Requests {
+		histograms = append(histograms, encode(r.Response), encode(r.Service))
+		r.Response, r.Service = nil, nil
+		rs = append(rs, r)
+	}
+	all["requests"], all["histograms"] = rs, histograms
+	return all
+}
