@@ -6,12 +6,19 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/term"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
 )
 
 func main() {
+	// What the client libraries log is either returned as an error as well, or no
+	// concern of the person at the keyboard.
+	ctrllog.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := command.Execute(ctx, os.Args[1:], command.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Width: width(os.Stderr),

@@ -33,6 +33,9 @@ const (
 	installLimit = 4 * time.Minute
 	runLimit     = 4 * time.Minute
 	lookLimit    = time.Minute
+	// helmLimit ends before the phase does: Helm then says itself what was not
+	// ready.
+	helmLimit = installLimit - 30*time.Second
 )
 
 // demo is one go through the phases.
@@ -61,7 +64,11 @@ func (d *demo) phases(ctx context.Context) error {
 			return err
 		}
 	}
-	return d.phase(ctx, "Look at the results", lookLimit, d.look)
+	if err := d.phase(ctx, "Look at the results", lookLimit, d.look); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(d.out, "\n%s\n%s", outcome.Table(d.results), d.further())
+	return nil
 }
 
 // phase runs a part of the demo within a limit and says how long it took.
@@ -97,7 +104,7 @@ func namespace(strategy string) string { return "limiter-" + strategy }
 func (d *demo) install(ctx context.Context, release, chart, namespace string, args []string) error {
 	again := command(ctx, "helm", "status", release, "--namespace", namespace).Run() == nil
 	args = append([]string{"upgrade", "--install", release, chart, "--namespace", namespace, "--create-namespace"}, args...)
-	if err := d.waitFor(ctx, namespace, d.quiet, "helm", append(args, "--wait", "--timeout", installLimit.String())...); err != nil {
+	if err := d.waitFor(ctx, namespace, "helm", append(args, "--wait", "--timeout", helmLimit.String())...); err != nil {
 		return err
 	}
 	if again {
@@ -113,17 +120,16 @@ func (d *demo) install(ctx context.Context, release, chart, namespace string, ar
 		return err
 	}
 	for _, deployment := range list.Items {
-		if err := d.waitFor(ctx, namespace, d.quiet, "kubectl", "rollout", "status", "deployment/"+deployment.Metadata.Name, "--namespace", namespace); err != nil {
+		if err := d.waitFor(ctx, namespace, "kubectl", "rollout", "status", "deployment/"+deployment.Metadata.Name, "--namespace", namespace); err != nil {
 			return err
 		}
 	}
-	return d.run(ctx, "kubectl", "get", "pods", "--namespace", namespace,
-		"--output=custom-columns=NAME:.metadata.name,NODE:.spec.nodeName,PHASE:.status.phase")
+	return d.run(ctx, "kubectl", "get", "deployments", "--namespace", namespace)
 }
 
 // waitFor runs a command that waits for pods, and says why when it was in vain.
-func (d *demo) waitFor(ctx context.Context, namespace string, run func(context.Context, string, ...string) error, name string, args ...string) error {
-	err := run(ctx, name, args...)
+func (d *demo) waitFor(ctx context.Context, namespace, name string, args ...string) error {
+	err := d.quiet(ctx, name, args...)
 	if err != nil {
 		d.diagnose(ctx, namespace)
 	}
@@ -173,18 +179,21 @@ func (d *demo) collect(ctx context.Context, strategy string) error {
 	return nil
 }
 
-// look shows what there is to see, and how to see more.
+// racy is the scenario that every racy limiter fails.
+const racy = "single-client-burst"
+
+// look shows what there is to see.
 func (d *demo) look(ctx context.Context) error {
-	const racy = "single-client-burst"
 	if err := d.show(ctx, "kubectl", "loadtest", "report", racy, "--namespace", namespace("hash")); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintln(d.out)
-	if err := d.show(ctx, "kubectl", "get", "loadtests", "--all-namespaces"); err != nil {
-		return err
-	}
-	_, _ = fmt.Fprintf(d.out, "\n%s\n", outcome.Table(d.results))
-	_, _ = fmt.Fprintf(d.out, `The cluster is left running. Look further:
+	return d.show(ctx, "kubectl", "get", "loadtests", "--all-namespaces")
+}
+
+// further says how to go on.
+func (d *demo) further() string {
+	return fmt.Sprintf(`The cluster is left running. Look further:
     %s
     kubectl get loadtests --all-namespaces
     kubectl loadtest report %s -n limiter-lua
@@ -193,5 +202,4 @@ func (d *demo) look(ctx context.Context) error {
 Take it down, leaving nothing behind:
     make cluster-down
 `, d.cluster.enter, racy, scenarios, racy)
-	return nil
 }

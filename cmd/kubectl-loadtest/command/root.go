@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/klog/v2"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // Streams are where a command reads and writes.
@@ -23,10 +20,6 @@ type Streams struct {
 
 // Execute runs a command line and returns its exit code.
 func Execute(ctx context.Context, args []string, streams Streams) int {
-	// What the client libraries log is either returned as an error as well, or no
-	// concern of the person at the keyboard.
-	ctrllog.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard())
 	root := newRoot(streams)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// stage is a PATH in which kubectl and helm are a program that notes its calls.
+type stage struct {
+	t          *testing.T
+	transcript string
+	answers    string
+	demo       *demo
+	out        bytes.Buffer
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	program, err := os.ReadFile("testdata/program.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s := &stage{t: t, transcript: filepath.Join(dir, "transcript"), answers: filepath.Join(dir, "answers")}
+	for _, name := range []string{"kubectl", "helm"} {
+		if err := os.WriteFile(filepath.Join(dir, name), program, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(s.answers, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	t.Setenv("TRANSCRIPT", s.transcript)
+	t.Setenv("ANSWERS", s.answers)
+	t.Chdir("../..")
+	where, err := clusterOf(func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.demo = &demo{tools: tools{out: &s.out, err: &s.out}, cluster: where}
+	return s
+}
+
+// on makes a call, by its first words, do something in shell.
+func (s *stage) on(words, script string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.answers, strings.NewReplacer(" ", "_", "/", ":").Replace(words)), []byte(script+"\n"), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// tells makes kubectl get tell of objects.
+func (s *stage) tells(words string, objects any) {
+	s.t.Helper()
+	data, err := json.Marshal(objects)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.on(words, "cat <<'END'\n"+string(data)+"\nEND")
+}
+
+func (s *stage) calls() string {
+	s.t.Helper()
+	data, err := os.ReadFile(s.transcript)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// calm is a cluster on which all goes well.
+func (s *stage) calm() {
+	s.t.Helper()
+	s.on("helm status", "exit 1") // nothing is installed yet
+	for ns, verdict := range map[string]v1alpha1.Verdict{"limiter-hash": v1alpha1.VerdictFailed, "limiter-lua": v1alpha1.VerdictPassed} {
+		s.tells("kubectl get deployments --namespace "+ns+" --output=json", map[string]any{
+			"items": []any{map[string]any{"metadata": map[string]any{"name": "ratelimiter-app"}}},
+		})
+		var list v1alpha1.LoadTestList
+		for _, name := range []string{"single-client-burst", "five-clients", "burst-then-steady"} {
+			lt := v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			lt.Status.Verdict = verdict
+			lt.Status.Steps = []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{RateLimit: &v1alpha1.RateLimitStatus{Granted: 154, OverLimitGrants: 104}}}}
+			list.Items = append(list.Items, lt)
+		}
+		s.tells("kubectl get loadtests --namespace "+ns, list)
+	}
+	s.tells("kubectl get deployments --namespace loadtest-system --output=json", map[string]any{"items": []any{}})
+}
+
+// TestPhases compares all that the demo does on a fresh cluster with what a
+// person reviewed.
+func TestPhases(t *testing.T) {
+	golden, err := filepath.Abs("testdata/fresh.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStage(t)
+	s.calm()
+	s.on("kubectl loadtest run --namespace limiter-hash", "exit 1") // Failed, as it should be
+	if err := s.demo.phases(t.Context()); err != nil {
+		t.Fatalf("phases() = %v\n%s", err, s.out.String())
+	}
+	if n := len(s.demo.results); n != 6 {
+		t.Errorf("%d results, want 6", n)
+	}
+	got := s.calls()
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatalf("%v; write it with go test -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("the calls (-want +got):\n%s", diff)
+	}
+	for _, part := range []string{"==> Install the operator", "done in", "STRATEGY", "make cluster-down"} {
+		if !strings.Contains(s.out.String(), part) {
+			t.Errorf("the output does not say %q:\n%s", part, s.out.String())
+		}
+	}
+}
+
+// TestPhasesAgain: images may have been built anew under the same name.
+func TestPhasesAgain(t *testing.T) {
+	s := newStage(t)
+	s.calm()
+	s.on("helm status", "exit 0")
+	if err := s.demo.phases(t.Context()); err != nil {
+		t.Fatalf("phases() = %v\n%s", err, s.out.String())
+	}
+	if n := strings.Count(s.calls(), "kubectl rollout restart deployment --namespace"); n != 3 {
+		t.Errorf("%d installations were restarted, want 3:\n%s", n, s.calls())
+	}
+}
+
+func TestPhasesSayWhy(t *testing.T) {
+	pod := func(name string, phase corev1.PodPhase, ready corev1.ConditionStatus) corev1.Pod {
+		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{
+			Phase: phase, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
+		}}
+	}
+	tests := map[string]struct {
+		words     string
+		wantErr   string
+		namespace string
+	}{
+		"the operator is not ready": {words: "helm upgrade --install loadtest-operator", wantErr: "helm upgrade --install: exit status 4", namespace: "loadtest-system"},
+		"the limiter is not ready":  {words: "kubectl rollout status deployment/ratelimiter-app --namespace limiter-lua", wantErr: "kubectl rollout status: exit status 4", namespace: "limiter-lua"},
+		"a run cannot be followed":  {words: "kubectl loadtest run --namespace limiter-hash", wantErr: "kubectl loadtest run: exit status 4", namespace: "limiter-hash"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.calm()
+			s.on(test.words, "echo out of memory; exit 4")
+			s.tells("kubectl get pods --namespace="+test.namespace+" --output=json", corev1.PodList{Items: []corev1.Pod{
+				pod("good", corev1.PodRunning, corev1.ConditionTrue),
+				pod("done", corev1.PodSucceeded, corev1.ConditionFalse),
+				pod("bad", corev1.PodRunning, corev1.ConditionFalse),
+				{ObjectMeta: metav1.ObjectMeta{Name: "waiting"}},
+			}})
+			s.on("kubectl logs --namespace="+test.namespace+" bad", "echo the last words")
+			err := s.demo.phases(t.Context())
+			if err == nil || err.Error() != test.wantErr {
+				t.Errorf("phases() = %v, want %s", err, test.wantErr)
+			}
+			for _, part := range []string{"$ kubectl get events --namespace=" + test.namespace, "the last words", "logs --namespace=" + test.namespace + " waiting"} {
+				if !strings.Contains(s.out.String(), part) {
+					t.Errorf("the output does not say %q:\n%s", part, s.out.String())
+				}
+			}
+			for _, pod := range []string{"good", "done"} {
+				if strings.Contains(s.out.String(), "logs --namespace="+test.namespace+" "+pod) {
+					t.Errorf("the log of the %s pod is shown:\n%s", pod, s.out.String())
+				}
+			}
+		})
+	}
+}
