@@ -8,13 +8,13 @@ import (
 func TestNotifyPace(t *testing.T) {
 	r := newRig(t)
 	r.Direct("a", running("a", 2, 0))
-	told := r.notifications("a")
+	told := r.notifications()
 	step := func(what string, want int) {
 		t.Helper()
-		if got := r.notifications("a") - told; got != want {
+		if got := r.notifications() - told; got != want {
 			t.Errorf("%s: told %d times, want %d", what, got, want)
 		}
-		told = r.notifications("a")
+		told = r.notifications()
 	}
 	w0, w1 := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
 	step("two workers came", 2)

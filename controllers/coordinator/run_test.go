@@ -156,7 +156,7 @@ func TestRestartEndsWithTheSameTotals(t *testing.T) {
 			if o := r.Observe("a"); len(o.Workers) != 0 || o.Step != nil {
 				t.Errorf("observed before it was directed: %+v", o)
 			}
-			if r.notifications("a") < 3 {
+			if r.notifications() < 3 {
 				t.Error("nobody was told that workers wait for a directive")
 			}
 			r.Direct("a", running("a", 3, 2))

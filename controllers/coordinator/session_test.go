@@ -45,7 +45,7 @@ func TestRefusedSessions(t *testing.T) {
 			w.say(test.first)
 			wantEnd(t, w.end(), test.code, test.text)
 			r.wantRejected(test.why, 1)
-			if r.notifications("a") != 0 || r.Observe("a").Workers[0].Pod != "" {
+			if r.notifications() != 0 || r.Observe("a").Workers[0].Pod != "" {
 				t.Error("a refused session left a trace")
 			}
 		})

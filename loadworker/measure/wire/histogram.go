@@ -200,6 +200,15 @@ func denseHistogram(dense []int64, clamped int64) (*measure.Histogram, error) {
 	if len(payload) == 0 {
 		return measure.NewHistogram(), nil
 	}
+	encoded, err := encode(payload)
+	if err != nil {
+		return nil, err
+	}
+	return measure.Decode(encoded, clamped)
+}
+
+// encode is the inverse of inflate, but that it does not compress.
+func encode(payload []byte) (string, error) {
 	b := make([]byte, header, header+len(payload))
 	binary.BigEndian.PutUint32(b, cookie)
 	binary.BigEndian.PutUint32(b[lengthAt:], uint32(len(payload)))
@@ -207,11 +216,7 @@ func denseHistogram(dense []int64, clamped int64) (*measure.Histogram, error) {
 	binary.BigEndian.PutUint64(b[lowestAt:], 1)
 	binary.BigEndian.PutUint64(b[highestAt:], uint64(measure.Highest/measure.Lowest))
 	binary.BigEndian.PutUint64(b[ratioAt:], math.Float64bits(1))
-	encoded, err := deflate(append(b, payload...))
-	if err != nil {
-		return nil, err
-	}
-	return measure.Decode(encoded, clamped)
+	return deflate(append(b, payload...))
 }
 
 func densePayload(dense []int64) []byte {
@@ -231,8 +236,8 @@ func densePayload(dense []int64) []byte {
 	return payload
 }
 
-// deflaters are kept because each is a megabyte. They do not compress: what
-// they write is read at once.
+// deflaters are kept because each is a megabyte. They do not compress, which the
+// format permits: to inflate would be most of what a snapshot costs the operator.
 var deflaters = sync.Pool{New: func() any {
 	// The level is a valid one, so that this cannot fail.
 	w, _ := zlib.NewWriterLevel(io.Discard, zlib.NoCompression)
