@@ -125,7 +125,7 @@ func upCommand(ctx context.Context, o *options) error {
 func (o *options) again(ctx context.Context) error {
 	ctx, cancel := o.limited(ctx)
 	defer cancel()
-	if err := o.cluster.StartStopped(ctx); err != nil {
+	if err := o.cluster.StartStopped(ctx, time.Now()); err != nil {
 		return err
 	}
 	say("the cluster is up; KUBECONFIG=%s", o.cluster.Layout.Admin())
@@ -198,5 +198,5 @@ func nodeCommand(ctx context.Context, o *options) error {
 	}
 	ctx, cancel := o.limited(ctx)
 	defer cancel()
-	return o.cluster.StartNode(ctx, o.node)
+	return o.cluster.StartNode(ctx, o.node, time.Now())
 }

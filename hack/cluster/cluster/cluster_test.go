@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,6 +18,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
 )
+
+var now = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 // running is the leaders of a cluster, without those that are named.
 func running(l layout.Layout, without ...string) map[string]process.Process {
@@ -71,7 +74,7 @@ func TestStatusTable(t *testing.T) {
 	l := layout.New("/state")
 	leaders := running(l, "node-3/containerd", "node-3/kubelet", controlplane.DNS)
 	memory := map[string]int64{"kube-apiserver": 200 << 20, "node-1/containerd": 20<<20 + 1<<19, "etcd": 40 << 20}
-	ready := map[string]bool{"node-1": true, "node-2": false, "node-3": true}
+	ready := map[string]time.Time{"node-1": now, "node-2": {}, "node-3": now}
 	var table bytes.Buffer
 	if err := Print(&table, components(l, leaders, memory, ready)); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/controlplane"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
@@ -47,7 +48,7 @@ func (c Cluster) Status(ctx context.Context) ([]Component, error) {
 	return rows, nil
 }
 
-func (c Cluster) readiness(ctx context.Context) (map[string]bool, error) {
+func (c Cluster) readiness(ctx context.Context) (map[string]time.Time, error) {
 	client, err := controlplane.NewClient(c.Layout)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (c Cluster) readiness(ctx context.Context) (map[string]bool, error) {
 }
 
 // components makes the rows: those of the control plane, then those of each node.
-func components(l layout.Layout, leaders map[string]process.Process, memory map[string]int64, ready map[string]bool) []Component {
+func components(l layout.Layout, leaders map[string]process.Process, memory map[string]int64, ready map[string]time.Time) []Component {
 	var rows []Component
 	add := func(name, up string) {
 		row := Component{Name: name, PID: leaders[name].PID, Memory: memory[name], State: "down"}
@@ -70,7 +71,7 @@ func components(l layout.Layout, leaders map[string]process.Process, memory map[
 	}
 	for n := 1; n <= layout.Nodes; n++ {
 		state := "up, not ready"
-		if ready[layout.NodeName(n)] {
+		if !ready[layout.NodeName(n)].IsZero() {
 			state = "up, ready"
 		}
 		add(l.Node(n).Process(node.Containerd), "up")

@@ -25,7 +25,7 @@ func (c Cluster) Up(ctx context.Context, binaries string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return c.startAll(ctx, groups)
+	return c.startAll(ctx, groups, now)
 }
 
 // clean takes away what an earlier cluster has left, if any.
@@ -79,7 +79,7 @@ func (c Cluster) prepare(binaries string, now time.Time) (host.Cgroups, error) {
 
 // startAll starts the control plane and the containerds side by side, and the
 // kubelets as soon as there is an API server to register with.
-func (c Cluster) startAll(ctx context.Context, groups host.Cgroups) error {
+func (c Cluster) startAll(ctx context.Context, groups host.Cgroups, now time.Time) error {
 	plane, nodes := c.controlPlane(groups), c.nodes(groups)
 	c.Say("starting etcd and the API server, and %d containerds", layout.Nodes)
 	err := parallel(
@@ -95,12 +95,12 @@ func (c Cluster) startAll(ctx context.Context, groups host.Cgroups) error {
 	}
 	return parallel(
 		func() error { return plane.StartRest(ctx) },
-		func() error { return plane.AwaitNodes(ctx, nodeNames()...) },
+		func() error { return plane.AwaitNodes(ctx, now, nodeNames()...) },
 	)
 }
 
 // StartStopped starts the nodes that do not run, on a cluster that does.
-func (c Cluster) StartStopped(ctx context.Context) error {
+func (c Cluster) StartStopped(ctx context.Context, now time.Time) error {
 	leaders, err := c.processes().Leaders()
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (c Cluster) StartStopped(ctx context.Context) error {
 		if runs(leaders, c.Layout.Node(n)) {
 			continue
 		}
-		if err := c.StartNode(ctx, n); err != nil {
+		if err := c.StartNode(ctx, n, now); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (c Cluster) StartStopped(ctx context.Context) error {
 }
 
 // StartNode starts a node that was stopped, and waits until it is ready.
-func (c Cluster) StartNode(ctx context.Context, n int) error {
+func (c Cluster) StartNode(ctx context.Context, n int, now time.Time) error {
 	leaders, err := c.processes().Leaders()
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (c Cluster) StartNode(ctx context.Context, n int) error {
 	if err := nodes.StartKubelet(n); err != nil {
 		return err
 	}
-	return c.controlPlane(groups).AwaitNodes(ctx, name)
+	return c.controlPlane(groups).AwaitNodes(ctx, now, name)
 }
 
 // StopNode ends a node as a power cut does. The cluster notices by itself.

@@ -76,8 +76,9 @@ func (c *Client) Ready(ctx context.Context) error {
 	return err
 }
 
-// Nodes returns which nodes there are and whether they are ready.
-func (c *Client) Nodes(ctx context.Context) (map[string]bool, error) {
+// Nodes returns the nodes there are, with the time at which each last said that
+// it is ready. It is zero if the node is not.
+func (c *Client) Nodes(ctx context.Context) (map[string]time.Time, error) {
 	content, err := c.get(ctx, "/api/v1/nodes")
 	if err != nil {
 		return nil, err
@@ -86,24 +87,27 @@ func (c *Client) Nodes(ctx context.Context) (map[string]bool, error) {
 }
 
 // readiness reads a list of nodes.
-func readiness(list []byte) (map[string]bool, error) {
+func readiness(list []byte) (map[string]time.Time, error) {
 	var nodes struct {
 		Items []struct {
 			Metadata struct{ Name string }
 			Status   struct {
-				Conditions []struct{ Type, Status string }
+				Conditions []struct {
+					Type, Status      string
+					LastHeartbeatTime time.Time
+				}
 			}
 		}
 	}
 	if err := json.Unmarshal(list, &nodes); err != nil {
 		return nil, fmt.Errorf("decode nodes: %w", err)
 	}
-	ready := map[string]bool{}
+	ready := map[string]time.Time{}
 	for _, node := range nodes.Items {
-		ready[node.Metadata.Name] = false
+		ready[node.Metadata.Name] = time.Time{}
 		for _, condition := range node.Status.Conditions {
-			if condition.Type == "Ready" {
-				ready[node.Metadata.Name] = condition.Status == "True"
+			if condition.Type == "Ready" && condition.Status == "True" {
+				ready[node.Metadata.Name] = condition.LastHeartbeatTime
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,19 +17,40 @@ import (
 func TestReadiness(t *testing.T) {
 	const list = `{"items": [
 		{"metadata": {"name": "node-1"}, "status": {"conditions": [
-			{"type": "DiskPressure", "status": "False"}, {"type": "Ready", "status": "True"}]}},
-		{"metadata": {"name": "node-2"}, "status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}},
+			{"type": "DiskPressure", "status": "False", "lastHeartbeatTime": "2026-11-20T09:00:00Z"},
+			{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-20T10:00:00Z"}]}},
+		{"metadata": {"name": "node-2"}, "status": {"conditions": [
+			{"type": "Ready", "status": "Unknown", "lastHeartbeatTime": "2026-11-20T10:00:00Z"}]}},
 		{"metadata": {"name": "node-3"}, "status": {}}]}`
 	got, err := readiness([]byte(list))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]bool{"node-1": true, "node-2": false, "node-3": false}
+	want := map[string]time.Time{"node-1": now, "node-2": {}, "node-3": {}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("readiness (-want +got):\n%s", diff)
 	}
 	if got, err := readiness([]byte("<html>")); err == nil {
 		t.Errorf("readiness of no list = %v, want an error", got)
+	}
+}
+
+func TestReadySince(t *testing.T) {
+	for name, test := range map[string]struct {
+		heartbeat time.Time
+		want      bool
+	}{
+		"later":                     {now.Add(time.Second), true},
+		"in the same second":        {now, true},
+		"before it was started":     {now.Add(-time.Second), false},
+		"not ready":                 {time.Time{}, false},
+		"in another zone, the same": {now.In(time.FixedZone("", 3600)), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := readySince(test.heartbeat, now.Add(900*time.Millisecond)); got != test.want {
+				t.Errorf("readySince = %t, want %t", got, test.want)
+			}
+		})
 	}
 }
 

@@ -76,8 +76,9 @@ func (c ControlPlane) StartRest(ctx context.Context) error {
 	return probe.Until(ctx, "cluster DNS", c.alive(DNS, probe.Dial("tcp", address(layout.DNSReadyPort))))
 }
 
-// AwaitNodes waits until all those nodes are ready.
-func (c ControlPlane) AwaitNodes(ctx context.Context, names ...string) error {
+// AwaitNodes waits until all those nodes have said since then that they are
+// ready: of a node that was just stopped the API server still believes it.
+func (c ControlPlane) AwaitNodes(ctx context.Context, since time.Time, names ...string) error {
 	client, err := NewClient(c.Layout)
 	if err != nil {
 		return err
@@ -88,12 +89,17 @@ func (c ControlPlane) AwaitNodes(ctx context.Context, names ...string) error {
 			return err
 		}
 		for _, name := range names {
-			if !ready[name] {
+			if !readySince(ready[name], since) {
 				return c.explain(name+"/kubelet", fmt.Errorf("%s is not ready", name))
 			}
 		}
 		return nil
 	})
+}
+
+// readySince compares whole seconds, which is all that the API server keeps.
+func readySince(heartbeat, since time.Time) bool {
+	return !heartbeat.Before(since.Truncate(time.Second))
 }
 
 func (c ControlPlane) start(names ...string) error {

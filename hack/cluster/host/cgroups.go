@@ -18,9 +18,12 @@ import (
 type Cgroups struct{ hierarchies []hierarchy }
 
 type hierarchy struct {
-	root    string
+	root string
+	// unified is true of version 2 where it is alone: a group then passes its
+	// controllers on to its children.
 	unified bool
-	cpuset  bool
+	// cpuset is true of the one of version 1 that has this controller.
+	cpuset bool
 }
 
 // OpenCgroups finds the hierarchies that the host has mounted.
@@ -36,19 +39,23 @@ func OpenCgroups() (Cgroups, error) {
 	return Cgroups{found}, nil
 }
 
-// hierarchies finds those of version 1 and that of version 2, which a host may
-// have side by side: the kubelet then makes its groups in both.
+// hierarchies finds those of version 1 and that of version 2. A host may have
+// them side by side, and the kubelet then makes its groups in both, but only
+// those of version 1 have controllers that matter.
 func hierarchies(mounts []mount) []hierarchy {
-	var found []hierarchy
+	var v1, v2 []hierarchy
 	for _, m := range mounts {
 		switch m.Kind {
 		case "cgroup":
-			found = append(found, hierarchy{root: m.Point, cpuset: slices.Contains(m.Options, "cpuset")})
+			v1 = append(v1, hierarchy{root: m.Point, cpuset: slices.Contains(m.Options, "cpuset")})
 		case "cgroup2":
-			found = append(found, hierarchy{root: m.Point, unified: true})
+			v2 = append(v2, hierarchy{root: m.Point})
 		}
 	}
-	return found
+	for i := range v2 {
+		v2[i].unified = len(v1) == 0
+	}
+	return append(v1, v2...)
 }
 
 // Make makes the group, and those above it, in every hierarchy.
@@ -78,7 +85,7 @@ func (h hierarchy) prepare(parent, folder string) error {
 		if err != nil {
 			return err
 		}
-		return passOn(parent, string(available))
+		return os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte(controllers(string(available))), 0)
 	}
 	if !h.cpuset {
 		return nil
@@ -93,16 +100,6 @@ func (h hierarchy) prepare(parent, folder string) error {
 		}
 	}
 	return nil
-}
-
-// passOn passes the available controllers on to the children of a group. There
-// is none where version 1 has them all.
-func passOn(group, available string) error {
-	text := controllers(available)
-	if text == "" {
-		return nil
-	}
-	return os.WriteFile(filepath.Join(group, "cgroup.subtree_control"), []byte(text), 0)
 }
 
 // controllers is the text that switches those controllers on.

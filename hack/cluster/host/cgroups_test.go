@@ -20,7 +20,7 @@ func TestHierarchies(t *testing.T) {
 	}{
 		"version 1":        {[]mount{disk, v1cpu, v1set}, []hierarchy{{root: "/cg/cpu"}, {root: "/cg/cpuset", cpuset: true}}},
 		"version 2":        {[]mount{v2, disk}, []hierarchy{{root: "/cg/unified", unified: true}}},
-		"both":             {[]mount{v1cpu, v2}, []hierarchy{{root: "/cg/cpu"}, {root: "/cg/unified", unified: true}}},
+		"both":             {[]mount{v1cpu, v2}, []hierarchy{{root: "/cg/cpu"}, {root: "/cg/unified"}}},
 		"none are mounted": {[]mount{disk}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
