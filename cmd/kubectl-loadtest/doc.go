@@ -1,5 +1,5 @@
-// Kubectl-loadtest is a kubectl plugin: with it in the PATH, kubectl loadtest
-// runs LoadTests, follows them, and prints their reports.
+// Command kubectl-loadtest is a kubectl plugin: with it in the PATH, kubectl
+// loadtest runs LoadTests, follows them, and prints their reports.
 //
 //	command   what a person types; talks to the API server
 //	├─ display    a block on a terminal, lines in a log

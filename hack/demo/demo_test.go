@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"os"
@@ -193,5 +194,20 @@ func TestPhasesSayWhy(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPhasesInterrupted: no search for a reason that is known.
+func TestPhasesInterrupted(t *testing.T) {
+	s := newStage(t)
+	s.calm()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if err := s.demo.phases(ctx); err == nil || !interrupted(ctx) {
+		t.Errorf("phases() = %v, want that it was interrupted", err)
+	}
+	s.demo.diagnose(ctx, "limiter-lua")
+	if strings.Contains(s.out.String(), "$ kubectl") {
+		t.Errorf("the demo searched for a reason:\n%s", s.out.String())
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,8 +14,12 @@ import (
 const diagnoseLimit = 20 * time.Second
 
 // diagnose shows why pods of a namespace are not ready: where they stand, the
-// last events, and the last words of those that are not.
+// last events, and the last words of those that are not. Who interrupts the demo
+// knows why it ended.
 func (d *demo) diagnose(ctx context.Context, namespace string) {
+	if interrupted(ctx) {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), diagnoseLimit)
 	defer cancel()
 	in := "--namespace=" + namespace
@@ -32,6 +37,9 @@ func (d *demo) diagnose(ctx context.Context, namespace string) {
 		}
 	}
 }
+
+// interrupted tells Ctrl-C from a phase whose time is up.
+func interrupted(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // ready says whether a pod serves, or has done its work.
 func ready(pod *corev1.Pod) bool {

@@ -19,6 +19,8 @@ func main() {
 	defer stop()
 	sentence, err := run(ctx)
 	switch {
+	case interrupted(ctx):
+		fmt.Println("\ndemo: NOT as expected: interrupted; make demo begins anew, make cluster-down takes the cluster down")
 	case errors.Is(err, errUnexpected):
 		fmt.Printf("\ndemo: NOT as expected: %s\n", sentence)
 	case err != nil:

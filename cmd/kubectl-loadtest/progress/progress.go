@@ -138,13 +138,13 @@ func elapsed(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, now time.Time) []
 	filled := int(barWidth * done / whole)
 	return []string{
 		strings.Repeat("━", filled) + strings.Repeat("╌", barWidth-filled),
-		fmt.Sprintf("%s/%s", seconds(done), seconds(whole)),
+		fmt.Sprintf("%s/%s", seconds(done, whole), seconds(whole, whole)),
 	}
 }
 
-// seconds is a duration in whole seconds, or in tenths when shorter.
-func seconds(d time.Duration) string {
-	if d < time.Second {
+// seconds is a duration in whole seconds; in tenths when the whole is shorter.
+func seconds(d, whole time.Duration) string {
+	if whole < time.Second {
 		return d.Truncate(100 * time.Millisecond).String()
 	}
 	return d.Truncate(time.Second).String()

@@ -30,6 +30,7 @@ const (
 	second = `{name: refill, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
 	third  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
 	ahead  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:59.000000Z"}`
+	begun  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:20.000000Z"}`
 	next   = `{name: steady, state: Pending}`
 	other  = `{name: any, state: Complete}`
 )
@@ -88,6 +89,14 @@ var tests = map[string]struct {
 	},
 	"a step that begins in a moment": {
 		status: `{phase: Running, currentStep: 2, summary: {step: 3/3}, steps: [` + other + `, ` + other + `, ` + ahead + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
+		block: []string{
+			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
+			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m30s",
+		},
+	},
+	"a step that has just begun": {
+		status: `{phase: Running, currentStep: 2, summary: {step: 3/3}, steps: [` + other + `, ` + other + `, ` + begun + `]}`,
 		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
 		block: []string{
 			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
