@@ -36,12 +36,16 @@ func (l *Log) Show(now time.Time, _ func(int) []string, line string) {
 	if line == l.last || now.Sub(l.at) < Pace {
 		return
 	}
-	l.last, l.at = line, now
+	l.at = now
 	l.Say(now, line)
 }
 
-// Say writes the sentence with the time.
+// Say writes the sentence with the time, unless it stands there already.
 func (l *Log) Say(now time.Time, sentence string) {
+	if sentence == l.last {
+		return
+	}
+	l.last = sentence
 	_, _ = fmt.Fprintf(l.W, "%s  %s\n", now.UTC().Format("15:04:05"), sentence)
 }
 

@@ -73,8 +73,10 @@ func TestLogSaysAtOnce(t *testing.T) {
 	log := &display.Log{W: &out}
 	log.Show(at(0), nil, "a")
 	log.Say(at(1), "trouble")
-	log.Say(at(1), "trouble")
-	want := "10:15:00  a\n10:15:01  trouble\n10:15:01  trouble\n"
+	log.Show(at(3), nil, "a")
+	log.Say(at(3), "b")
+	log.Say(at(4), "b")
+	want := "10:15:00  a\n10:15:01  trouble\n10:15:03  a\n10:15:03  b\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("the log (-want +got):\n%s", diff)
 	}
