@@ -2,7 +2,7 @@
 // control plane, kubelet, kube-proxy and kubectl, each under its own name.
 //
 //	kube-apiserver ──┐
-//	kube-scheduler ──┼─▶ kubernetes ─▶ dispatch on argv[0] ─▶ the component's main
+//	kube-scheduler ──┼─▶ kubernetes ─▶ package multicall ─▶ the component's main
 //	kubectl        ──┘   (symlinks)
 //
 // One binary, because the components share nine tenths of their code: it

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	_ "time/tzdata" // CronJobs name time zones, and the host may know none.
 
 	"github.com/spf13/cobra"
@@ -23,11 +20,13 @@ import (
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/kubernetes/multicall"
 )
 
-// components maps the name under which the program is called to its main.
-// A main reads os.Args, as the component's own program would.
-var components = map[string]func() int{
+// components are the mains of the programs that this one stands for. Each reads
+// os.Args, as the component's own program would.
+var components = multicall.Mains{
 	"etcd":                    runEtcd,
 	"kube-apiserver":          server(func() *cobra.Command { return apiserver.NewAPIServerCommand() }),
 	"kube-controller-manager": server(controllermanager.NewControllerManagerCommand),
@@ -38,39 +37,13 @@ var components = map[string]func() int{
 }
 
 func main() {
-	args, run, err := dispatch(os.Args)
+	args, run, err := components.Choose(os.Args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
 	os.Args = args
 	os.Exit(run())
-}
-
-// dispatch chooses the component by the name the program was called under or,
-// if that is none of them, by the first argument, which is then dropped.
-func dispatch(args []string) ([]string, func() int, error) {
-	if len(args) > 0 {
-		if run, ok := components[filepath.Base(args[0])]; ok {
-			return args, run, nil
-		}
-	}
-	if len(args) > 1 {
-		if run, ok := components[args[1]]; ok {
-			return args[1:], run, nil
-		}
-	}
-	return nil, nil, fmt.Errorf("call this program under the name of a component, or name one as its first argument: %s",
-		strings.Join(names(), ", "))
-}
-
-func names() []string {
-	all := make([]string, 0, len(components))
-	for name := range components {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // server defers the making of a command: each registers its flags and
