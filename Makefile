@@ -156,7 +156,7 @@ in_kind = KUBECONFIG=$(BIN)/kind.kubeconfig
 
 .PHONY: demo
 demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
-	@$(in_$(CLUSTER)) hack/demo/demo.sh
+	@$(in_$(CLUSTER)) go run -trimpath -buildvcs=false ./hack/demo
 
 .PHONY: e2e
 e2e: bin/helm bin/kustomize $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.

@@ -194,8 +194,7 @@ type StepStatus struct {
 	// workersReporting is how many workers' measurements are in here.
 	// +optional
 	WorkersReporting int32 `json:"workersReporting,omitempty"`
-	// reportedUntil is when the last of them was taken, if the step runs or a
-	// worker was lost.
+	// reportedUntil is when the last of them was taken.
 	// +optional
 	ReportedUntil *metav1.MicroTime `json:"reportedUntil,omitempty"`
 	// result is what was measured. Absent for pauses and before the first report.

@@ -28,7 +28,7 @@ func (r *run) running() {
 	case step.State != v1alpha1.StepRunning:
 		r.next(i) // held between two steps
 	case r.steps[i].Load():
-		r.load(i, lost)
+		r.load(i)
 	default:
 		r.pause(i)
 	}
@@ -86,7 +86,7 @@ func (r *run) pause(i int) {
 }
 
 // load follows a step that sends load until its last report is in.
-func (r *run) load(i int, lost int32) {
+func (r *run) load(i int) {
 	read := r.read.Steps[i]
 	report := r.seen.Step
 	if report != nil && int(report.Step) != i {
@@ -111,14 +111,14 @@ func (r *run) load(i int, lost int32) {
 		r.wakeForLoss()
 		return
 	}
-	r.loadDone(i, report, final, lost)
+	r.loadDone(i, report, final)
 }
 
 // loadDone closes a step whose last report is in, or given up.
-func (r *run) loadDone(i int, report *StepReport, final, lost int32) {
+func (r *run) loadDone(i int, report *StepReport, final int32) {
 	s := &r.out.Status
-	lostEarly := count(r.seen.Workers, func(w Worker) bool { return w.lost(r.seen.Job, r.now) && !(report != nil && w.Final) })
-	silent := s.Workers.Desired - lostEarly - final
+	missing := count(r.seen.Workers, func(w Worker) bool { return w.lost(r.seen.Job, r.now) && (report == nil || !w.Final) })
+	silent := s.Workers.Desired - missing - final
 	if silent > 0 { // neither lost nor heard of: the limit has passed
 		s.Workers.Lost += silent
 		r.workersCondition(s.Workers.Lost)

@@ -25,9 +25,8 @@ func (r *run) summarize() {
 		}
 		sent += result.Sent
 		failed += result.Failed
-		if result.Throughput != "" {
-			s.Summary.Rate = results.Rate(result.Throughput)
-		}
+		// Both are of the latest step, even where it has too few samples to tell.
+		s.Summary.Rate, s.Summary.P95 = results.Rate(result.Throughput), ""
 		if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
 			s.Summary.P95 = results.Short(result.ResponseTime.P95.Duration)
 		}

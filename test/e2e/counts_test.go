@@ -73,8 +73,8 @@ func TestCounts(t *testing.T) {
 		}
 		checkKinds(t, step)
 		checkHistogram(t, step)
-		t.Logf("step %-8s due %d, sent %d, unsent %d, late %d, %s/s, p95 %v, start skew %s",
-			step.Name, r.Due, r.Sent, r.Unsent, r.Late, r.Throughput, r.ResponseTime.P95, step.StartSkew.Duration)
+		t.Logf("step %-8s due %d, sent %d, unsent %d, late %d, %s/s, p95 %s, start skew %s",
+			step.Name, r.Due, r.Sent, r.Unsent, r.Late, r.Throughput, r.ResponseTime.P95.Duration, step.StartSkew.Duration)
 	}
 	if got := after.total() - before.total(); got != sent || expected != sent {
 		t.Errorf("the target was asked %d times; the status says %d sent, %d answered as expected", got, sent, expected)
