@@ -38,6 +38,32 @@ type Step struct {
 	ClockError time.Duration
 	// Errors has one message for each failing outcome that occurred.
 	Errors map[Outcome]string
+	// Health is how the generator fared.
+	Health Health
+	// Transport names the client that was used; the alphabetically first of the
+	// merged, which all workers of a run share.
+	Transport string
+}
+
+// Health is how a worker, or all of them together, fared in a step.
+type Health struct {
+	// CPUThrottled is how long the control group held the workers back, and CPU
+	// the processor time they used; both added up.
+	CPUThrottled, CPU time.Duration
+	// GCPauseMax is the longest pause of a garbage collector.
+	GCPauseMax time.Duration
+	// DescriptorsExhausted and PortsExhausted count attempts to connect that
+	// failed for want of a descriptor or a local port.
+	DescriptorsExhausted, PortsExhausted int64
+}
+
+// merge adds o, of another worker.
+func (h *Health) merge(o Health) {
+	h.CPUThrottled += o.CPUThrottled
+	h.CPU += o.CPU
+	h.GCPauseMax = max(h.GCPauseMax, o.GCPauseMax)
+	h.DescriptorsExhausted += o.DescriptorsExhausted
+	h.PortsExhausted += o.PortsExhausted
 }
 
 // Request is what was measured of one request of the plan.
@@ -116,6 +142,10 @@ func (s *Step) Merge(o *Step) error {
 	s.Unsent += o.Unsent
 	s.ConnectionsOpened += o.ConnectionsOpened
 	s.Untracked += o.Untracked
+	s.Health.merge(o.Health)
+	if s.Transport == "" || o.Transport != "" && o.Transport < s.Transport {
+		s.Transport = o.Transport
+	}
 	s.mergeTimes(o)
 	s.mergeErrors(o)
 	s.mergeClients(o)

@@ -21,6 +21,161 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type Protocol int32
+
+const (
+	// PROTOCOL_UNSPECIFIED means HTTP/1.1.
+	Protocol_PROTOCOL_UNSPECIFIED Protocol = 0
+	Protocol_PROTOCOL_HTTP1       Protocol = 1
+	// PROTOCOL_HTTP2 is HTTP/2: over TLS by ALPN, over plain TCP by prior knowledge.
+	Protocol_PROTOCOL_HTTP2 Protocol = 2
+)
+
+// Enum value maps for Protocol.
+var (
+	Protocol_name = map[int32]string{
+		0: "PROTOCOL_UNSPECIFIED",
+		1: "PROTOCOL_HTTP1",
+		2: "PROTOCOL_HTTP2",
+	}
+	Protocol_value = map[string]int32{
+		"PROTOCOL_UNSPECIFIED": 0,
+		"PROTOCOL_HTTP1":       1,
+		"PROTOCOL_HTTP2":       2,
+	}
+)
+
+func (x Protocol) Enum() *Protocol {
+	p := new(Protocol)
+	*p = x
+	return p
+}
+
+func (x Protocol) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Protocol) Descriptor() protoreflect.EnumDescriptor {
+	return file_worker_v1_session_proto_enumTypes[0].Descriptor()
+}
+
+func (Protocol) Type() protoreflect.EnumType {
+	return &file_worker_v1_session_proto_enumTypes[0]
+}
+
+func (x Protocol) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Protocol.Descriptor instead.
+func (Protocol) EnumDescriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{0}
+}
+
+type DataFormat int32
+
+const (
+	DataFormat_DATA_FORMAT_UNSPECIFIED DataFormat = 0
+	// DATA_FORMAT_CSV has the columns' names in its first line.
+	DataFormat_DATA_FORMAT_CSV DataFormat = 1
+	// DATA_FORMAT_JSON_LINES has an object of scalars on each line.
+	DataFormat_DATA_FORMAT_JSON_LINES DataFormat = 2
+)
+
+// Enum value maps for DataFormat.
+var (
+	DataFormat_name = map[int32]string{
+		0: "DATA_FORMAT_UNSPECIFIED",
+		1: "DATA_FORMAT_CSV",
+		2: "DATA_FORMAT_JSON_LINES",
+	}
+	DataFormat_value = map[string]int32{
+		"DATA_FORMAT_UNSPECIFIED": 0,
+		"DATA_FORMAT_CSV":         1,
+		"DATA_FORMAT_JSON_LINES":  2,
+	}
+)
+
+func (x DataFormat) Enum() *DataFormat {
+	p := new(DataFormat)
+	*p = x
+	return p
+}
+
+func (x DataFormat) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DataFormat) Descriptor() protoreflect.EnumDescriptor {
+	return file_worker_v1_session_proto_enumTypes[1].Descriptor()
+}
+
+func (DataFormat) Type() protoreflect.EnumType {
+	return &file_worker_v1_session_proto_enumTypes[1]
+}
+
+func (x DataFormat) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DataFormat.Descriptor instead.
+func (DataFormat) EnumDescriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{1}
+}
+
+type DataChoice int32
+
+const (
+	DataChoice_DATA_CHOICE_UNSPECIFIED DataChoice = 0
+	DataChoice_DATA_CHOICE_UNIFORM     DataChoice = 1
+	DataChoice_DATA_CHOICE_SEQUENTIAL  DataChoice = 2
+	// DATA_CHOICE_ZIPF prefers the first rows, by Zipf's law with exponent 1.07.
+	DataChoice_DATA_CHOICE_ZIPF DataChoice = 3
+)
+
+// Enum value maps for DataChoice.
+var (
+	DataChoice_name = map[int32]string{
+		0: "DATA_CHOICE_UNSPECIFIED",
+		1: "DATA_CHOICE_UNIFORM",
+		2: "DATA_CHOICE_SEQUENTIAL",
+		3: "DATA_CHOICE_ZIPF",
+	}
+	DataChoice_value = map[string]int32{
+		"DATA_CHOICE_UNSPECIFIED": 0,
+		"DATA_CHOICE_UNIFORM":     1,
+		"DATA_CHOICE_SEQUENTIAL":  2,
+		"DATA_CHOICE_ZIPF":        3,
+	}
+)
+
+func (x DataChoice) Enum() *DataChoice {
+	p := new(DataChoice)
+	*p = x
+	return p
+}
+
+func (x DataChoice) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DataChoice) Descriptor() protoreflect.EnumDescriptor {
+	return file_worker_v1_session_proto_enumTypes[2].Descriptor()
+}
+
+func (DataChoice) Type() protoreflect.EnumType {
+	return &file_worker_v1_session_proto_enumTypes[2]
+}
+
+func (x DataChoice) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DataChoice.Descriptor instead.
+func (DataChoice) EnumDescriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{2}
+}
+
 // SessionRequest is what a worker says.
 type SessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -532,8 +687,11 @@ type Assignment struct {
 	// client_header names the request header whose value is the client of the
 	// rate-limit audit; empty: no audit.
 	ClientHeader string `protobuf:"bytes,7,opt,name=client_header,json=clientHeader,proto3" json:"client_header,omitempty"`
-	// seed of everything random, the same for all workers.
-	Seed          int64 `protobuf:"varint,8,opt,name=seed,proto3" json:"seed,omitempty"`
+	// seed of everything random, the same for all workers: with the same seed the
+	// same requests are sent.
+	Seed          int64   `protobuf:"varint,8,opt,name=seed,proto3" json:"seed,omitempty"`
+	Data          []*Data `protobuf:"bytes,9,rep,name=data,proto3" json:"data,omitempty"`
+	Setup         *Setup  `protobuf:"bytes,10,opt,name=setup,proto3" json:"setup,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -624,11 +782,31 @@ func (x *Assignment) GetSeed() int64 {
 	return 0
 }
 
+func (x *Assignment) GetData() []*Data {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *Assignment) GetSetup() *Setup {
+	if x != nil {
+		return x.Setup
+	}
+	return nil
+}
+
 type Target struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// url is scheme and host: "http://shortener.default.svc:8080".
 	Url          string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
 	TimeoutNanos int64  `protobuf:"varint,2,opt,name=timeout_nanos,json=timeoutNanos,proto3" json:"timeout_nanos,omitempty"`
+	// protocol is how requests are sent.
+	Protocol Protocol `protobuf:"varint,4,opt,name=protocol,proto3,enum=loadtest.worker.v1.Protocol" json:"protocol,omitempty"`
+	// tls says how an https target is verified, and who the client is.
+	Tls *TLS `protobuf:"bytes,5,opt,name=tls,proto3" json:"tls,omitempty"`
+	// disable_keep_alive opens a new connection for each request.
+	DisableKeepAlive bool `protobuf:"varint,6,opt,name=disable_keep_alive,json=disableKeepAlive,proto3" json:"disable_keep_alive,omitempty"`
 	// allow_special_addresses permits loopback and link-local addresses: only in
 	// local mode, never in a cluster.
 	AllowSpecialAddresses bool `protobuf:"varint,3,opt,name=allow_special_addresses,json=allowSpecialAddresses,proto3" json:"allow_special_addresses,omitempty"`
@@ -680,9 +858,110 @@ func (x *Target) GetTimeoutNanos() int64 {
 	return 0
 }
 
+func (x *Target) GetProtocol() Protocol {
+	if x != nil {
+		return x.Protocol
+	}
+	return Protocol_PROTOCOL_UNSPECIFIED
+}
+
+func (x *Target) GetTls() *TLS {
+	if x != nil {
+		return x.Tls
+	}
+	return nil
+}
+
+func (x *Target) GetDisableKeepAlive() bool {
+	if x != nil {
+		return x.DisableKeepAlive
+	}
+	return false
+}
+
 func (x *Target) GetAllowSpecialAddresses() bool {
 	if x != nil {
 		return x.AllowSpecialAddresses
+	}
+	return false
+}
+
+// TLS names files that the kubelet mounts into the worker.
+type TLS struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ca_file holds the certificates to trust, in PEM; empty: the system's.
+	CaFile string `protobuf:"bytes,1,opt,name=ca_file,json=caFile,proto3" json:"ca_file,omitempty"`
+	// cert_file and key_file are the client's certificate and key, in PEM.
+	CertFile string `protobuf:"bytes,2,opt,name=cert_file,json=certFile,proto3" json:"cert_file,omitempty"`
+	KeyFile  string `protobuf:"bytes,3,opt,name=key_file,json=keyFile,proto3" json:"key_file,omitempty"`
+	// server_name is verified instead of the URL's host; empty: the host.
+	ServerName         string `protobuf:"bytes,4,opt,name=server_name,json=serverName,proto3" json:"server_name,omitempty"`
+	InsecureSkipVerify bool   `protobuf:"varint,5,opt,name=insecure_skip_verify,json=insecureSkipVerify,proto3" json:"insecure_skip_verify,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *TLS) Reset() {
+	*x = TLS{}
+	mi := &file_worker_v1_session_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TLS) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TLS) ProtoMessage() {}
+
+func (x *TLS) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TLS.ProtoReflect.Descriptor instead.
+func (*TLS) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *TLS) GetCaFile() string {
+	if x != nil {
+		return x.CaFile
+	}
+	return ""
+}
+
+func (x *TLS) GetCertFile() string {
+	if x != nil {
+		return x.CertFile
+	}
+	return ""
+}
+
+func (x *TLS) GetKeyFile() string {
+	if x != nil {
+		return x.KeyFile
+	}
+	return ""
+}
+
+func (x *TLS) GetServerName() string {
+	if x != nil {
+		return x.ServerName
+	}
+	return ""
+}
+
+func (x *TLS) GetInsecureSkipVerify() bool {
+	if x != nil {
+		return x.InsecureSkipVerify
 	}
 	return false
 }
@@ -699,13 +978,21 @@ type Request struct {
 	Body    []byte                 `protobuf:"bytes,7,opt,name=body,proto3" json:"body,omitempty"`
 	// expected_status lists the expected codes; empty: 200 to 399.
 	ExpectedStatus []int32 `protobuf:"varint,8,rep,packed,name=expected_status,json=expectedStatus,proto3" json:"expected_status,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// body_file holds the body; it goes instead of body.
+	BodyFile string `protobuf:"bytes,9,opt,name=body_file,json=bodyFile,proto3" json:"body_file,omitempty"`
+	// expected_json are values that the response's body must have.
+	ExpectedJson []*ExpectedValue `protobuf:"bytes,10,rep,name=expected_json,json=expectedJson,proto3" json:"expected_json,omitempty"`
+	// max_body_bytes bounds the response's body; 0: no bound.
+	MaxBodyBytes int64 `protobuf:"varint,11,opt,name=max_body_bytes,json=maxBodyBytes,proto3" json:"max_body_bytes,omitempty"`
+	// items is how many business items a request carries, from 1.
+	Items         int32 `protobuf:"varint,12,opt,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -717,7 +1004,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -730,7 +1017,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Request) GetName() string {
@@ -789,17 +1076,102 @@ func (x *Request) GetExpectedStatus() []int32 {
 	return nil
 }
 
+func (x *Request) GetBodyFile() string {
+	if x != nil {
+		return x.BodyFile
+	}
+	return ""
+}
+
+func (x *Request) GetExpectedJson() []*ExpectedValue {
+	if x != nil {
+		return x.ExpectedJson
+	}
+	return nil
+}
+
+func (x *Request) GetMaxBodyBytes() int64 {
+	if x != nil {
+		return x.MaxBodyBytes
+	}
+	return 0
+}
+
+func (x *Request) GetItems() int32 {
+	if x != nil {
+		return x.Items
+	}
+	return 0
+}
+
+// ExpectedValue is a value of a JSON body.
+type ExpectedValue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// path is dots and indexes: ".items[0].id".
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// equals is the value as text: a string without its quotes, else its JSON.
+	Equals        string `protobuf:"bytes,2,opt,name=equals,proto3" json:"equals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpectedValue) Reset() {
+	*x = ExpectedValue{}
+	mi := &file_worker_v1_session_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpectedValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpectedValue) ProtoMessage() {}
+
+func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
+func (*ExpectedValue) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ExpectedValue) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *ExpectedValue) GetEquals() string {
+	if x != nil {
+		return x.Equals
+	}
+	return ""
+}
+
 type Header struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// value_file holds the value, which is no template; it goes instead of value.
+	ValueFile     string `protobuf:"bytes,3,opt,name=value_file,json=valueFile,proto3" json:"value_file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -811,7 +1183,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -824,7 +1196,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Header) GetName() string {
@@ -839,6 +1211,263 @@ func (x *Header) GetValue() string {
 		return x.Value
 	}
 	return ""
+}
+
+func (x *Header) GetValueFile() string {
+	if x != nil {
+		return x.ValueFile
+	}
+	return ""
+}
+
+// Data is rows whose columns templates name as ${column}. Each worker has the
+// rows worker, worker+workers, … of them.
+type Data struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	File          string                 `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
+	Format        DataFormat             `protobuf:"varint,3,opt,name=format,proto3,enum=loadtest.worker.v1.DataFormat" json:"format,omitempty"`
+	Choice        DataChoice             `protobuf:"varint,4,opt,name=choice,proto3,enum=loadtest.worker.v1.DataChoice" json:"choice,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Data) Reset() {
+	*x = Data{}
+	mi := &file_worker_v1_session_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Data) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Data) ProtoMessage() {}
+
+func (x *Data) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Data.ProtoReflect.Descriptor instead.
+func (*Data) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Data) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Data) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *Data) GetFormat() DataFormat {
+	if x != nil {
+		return x.Format
+	}
+	return DataFormat_DATA_FORMAT_UNSPECIFIED
+}
+
+func (x *Data) GetChoice() DataChoice {
+	if x != nil {
+		return x.Choice
+	}
+	return DataChoice_DATA_CHOICE_UNSPECIFIED
+}
+
+// Setup is what a worker does before it is ready. It is no part of any result.
+type Setup struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Seed          *Seed                  `protobuf:"bytes,1,opt,name=seed,proto3" json:"seed,omitempty"`
+	WarmUp        *WarmUp                `protobuf:"bytes,2,opt,name=warm_up,json=warmUp,proto3" json:"warm_up,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Setup) Reset() {
+	*x = Setup{}
+	mi := &file_worker_v1_session_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Setup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Setup) ProtoMessage() {}
+
+func (x *Setup) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Setup.ProtoReflect.Descriptor instead.
+func (*Setup) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Setup) GetSeed() *Seed {
+	if x != nil {
+		return x.Seed
+	}
+	return nil
+}
+
+func (x *Setup) GetWarmUp() *WarmUp {
+	if x != nil {
+		return x.WarmUp
+	}
+	return nil
+}
+
+// Seed sends a request, and keeps values of its responses as rows of data.
+type Seed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// request is the index of the request.
+	Request int32 `protobuf:"varint,1,opt,name=request,proto3" json:"request,omitempty"`
+	// share has the numbers of this worker's requests, of all workers' requests.
+	Share *Share `protobuf:"bytes,2,opt,name=share,proto3" json:"share,omitempty"`
+	// capture is path of the JSON body by column.
+	Capture map[string]string `protobuf:"bytes,3,rep,name=capture,proto3" json:"capture,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// choice of the captured rows.
+	Choice        DataChoice `protobuf:"varint,4,opt,name=choice,proto3,enum=loadtest.worker.v1.DataChoice" json:"choice,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Seed) Reset() {
+	*x = Seed{}
+	mi := &file_worker_v1_session_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Seed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Seed) ProtoMessage() {}
+
+func (x *Seed) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Seed.ProtoReflect.Descriptor instead.
+func (*Seed) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Seed) GetRequest() int32 {
+	if x != nil {
+		return x.Request
+	}
+	return 0
+}
+
+func (x *Seed) GetShare() *Share {
+	if x != nil {
+		return x.Share
+	}
+	return nil
+}
+
+func (x *Seed) GetCapture() map[string]string {
+	if x != nil {
+		return x.Capture
+	}
+	return nil
+}
+
+func (x *Seed) GetChoice() DataChoice {
+	if x != nil {
+		return x.Choice
+	}
+	return DataChoice_DATA_CHOICE_UNSPECIFIED
+}
+
+// WarmUp sends a request, as fast as replies come, over as many connections as
+// the first step has users, at most 64.
+type WarmUp struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Request       int32                  `protobuf:"varint,1,opt,name=request,proto3" json:"request,omitempty"`
+	DurationNanos int64                  `protobuf:"varint,2,opt,name=duration_nanos,json=durationNanos,proto3" json:"duration_nanos,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WarmUp) Reset() {
+	*x = WarmUp{}
+	mi := &file_worker_v1_session_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WarmUp) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WarmUp) ProtoMessage() {}
+
+func (x *WarmUp) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
+func (*WarmUp) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *WarmUp) GetRequest() int32 {
+	if x != nil {
+		return x.Request
+	}
+	return 0
+}
+
+func (x *WarmUp) GetDurationNanos() int64 {
+	if x != nil {
+		return x.DurationNanos
+	}
+	return 0
 }
 
 // Step is one worker's share of a step that sends load.
@@ -858,14 +1487,17 @@ type Step struct {
 	//	*Step_ClosedUsers
 	//	*Step_Burst
 	//	*Step_Arrivals
-	Load          isStep_Load `protobuf_oneof:"load"`
+	Load isStep_Load `protobuf_oneof:"load"`
+	// warm_up_nanos is how long, from the start instant, load is sent that does
+	// not count; the step's duration begins after it.
+	WarmUpNanos   int64 `protobuf:"varint,8,opt,name=warm_up_nanos,json=warmUpNanos,proto3" json:"warm_up_nanos,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -877,7 +1509,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -890,7 +1522,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -957,6 +1589,13 @@ func (x *Step) GetArrivals() *Arrivals {
 	return nil
 }
 
+func (x *Step) GetWarmUpNanos() int64 {
+	if x != nil {
+		return x.WarmUpNanos
+	}
+	return 0
+}
+
 type isStep_Load interface {
 	isStep_Load()
 }
@@ -996,7 +1635,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1008,7 +1647,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1021,7 +1660,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -1058,7 +1697,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1070,7 +1709,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1083,7 +1722,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -1110,7 +1749,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1122,7 +1761,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1135,7 +1774,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -1157,7 +1796,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1808,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1821,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -1204,13 +1843,19 @@ type Arrivals struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	TotalRateMicros int64                  `protobuf:"varint,1,opt,name=total_rate_micros,json=totalRateMicros,proto3" json:"total_rate_micros,omitempty"`
 	DurationNanos   int64                  `protobuf:"varint,2,opt,name=duration_nanos,json=durationNanos,proto3" json:"duration_nanos,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// end_rate_micros is the rate at the end, to which it grows or falls linearly;
+	// 0: the rate is constant.
+	EndRateMicros int64 `protobuf:"varint,3,opt,name=end_rate_micros,json=endRateMicros,proto3" json:"end_rate_micros,omitempty"`
+	// poisson has the gaps between hits drawn from an exponential distribution
+	// (seeded, the same for all workers) instead of even; rates are then means.
+	Poisson       bool `protobuf:"varint,4,opt,name=poisson,proto3" json:"poisson,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1867,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1880,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -1252,6 +1897,20 @@ func (x *Arrivals) GetDurationNanos() int64 {
 	return 0
 }
 
+func (x *Arrivals) GetEndRateMicros() int64 {
+	if x != nil {
+		return x.EndRateMicros
+	}
+	return 0
+}
+
+func (x *Arrivals) GetPoisson() bool {
+	if x != nil {
+		return x.Poisson
+	}
+	return false
+}
+
 // StartStep says when a step begins.
 type StartStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1264,7 +1923,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1935,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1948,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -1317,7 +1976,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1329,7 +1988,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1342,7 +2001,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -1363,7 +2022,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1375,7 +2034,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1388,7 +2047,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -1407,7 +2066,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +2078,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +2091,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -1452,7 +2111,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1464,7 +2123,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1477,7 +2136,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -1518,17 +2177,20 @@ type StepMeasurement struct {
 	Clients           map[string]*Ledger     `protobuf:"bytes,6,rep,name=clients,proto3" json:"clients,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Untracked         int64                  `protobuf:"varint,7,opt,name=untracked,proto3" json:"untracked,omitempty"`
 	// start_unix_nanos is when the worker began, on the coordinator's clock; 0: not yet.
-	StartUnixNanos  int64          `protobuf:"varint,8,opt,name=start_unix_nanos,json=startUnixNanos,proto3" json:"start_unix_nanos,omitempty"`
-	WindowNanos     int64          `protobuf:"varint,9,opt,name=window_nanos,json=windowNanos,proto3" json:"window_nanos,omitempty"`
-	ClockErrorNanos int64          `protobuf:"varint,10,opt,name=clock_error_nanos,json=clockErrorNanos,proto3" json:"clock_error_nanos,omitempty"`
-	Errors          []*ErrorSample `protobuf:"bytes,11,rep,name=errors,proto3" json:"errors,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	StartUnixNanos  int64            `protobuf:"varint,8,opt,name=start_unix_nanos,json=startUnixNanos,proto3" json:"start_unix_nanos,omitempty"`
+	WindowNanos     int64            `protobuf:"varint,9,opt,name=window_nanos,json=windowNanos,proto3" json:"window_nanos,omitempty"`
+	ClockErrorNanos int64            `protobuf:"varint,10,opt,name=clock_error_nanos,json=clockErrorNanos,proto3" json:"clock_error_nanos,omitempty"`
+	Errors          []*ErrorSample   `protobuf:"bytes,11,rep,name=errors,proto3" json:"errors,omitempty"`
+	Health          *GeneratorHealth `protobuf:"bytes,12,opt,name=health,proto3" json:"health,omitempty"`
+	// transport names the client that was used: "http1", "net/http HTTP/2", …
+	Transport     string `protobuf:"bytes,13,opt,name=transport,proto3" json:"transport,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1540,7 +2202,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1553,7 +2215,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -1633,6 +2295,101 @@ func (x *StepMeasurement) GetErrors() []*ErrorSample {
 	return nil
 }
 
+func (x *StepMeasurement) GetHealth() *GeneratorHealth {
+	if x != nil {
+		return x.Health
+	}
+	return nil
+}
+
+func (x *StepMeasurement) GetTransport() string {
+	if x != nil {
+		return x.Transport
+	}
+	return ""
+}
+
+// GeneratorHealth is how a worker fared in a step.
+type GeneratorHealth struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// cpu_throttled_nanos is how long the control group held the worker back.
+	CpuThrottledNanos int64 `protobuf:"varint,1,opt,name=cpu_throttled_nanos,json=cpuThrottledNanos,proto3" json:"cpu_throttled_nanos,omitempty"`
+	// cpu_nanos is the processor time that the worker used.
+	CpuNanos int64 `protobuf:"varint,2,opt,name=cpu_nanos,json=cpuNanos,proto3" json:"cpu_nanos,omitempty"`
+	// gc_pause_max_nanos is the longest pause of the garbage collector.
+	GcPauseMaxNanos int64 `protobuf:"varint,3,opt,name=gc_pause_max_nanos,json=gcPauseMaxNanos,proto3" json:"gc_pause_max_nanos,omitempty"`
+	// descriptors_exhausted and ports_exhausted count failed attempts to connect.
+	DescriptorsExhausted int64 `protobuf:"varint,4,opt,name=descriptors_exhausted,json=descriptorsExhausted,proto3" json:"descriptors_exhausted,omitempty"`
+	PortsExhausted       int64 `protobuf:"varint,5,opt,name=ports_exhausted,json=portsExhausted,proto3" json:"ports_exhausted,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *GeneratorHealth) Reset() {
+	*x = GeneratorHealth{}
+	mi := &file_worker_v1_session_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GeneratorHealth) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GeneratorHealth) ProtoMessage() {}
+
+func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
+func (*GeneratorHealth) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
+	if x != nil {
+		return x.CpuThrottledNanos
+	}
+	return 0
+}
+
+func (x *GeneratorHealth) GetCpuNanos() int64 {
+	if x != nil {
+		return x.CpuNanos
+	}
+	return 0
+}
+
+func (x *GeneratorHealth) GetGcPauseMaxNanos() int64 {
+	if x != nil {
+		return x.GcPauseMaxNanos
+	}
+	return 0
+}
+
+func (x *GeneratorHealth) GetDescriptorsExhausted() int64 {
+	if x != nil {
+		return x.DescriptorsExhausted
+	}
+	return 0
+}
+
+func (x *GeneratorHealth) GetPortsExhausted() int64 {
+	if x != nil {
+		return x.PortsExhausted
+	}
+	return 0
+}
+
 type RequestMeasurement struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	Sent              int64                  `protobuf:"varint,1,opt,name=sent,proto3" json:"sent,omitempty"`
@@ -1650,7 +2407,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1662,7 +2419,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1675,7 +2432,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -1745,7 +2502,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +2514,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +2527,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Histogram) GetEncoded() string {
@@ -1796,7 +2553,7 @@ type Ledger struct {
 
 func (x *Ledger) Reset() {
 	*x = Ledger{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +2565,7 @@ func (x *Ledger) String() string {
 func (*Ledger) ProtoMessage() {}
 
 func (x *Ledger) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +2578,7 @@ func (x *Ledger) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ledger.ProtoReflect.Descriptor instead.
 func (*Ledger) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Ledger) GetSlices() map[int32]*LedgerSlice {
@@ -1844,7 +2601,7 @@ type LedgerSlice struct {
 
 func (x *LedgerSlice) Reset() {
 	*x = LedgerSlice{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1856,7 +2613,7 @@ func (x *LedgerSlice) String() string {
 func (*LedgerSlice) ProtoMessage() {}
 
 func (x *LedgerSlice) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1869,7 +2626,7 @@ func (x *LedgerSlice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LedgerSlice.ProtoReflect.Descriptor instead.
 func (*LedgerSlice) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LedgerSlice) GetGranted() int64 {
@@ -1917,7 +2674,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1929,7 +2686,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1942,7 +2699,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -1998,7 +2755,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\tReadiness\x12\x14\n" +
 	"\x05ready\x18\x01 \x01(\bR\x05ready\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\xa6\x02\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\x85\x03\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -2008,11 +2765,24 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\brequests\x18\x05 \x03(\v2\x1b.loadtest.worker.v1.RequestR\brequests\x12.\n" +
 	"\x05steps\x18\x06 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\x12#\n" +
 	"\rclient_header\x18\a \x01(\tR\fclientHeader\x12\x12\n" +
-	"\x04seed\x18\b \x01(\x03R\x04seed\"w\n" +
+	"\x04seed\x18\b \x01(\x03R\x04seed\x12,\n" +
+	"\x04data\x18\t \x03(\v2\x18.loadtest.worker.v1.DataR\x04data\x12/\n" +
+	"\x05setup\x18\n" +
+	" \x01(\v2\x19.loadtest.worker.v1.SetupR\x05setup\"\x8a\x02\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
-	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x126\n" +
-	"\x17allow_special_addresses\x18\x03 \x01(\bR\x15allowSpecialAddresses\"\xe8\x01\n" +
+	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
+	"\bprotocol\x18\x04 \x01(\x0e2\x1c.loadtest.worker.v1.ProtocolR\bprotocol\x12)\n" +
+	"\x03tls\x18\x05 \x01(\v2\x17.loadtest.worker.v1.TLSR\x03tls\x12,\n" +
+	"\x12disable_keep_alive\x18\x06 \x01(\bR\x10disableKeepAlive\x126\n" +
+	"\x17allow_special_addresses\x18\x03 \x01(\bR\x15allowSpecialAddresses\"\xa9\x01\n" +
+	"\x03TLS\x12\x17\n" +
+	"\aca_file\x18\x01 \x01(\tR\x06caFile\x12\x1b\n" +
+	"\tcert_file\x18\x02 \x01(\tR\bcertFile\x12\x19\n" +
+	"\bkey_file\x18\x03 \x01(\tR\akeyFile\x12\x1f\n" +
+	"\vserver_name\x18\x04 \x01(\tR\n" +
+	"serverName\x120\n" +
+	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\"\x89\x03\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x16\n" +
@@ -2021,10 +2791,39 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04path\x18\x05 \x01(\tR\x04path\x124\n" +
 	"\aheaders\x18\x06 \x03(\v2\x1a.loadtest.worker.v1.HeaderR\aheaders\x12\x12\n" +
 	"\x04body\x18\a \x01(\fR\x04body\x12'\n" +
-	"\x0fexpected_status\x18\b \x03(\x05R\x0eexpectedStatus\"2\n" +
+	"\x0fexpected_status\x18\b \x03(\x05R\x0eexpectedStatus\x12\x1b\n" +
+	"\tbody_file\x18\t \x01(\tR\bbodyFile\x12F\n" +
+	"\rexpected_json\x18\n" +
+	" \x03(\v2!.loadtest.worker.v1.ExpectedValueR\fexpectedJson\x12$\n" +
+	"\x0emax_body_bytes\x18\v \x01(\x03R\fmaxBodyBytes\x12\x14\n" +
+	"\x05items\x18\f \x01(\x05R\x05items\";\n" +
+	"\rExpectedValue\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
+	"\x06equals\x18\x02 \x01(\tR\x06equals\"Q\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xe3\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x1d\n" +
+	"\n" +
+	"value_file\x18\x03 \x01(\tR\tvalueFile\"\x9e\x01\n" +
+	"\x04Data\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04file\x18\x02 \x01(\tR\x04file\x126\n" +
+	"\x06format\x18\x03 \x01(\x0e2\x1e.loadtest.worker.v1.DataFormatR\x06format\x126\n" +
+	"\x06choice\x18\x04 \x01(\x0e2\x1e.loadtest.worker.v1.DataChoiceR\x06choice\"j\n" +
+	"\x05Setup\x12,\n" +
+	"\x04seed\x18\x01 \x01(\v2\x18.loadtest.worker.v1.SeedR\x04seed\x123\n" +
+	"\awarm_up\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.WarmUpR\x06warmUp\"\x86\x02\n" +
+	"\x04Seed\x12\x18\n" +
+	"\arequest\x18\x01 \x01(\x05R\arequest\x12/\n" +
+	"\x05share\x18\x02 \x01(\v2\x19.loadtest.worker.v1.ShareR\x05share\x12?\n" +
+	"\acapture\x18\x03 \x03(\v2%.loadtest.worker.v1.Seed.CaptureEntryR\acapture\x126\n" +
+	"\x06choice\x18\x04 \x01(\x0e2\x1e.loadtest.worker.v1.DataChoiceR\x06choice\x1a:\n" +
+	"\fCaptureEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"I\n" +
+	"\x06WarmUp\x12\x18\n" +
+	"\arequest\x18\x01 \x01(\x05R\arequest\x12%\n" +
+	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\"\x87\x03\n" +
 	"\x04Step\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12/\n" +
 	"\x05share\x18\x02 \x01(\v2\x19.loadtest.worker.v1.ShareR\x05share\x12\x14\n" +
@@ -2033,7 +2832,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"pacedUsers\x12D\n" +
 	"\fclosed_users\x18\x05 \x01(\v2\x1f.loadtest.worker.v1.ClosedUsersH\x00R\vclosedUsers\x121\n" +
 	"\x05burst\x18\x06 \x01(\v2\x19.loadtest.worker.v1.BurstH\x00R\x05burst\x12:\n" +
-	"\barrivals\x18\a \x01(\v2\x1c.loadtest.worker.v1.ArrivalsH\x00R\barrivalsB\x06\n" +
+	"\barrivals\x18\a \x01(\v2\x1c.loadtest.worker.v1.ArrivalsH\x00R\barrivals\x12\"\n" +
+	"\rwarm_up_nanos\x18\b \x01(\x03R\vwarmUpNanosB\x06\n" +
 	"\x04load\"K\n" +
 	"\x05Share\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x03R\x05first\x12\x16\n" +
@@ -2048,10 +2848,12 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05Burst\x12*\n" +
 	"\x11requests_per_user\x18\x01 \x01(\x05R\x0frequestsPerUser\x12\x1f\n" +
 	"\vlimit_nanos\x18\x02 \x01(\x03R\n" +
-	"limitNanos\"]\n" +
+	"limitNanos\"\x9f\x01\n" +
 	"\bArrivals\x12*\n" +
 	"\x11total_rate_micros\x18\x01 \x01(\x03R\x0ftotalRateMicros\x12%\n" +
-	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\"I\n" +
+	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\x12&\n" +
+	"\x0fend_rate_micros\x18\x03 \x01(\x03R\rendRateMicros\x12\x18\n" +
+	"\apoisson\x18\x04 \x01(\bR\apoisson\"I\n" +
 	"\tStartStep\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12(\n" +
 	"\x10start_unix_nanos\x18\x02 \x01(\x03R\x0estartUnixNanos\"\x1e\n" +
@@ -2064,7 +2866,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
-	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\"\xdd\x04\n" +
+	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\"\xb8\x05\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
@@ -2077,10 +2879,18 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\fwindow_nanos\x18\t \x01(\x03R\vwindowNanos\x12*\n" +
 	"\x11clock_error_nanos\x18\n" +
 	" \x01(\x03R\x0fclockErrorNanos\x127\n" +
-	"\x06errors\x18\v \x03(\v2\x1f.loadtest.worker.v1.ErrorSampleR\x06errors\x1aV\n" +
+	"\x06errors\x18\v \x03(\v2\x1f.loadtest.worker.v1.ErrorSampleR\x06errors\x12;\n" +
+	"\x06health\x18\f \x01(\v2#.loadtest.worker.v1.GeneratorHealthR\x06health\x12\x1c\n" +
+	"\ttransport\x18\r \x01(\tR\ttransport\x1aV\n" +
 	"\fClientsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.LedgerR\x05value:\x028\x01\"\xc6\x02\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.LedgerR\x05value:\x028\x01\"\xe9\x01\n" +
+	"\x0fGeneratorHealth\x12.\n" +
+	"\x13cpu_throttled_nanos\x18\x01 \x01(\x03R\x11cpuThrottledNanos\x12\x1b\n" +
+	"\tcpu_nanos\x18\x02 \x01(\x03R\bcpuNanos\x12+\n" +
+	"\x12gc_pause_max_nanos\x18\x03 \x01(\x03R\x0fgcPauseMaxNanos\x123\n" +
+	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
+	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\"\xc6\x02\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +
@@ -2106,7 +2916,22 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x13last_received_nanos\x18\x05 \x01(\x03R\x11lastReceivedNanos\"A\n" +
 	"\vErrorSample\x12\x18\n" +
 	"\aoutcome\x18\x01 \x01(\x05R\aoutcome\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage2l\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage*L\n" +
+	"\bProtocol\x12\x18\n" +
+	"\x14PROTOCOL_UNSPECIFIED\x10\x00\x12\x12\n" +
+	"\x0ePROTOCOL_HTTP1\x10\x01\x12\x12\n" +
+	"\x0ePROTOCOL_HTTP2\x10\x02*Z\n" +
+	"\n" +
+	"DataFormat\x12\x1b\n" +
+	"\x17DATA_FORMAT_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fDATA_FORMAT_CSV\x10\x01\x12\x1a\n" +
+	"\x16DATA_FORMAT_JSON_LINES\x10\x02*t\n" +
+	"\n" +
+	"DataChoice\x12\x1b\n" +
+	"\x17DATA_CHOICE_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13DATA_CHOICE_UNIFORM\x10\x01\x12\x1a\n" +
+	"\x16DATA_CHOICE_SEQUENTIAL\x10\x02\x12\x14\n" +
+	"\x10DATA_CHOICE_ZIPF\x10\x032l\n" +
 	"\x12CoordinatorService\x12V\n" +
 	"\aSession\x12\".loadtest.worker.v1.SessionRequest\x1a#.loadtest.worker.v1.SessionResponse(\x010\x01BBZ@github.com/loadtest-dev/loadtest-operator/api/worker/v1;workerv1b\x06proto3"
 
@@ -2122,75 +2947,100 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 	return file_worker_v1_session_proto_rawDescData
 }
 
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_worker_v1_session_proto_goTypes = []any{
-	(*SessionRequest)(nil),     // 0: loadtest.worker.v1.SessionRequest
-	(*SessionResponse)(nil),    // 1: loadtest.worker.v1.SessionResponse
-	(*Hello)(nil),              // 2: loadtest.worker.v1.Hello
-	(*ClockProbe)(nil),         // 3: loadtest.worker.v1.ClockProbe
-	(*ClockReply)(nil),         // 4: loadtest.worker.v1.ClockReply
-	(*Readiness)(nil),          // 5: loadtest.worker.v1.Readiness
-	(*Assignment)(nil),         // 6: loadtest.worker.v1.Assignment
-	(*Target)(nil),             // 7: loadtest.worker.v1.Target
-	(*Request)(nil),            // 8: loadtest.worker.v1.Request
-	(*Header)(nil),             // 9: loadtest.worker.v1.Header
-	(*Step)(nil),               // 10: loadtest.worker.v1.Step
-	(*Share)(nil),              // 11: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 12: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 13: loadtest.worker.v1.ClosedUsers
-	(*Burst)(nil),              // 14: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 15: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 16: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 17: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 18: loadtest.worker.v1.Acknowledge
-	(*Finish)(nil),             // 19: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 20: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 21: loadtest.worker.v1.StepMeasurement
-	(*RequestMeasurement)(nil), // 22: loadtest.worker.v1.RequestMeasurement
-	(*Histogram)(nil),          // 23: loadtest.worker.v1.Histogram
-	(*Ledger)(nil),             // 24: loadtest.worker.v1.Ledger
-	(*LedgerSlice)(nil),        // 25: loadtest.worker.v1.LedgerSlice
-	(*ErrorSample)(nil),        // 26: loadtest.worker.v1.ErrorSample
-	nil,                        // 27: loadtest.worker.v1.StepMeasurement.ClientsEntry
-	nil,                        // 28: loadtest.worker.v1.Ledger.SlicesEntry
+	(Protocol)(0),              // 0: loadtest.worker.v1.Protocol
+	(DataFormat)(0),            // 1: loadtest.worker.v1.DataFormat
+	(DataChoice)(0),            // 2: loadtest.worker.v1.DataChoice
+	(*SessionRequest)(nil),     // 3: loadtest.worker.v1.SessionRequest
+	(*SessionResponse)(nil),    // 4: loadtest.worker.v1.SessionResponse
+	(*Hello)(nil),              // 5: loadtest.worker.v1.Hello
+	(*ClockProbe)(nil),         // 6: loadtest.worker.v1.ClockProbe
+	(*ClockReply)(nil),         // 7: loadtest.worker.v1.ClockReply
+	(*Readiness)(nil),          // 8: loadtest.worker.v1.Readiness
+	(*Assignment)(nil),         // 9: loadtest.worker.v1.Assignment
+	(*Target)(nil),             // 10: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 11: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 12: loadtest.worker.v1.Request
+	(*ExpectedValue)(nil),      // 13: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 14: loadtest.worker.v1.Header
+	(*Data)(nil),               // 15: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 16: loadtest.worker.v1.Setup
+	(*Seed)(nil),               // 17: loadtest.worker.v1.Seed
+	(*WarmUp)(nil),             // 18: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 19: loadtest.worker.v1.Step
+	(*Share)(nil),              // 20: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 21: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 22: loadtest.worker.v1.ClosedUsers
+	(*Burst)(nil),              // 23: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 24: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 25: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 26: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 27: loadtest.worker.v1.Acknowledge
+	(*Finish)(nil),             // 28: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 29: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 30: loadtest.worker.v1.StepMeasurement
+	(*GeneratorHealth)(nil),    // 31: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 32: loadtest.worker.v1.RequestMeasurement
+	(*Histogram)(nil),          // 33: loadtest.worker.v1.Histogram
+	(*Ledger)(nil),             // 34: loadtest.worker.v1.Ledger
+	(*LedgerSlice)(nil),        // 35: loadtest.worker.v1.LedgerSlice
+	(*ErrorSample)(nil),        // 36: loadtest.worker.v1.ErrorSample
+	nil,                        // 37: loadtest.worker.v1.Seed.CaptureEntry
+	nil,                        // 38: loadtest.worker.v1.StepMeasurement.ClientsEntry
+	nil,                        // 39: loadtest.worker.v1.Ledger.SlicesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
-	2,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
-	3,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
-	5,  // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	20, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	4,  // 4: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
-	6,  // 5: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	16, // 6: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	17, // 7: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	18, // 8: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	19, // 9: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	7,  // 10: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	8,  // 11: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	10, // 12: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	9,  // 13: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	11, // 14: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	12, // 15: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	13, // 16: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	14, // 17: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	15, // 18: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	21, // 19: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	22, // 20: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	23, // 21: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	27, // 22: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.StepMeasurement.ClientsEntry
-	26, // 23: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	23, // 24: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	23, // 25: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	28, // 26: loadtest.worker.v1.Ledger.slices:type_name -> loadtest.worker.v1.Ledger.SlicesEntry
-	24, // 27: loadtest.worker.v1.StepMeasurement.ClientsEntry.value:type_name -> loadtest.worker.v1.Ledger
-	25, // 28: loadtest.worker.v1.Ledger.SlicesEntry.value:type_name -> loadtest.worker.v1.LedgerSlice
-	0,  // 29: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	1,  // 30: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	30, // [30:31] is the sub-list for method output_type
-	29, // [29:30] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	5,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
+	6,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
+	8,  // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
+	29, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	7,  // 4: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
+	9,  // 5: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
+	25, // 6: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	26, // 7: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	27, // 8: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	28, // 9: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	10, // 10: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	12, // 11: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	19, // 12: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	15, // 13: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	16, // 14: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	0,  // 15: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	11, // 16: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	14, // 17: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	13, // 18: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	1,  // 19: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	2,  // 20: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	17, // 21: loadtest.worker.v1.Setup.seed:type_name -> loadtest.worker.v1.Seed
+	18, // 22: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	20, // 23: loadtest.worker.v1.Seed.share:type_name -> loadtest.worker.v1.Share
+	37, // 24: loadtest.worker.v1.Seed.capture:type_name -> loadtest.worker.v1.Seed.CaptureEntry
+	2,  // 25: loadtest.worker.v1.Seed.choice:type_name -> loadtest.worker.v1.DataChoice
+	20, // 26: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	21, // 27: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	22, // 28: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	23, // 29: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	24, // 30: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	30, // 31: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	32, // 32: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	33, // 33: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	38, // 34: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.StepMeasurement.ClientsEntry
+	36, // 35: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	31, // 36: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	33, // 37: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	33, // 38: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	39, // 39: loadtest.worker.v1.Ledger.slices:type_name -> loadtest.worker.v1.Ledger.SlicesEntry
+	34, // 40: loadtest.worker.v1.StepMeasurement.ClientsEntry.value:type_name -> loadtest.worker.v1.Ledger
+	35, // 41: loadtest.worker.v1.Ledger.SlicesEntry.value:type_name -> loadtest.worker.v1.LedgerSlice
+	3,  // 42: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	4,  // 43: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	43, // [43:44] is the sub-list for method output_type
+	42, // [42:43] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -2212,7 +3062,7 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_Acknowledge)(nil),
 		(*SessionResponse_Finish)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[10].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[16].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -2223,13 +3073,14 @@ func file_worker_v1_session_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   29,
+			NumEnums:      3,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_worker_v1_session_proto_goTypes,
 		DependencyIndexes: file_worker_v1_session_proto_depIdxs,
+		EnumInfos:         file_worker_v1_session_proto_enumTypes,
 		MessageInfos:      file_worker_v1_session_proto_msgTypes,
 	}.Build()
 	File_worker_v1_session_proto = out.File
