@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // mark is the variable that says whose process it is: the cluster's folder, a
@@ -85,21 +86,37 @@ func (t Table) Leaders() (map[string]Process, error) {
 // read looks at one process; it is none of ours if it ends meanwhile.
 func (t Table) read(pid int) (Process, bool) {
 	folder := filepath.Join(t.proc(), strconv.Itoa(pid))
-	environment, err := os.ReadFile(filepath.Join(folder, "environ"))
-	if err != nil {
-		return Process{}, false
+	for range attempts {
+		content, err := os.ReadFile(filepath.Join(folder, "stat"))
+		if err != nil {
+			return Process{}, false
+		}
+		stat, err := parseStat(string(content))
+		if err != nil {
+			return Process{}, false
+		}
+		environment, err := os.ReadFile(filepath.Join(folder, "environ"))
+		if err != nil {
+			return Process{}, false
+		}
+		if len(environment) == 0 && stat.hasEnvironment() {
+			time.Sleep(pause)
+			continue
+		}
+		name, ok := nameOf(environment, t.Owner)
+		return Process{PID: pid, Name: name, Leader: stat.session == pid}, ok
 	}
-	name, ok := nameOf(environment, t.Owner)
-	if !ok {
-		return Process{}, false
-	}
-	stat, err := os.ReadFile(filepath.Join(folder, "stat"))
-	if err != nil {
-		return Process{}, false
-	}
-	session, err := sessionOf(string(stat))
-	return Process{PID: pid, Name: name, Leader: session == pid}, err == nil
+	return Process{}, false
 }
+
+// While a process replaces its program by another one, as a shell does with
+// exec, its environment is empty for a moment. It is read again until it is
+// there, for much longer than that takes; a process that really has none, of
+// which there is hardly any, is waited for in vain.
+const (
+	attempts = 50
+	pause    = time.Millisecond
+)
 
 func (t Table) proc() string { return cmp.Or(t.Proc, "/proc") }
 
@@ -115,17 +132,40 @@ func nameOf(environment []byte, owner string) (string, bool) {
 	return "", false
 }
 
-// sessionOf reads the session out of a stat line. The second field is the
-// program's name in parentheses and may itself have spaces and parentheses, so
-// fields are counted from the last one.
-func sessionOf(stat string) (int, error) {
-	end := strings.LastIndexByte(stat, ')')
+// stat is what is used of a process's stat line.
+type stat struct {
+	state   string
+	session int
+	flags   uint64
+}
+
+// kernelThread is the flag PF_KTHREAD.
+const kernelThread = 0x00200000
+
+// hasEnvironment is false of what ended, and of the kernel's own.
+func (s stat) hasEnvironment() bool {
+	return s.state != "Z" && s.state != "X" && s.flags&kernelThread == 0
+}
+
+// parseStat reads a stat line. The second field is the program's name in
+// parentheses and may itself have spaces and parentheses, so fields are counted
+// from the last one.
+func parseStat(line string) (stat, error) {
+	end := strings.LastIndexByte(line, ')')
 	if end < 0 {
-		return 0, errors.New("stat has no program name")
+		return stat{}, errors.New("stat has no program name")
 	}
-	fields := strings.Fields(stat[end+1:]) // state, parent, group, session, …
-	if len(fields) < 4 {
-		return 0, fmt.Errorf("stat has %d fields after the name, want 4 or more", len(fields))
+	fields := strings.Fields(line[end+1:]) // state, parent, group, session, terminal, its group, flags, …
+	if len(fields) < 7 {
+		return stat{}, fmt.Errorf("stat has %d fields after the name, want 7 or more", len(fields))
 	}
-	return strconv.Atoi(fields[3])
+	session, err := strconv.Atoi(fields[3])
+	if err != nil {
+		return stat{}, fmt.Errorf("parse session: %w", err)
+	}
+	flags, err := strconv.ParseUint(fields[6], 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("parse flags: %w", err)
+	}
+	return stat{state: fields[0], session: session, flags: flags}, nil
 }

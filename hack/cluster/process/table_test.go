@@ -16,6 +16,7 @@ type fake struct {
 	environ string
 	name    string
 	session int
+	flags   int
 }
 
 func procOf(t *testing.T, processes map[int]fake) string {
@@ -32,7 +33,7 @@ func procOf(t *testing.T, processes map[int]fake) string {
 	for pid, p := range processes {
 		folder := filepath.Join(proc, strconv.Itoa(pid))
 		write(filepath.Join(folder, "environ"), p.environ)
-		write(filepath.Join(folder, "stat"), fmt.Sprintf("%d (%s) S 1 %d %d 0 -1", pid, p.name, p.session, p.session))
+		write(filepath.Join(folder, "stat"), fmt.Sprintf("%d (%s) S 1 %d %d 0 -1 %d", pid, p.name, p.session, p.session, p.flags))
 	}
 	write(filepath.Join(proc, "uptime"), "1 1") // not every entry is a process
 	return proc
@@ -43,14 +44,15 @@ func TestListFindsTheClustersProcesses(t *testing.T) {
 		return "PATH=/bin\x00" + Table{Owner: owner}.variable(name) + "\x00HOME=/\x00"
 	}
 	table := Table{Owner: "/state", Proc: procOf(t, map[int]fake{
-		10: {marked("/state", "node-1/containerd"), "containerd", 10},
-		12: {marked("/state", "node-1/containerd"), "containerd-shim", 10},
-		11: {marked("/state", "node-1/containerd"), "containerd-shim", 10},
-		20: {marked("/state", "etcd"), "etcd (a) b", 20},
-		30: {marked("/state-of-another", "etcd"), "etcd", 30},
-		31: {marked("/other", "etcd"), "etcd", 31},
-		40: {"PATH=/bin\x00", "bash", 40},
-		41: {"", "kthreadd", 0},
+		10: {marked("/state", "node-1/containerd"), "containerd", 10, 0},
+		12: {marked("/state", "node-1/containerd"), "containerd-shim", 10, 0},
+		11: {marked("/state", "node-1/containerd"), "containerd-shim", 10, 0},
+		20: {marked("/state", "etcd"), "etcd (a) b", 20, 0},
+		30: {marked("/state-of-another", "etcd"), "etcd", 30, 0},
+		31: {marked("/other", "etcd"), "etcd", 31, 0},
+		40: {"PATH=/bin\x00", "bash", 40, 0},
+		41: {"", "kthreadd", 0, kernelThread},
+		42: {"", "without environment", 42, 0},
 	})}
 	got, err := table.List()
 	if err != nil {
@@ -97,20 +99,44 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-func TestSessionOf(t *testing.T) {
-	for stat, want := range map[string]int{
-		"7 (etcd) S 1 5 3 0 -1":             3,
-		"7 (a) b) c) R 1 5 42 0 -1":         42,
-		"7 (with space (and more)) S 1 5 9": 9,
+func TestParseStat(t *testing.T) {
+	for line, want := range map[string]stat{
+		"7 (etcd) S 1 5 3 0 -1 4194304 9 9":        {state: "S", session: 3, flags: 4194304},
+		"7 (a) b) c) R 1 5 42 0 -1 0":              {state: "R", session: 42},
+		"7 (with space (and more)) Z 1 5 9 0 -1 4": {state: "Z", session: 9, flags: 4},
 	} {
-		if got, err := sessionOf(stat); err != nil || got != want {
-			t.Errorf("sessionOf(%q) = %d, %v, want %d", stat, got, err, want)
+		got, err := parseStat(line)
+		if err != nil {
+			t.Errorf("parseStat(%q): %v", line, err)
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(stat{})); diff != "" {
+			t.Errorf("parseStat(%q) (-want +got):\n%s", line, diff)
 		}
 	}
-	for _, stat := range []string{"", "7 etcd S 1 5 3", "7 (etcd) S 1", "7 (etcd) S 1 5 x"} {
-		if got, err := sessionOf(stat); err == nil {
-			t.Errorf("sessionOf(%q) = %d, want an error", stat, got)
+	for _, line := range []string{
+		"", "7 etcd S 1 5 3 0 -1 0", "7 (etcd) S 1 5 3 0 -1", "7 (etcd) S 1 5 x 0 -1 0", "7 (etcd) S 1 5 3 0 -1 x",
+	} {
+		if got, err := parseStat(line); err == nil {
+			t.Errorf("parseStat(%q) = %+v, want an error", line, got)
 		}
+	}
+}
+
+func TestWhoHasAnEnvironment(t *testing.T) {
+	for name, test := range map[string]struct {
+		stat stat
+		want bool
+	}{
+		"a process":           {stat{state: "S", session: 1}, true},
+		"one that has ended":  {stat{state: "Z", session: 1}, false},
+		"one that is removed": {stat{state: "X", session: 1}, false},
+		"a kernel thread":     {stat{state: "S", flags: kernelThread | 64}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := test.stat.hasEnvironment(); got != test.want {
+				t.Errorf("hasEnvironment = %t, want %t", got, test.want)
+			}
+		})
 	}
 }
 
