@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
@@ -65,7 +64,7 @@ func (a *arrivals) due(t time.Duration, _ int64) int64 { return a.schedule.Befor
 func (a *arrivals) drive(x *Run) {
 	x.connect()
 	limit := a.maxWorkers(x.timeout, x.runner.config.MaxConnections)
-	trip := &roundTripper{run: x, schedule: a.schedule, idle: append([]*client(nil), x.clients...)}
+	trip := &roundTripper{run: x, schedule: a.schedule, pool: newPool(x.clients, openAtOnce, x.another)}
 	attacker := vegeta.NewAttacker(
 		vegeta.Workers(uint64(min(limit, a.workers()))),
 		vegeta.MaxWorkers(uint64(limit)),
@@ -73,7 +72,7 @@ func (a *arrivals) drive(x *Run) {
 	)
 	// The dispatcher may wait for a worker when the window closes: only Stop
 	// ends that.
-	stop := time.AfterFunc(time.Until(x.start.Add(a.duration)), func() { attacker.Stop() })
+	stop := time.AfterFunc(time.Until(x.start.Add(a.duration+grace)), func() { attacker.Stop() })
 	defer stop.Stop()
 	pacer := &pacer{run: x, schedule: a.schedule, duration: a.duration}
 	for range attacker.Attack(target, pacer, 0, "") {
@@ -112,7 +111,7 @@ func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
 		return 0, true
 	}
 	due := p.schedule.Due(n)
-	if due >= p.duration || p.run.elapsed() >= p.run.closes() {
+	if due >= p.duration || p.run.elapsed() >= p.run.closes()+grace {
 		return 0, true
 	}
 	return 0, !pace.Wait(p.run.start.Add(due), p.run.halt, p.sleep)
@@ -125,9 +124,7 @@ func (p *pacer) Rate(time.Duration) float64 { return p.schedule.Rate.PerSecond()
 type roundTripper struct {
 	run      *Run
 	schedule pace.Arrivals
-
-	mu   sync.Mutex
-	idle []*client // the last used is used first, so that few are used
+	pool     *pool
 }
 
 var _ http.RoundTripper = (*roundTripper)(nil)
@@ -142,33 +139,23 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := t.run
 	seq := t.schedule.Share.Number(n)
 	h := hit{request: x.source.Turn(0, seq), due: t.schedule.Due(n)}
-	c := t.take()
-	defer t.give(c)
+	l, ok := t.pool.take(x.halt)
+	if !ok {
+		return nil, errClosed
+	}
+	c := l.client
+	defer t.pool.give(c)
+	if l.opening {
+		c.opened = t.pool.opened
+	}
 	x.source.Render(&c.buffer, h.request, source.Vars{
 		Seq: seq, Worker: x.runner.config.Worker, Step: x.step.Index,
 	})
-	_, _, status, err := c.send(x, &h)
+	_, status, err := c.send(x, &h)
 	if err != nil {
 		return nil, err
 	}
 	return &http.Response{StatusCode: status, Body: http.NoBody, Request: r}, nil
-}
-
-func (t *roundTripper) take() *client {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if n := len(t.idle); n > 0 {
-		c := t.idle[n-1]
-		t.idle = t.idle[:n-1]
-		return c
-	}
-	return t.run.another()
-}
-
-func (t *roundTripper) give(c *client) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.idle = append(t.idle, c)
 }
 
 // another is one more client, which the runner keeps.

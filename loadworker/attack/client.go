@@ -16,20 +16,46 @@ type client struct {
 	conn   *transport.Conn
 	buffer source.Buffer
 	shard  int
+	// opened is told once when the connection was opened; nil: nobody waits.
+	opened func()
 }
 
-// send sends what was rendered, if the window is still open, and counts it. It
-// returns when the response was received, and what became of it.
-func (c *client) send(x *Run, h *hit) (res result, sent bool, status int, err error) {
+// grace is how late a request may be sent when that is after the window has
+// closed. Even the best pacing is a little late, so that without it the last
+// requests of every step would be unsent.
+const grace = measure.LateAfter
+
+// open says whether a request may be sent at an instant: it must be due within
+// the window, and sent within it or in time.
+func (x *Run) open(due, at time.Duration) bool {
+	end := x.closes()
+	return at >= due && due < end && (at < end || at-due <= grace) && !x.stopped.Load()
+}
+
+// send sends what was rendered, if it may still be sent, and counts it.
+func (c *client) send(x *Run, h *hit) (res result, status int, err error) {
+	defer c.tellOpened()
 	h.sent = x.elapsed()
-	if h.sent < 0 || h.sent >= x.closes() {
-		return result{}, false, 0, errClosed
+	if !x.open(h.due, h.sent) {
+		return result{}, 0, errClosed
 	}
 	x.rec.began(c.shard, h, c.buffer.Client)
-	status, err = c.conn.Do(x.ctx, &c.buffer.Request, x.start.Add(h.sent+x.timeout))
+	deadline := x.start.Add(h.sent + x.timeout)
+	err = c.conn.Open(x.ctx, deadline)
+	c.tellOpened()
+	if err == nil {
+		status, err = c.conn.Do(x.ctx, &c.buffer.Request, deadline)
+	}
 	res = x.judge(h, status, err)
 	x.rec.ended(c.shard, h, res)
-	return res, true, status, err
+	return res, status, err
+}
+
+func (c *client) tellOpened() {
+	if c.opened != nil {
+		c.opened()
+		c.opened = nil
+	}
 }
 
 // judge says what became of a hit.

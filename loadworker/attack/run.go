@@ -48,6 +48,8 @@ type Run struct {
 
 	end   atomic.Int64 // when the window closes
 	began atomic.Int64 // when sending began, plus one; 0: not yet
+	// stopped says that what is in flight was interrupted: nothing more is sent.
+	stopped atomic.Bool
 
 	mu          sync.Mutex
 	clients     []*client
@@ -130,6 +132,7 @@ func (x *Run) interrupt() {
 // a dial is a cut only if its connection knows.
 func (x *Run) interruptLocked() {
 	x.interrupted = true
+	x.stopped.Store(true)
 	for _, c := range x.clients {
 		c.conn.Interrupt()
 	}

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -91,8 +92,8 @@ func (p *paced) user(x *Run, j int64, wake <-chan struct{}) {
 				return // cut
 			}
 		}
-		res, sent, _, _ := c.send(x, &h)
-		if !sent {
+		res, _, err := c.send(x, &h)
+		if errors.Is(err, errClosed) {
 			return
 		}
 		free = res.received
@@ -131,8 +132,8 @@ func (l *closed) user(x *Run, j int64, gate <-chan struct{}) {
 		h := l.prepare(x, c, j, k)
 		h.due, h.free = free, free
 		<-gate
-		res, sent, _, _ := c.send(x, &h)
-		if !sent {
+		res, _, err := c.send(x, &h)
+		if errors.Is(err, errClosed) {
 			return
 		}
 		free = res.received

@@ -41,10 +41,11 @@ type Conn struct {
 // NewConn returns a closed connection, which opens at its first use.
 func (d *Dialer) NewConn() *Conn { return &Conn{dialer: d} }
 
-// source bounds what is read of a header.
+// source bounds what is read of a header, and remembers why reading ended.
 type source struct {
 	net  net.Conn
 	left int64
+	err  error
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -53,7 +54,21 @@ func (s *source) Read(p []byte) (int, error) {
 	}
 	n, err := s.net.Read(p)
 	s.left -= int64(n)
+	s.err = err
 	return n, err
+}
+
+// cause is why a response could not be read. The parser calls a response that
+// breaks off malformed; what ended the reading is nearer to the truth.
+func (s *source) cause(err error) error {
+	switch s.err {
+	case nil:
+		return err
+	case io.EOF:
+		return io.ErrUnexpectedEOF
+	default:
+		return s.err
+	}
 }
 
 // Do sends a request once and reads the whole response. It opens the connection
@@ -71,7 +86,7 @@ func (c *Conn) Do(ctx context.Context, r *Request, deadline time.Time) (status i
 	}
 	status, keep, err := c.read(r.Method)
 	if err != nil {
-		return 0, c.failed(&Error{Phase: Reading, Err: err})
+		return 0, c.failed(&Error{Phase: Reading, Err: c.source.cause(err)})
 	}
 	if !keep {
 		c.Close()
@@ -83,6 +98,10 @@ func (c *Conn) Do(ctx context.Context, r *Request, deadline time.Time) (status i
 
 // Alive says whether the connection is open, here and on the other side.
 func (c *Conn) Alive() bool { return c.source.net != nil && alive(c.source.net) }
+
+// IsOpen says whether the connection is open here; the other side may have
+// closed it.
+func (c *Conn) IsOpen() bool { return c.source.net != nil }
 
 // Open opens the connection unless it is open and alive.
 func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
@@ -96,7 +115,12 @@ func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
 // server while it idled.
 func (c *Conn) ready(ctx context.Context, deadline time.Time) error {
 	if c.source.net != nil {
-		if time.Since(c.used) < lookAfter || alive(c.source.net) {
+		now := time.Now()
+		if now.Sub(c.used) < lookAfter {
+			return nil
+		}
+		if alive(c.source.net) {
+			c.used = now // as good as used: no need to look again at once
 			return nil
 		}
 		c.Close()
@@ -187,7 +211,7 @@ func (c *Conn) read(method string) (status int, keep bool, err error) {
 	if method == http.MethodHead {
 		asked = askedHead
 	}
-	c.source.left = maxHeader
+	c.source.left, c.source.err = maxHeader, nil
 	resp, err := http.ReadResponse(c.reader, asked)
 	for err == nil && interim(resp.StatusCode) {
 		resp, err = http.ReadResponse(c.reader, asked)

@@ -1,0 +1,114 @@
+package attack
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+)
+
+func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
+	o := newOracle(t, nil)
+	rate, length := pace.Rate(500e6), 300*time.Millisecond
+	merged := measure.NewStep(1)
+	start := time.Now().Add(100 * time.Millisecond)
+	var runs []*Run
+	for w := range int64(3) {
+		r := newTestRunner(t, setup{url: o.URL})
+		step := Step{Share: pace.Share{First: w, Stride: 3, Count: 50}, Total: 150, Load: Arrivals{Rate: rate, Duration: length}}
+		runs = append(runs, r.Start(step, start))
+	}
+	for _, x := range runs {
+		if err := merged.Merge(finish(t, x)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	isSchedule(t, merged, o, 150)
+	if merged.Window != length {
+		t.Errorf("window %v, want %v", merged.Window, length)
+	}
+}
+
+// With few connections and a target that holds them, vegeta's dispatcher waits
+// and would be silent about what it never sent.
+func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
+	handle, _ := hold(t)
+	o := newOracle(t, handle)
+	r := newTestRunner(t, setup{url: o.URL, maxConns: 2})
+	x := r.Start(arrivalsStep(100e6, 300*time.Millisecond), time.Now())
+	until(t, x, func(s *measure.Step) bool { return s.Due == 30 })
+	x.Cut()
+	got := finish(t, x)
+	if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	if got.Due != 30 || got.Unsent != 28 || len(o.served()) != 2 {
+		t.Errorf("due %d, unsent %d, served %d; want 30, 28, 2", got.Due, got.Unsent, len(o.served()))
+	}
+}
+
+// While the target holds every response, arrivals go on arriving.
+func TestArrivalsDoNotWaitForResponses(t *testing.T) {
+	handle, release := hold(t)
+	o := newOracle(t, handle)
+	r := newTestRunner(t, setup{url: o.URL})
+	x := r.Start(arrivalsStep(40e6, time.Second), time.Now())
+	until(t, x, func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Unfinished] >= 20 })
+	release()
+	got := finish(t, x)
+	if q := total(t, got); q.Outcomes[measure.Success] != q.Sent {
+		t.Errorf("outcomes %v, want successes only", outcomes(q))
+	}
+	if got.ConnectionsOpened < 20 {
+		t.Errorf("%d connections opened, want one for each of 20 in flight", got.ConnectionsOpened)
+	}
+	o.accepts(t, int(got.ConnectionsOpened))
+}
+
+func TestArrivalsReuseConnections(t *testing.T) {
+	o := newOracle(t, nil)
+	r := newTestRunner(t, setup{url: o.URL})
+	step := arrivalsStep(100e6, 200*time.Millisecond)
+	first := drive(t, r, step).ConnectionsOpened
+	second := drive(t, r, step).ConnectionsOpened
+	if n := int(first + second); n > 20 || first < 1 {
+		t.Errorf("%d and %d connections opened for 20 hits each; want that they are used again", first, second)
+	}
+	o.accepts(t, int(first+second))
+}
+
+func TestMaxWorkers(t *testing.T) {
+	tests := map[string]struct {
+		rate        pace.Rate
+		timeout     time.Duration
+		connections int
+		want        int
+	}{
+		"few at a low rate":              {rate: 1e6, timeout: time.Second, connections: 1000, want: 64},
+		"rate x timeout by Little's law": {rate: 100e6, timeout: 3 * time.Second, connections: 1000, want: 300},
+		"bounded by the connections":     {rate: 10000e6, timeout: 30 * time.Second, connections: 1000, want: 1000},
+		"even below the few":             {rate: 1e6, timeout: time.Second, connections: 2, want: 2},
+		"an absurd rate":                 {rate: 1 << 62, timeout: time.Hour, connections: 1000, want: 1000},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			step := Step{Share: all(100), Total: 100}
+			a := newArrivals(Arrivals{Rate: tt.rate, Duration: time.Second}, step)
+			if got := a.maxWorkers(tt.timeout, tt.connections); got != tt.want {
+				t.Errorf("maxWorkers = %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestArrivalsWithoutAShare(t *testing.T) {
+	o := newOracle(t, nil)
+	r := newTestRunner(t, setup{url: o.URL})
+	got := drive(t, r, Step{Share: pace.Share{First: 5, Stride: 9}, Total: 5, Load: Arrivals{Rate: 50e6, Duration: 100 * time.Millisecond}})
+	if got.Due != 0 || len(o.served()) != 0 || got.Window != 100*time.Millisecond {
+		t.Errorf("due %d, served %d, window %v; want 0, 0, 100ms", got.Due, len(o.served()), got.Window)
+	}
+}

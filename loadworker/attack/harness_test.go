@@ -1,0 +1,239 @@
+package attack
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// oracle is a server that remembers what it served: it, not the worker, says
+// what was sent.
+type oracle struct {
+	*httptest.Server
+	mu    sync.Mutex
+	paths []string
+	conns int
+}
+
+func newOracle(t *testing.T, handle http.HandlerFunc) *oracle {
+	t.Helper()
+	o := &oracle{}
+	o.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.mu.Lock()
+		o.paths = append(o.paths, r.URL.Path)
+		o.mu.Unlock()
+		if handle != nil {
+			handle(w, r)
+		}
+	}))
+	o.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			o.mu.Lock()
+			o.conns++
+			o.mu.Unlock()
+		}
+	}
+	o.Start()
+	t.Cleanup(o.Close)
+	return o
+}
+
+// served is the paths of all requests, sorted.
+func (o *oracle) served() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Sorted(slices.Values(o.paths))
+}
+
+func (o *oracle) connections() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.conns
+}
+
+// accepts waits until the server has seen that many connections: it accepts
+// them after they were opened.
+func (o *oracle) accepts(t *testing.T, n int) {
+	t.Helper()
+	deadline := time.After(patience)
+	for o.connections() < n {
+		select {
+		case <-deadline:
+			t.Fatalf("the server saw %d connections, want %d", o.connections(), n)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if got := o.connections(); got != n {
+		t.Errorf("the server saw %d connections, want %d", got, n)
+	}
+}
+
+// setup is what a test may vary.
+type setup struct {
+	url      string
+	requests []source.Request
+	timeout  time.Duration
+	maxConns int
+	client   string
+	worker   int32
+}
+
+func get(path string) source.Request {
+	return source.Request{Name: "get " + path, Weight: 1, Method: "GET", Path: path}
+}
+
+func newTestRunner(t *testing.T, s setup) *Runner {
+	t.Helper()
+	if s.requests == nil {
+		s.requests = []source.Request{get("/${seq}")}
+	}
+	if s.timeout == 0 {
+		s.timeout = 20 * time.Second
+	}
+	if s.maxConns == 0 {
+		s.maxConns = 1000
+	}
+	src, err := source.New(source.Config{Requests: s.requests, ClientHeader: s.client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialer, err := transport.NewDialer(transport.Config{URL: s.url, Agent: "test", Policy: transport.Policy{AllowSpecial: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewRunner(Config{
+		Source: src, Dialer: dialer, Timeout: s.timeout, MaxConnections: s.maxConns,
+		Audit: s.client != "", Worker: s.worker,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+// all is the share of a single worker.
+func all(n int64) pace.Share { return pace.Share{Stride: 1, Count: n} }
+
+func usersStep(n int64, load Load) Step { return Step{Share: all(n), Total: n, Load: load} }
+
+// arrivalsStep is all hits of a step of arrivals.
+func arrivalsStep(rate pace.Rate, d time.Duration) Step {
+	n := rate.Before(d)
+	return Step{Share: all(n), Total: n, Load: Arrivals{Rate: rate, Duration: d}}
+}
+
+// drive runs a step to its end.
+func drive(t *testing.T, r *Runner, step Step) *measure.Step {
+	t.Helper()
+	if err := step.Check(); err != nil {
+		t.Fatal(err)
+	}
+	x := r.Start(step, time.Now())
+	return finish(t, x)
+}
+
+// patience bounds a wait that should not take long; it is no assertion.
+const patience = 30 * time.Second
+
+func finish(t *testing.T, x *Run) *measure.Step {
+	t.Helper()
+	select {
+	case <-x.Done():
+	case <-time.After(patience):
+		t.Fatal("the step does not end")
+	}
+	return snapshot(t, x)
+}
+
+// snapshot takes a snapshot and checks what always holds.
+func snapshot(t *testing.T, x *Run) *measure.Step {
+	t.Helper()
+	s, err := x.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := total(t, s)
+	sum := int64(0)
+	for _, n := range total.Outcomes {
+		sum += n
+	}
+	ended := total.Sent - total.Outcomes[measure.Unfinished]
+	switch {
+	case sum != total.Sent:
+		t.Errorf("the outcomes sum to %d, sent is %d", sum, total.Sent)
+	case total.Outcomes[measure.Unfinished] < 0:
+		t.Errorf("%d unfinished", total.Outcomes[measure.Unfinished])
+	case s.Due != total.Sent+s.Unsent:
+		t.Errorf("due %d is not sent %d + unsent %d", s.Due, total.Sent, s.Unsent)
+	case total.Response.Count() != ended, total.Service.Count() != ended:
+		t.Errorf("%d response and %d service times, want %d", total.Response.Count(), total.Service.Count(), ended)
+	case s.Lateness.Count() != total.Sent:
+		t.Errorf("%d latenesses of %d sent", s.Lateness.Count(), total.Sent)
+	}
+	return s
+}
+
+func total(t *testing.T, s *measure.Step) measure.Request {
+	t.Helper()
+	total, err := s.Total()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
+// until takes snapshots until one is as it should be.
+func until(t *testing.T, x *Run, fits func(*measure.Step) bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	for !fits(snapshot(t, x)) {
+		select {
+		case <-deadline:
+			t.Fatal("no snapshot is as it should be")
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// outcomes are those that occurred, by name.
+func outcomes(r measure.Request) map[string]int64 {
+	out := map[string]int64{}
+	for o, n := range r.Outcomes {
+		if n != 0 {
+			out[measure.Outcome(o).String()] = n
+		}
+	}
+	return out
+}
+
+// hold is a handler that answers only once it is released, or the client hangs up.
+func hold(t *testing.T) (http.HandlerFunc, func()) {
+	t.Helper()
+	released := make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	t.Cleanup(release)
+	return func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-released:
+		case <-r.Context().Done():
+		}
+	}, release
+}
+
+func contains(t *testing.T, text, want string) {
+	t.Helper()
+	if !strings.Contains(text, want) {
+		t.Errorf("%q does not contain %q", text, want)
+	}
+}

@@ -1,0 +1,254 @@
+package attack
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+)
+
+// raw is a server that answers each request with bytes, then does what after
+// says to the connection.
+func raw(t *testing.T, answer string, after func(*net.TCPConn)) string {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lis.Close() })
+	go func() {
+		for {
+			conn, err := lis.Accept()
+			if err != nil {
+				return
+			}
+			go serveRaw(conn.(*net.TCPConn), answer, after)
+		}
+	}()
+	return "http://" + lis.Addr().String()
+}
+
+func serveRaw(conn *net.TCPConn, answer string, after func(*net.TCPConn)) {
+	defer func() { _ = conn.Close() }()
+	reader := bufio.NewReader(conn)
+	for {
+		r, err := http.ReadRequest(reader)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		if _, err := io.WriteString(conn, answer); err != nil {
+			return
+		}
+		if after != nil {
+			after(conn)
+			return
+		}
+	}
+}
+
+func closeGently(*net.TCPConn)   {}
+func closeRudely(c *net.TCPConn) { _ = c.SetLinger(0) }
+func staySilent(c *net.TCPConn)  { _, _ = io.Copy(io.Discard, c) }
+func nowhere(t *testing.T) string {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lis.Close() }()
+	return "http://" + lis.Addr().String()
+}
+
+func TestOutcomes(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+	tests := map[string]struct {
+		url    func(t *testing.T) string
+		expect []int32
+		method string
+		want   string
+		sample string
+		// expected says that the response is as it should be.
+		expected bool
+	}{
+		"200":                               {url: status(200), want: "success", expected: true},
+		"302 is not followed":               {url: status(302), want: "success", expected: true},
+		"302 when 200 is expected":          {url: status(302), expect: []int32{200}, want: "unexpectedStatus", sample: `request "it": status 302 Found`},
+		"404":                               {url: status(404), want: "clientError", sample: "status 404 Not Found"},
+		"404 that is expected":              {url: status(404), expect: []int32{404}, want: "success", expected: true},
+		"503":                               {url: status(503), want: "serverError", sample: "status 503 Service Unavailable"},
+		"429":                               {url: status(429), want: "rateLimited", sample: "status 429 Too Many Requests"},
+		"429 that is expected":              {url: status(429), expect: []int32{200, 429}, want: "rateLimited", expected: true},
+		"a whole response":                  {url: answer(ok, nil), want: "success", expected: true},
+		"one in chunks":                     {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", nil), want: "success", expected: true},
+		"one that ends with the connection": {url: answer("HTTP/1.1 200 OK\r\n\r\nok", closeGently), want: "success", expected: true},
+		"interim responses first":           {url: answer("HTTP/1.1 103 Early Hints\r\n\r\n"+ok, nil), want: "success", expected: true},
+		"no body to HEAD":                   {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", nil), method: "HEAD", want: "success", expected: true},
+		"closed without a word":             {url: answer("", closeGently), want: "reset", sample: "read: unexpected EOF"},
+		"reset":                             {url: answer("", closeRudely), want: "reset", sample: "reset by peer"},
+		"closed in the header":              {url: answer("HTTP/1.1 200 OK\r\nContent-", closeGently), want: "reset"},
+		"a body that is too short":          {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok", closeGently), want: "reset"},
+		"a chunk that is too short":         {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nok", closeGently), want: "reset"},
+		"bytes that are no HTTP":            {url: answer("SSH-2.0-OpenSSH_9.2\r\n\r\n", nil), want: "badResponse", sample: "malformed HTTP"},
+		"a length that is none":             {url: answer("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok", nil), want: "badResponse"},
+		"chunks that are none":              {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", nil), want: "badResponse"},
+		"silence":                           {url: answer("", staySilent), want: "timeout", sample: "i/o timeout"},
+		"silence in the body":               {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", staySilent), want: "timeout"},
+		"nobody listens":                    {url: nowhere, want: "refused", sample: "connection refused"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tt.method == "" {
+				tt.method = "GET"
+			}
+			r := newTestRunner(t, setup{
+				url: tt.url(t), timeout: 300 * time.Millisecond,
+				requests: []source.Request{{Name: "it", Weight: 1, Method: tt.method, Path: "/", Expected: tt.expect}},
+			})
+			got := drive(t, r, usersStep(2, Burst{Requests: 3, Limit: time.Minute}))
+			q := total(t, got)
+			if diff := cmp.Diff(map[string]int64{tt.want: 6}, outcomes(q)); diff != "" {
+				t.Errorf("outcomes (-want +got):\n%s", diff)
+			}
+			if expected := q.Expected == 6; expected != tt.expected || (!expected && q.Expected != 0) {
+				t.Errorf("%d of 6 as expected, want all: %v", q.Expected, tt.expected)
+			}
+			if len(got.Errors) > 1 || (len(got.Errors) == 0) != tt.expected {
+				t.Errorf("error samples %v", got.Errors)
+			}
+			for _, text := range got.Errors {
+				contains(t, text, tt.sample)
+			}
+		})
+	}
+}
+
+func status(code int) func(t *testing.T) string {
+	return func(t *testing.T) string {
+		return newOracle(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(code)
+		}).URL
+	}
+}
+
+func answer(text string, after func(*net.TCPConn)) func(t *testing.T) string {
+	return func(t *testing.T) string { return raw(t, text, after) }
+}
+
+func TestTimeoutsAreInTheResponseTimes(t *testing.T) {
+	r := newTestRunner(t, setup{url: raw(t, "", staySilent), timeout: 50 * time.Millisecond})
+	q := total(t, drive(t, r, usersStep(3, Burst{Requests: 2, Limit: time.Minute})))
+	if q.Outcomes[measure.Timeout] != 6 || q.Response.Count() != 6 || q.Service.Min() < 50*time.Millisecond {
+		t.Errorf("%d timeouts, %d response times, shortest service %v; want 6, 6, at least 50ms",
+			q.Outcomes[measure.Timeout], q.Response.Count(), q.Service.Min())
+	}
+}
+
+// Users of a closed loop that cannot connect would otherwise do nothing but
+// dial, hundreds of thousands of times a second.
+func TestClosedUsersPauseWhenTheTargetIsGone(t *testing.T) {
+	r := newTestRunner(t, setup{url: nowhere(t)})
+	got := drive(t, r, usersStep(2, ClosedUsers{Duration: 450 * time.Millisecond}))
+	if q := total(t, got); q.Outcomes[measure.Refused] < 2 || q.Outcomes[measure.Refused] > 10 {
+		t.Errorf("outcomes %v, want at most 5 refused of each user in 450 ms", outcomes(q))
+	}
+}
+
+func TestLedgersAgreeWithTheLimiter(t *testing.T) {
+	granted, denied := map[string]int64{}, map[string]int64{}
+	var o *oracle
+	o = newOracle(t, func(w http.ResponseWriter, r *http.Request) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		client := r.Header.Get("X-Client")
+		if granted[client] < 10 {
+			granted[client]++
+			return
+		}
+		denied[client]++
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	r := newTestRunner(t, setup{url: o.URL, client: "x-client", requests: []source.Request{{
+		Name: "limited", Weight: 1, Method: "GET", Path: "/", Expected: []int32{200, 429},
+		Headers: []source.Header{{Name: "X-Client", Value: "client-${user}"}},
+	}}})
+	got := drive(t, r, usersStep(3, Burst{Requests: 25, Limit: time.Minute}))
+	if len(got.Clients) != 3 || got.Untracked != 0 {
+		t.Fatalf("%d clients, %d untracked; want 3 and 0", len(got.Clients), got.Untracked)
+	}
+	for name, ledger := range got.Clients {
+		var sum measure.Slice
+		for _, s := range ledger.Slices {
+			sum.Granted += s.Granted
+			sum.Denied += s.Denied
+			sum.Unknown += s.Unknown
+			if s.FirstSent < 0 || s.LastReceived < s.FirstSent {
+				t.Errorf("%s: sent from %v, received until %v", name, s.FirstSent, s.LastReceived)
+			}
+		}
+		if sum.Granted != granted[name] || sum.Denied != denied[name] || sum.Unknown != 0 || sum.Granted != 10 || sum.Denied != 15 {
+			t.Errorf("%s: %+v; the limiter granted %d and denied %d", name, sum, granted[name], denied[name])
+		}
+	}
+}
+
+func TestALedgerKnowsWhatIsInFlight(t *testing.T) {
+	handle, release := hold(t)
+	o := newOracle(t, handle)
+	r := newTestRunner(t, setup{url: o.URL, client: "X-Client"})
+	x := r.Start(usersStep(4, Burst{Requests: 1, Limit: time.Minute}), time.Now())
+	until(t, x, func(s *measure.Step) bool {
+		ledger := s.Clients[""]
+		return ledger != nil && ledger.Slices[0].Unknown == 4
+	})
+	release()
+	if s := finish(t, x).Clients[""].Slices[0]; s.Granted != 4 || s.Unknown != 0 {
+		t.Errorf("in the end %+v, want 4 granted and none unknown", s)
+	}
+}
+
+func TestTooManyClientsAreUntracked(t *testing.T) {
+	l := newClientLedgers(time.Minute)
+	for i := range measure.MaxClients + 7 {
+		c := l.sent(fmt.Appendf(nil, "client-%d", i), time.Second)
+		l.resolve(c, time.Second, 2*time.Second, measure.Success)
+	}
+	l.sent([]byte("\xff"), 0)
+	l.sent(make([]byte, maxClientName+1), 0)
+	known := l.sent([]byte("client-0"), time.Second)
+	l.resolve(known, time.Second, time.Second, measure.RateLimited)
+	clients, untracked := l.all()
+	if len(clients) != measure.MaxClients || untracked != 9 {
+		t.Errorf("%d clients, %d untracked; want %d and 9", len(clients), untracked, measure.MaxClients)
+	}
+	want := measure.Slice{Granted: 1, Denied: 1, FirstSent: time.Second, LastReceived: 2 * time.Second}
+	if diff := cmp.Diff(want, clients["client-0"].Slices[1]); diff != "" {
+		t.Errorf("slice of the second second (-want +got):\n%s", diff)
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	tests := map[string]struct{ in, want string }{
+		"short":               {"abc", "abc"},
+		"just fits":           {"abcdefghij", "abcdefghij"},
+		"too long":            {"abcdefghijk", "abcdefg…"},
+		"not within a letter": {"abcdefäöü", "abcdef…"},
+		"no text":             {"\xff\xfe", "\uFFFD"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := truncate(tt.in, 10); got != tt.want {
+				t.Errorf("truncate(%q, 10) = %q, want %q", tt.in, got, tt.want)
+			}
+		})
+	}
+}

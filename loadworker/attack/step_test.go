@@ -1,0 +1,66 @@
+package attack
+
+import (
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+func TestCheck(t *testing.T) {
+	good := Step{Index: 3, Share: all(2), Total: 2, Load: ClosedUsers{Duration: time.Second}}
+	tests := map[string]struct {
+		change func(*Step)
+		want   string
+	}{
+		"good":             {change: func(*Step) {}},
+		"an empty share":   {change: func(s *Step) { s.Share = pace.Share{First: 9, Stride: 2} }},
+		"no load":          {change: func(s *Step) { s.Load = nil }, want: "step 3: no load of a known kind"},
+		"no duration":      {change: func(s *Step) { s.Load = ClosedUsers{} }, want: "step 3: duration must be positive, is 0s"},
+		"no rate":          {change: func(s *Step) { s.Load = PacedUsers{Duration: 1} }, want: "step 3: rate must be positive, is 0 per 1,000,000 s"},
+		"no arrivals":      {change: func(s *Step) { s.Load = Arrivals{Rate: -1, Duration: 1} }, want: "step 3: rate must be positive, is -1 per 1,000,000 s"},
+		"no requests":      {change: func(s *Step) { s.Load = Burst{Limit: 1} }, want: "step 3: requests per user must be at least 1, is 0"},
+		"no stride":        {change: func(s *Step) { s.Share.Stride = 0 }, want: "step 3: share {First:0 Stride:0 Count:2} is none"},
+		"beyond the total": {change: func(s *Step) { s.Share.Count = 3 }, want: "step 3: share {First:0 Stride:1 Count:3} is not within 2"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			step, got := good, ""
+			tt.change(&step)
+			if err := step.Check(); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("Check() = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNewRunnerRefuses(t *testing.T) {
+	src, err := source.New(source.Config{Requests: []source.Request{get("/")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialer, err := transport.NewDialer(transport.Config{URL: "http://x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		config Config
+		want   string
+	}{
+		"nothing to send": {Config{Dialer: dialer, Timeout: 1, MaxConnections: 1}, "runner: needs a source and a dialer"},
+		"no timeout":      {Config{Source: src, Dialer: dialer, MaxConnections: 1}, "target timeout: must be positive"},
+		"no connections":  {Config{Source: src, Dialer: dialer, Timeout: 1}, "runner: needs at least one connection"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := NewRunner(tt.config); err == nil || err.Error() != tt.want {
+				t.Errorf("NewRunner = %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
