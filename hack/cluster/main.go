@@ -11,6 +11,7 @@ import (
 )
 
 func main() {
+	findSystemPrograms()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	switch err := run(ctx, os.Args[1:]); {
@@ -22,6 +23,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
 		os.Exit(1)
 	}
+}
+
+// findSystemPrograms adds the folders of root's programs, which a shell that
+// became root by su does not have.
+func findSystemPrograms() {
+	os.Setenv("PATH", os.Getenv("PATH")+":/usr/local/sbin:/usr/sbin:/sbin")
 }
 
 // usageError is a mistake in the command line.

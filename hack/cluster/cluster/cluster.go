@@ -81,6 +81,33 @@ func (c Cluster) Kubeconfig() ([]byte, error) {
 	return content, err
 }
 
+// own refuses to touch the cluster of another state folder: there is one set of
+// addresses, control groups and firewall chains per host.
+func (c Cluster) own() error {
+	owner, err := os.ReadFile(c.Layout.Owner())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("find out whose cluster it is: %w", err)
+	}
+	if state := string(owner); state != c.Layout.State {
+		return fmt.Errorf("the cluster on this host has its state in %s: use --state-dir %[1]s", state)
+	}
+	return nil
+}
+
+// claim makes the cluster on this host the one of our state folder.
+func (c Cluster) claim() error {
+	if err := os.MkdirAll(c.Layout.Run, 0o711); err != nil {
+		return fmt.Errorf("make the run folder: %w", err)
+	}
+	if err := os.WriteFile(c.Layout.Owner(), []byte(c.Layout.State), 0o644); err != nil {
+		return fmt.Errorf("claim the host: %w", err)
+	}
+	return nil
+}
+
 // link points the cluster's folder of binaries to the one that was built.
 func (c Cluster) link(binaries string) error {
 	if err := os.MkdirAll(filepath.Dir(c.Layout.Binaries()), 0o755); err != nil {

@@ -116,6 +116,34 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
+func TestTheClusterOfAnotherStateFolderIsLeftAlone(t *testing.T) {
+	root := t.TempDir()
+	of := func(state string) Cluster {
+		return Cluster{
+			Layout: layout.Layout{State: filepath.Join(root, state), Run: filepath.Join(root, "run")},
+			Say:    func(string, ...any) { t.Error("something was done") },
+		}
+	}
+	mine, yours := of("mine"), of("yours")
+	if err := mine.own(); err != nil {
+		t.Errorf("a host without a cluster is refused: %v", err)
+	}
+	if err := mine.claim(); err != nil {
+		t.Fatal(err)
+	}
+	if err := mine.own(); err != nil {
+		t.Errorf("the owner is refused: %v", err)
+	}
+	for name, do := range map[string]func() error{
+		"up":   func() error { return yours.Up(t.Context(), root, now) },
+		"down": yours.Down,
+	} {
+		if err := do(); err == nil || !strings.Contains(err.Error(), "--state-dir "+mine.Layout.State) {
+			t.Errorf("%s of another: %v, want it to name the owner's folder", name, err)
+		}
+	}
+}
+
 func TestParallelDoesAllAndReturnsAllErrors(t *testing.T) {
 	var mu sync.Mutex
 	done := map[int]bool{}

@@ -13,6 +13,9 @@ import (
 // Down leaves nothing behind. It does not ask anybody to shut down in order,
 // as nothing is kept. It does all steps even if one fails, and can be repeated.
 func (c Cluster) Down() error {
+	if err := c.own(); err != nil {
+		return err
+	}
 	snapshot, err := host.LoadSnapshot(c.Layout.Host())
 	if err != nil {
 		return err

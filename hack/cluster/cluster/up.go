@@ -30,6 +30,9 @@ func (c Cluster) Up(ctx context.Context, binaries string, now time.Time) error {
 
 // clean takes away what an earlier cluster has left, if any.
 func (c Cluster) clean() error {
+	if err := c.own(); err != nil {
+		return err
+	}
 	left, err := c.leftovers()
 	if err != nil {
 		return err
@@ -51,6 +54,9 @@ func (c Cluster) prepare(binaries string, now time.Time) (host.Cgroups, error) {
 	groups, err := host.OpenCgroups()
 	if err != nil {
 		return host.Cgroups{}, err
+	}
+	if err := c.claim(); err != nil {
+		return groups, err
 	}
 	if err := c.link(binaries); err != nil {
 		return groups, err

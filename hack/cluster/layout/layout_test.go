@@ -93,6 +93,9 @@ func TestEverythingIsInTheTwoFolders(t *testing.T) {
 	if !strings.HasPrefix(node.Socket(), l.Run+"/node-2/") {
 		t.Errorf("socket %s is not in the node's run folder", node.Socket())
 	}
+	if !strings.HasPrefix(l.Owner(), l.Run+"/") {
+		t.Errorf("owner %s would outlive the cluster", l.Owner())
+	}
 	if strings.HasPrefix(Lock, l.Run+"/") {
 		t.Errorf("lock %s would go away with the run folder", Lock)
 	}

@@ -59,6 +59,9 @@ func (l Layout) Kubeconfig(user string) string {
 // Admin is the kubeconfig of the cluster's administrator.
 func (l Layout) Admin() string { return l.Kubeconfig("admin") }
 
+// Owner is the file that names the state folder of the host's one cluster.
+func (l Layout) Owner() string { return filepath.Join(l.Run, "state-dir") }
+
 // Node is where node n has its files.
 func (l Layout) Node(n int) Node {
 	name := NodeName(n)
