@@ -162,6 +162,11 @@ demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate li
 e2e: bin/helm bin/kustomize $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.
 	$(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 30m $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/...
 
+.PHONY: test-cluster
+test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.
+	cluster build
+	go -C hack/cluster test -tags cluster -count=1 -timeout 10m ./test
+
 # Each tool is the one `tool` of its own module; a change of that module, and
 # nothing else, builds it again.
 bin/%: hack/tools/%/go.mod hack/tools/%/go.sum
