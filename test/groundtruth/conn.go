@@ -1,0 +1,15 @@
+package groundtruth
+
+// conn is one connection, of one loop.
+type conn struct {
+	fd   int
+	in   []byte // read and not served: part of a request, or requests that wait
+	busy bool   // a request is being answered
+	gone bool   // closed; a timer may still hold it
+
+	reply   *Reply
+	written int // bytes of the reply
+	last    bool
+	place   int  // of its record
+	blocked bool // waits until it can be written to
+}

@@ -1,0 +1,85 @@
+package groundtruth
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestControl(t *testing.T) {
+	s := start(t, Config{Record: 2})
+	control := httptest.NewServer(s.Control())
+	t.Cleanup(control.Close)
+	c := dial(t, s.Address())
+	c.get("/7")
+	c.hear(len(ok64))
+	until(t, s, func(c Counters) bool { return c.Answered == 1 })
+
+	var counters Counters
+	fetch(t, control.URL+"/counters", &counters)
+	if diff := cmp.Diff(s.Counters(), counters); diff != "" {
+		t.Errorf("counters (-want +got):\n%s", diff)
+	}
+	var records []Record
+	fetch(t, control.URL+"/records", &records)
+	if diff := cmp.Diff(s.Records(), records); diff != "" || records[0].Number != 7 {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	for query, want := range map[string]int{"?is=fixed:1ms": 200, "?is=nonsense": 400, "": 200} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, control.URL+"/latency"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("PUT /latency%s is answered %d, want %d", query, resp.StatusCode, want)
+		}
+	}
+}
+
+func fetch(t *testing.T, url string, into any) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	s := StartTLS(Fixed(1))
+	t.Cleanup(s.Close)
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(s.Certificate()) {
+		t.Fatal("the certificate is none")
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
+	for range 3 {
+		resp, err := client.Get(s.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(resp.Body)
+		if err != nil || len(b) != 64 || resp.Proto != "HTTP/1.1" {
+			t.Errorf("answered %d bytes in %s, %v", len(b), resp.Proto, err)
+		}
+		_ = resp.Body.Close()
+	}
+	got := s.Counters()
+	if got.Requests != 3 || got.Answered != 3 || got.Connections != 1 || got.PeakInFlight != 1 || got.Routes[""] != 3 || got.First == 0 || got.Last < got.First {
+		t.Errorf("counters %+v", got)
+	}
+}

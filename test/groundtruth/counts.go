@@ -1,0 +1,114 @@
+package groundtruth
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// Counters are what a server did so far. Instants are of the kernel's monotonic
+// clock; 0: not yet.
+type Counters struct {
+	// Requests that came, and of those the ones that were answered in full.
+	Requests int64 `json:"requests"`
+	Answered int64 `json:"answered"`
+	// Bad is connections closed because what came was no request.
+	Bad int64 `json:"bad"`
+	// Connections that were accepted, are open, and were open at once.
+	Connections int64 `json:"connections"`
+	Open        int64 `json:"open"`
+	PeakOpen    int64 `json:"peakOpen"`
+	// InFlight is requests that came and are not answered.
+	InFlight     int64 `json:"inFlight"`
+	PeakInFlight int64 `json:"peakInFlight"`
+	// First and Last are when requests came.
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+	// Routes are the requests by route.
+	Routes map[string]int64 `json:"routes"`
+	// Stalls are when the server really stood still.
+	Stalls []Span `json:"stalls,omitempty"`
+}
+
+// Record is one request.
+type Record struct {
+	// Number is the number at the end of its path; -1: none.
+	Number int64 `json:"n"`
+	// Received is when it was read, Answered when the last byte of its answer was
+	// written; 0: not yet.
+	Received int64 `json:"r"`
+	Answered int64 `json:"a"`
+}
+
+// counts are Counters that are being counted.
+type counts struct {
+	requests, answered, bad atomic.Int64
+	connections, open, peak atomic.Int64
+	inFlight, peakInFlight  atomic.Int64
+	first, last             atomic.Int64
+}
+
+// up adds one to a number, of which peak is the largest.
+func up(n, peak *atomic.Int64) {
+	now := n.Add(1)
+	for {
+		old := peak.Load()
+		if now <= old || peak.CompareAndSwap(old, now) {
+			return
+		}
+	}
+}
+
+// Counters are of all loops. They are not of one instant while requests come.
+func (s *Server) Counters() Counters {
+	c := &s.counts
+	out := Counters{
+		Requests: c.requests.Load(), Answered: c.answered.Load(), Bad: c.bad.Load(),
+		Connections: c.connections.Load(), Open: c.open.Load(), PeakOpen: c.peak.Load(),
+		InFlight: c.inFlight.Load(), PeakInFlight: c.peakInFlight.Load(),
+		First: c.first.Load(), Last: c.last.Load(),
+		Routes: map[string]int64{},
+	}
+	for name, r := range s.routes {
+		out.Routes[name] = r.served.Load()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out.Stalls = slices.Clone(s.stalls)
+	return out
+}
+
+// Records are the latest requests, in the order in which they came.
+func (s *Server) Records() []Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.records)
+	if s.next <= n {
+		return slices.Clone(s.records[:s.next])
+	}
+	at := s.next % n
+	return slices.Concat(s.records[at:], s.records[:at])
+}
+
+// received enters a request, and returns its place.
+func (s *Server) received(number, at int64) int {
+	if len(s.records) == 0 {
+		return -1
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records[s.next%len(s.records)] = Record{Number: number, Received: at}
+	s.next++
+	return s.next - 1
+}
+
+// answered completes a record, if it was not given to a later request.
+func (s *Server) answered(place int, at int64) {
+	if place < 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if place+len(s.records) >= s.next {
+		s.records[place%len(s.records)].Answered = at
+	}
+}

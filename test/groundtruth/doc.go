@@ -1,0 +1,21 @@
+// Package groundtruth is an HTTP/1.1 server that knows what it did. A load
+// generator is judged by what this server counted and time-stamped, never by
+// the generator's own count.
+//
+//	Server ── an event loop per core (Linux)
+//	  ├─ Route ─┬─ Latency   when a request is answered: a known distribution
+//	  │         └─ Reply     with which bytes: whole, slow, wrong, cut, none
+//	  ├─ Event     a stall, resets or refusals, at a known time
+//	  ├─ Counters  requests, connections, in flight
+//	  └─ Records   when each request came and was answered
+//
+// The first segment of a request's path names its route; a number at its end is
+// kept in the record, which so belongs to one request of the generator.
+//
+// All instants are of the kernel's monotonic clock, in nanoseconds: a process
+// beside this one can compare them with its own.
+//
+// The server costs as little as it can, some 7 us a request, so that it is not
+// the server that is measured. The command under cmd is the same in a process
+// of its own. It imports nothing of this module.
+package groundtruth

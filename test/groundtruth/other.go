@@ -1,0 +1,13 @@
+//go:build !linux
+
+package groundtruth
+
+import "errors"
+
+// kernelClock starts with the process: no other process can compare.
+func kernelClock() int64 { return 0 }
+
+// run refuses: the event loop is Linux's.
+func (s *Server) run(Config) error { return errors.New("ground-truth server: needs Linux") }
+
+func (s *Server) wake() {}

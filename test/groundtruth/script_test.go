@@ -1,0 +1,125 @@
+package groundtruth
+
+import (
+	"errors"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What comes while the server stands still is answered at the end of that.
+func TestStall(t *testing.T) {
+	const from, length = 20 * time.Millisecond, 200 * time.Millisecond
+	s := start(t, Config{Record: 10, Script: []Event{{Kind: Stall, From: from, For: length}}})
+	c := dial(t, s.Address())
+	c.get("/0")
+	c.hear(len(ok64))
+	first := s.Counters().First
+	for n := 1; len(s.Counters().Stalls) == 0; n++ {
+		c.get("/")
+		c.hear(len(ok64))
+	}
+	c.get("/")
+	c.hear(len(ok64))
+	stall := until(t, s, func(c Counters) bool { return c.InFlight == 0 }).Stalls[0]
+	if want := first + int64(from); stall.From < want {
+		t.Errorf("the stall began %v too early", time.Duration(want-stall.From))
+	}
+	if want := first + int64(from+length); stall.To < want {
+		t.Errorf("the stall ended %v too early", time.Duration(want-stall.To))
+	}
+	for _, r := range s.Records() {
+		if stall.From < r.Answered && r.Answered < stall.To {
+			t.Errorf("a request was answered %v after the stall began", time.Duration(r.Answered-stall.From))
+		}
+	}
+}
+
+func TestResets(t *testing.T) {
+	s := start(t, Config{Script: []Event{{Kind: Resets, For: time.Hour}}})
+	for range 3 {
+		c := dial(t, s.Address())
+		c.get("/")
+		if rest, err := c.rest(); rest != "" || !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("answered %q, %v; want a reset", rest, err)
+		}
+	}
+	got := until(t, s, func(c Counters) bool { return c.Open == 0 })
+	if got.Requests != 3 || got.Answered != 0 || got.InFlight != 0 {
+		t.Errorf("counters %+v, want 3 requests without an answer", got)
+	}
+}
+
+// The port is closed, with all connections, and opened again.
+func TestRefuse(t *testing.T) {
+	s := start(t, Config{Loops: 2, Script: []Event{{Kind: Refuse, From: 10 * time.Millisecond, For: 100 * time.Millisecond}}})
+	first, idle := dial(t, s.Address()), dial(t, s.Address())
+	first.get("/")
+	first.hear(len(ok64))
+	for _, c := range []*client{first, idle} {
+		if rest, err := c.rest(); rest != "" || err != nil {
+			t.Errorf("an open connection says %q, %v; want its end", rest, err)
+		}
+	}
+	_, err := net.Dial("tcp4", s.Address())
+	refused := errors.Is(err, syscall.ECONNREFUSED)
+	deadline := time.After(patience)
+	for err != nil {
+		select {
+		case <-deadline:
+			t.Fatalf("the port is not opened again: %v", err)
+		case <-time.After(time.Millisecond):
+		}
+		var c net.Conn
+		if c, err = net.Dial("tcp4", s.Address()); err == nil {
+			_ = c.Close()
+		}
+	}
+	again := dial(t, s.Address())
+	again.get("/")
+	again.hear(len(ok64))
+	// On a machine that paused the test for a tenth of a second the port is open
+	// again before it could be found closed.
+	if c := s.Counters(); !refused && c.Last-c.First < int64(100*time.Millisecond) {
+		t.Errorf("no connection was refused")
+	}
+}
+
+func TestEventsWaitForTheFirstRequest(t *testing.T) {
+	s := start(t, Config{Script: []Event{{Kind: Refuse, For: time.Hour}}})
+	c := dial(t, s.Address())
+	if got := s.Counters(); got.First != 0 {
+		t.Errorf("the first request came at %d, before it was sent", got.First)
+	}
+	c.get("/")
+	if got, _ := c.rest(); got != ok64 && got != "" {
+		t.Errorf("answered %q", got)
+	}
+	until(t, s, func(c Counters) bool { return c.Open == 0 })
+}
+
+func TestParseEvent(t *testing.T) {
+	tests := map[string]struct {
+		want Event
+		err  string
+	}{
+		"stall:10s:2s":   {want: Event{Kind: Stall, From: 10 * time.Second, For: 2 * time.Second}},
+		"reset:0s:1h":    {want: Event{Kind: Resets, For: time.Hour}},
+		"refuse:1s:1s":   {want: Event{Kind: Refuse, From: time.Second, For: time.Second}},
+		"pause:1s:1s":    {err: "must be stall, reset or refuse"},
+		"stall":          {err: "time: invalid duration"},
+		"stall:1s":       {err: "a value is missing"},
+		"stall:1s:-1s":   {err: "-1s is negative"},
+		"stall:1s:1s:1s": {err: `"1s" is too much`},
+	}
+	for text, tt := range tests {
+		t.Run(text, func(t *testing.T) {
+			got, err := ParseEvent(text)
+			wantError(t, err, tt.err)
+			if err == nil && got != tt.want {
+				t.Errorf("ParseEvent = %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package groundtruth
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Route is what a request is answered with, and when.
+type Route struct {
+	// Latency is the time from when a request was read until it is answered.
+	// Absent: at once.
+	Latency Latency
+	// Reply is the answer. Without bytes and with End Keep: OK(64).
+	Reply Reply
+}
+
+// ParseRoute reads name=reply or name=reply@latency. The name may be empty: the
+// route of all paths that name none.
+func ParseRoute(text string) (name string, r Route, err error) {
+	name, rest, found := strings.Cut(text, "=")
+	if !found {
+		return "", r, fmt.Errorf("route %q: must be name=reply or name=reply@latency", text)
+	}
+	reply, latency, found := strings.Cut(rest, "@")
+	if r.Reply, err = ParseReply(reply); err != nil {
+		return "", r, fmt.Errorf("route %q: %w", text, err)
+	}
+	if found {
+		if r.Latency, err = ParseLatency(latency); err != nil {
+			return "", r, fmt.Errorf("route %q: %w", text, err)
+		}
+	}
+	return name, r, nil
+}
+
+// Config is what a Server does.
+type Config struct {
+	// Address is host:port. Absent: 127.0.0.1 and a free port.
+	Address string
+	// Loops is how many event loops there are. Default 1.
+	Loops int
+	// Routes are by the first segment of the path. That of the empty name, or
+	// OK(64) at once, is for all others.
+	Routes map[string]Route
+	// Script is what happens while it serves.
+	Script []Event
+	// Seed of the latencies.
+	Seed uint64
+	// Record is of how many requests, the latest, records are kept.
+	Record int
+}
+
+// Server serves until it is closed.
+type Server struct {
+	address string
+	routes  map[string]*route
+	other   *route // of all other paths
+	script  []Event
+	counts  counts
+
+	mu      sync.Mutex
+	random  *rand.Rand
+	stalls  []Span
+	records []Record
+	next    int // in records, of all that ever were
+
+	closing atomic.Bool
+	loops   sync.WaitGroup
+	wakers  []int // a descriptor for each loop
+}
+
+// route is a Route that is counted.
+type route struct {
+	latency atomic.Pointer[Latency] // nil: at once
+	reply   Reply
+	served  atomic.Int64
+}
+
+// defaultBody is as large as an answer that carries a few fields.
+const defaultBody = 64
+
+func newRoute(r Route) *route {
+	if len(r.Reply.Bytes) == 0 && r.Reply.End == Keep {
+		r.Reply = OK(defaultBody)
+	}
+	out := &route{reply: r.Reply}
+	out.set(r.Latency)
+	return out
+}
+
+func (r *route) set(l Latency) {
+	if l == nil {
+		r.latency.Store(nil)
+		return
+	}
+	r.latency.Store(&l)
+}
+
+// Start starts a server.
+func Start(c Config) (*Server, error) {
+	if c.Address == "" {
+		c.Address = "127.0.0.1:0"
+	}
+	c.Loops = max(c.Loops, 1)
+	if c.Record < 0 {
+		return nil, errors.New("ground-truth server: record must not be negative")
+	}
+	s := &Server{
+		routes: map[string]*route{}, script: c.Script,
+		random:  rand.New(rand.NewPCG(c.Seed, 0)), //nolint:gosec // known latencies, no secret
+		records: make([]Record, c.Record),
+	}
+	for name, r := range c.Routes {
+		s.routes[name] = newRoute(r)
+	}
+	if s.other = s.routes[""]; s.other == nil {
+		s.other = newRoute(Route{})
+	}
+	s.routes[""] = s.other
+	if err := s.run(c); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Address is where it listens, host:port.
+func (s *Server) Address() string { return s.address }
+
+// URL is its scheme and host.
+func (s *Server) URL() string { return "http://" + s.address }
+
+// Close closes all connections and ends the server.
+func (s *Server) Close() {
+	if s.closing.CompareAndSwap(false, true) {
+		s.wake()
+	}
+	s.loops.Wait()
+}
+
+// SetLatency changes the latency of the route of the empty name, for requests
+// that come from now on; nil: at once.
+func (s *Server) SetLatency(l Latency) { s.other.set(l) }
+
+// draw is how long the answer of a request to a route takes.
+func (s *Server) draw(r *route) int64 {
+	l := r.latency.Load()
+	if l == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64((*l).At(s.random.Float64()))
+}

@@ -1,0 +1,184 @@
+package groundtruth
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+var ok64 = string(OK(64).Bytes)
+
+func TestServerCounts(t *testing.T) {
+	s := start(t, Config{Routes: map[string]Route{"a": {}, "b": {Reply: Status(503, 3)}}})
+	one, two := dial(t, s.Address()), dial(t, s.Address())
+	before := Now()
+	for _, path := range []string{"/", "/a", "/a/7", "/a?b", "/ab"} {
+		one.get(path)
+		if got := one.hear(len(ok64)); got != ok64 {
+			t.Errorf("%s is answered %q", path, got)
+		}
+	}
+	two.get("/b/x")
+	if got, want := two.hear(len(Status(503, 3).Bytes)), "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 3\r\n\r\nxxx"; got != want {
+		t.Errorf("/b is answered %q, want %q", got, want)
+	}
+	_ = one.Close()
+	got := until(t, s, func(c Counters) bool { return c.Open == 1 && c.Answered == 6 })
+	want := Counters{
+		Requests: 6, Answered: 6, Connections: 2, Open: 1, PeakOpen: 2, PeakInFlight: 1,
+		Routes: map[string]int64{"": 2, "a": 3, "b": 1},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Counters{}, "First", "Last")); diff != "" {
+		t.Errorf("counters (-want +got):\n%s", diff)
+	}
+	if got.First < before || got.Last < got.First || got.Last > Now() {
+		t.Errorf("requests came from %d to %d, the test ran from %d to %d", got.First, got.Last, before, Now())
+	}
+}
+
+func TestServerReads(t *testing.T) {
+	const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	tests := map[string]struct {
+		pieces  []string
+		answers int
+		closed  bool
+	}{
+		"one at a time":            {pieces: []string{get}, answers: 1},
+		"pipelined":                {pieces: []string{get + get + get}, answers: 3},
+		"in parts":                 {pieces: []string{get[:9], get[9:20], get[20:] + get[:5], get[5:]}, answers: 2},
+		"a body":                   {pieces: []string{"POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody" + get}, answers: 2},
+		"a body in parts":          {pieces: []string{"PUT / HTTP/1.1\r\ncontent-length:4\r\n\r\nbo", "dy"}, answers: 1},
+		"no body":                  {pieces: []string{"DELETE / HTTP/1.1\r\n\r\n"}, answers: 1},
+		"the last one":             {pieces: []string{"GET / HTTP/1.1\r\nConnection: close\r\n\r\n"}, answers: 1, closed: true},
+		"no request":               {pieces: []string{"nonsense\r\n\r\n"}, closed: true},
+		"a length that is none":    {pieces: []string{"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n"}, closed: true},
+		"a length beyond measure":  {pieces: []string{"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n"}, closed: true},
+		"a head that does not end": {pieces: []string{strings.Repeat("x", maxHead+1)}, closed: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, Config{})
+			c := dial(t, s.Address())
+			for _, p := range tt.pieces {
+				c.say(p)
+			}
+			if got, want := c.hear(tt.answers*len(ok64)), strings.Repeat(ok64, tt.answers); got != want {
+				t.Errorf("answered %q", got)
+			}
+			if tt.closed {
+				rest, err := c.rest()
+				if rest != "" || (err != nil && !errors.Is(err, syscall.ECONNRESET)) {
+					t.Errorf("then came %q, %v; want the end", rest, err)
+				}
+			}
+			bad := int64(0)
+			if tt.closed && tt.answers == 0 {
+				bad = 1
+			}
+			until(t, s, func(c Counters) bool {
+				return c.Answered == int64(tt.answers) && c.Bad == bad && (c.Open == 0) == tt.closed && c.InFlight == 0
+			})
+		})
+	}
+}
+
+func TestReplies(t *testing.T) {
+	tests := map[string]struct {
+		reply Reply
+		want  string
+		open  bool // the connection stays so
+		reset bool
+	}{
+		"ok":          {reply: OK(3), want: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nxxx", open: true},
+		"empty":       {reply: OK(0), want: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", open: true},
+		"status":      {reply: Status(429, 1), want: "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 1\r\n\r\nx", open: true},
+		"chunked":     {reply: Chunked(17), want: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-End\r\n\r\n10\r\nxxxxxxxxxxxxxxxx\r\n1\r\nx\r\n0\r\nX-End: 1\r\n\r\n", open: true},
+		"until close": {reply: UntilClose(2), want: "HTTP/1.1 200 OK\r\n\r\nxx"},
+		"truncated":   {reply: Truncated(2), want: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nxx"},
+		"overlong":    {reply: Overlong(1), want: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxx", open: true},
+		"declared":    {reply: Declared(9, 1, Keep), want: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx", open: true},
+		"garbage":     {reply: Garbage(), want: "it is not HTTP what this says\r\n\r\n"},
+		"early close": {reply: EarlyClose()},
+		"reset":       {reply: Reset(), reset: true},
+		"large":       {reply: LargeHeader(4), want: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Large: xxxx\r\n\r\n", open: true},
+		"slow":        {reply: Slow(5, 2, time.Millisecond), want: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nxxxxx", open: true},
+		"interim":     {reply: Interim(1), want: "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", open: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, Config{Routes: map[string]Route{"": {Reply: tt.reply}}})
+			c := dial(t, s.Address())
+			for range 2 { // an open connection takes another request
+				c.get("/")
+				if got := c.hear(len(tt.want)); got != tt.want {
+					t.Errorf("answered %q, want %q", got, tt.want)
+				}
+				if !tt.open {
+					rest, err := c.rest()
+					if rest != "" || errors.Is(err, syscall.ECONNRESET) != tt.reset {
+						t.Errorf("then came %q, %v", rest, err)
+					}
+					break
+				}
+			}
+			until(t, s, func(c Counters) bool { return c.Answered == c.Requests && (c.Open == 1) == tt.open })
+		})
+	}
+}
+
+// A reply that does not fit into the sockets' buffers is written when there is
+// room, and requests that came meanwhile are served after it.
+func TestLargeReply(t *testing.T) {
+	const size = 8 << 20
+	s := start(t, Config{Routes: map[string]Route{"large": {Reply: OK(size)}}})
+	c := dial(t, s.Address())
+	c.say("GET /large HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n")
+	until(t, s, func(c Counters) bool { return c.Requests == 1 && c.InFlight == 1 })
+	if got, want := c.hear(len(OK(size).Bytes)), string(OK(size).Bytes); got != want {
+		t.Errorf("the reply is not what was sent")
+	}
+	if got := c.hear(len(ok64)); got != ok64 {
+		t.Errorf("then came %q", got)
+	}
+}
+
+func TestServerOfSeveralLoops(t *testing.T) {
+	s := start(t, Config{Loops: 4, Script: []Event{{Kind: Refuse, From: time.Hour, For: time.Hour}}})
+	for range 64 {
+		c := dial(t, s.Address())
+		c.get("/")
+		c.hear(len(ok64))
+	}
+	if got := s.Counters(); got.Answered != 64 || got.Connections != 64 || got.PeakOpen != 64 {
+		t.Errorf("counters %+v, want 64 of each", got)
+	}
+}
+
+func TestStartRefuses(t *testing.T) {
+	taken := start(t, Config{}).Address()
+	tests := map[string]struct {
+		config Config
+		want   string
+	}{
+		"no port":              {Config{Address: "127.0.0.1"}, "must be an IPv4 address and a port"},
+		"IPv6":                 {Config{Address: "[::1]:0"}, "must be an IPv4 address and a port"},
+		"a name":               {Config{Address: "localhost:0"}, "must be an IPv4 address and a port"},
+		"an address elsewhere": {Config{Address: "192.0.2.1:0"}, "listen on port 0"},
+		"negative records":     {Config{Record: -1}, "record must not be negative"},
+		"several loops":        {Config{Address: "192.0.2.1:0", Loops: 3}, "listen on port 0"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Start(tt.config)
+			wantError(t, err, tt.want)
+		})
+	}
+	c := dial(t, taken)
+	c.get("/")
+	c.hear(len(ok64))
+}
