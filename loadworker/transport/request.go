@@ -15,6 +15,9 @@ type Request struct {
 	Body []byte
 	// Host replaces the target's host if it is not empty.
 	Host []byte
+	// Keep is how much of the response's body is handed back, in bytes. What is
+	// beyond that is read and forgotten; at 0, nothing is kept and it costs nothing.
+	Keep int
 }
 
 // Header is one header field.
