@@ -1,0 +1,327 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+func histogramOf(times ...time.Duration) *Histogram {
+	h := NewHistogram()
+	for _, d := range times {
+		h.Record(d)
+	}
+	return h
+}
+
+func TestRecord(t *testing.T) {
+	tests := map[string]struct {
+		in      time.Duration
+		want    time.Duration
+		clamped int64
+	}{
+		"zero":                    {0, 0, 0},
+		"below zero":              {-time.Second, 0, 0},
+		"rounded down":            {1499 * time.Nanosecond, time.Microsecond, 0},
+		"rounded up":              {1500 * time.Nanosecond, 2 * time.Microsecond, 0},
+		"exact below 2 ms":        {1999 * time.Microsecond, 1999 * time.Microsecond, 0},
+		"the longest":             {time.Hour, time.Hour, 0},
+		"longer":                  {time.Hour + 1, time.Hour, 1},
+		"the longest of all":      {math.MaxInt64, time.Hour, 1},
+		"the most below zero":     {math.MinInt64, 0, 0},
+		"half a unit below zero":  {-600 * time.Nanosecond, 0, 0},
+		"not quite a microsecond": {499 * time.Nanosecond, 0, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := histogramOf(tt.in)
+			if h.Count() != 1 || h.Max() != tt.want || h.Clamped() != tt.clamped {
+				t.Errorf("count %d, max %v, clamped %d; want 1, %v, %d", h.Count(), h.Max(), h.Clamped(), tt.want, tt.clamped)
+			}
+		})
+	}
+}
+
+func TestEmptyHistogram(t *testing.T) {
+	h := NewHistogram()
+	if h.Count() != 0 || h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 {
+		t.Errorf("count %d, min %v, max %v, mean %v; want zeros", h.Count(), h.Min(), h.Max(), h.Mean())
+	}
+	if _, ok := h.Quantile(0.5); ok {
+		t.Error("it has a median")
+	}
+}
+
+func TestQuantileNeedsEnoughSamples(t *testing.T) {
+	tests := []struct {
+		q      float64
+		enough int
+	}{{0.5, 2}, {0.75, 4}, {0.9, 10}, {0.95, 20}, {0.99, 100}, {0.999, 1000}, {0.9999, 10000}}
+	for _, tt := range tests {
+		h := NewHistogram()
+		for i := 1; i <= tt.enough; i++ {
+			if _, ok := h.Quantile(tt.q); ok {
+				t.Errorf("quantile %v with %d samples, want none below %d", tt.q, i-1, tt.enough)
+			}
+			h.Record(time.Millisecond)
+		}
+		if d, ok := h.Quantile(tt.q); !ok || d != time.Millisecond {
+			t.Errorf("quantile %v with %d samples = %v, %v", tt.q, tt.enough, d, ok)
+		}
+	}
+}
+
+// nearestRank is the definition: the smallest sample with at least a share of q
+// at or below it.
+func nearestRank(sorted []time.Duration, q float64) time.Duration {
+	n := 0
+	for float64(n) < q*float64(len(sorted))-1e-9 {
+		n++
+	}
+	return sorted[max(n, 1)-1]
+}
+
+func TestQuantileIsTheNearestRank(t *testing.T) {
+	// Below 2 ms the histogram is exact, so that a wrong rank shows.
+	for n := 1; n <= 300; n++ {
+		var samples []time.Duration
+		h := NewHistogram()
+		for i := range n {
+			samples = append(samples, time.Duration(i+1)*time.Microsecond)
+			h.Record(samples[i])
+		}
+		for _, q := range []float64{0.1, 0.25, 0.5, 0.51, 0.75, 0.9, 0.91, 0.95, 0.99} {
+			got, ok := h.Quantile(q)
+			if want := nearestRank(samples, q); ok && got != want {
+				t.Fatalf("quantile %v of 1…%d us = %v, want %v", q, n, got, want)
+			}
+		}
+	}
+}
+
+// samplesOf is a heavy-tailed distribution, as response times are.
+func samplesOf(r *rand.Rand, n int) []time.Duration {
+	out := make([]time.Duration, n)
+	for i := range out {
+		out[i] = time.Duration(math.Exp(r.NormFloat64()*1.5+13)) + time.Millisecond
+	}
+	return out
+}
+
+func TestMergedQuantilesAreThoseOfThePooledSamples(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	merged, pooled := NewHistogram(), []time.Duration(nil)
+	for range 20 {
+		samples := samplesOf(r, 5000)
+		pooled = append(pooled, samples...)
+		if err := merged.Merge(histogramOf(samples...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(pooled)
+	for _, q := range []float64{0.01, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999} {
+		got, ok := merged.Quantile(q)
+		want := nearestRank(pooled, q)
+		if off := math.Abs(float64(got-want)) / float64(want); !ok || off > 0.001 {
+			t.Errorf("quantile %v = %v, of the pooled samples %v: %.3f %% off", q, got, want, off*100)
+		}
+	}
+	if off := math.Abs(float64(merged.Max()-pooled[len(pooled)-1])) / float64(merged.Max()); off > 0.001 {
+		t.Errorf("max %v, want %v", merged.Max(), pooled[len(pooled)-1])
+	}
+	if off := math.Abs(float64(merged.Min()-pooled[0])) / float64(merged.Min()); off > 0.001 {
+		t.Errorf("min %v, want %v", merged.Min(), pooled[0])
+	}
+}
+
+func encoded(t *testing.T, h *Histogram) string {
+	t.Helper()
+	s, err := h.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestMergeIsAssociativeAndCommutative(t *testing.T) {
+	of := func(raw []uint32) *Histogram {
+		h := NewHistogram()
+		for _, v := range raw {
+			h.Record(time.Duration(v) * 2 * time.Microsecond) // some beyond an hour
+		}
+		return h
+	}
+	sum := func(hs ...*Histogram) *Histogram {
+		s := NewHistogram()
+		for _, h := range hs {
+			if err := s.Merge(h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s
+	}
+	property := func(x, y, z []uint32) bool {
+		a, b, c := of(x), of(y), of(z)
+		want := sum(a, b, c)
+		for _, got := range []*Histogram{sum(sum(a, b), c), sum(a, sum(b, c)), sum(c, b, a), of(slices.Concat(x, y, z))} {
+			if got.Count() != want.Count() || got.Clamped() != want.Clamped() || !got.hdr.Equals(want.hdr) {
+				return false
+			}
+		}
+		return want.Count() == int64(len(x)+len(y)+len(z))
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 50}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMergeOfNothing(t *testing.T) {
+	h := histogramOf(time.Second)
+	if err := h.Merge(nil); err != nil || h.Count() != 1 {
+		t.Errorf("Merge(nil) = %v, count %d", err, h.Count())
+	}
+}
+
+func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
+	huge := NewHistogram()
+	if err := huge.hdr.RecordValues(5, math.MaxInt64); err != nil {
+		t.Fatal(err)
+	}
+	if err := huge.Merge(histogramOf(time.Second)); err == nil {
+		t.Error("a count beyond 63 bits was merged")
+	}
+}
+
+func TestCloneAndResetAreIndependent(t *testing.T) {
+	h := histogramOf(time.Second, 2*time.Hour)
+	c := h.Clone()
+	h.Reset()
+	if h.Count() != 0 || h.Clamped() != 0 || h.Max() != 0 {
+		t.Errorf("after Reset: count %d, clamped %d, max %v", h.Count(), h.Clamped(), h.Max())
+	}
+	if c.Count() != 2 || c.Clamped() != 1 {
+		t.Errorf("the clone has %d times, %d clamped; want 2 and 1", c.Count(), c.Clamped())
+	}
+}
+
+func TestEncodeAndDecode(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for name, h := range map[string]*Histogram{
+		"empty":   NewHistogram(),
+		"one":     histogramOf(time.Second),
+		"zero":    histogramOf(0, 0, 0),
+		"clamped": histogramOf(2*time.Hour, time.Hour),
+		"many":    histogramOf(samplesOf(r, 10000)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := encoded(t, h)
+			got, err := Decode(text, h.Clamped())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Count() != h.Count() || got.Clamped() != h.Clamped() || !got.hdr.Equals(h.hdr) {
+				t.Errorf("decoded %d times, %d clamped; want %d and %d", got.Count(), got.Clamped(), h.Count(), h.Clamped())
+			}
+			if again := encoded(t, got); again != text {
+				t.Error("it encodes differently after decoding")
+			}
+		})
+	}
+}
+
+// What is stored must be readable by the tools that people have.
+func TestEncodeIsTheLibrarysFormat(t *testing.T) {
+	hdr, err := hdrhistogram.Decode([]byte(encoded(t, histogramOf(3*time.Millisecond))))
+	if err != nil || hdr.TotalCount() != 1 || hdr.Max() < 2997 || hdr.Max() > 3003 {
+		t.Errorf("the library reads %v, %v; want one value of 3000 us", hdr, err)
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	good := encoded(t, histogramOf(time.Second, time.Minute))
+	foreign := func(low, high int64, digits int, values ...int64) string {
+		hdr := hdrhistogram.New(low, high, digits)
+		for _, v := range values {
+			if err := hdr.RecordValue(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	hour := int64(time.Hour / time.Microsecond)
+	tests := map[string]struct {
+		text    string
+		clamped int64
+		want    string
+	}{
+		"nothing":                     {"", 0, "too short"},
+		"no base64":                   {"%%%", 0, "illegal base64"},
+		"half of one":                 {good[:len(good)/2], 0, "decode histogram"},
+		"another format":              {"AAAAAAAAAAAAAAAA", 0, "only V2"},
+		"other digits":                {foreign(1, hour, 2), 0, "bounds differ"},
+		"another highest":             {foreign(1, 2*hour, 3), 0, "bounds differ"},
+		"another lowest":              {foreign(1000, hour, 3), 0, "bounds differ"},
+		"a value beyond the highest":  {foreign(1, hour, 3, hour+hour/10), 0, "beyond 1 h"},
+		"clamped below zero":          {good, -1, "-1 of 2 values clamped"},
+		"more clamped than there are": {good, 3, "3 of 2 values clamped"},
+		"more than there can be":      {strings.Repeat("A", maxEncoded+1), 0, "at most"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			h, err := Decode(tt.text, tt.clamped)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || h != nil {
+				t.Errorf("Decode = %v, %v; want …%s…", h, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheLargestEncodingIsAccepted(t *testing.T) {
+	h := NewHistogram()
+	r := rand.New(rand.NewPCG(5, 6))
+	for v := int64(0); v <= int64(Highest/Lowest); v += max(1, v/2048) {
+		if err := h.hdr.RecordValues(v, r.Int64N(1<<40)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := encoded(t, h)
+	if _, err := Decode(text, 0); err != nil {
+		t.Errorf("Decode of %d bytes = %v", len(text), err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, h := range []*Histogram{NewHistogram(), histogramOf(time.Second), histogramOf(0, time.Hour, 3*time.Millisecond)} {
+		text, err := h.Encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, int64(0))
+		f.Add(text, int64(1))
+		f.Add(text[:len(text)-4], int64(0))
+	}
+	f.Fuzz(func(t *testing.T, text string, clamped int64) {
+		h, err := Decode(text, clamped)
+		if err != nil {
+			return
+		}
+		if h.Count() < 0 || h.Clamped() > h.Count() || h.Min() > h.Max() || h.Max() > Highest {
+			t.Errorf("count %d, clamped %d, from %v to %v", h.Count(), h.Clamped(), h.Min(), h.Max())
+		}
+		// A count near 2^63 may not fit twice, but must not go wrong silently.
+		before := h.Count()
+		if err := h.Merge(h.Clone()); err == nil && h.Count() != 2*before {
+			t.Errorf("merged with itself: %d, want twice %d", h.Count(), before)
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package measure
+
+import (
+	"math/rand/v2"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// byContent makes histograms comparable by what they hold.
+var byContent = cmp.Comparer(func(a, b *Histogram) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.clamped == b.clamped && a.hdr.Equals(b.hdr)
+})
+
+// randomStep is a step of two requests that holds together, but for the times.
+func randomStep(seed uint64) *Step {
+	r := rand.New(rand.NewPCG(seed, 1))
+	s := NewStep(2)
+	for i := range s.Requests {
+		q := &s.Requests[i]
+		for range r.IntN(50) {
+			o := Outcome(r.IntN(NumOutcomes))
+			q.Sent++
+			q.Outcomes[o]++
+			q.Response.Record(time.Duration(r.Int64N(int64(2 * time.Hour))))
+			q.Service.Record(time.Duration(r.Int64N(int64(time.Second))))
+			if o == Success {
+				q.Expected++
+				q.CompletedInWindow++
+				q.ExpectedInWindow++
+			}
+			q.Late += r.Int64N(2)
+		}
+		s.Due += q.Sent
+	}
+	s.Unsent = r.Int64N(10)
+	s.Due += s.Unsent
+	s.Lateness.Record(time.Duration(r.Int64N(int64(time.Second))))
+	s.ConnectionsOpened, s.Untracked = r.Int64N(9), r.Int64N(9)
+	if r.IntN(4) > 0 {
+		s.FirstStart = time.Unix(r.Int64N(100), 0).UTC()
+		s.LastStart = s.FirstStart
+	}
+	s.Window, s.ClockError = time.Duration(r.Int64N(100)), time.Duration(r.Int64N(100))
+	if r.IntN(2) == 0 {
+		s.Errors = map[Outcome]string{Timeout: string(rune('a' + r.IntN(5))), Outcome(2 + r.IntN(9)): "b"}
+	}
+	if r.IntN(2) == 0 {
+		s.Clients = map[string]*Ledger{string(rune('a' + r.IntN(3))): randomLedger(seed)}
+	}
+	return s
+}
+
+func sumSteps(t *testing.T, steps ...*Step) *Step {
+	t.Helper()
+	sum := NewStep(2)
+	for _, s := range steps {
+		if err := sum.Merge(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sum
+}
+
+func TestStepMergeIsAssociativeAndCommutative(t *testing.T) {
+	property := func(x, y, z uint64) bool {
+		a, b, c := randomStep(x), randomStep(y), randomStep(z)
+		want := sumSteps(t, a, b, c)
+		for _, got := range []*Step{
+			sumSteps(t, sumSteps(t, a, b), c), sumSteps(t, a, sumSteps(t, b, c)), sumSteps(t, c, b, a), sumSteps(t, b, a, c),
+		} {
+			if diff := cmp.Diff(want, got, byContent); diff != "" {
+				t.Log(diff)
+				return false
+			}
+		}
+		return true
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 10}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStepMergeLeavesTheOtherAlone(t *testing.T) {
+	a, b := randomStep(1), randomStep(2)
+	b.Clients = map[string]*Ledger{"x": randomLedger(3)}
+	before := sumSteps(t, b)
+	sum := sumSteps(t, a, b)
+	if err := sum.Merge(a); err != nil {
+		t.Fatal(err)
+	}
+	sum.Clients["x"].Record(0, 1, 2, Success)
+	if diff := cmp.Diff(before, sumSteps(t, b), byContent); diff != "" {
+		t.Errorf("merging changed what was merged (-before +after):\n%s", diff)
+	}
+}
+
+func TestStepMergeKeepsTheEquations(t *testing.T) {
+	property := func(seeds []uint64) bool {
+		sum := NewStep(2)
+		for _, seed := range seeds {
+			if err := sum.Merge(randomStep(seed)); err != nil {
+				return false
+			}
+		}
+		total, err := sum.Total()
+		if err != nil {
+			return false
+		}
+		outcomes := int64(0)
+		for _, n := range total.Outcomes {
+			outcomes += n
+		}
+		return outcomes == total.Sent && sum.Due == total.Sent+sum.Unsent && total.Response.Count() == total.Sent
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 10}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStepMergeTimes(t *testing.T) {
+	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
+	late := &Step{FirstStart: at(7), LastStart: at(7), Window: 3, ClockError: 9}
+	early := &Step{FirstStart: at(5), LastStart: at(5), Window: 8, ClockError: 2}
+	never := &Step{}
+	sum := &Step{Lateness: NewHistogram()}
+	for _, s := range []*Step{never, late, early, never} {
+		if err := sum.Merge(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !sum.FirstStart.Equal(at(5)) || !sum.LastStart.Equal(at(7)) || sum.Window != 8 || sum.ClockError != 9 {
+		t.Errorf("got %+v, want from 5 to 7, window 8, clock error 9", sum)
+	}
+}
+
+func TestStepMergeRefusesAnotherPlan(t *testing.T) {
+	if err := NewStep(2).Merge(NewStep(3)); err == nil {
+		t.Error("steps of 2 and 3 requests were merged")
+	}
+}
+
+func TestCompleted(t *testing.T) {
+	q := NewRequest()
+	for o := range q.Outcomes {
+		q.Outcomes[o] = 1 << o
+	}
+	if got, want := q.Completed(), int64(1|2|4|8|16); got != want {
+		t.Errorf("Completed() = %d, want %d: those with a whole response", got, want)
+	}
+}
+
+func TestRequestReset(t *testing.T) {
+	q := randomStep(5).Requests[0]
+	q.Reset()
+	if diff := cmp.Diff(NewRequest(), q, byContent); diff != "" {
+		t.Errorf("after Reset (-want +got):\n%s", diff)
+	}
+}

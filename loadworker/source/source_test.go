@@ -1,0 +1,164 @@
+package source
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+func mustNew(t *testing.T, c Config) *Source {
+	t.Helper()
+	s, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestRender(t *testing.T) {
+	s := mustNew(t, Config{
+		ClientHeader: "x-client-id",
+		Requests: []Request{{
+			Name: "create", Weight: 1, Method: "POST", Path: "/urls?u=${user}", Body: `{"n":${seq}}`,
+			Headers: []Header{
+				{"content-type", "application/json"}, {"X-Client-Id", "c${user}"}, {"host", "w${worker}.example"},
+			},
+		}, {
+			Name: "read", Weight: 1, Method: "GET", Path: "/",
+		}},
+	})
+	var b Buffer
+	s.Render(&b, 0, Vars{User: 4, Seq: 99, Worker: 2})
+	want := transport.Request{
+		Method: "POST", Path: []byte("/urls?u=4"), Body: []byte(`{"n":99}`), Host: []byte("w2.example"),
+		Headers: []transport.Header{
+			{Name: "Content-Type", Value: []byte("application/json")}, {Name: "X-Client-Id", Value: []byte("c4")},
+		},
+	}
+	if diff := cmp.Diff(want, b.Request); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+	if string(b.Client) != "c4" {
+		t.Errorf("client %q, want c4", b.Client)
+	}
+
+	// Nothing of the first is left in the second.
+	s.Render(&b, 1, Vars{})
+	want = transport.Request{Method: "GET", Path: []byte("/"), Body: []byte{}, Headers: []transport.Header{}}
+	if diff := cmp.Diff(want, b.Request); diff != "" {
+		t.Errorf("next request (-want +got):\n%s", diff)
+	}
+	if len(b.Client) != 0 {
+		t.Errorf("client %q of a request without the header, want none", b.Client)
+	}
+}
+
+// Growing the text must not spoil what was rendered before.
+func TestRenderKeepsEarlierPartsWhenItGrows(t *testing.T) {
+	long := strings.Repeat("x", 10_000)
+	s := mustNew(t, Config{Requests: []Request{{
+		Name: "a", Weight: 1, Method: "PUT", Path: "/${user}", Body: long,
+		Headers: []Header{{"A", long + "${seq}"}, {"B", "${worker}"}},
+	}}})
+	var b Buffer
+	s.Render(&b, 0, Vars{User: 1, Seq: 2, Worker: 3})
+	r := b.Request
+	if string(r.Path) != "/1" || string(r.Body) != long || string(r.Headers[0].Value) != long+"2" || string(r.Headers[1].Value) != "3" {
+		t.Errorf("path %q, body of %d, headers of %d and %q", r.Path, len(r.Body), len(r.Headers[0].Value), r.Headers[1].Value)
+	}
+}
+
+func TestTurnIsExactOverUsersAndTime(t *testing.T) {
+	var requests []Request
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		requests = append(requests, Request{Name: name, Weight: 1, Method: "GET", Path: "/"})
+	}
+	s := mustNew(t, Config{Requests: requests})
+	counts := make([]int, s.Len())
+	for user := range int64(25) {
+		for k := range int64(6) {
+			counts[s.Turn(user, k)]++
+		}
+	}
+	if diff := cmp.Diff([]int{30, 30, 30, 30, 30}, counts); diff != "" {
+		t.Errorf("25 users with 6 requests each (-want +got):\n%s", diff)
+	}
+}
+
+func TestExpected(t *testing.T) {
+	s := mustNew(t, Config{Requests: []Request{
+		{Name: "default", Weight: 1, Method: "GET", Path: "/"},
+		{Name: "listed", Weight: 1, Method: "GET", Path: "/", Expected: []int32{404, 429}},
+	}})
+	tests := []struct {
+		request, status int
+		want            bool
+	}{
+		{0, 199, false}, {0, 200, true}, {0, 302, true}, {0, 399, true}, {0, 400, false}, {0, 429, false},
+		{1, 200, false}, {1, 404, true}, {1, 429, true}, {1, 500, false},
+	}
+	for _, tt := range tests {
+		if got := s.Expected(tt.request, tt.status); got != tt.want {
+			t.Errorf("Expected(%s, %d) = %v, want %v", s.Name(tt.request), tt.status, got, tt.want)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Request)
+		want   string
+	}{
+		"an unknown variable in the body":   {func(r *Request) { r.Body = "${foo}" }, `request "r": body: unknown variable ${foo}; known are`},
+		"one in the path":                   {func(r *Request) { r.Path = "/${foo}" }, `request "r": path: unknown variable ${foo}`},
+		"one in a header":                   {func(r *Request) { r.Headers = []Header{{"X-A", "${foo}"}} }, `request "r": header "X-A": unknown variable ${foo}`},
+		"a path without a slash":            {func(r *Request) { r.Path = "a" }, `request "r": path: "a" must begin with a slash`},
+		"a space in the path":               {func(r *Request) { r.Path = "/a b" }, `request "r": path: " " at 2 must be percent-encoded`},
+		"a line break in the path":          {func(r *Request) { r.Path = "/ HTTP/1.1\r\nX: y" }, `request "r": path: " " at 1`},
+		"a fragment":                        {func(r *Request) { r.Path = "/a#b" }, `request "r": path: "#" at 2`},
+		"no method":                         {func(r *Request) { r.Method = "" }, `request "r": method: "" is no HTTP method`},
+		"a method with a space":             {func(r *Request) { r.Method = "GET /" }, `request "r": method: "GET /" is no HTTP method`},
+		"a header name with a space":        {func(r *Request) { r.Headers = []Header{{"X A", ""}} }, `request "r": header "X A": is no header name`},
+		"a line break in a header":          {func(r *Request) { r.Headers = []Header{{"X", "a\r\nB: c"}} }, `request "r": header "X": its value holds a control character`},
+		"a length that follows from others": {func(r *Request) { r.Headers = []Header{{"content-length", "5"}} }, `request "r": header "content-length": follows from the body; leave it out`},
+		"no weight":                         {func(r *Request) { r.Weight = 0 }, `request "r": weight: must be at least 1, is 0`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			bad := Request{Name: "r", Weight: 1, Method: "GET", Path: "/"}
+			tt.change(&bad)
+			good := Request{Name: "good", Weight: 1, Method: "GET", Path: "/"}
+			_, err := New(Config{Requests: []Request{good, bad}})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("New = %v, want …%s…", err, tt.want)
+			}
+		})
+	}
+	if _, err := New(Config{}); err == nil {
+		t.Error("New without requests = nil, want an error")
+	}
+}
+
+func TestNewNamesEveryMistake(t *testing.T) {
+	_, err := New(Config{Requests: []Request{
+		{Name: "a", Weight: 1, Method: "GET", Path: "x"},
+		{Name: "b", Weight: 1, Method: "GET", Path: "/", Body: "$"},
+	}})
+	if err == nil || !strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {
+		t.Errorf("New = %v, want both requests named", err)
+	}
+}
+
+func TestRenderAllocatesNothing(t *testing.T) {
+	s := mustNew(t, Config{Seed: 1, Requests: []Request{{
+		Name: "a", Weight: 1, Method: "POST", Path: "/${user}", Body: "${uuid} ${rand:1-9}", Headers: []Header{{"X", "${seq}"}},
+	}}})
+	var b Buffer
+	s.Render(&b, 0, Vars{})
+	if n := testing.AllocsPerRun(100, func() { s.Render(&b, 0, Vars{User: 5, Seq: 6}) }); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}

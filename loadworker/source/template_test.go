@@ -1,0 +1,142 @@
+package source
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func render(t *testing.T, text string, v Vars) string {
+	t.Helper()
+	template, err := Compile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Random
+	r.begin(1, v.Step, v.Seq)
+	return string(template.Append(nil, v, &r))
+}
+
+func TestTemplate(t *testing.T) {
+	v := Vars{User: 7, Seq: 1234567890123, Worker: 3}
+	tests := map[string]struct{ text, want string }{
+		"nothing":               {"", ""},
+		"no variable":           {"/path?x={y}", "/path?x={y}"},
+		"user":                  {"${user}", "7"},
+		"all numbers":           {"a${user}b${seq}c${worker}d", "a7b1234567890123c3d"},
+		"next to each other":    {"${user}${worker}", "73"},
+		"a dollar sign":         {"$$", "$"},
+		"no variable after it":  {"$${user}", "${user}"},
+		"a variable after it":   {"$$${user}", "$7"},
+		"one number at random":  {"${rand:5-5}", "5"},
+		"zero":                  {"${rand:0-0}", "0"},
+		"in JSON":               {`{"id": ${user}, "at": "$$${seq}"}`, `{"id": 7, "at": "$1234567890123"}`},
+		"letters beyond ASCII":  {"ä${user}ö", "ä7ö"},
+		"lines":                 {"a\n${user}\n", "a\n7\n"},
+		"a brace that is alone": {"}{", "}{"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := render(t, tt.text, v); got != tt.want {
+				t.Errorf("%q renders as %q, want %q", tt.text, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"an unknown variable":  {"a ${foo}", "unknown variable ${foo}; known are ${user}, ${seq}, ${worker}, ${uuid} and ${rand:a-b}; write $$ for a dollar sign"},
+		"a single dollar sign": {"cost: $5", "a single $; write $$ for a dollar sign"},
+		"one at the end":       {"$", "a single $; write $$ for a dollar sign"},
+		"no closing brace":     {"${user", "${user has no closing brace"},
+		"nothing in braces":    {"${}", "unknown variable ${}"},
+		"a space":              {"${ user}", "unknown variable ${ user}"},
+		"upper case":           {"${User}", "unknown variable ${User}"},
+		"a range of one":       {"${rand:5}", "${rand:5}: must be ${rand:a-b} with integers 0 <= a <= b"},
+		"a range upside down":  {"${rand:6-5}", "${rand:6-5}: must be"},
+		"a negative range":     {"${rand:-1-5}", "${rand:-1-5}: must be"},
+		"a range of letters":   {"${rand:a-b}", "${rand:a-b}: must be"},
+		"a range too large":    {"${rand:0-9223372036854775808}", "must be"},
+		"no range":             {"${rand:}", "must be"},
+		"a long name":          {"${" + strings.Repeat("x", 1000) + "}", "unknown variable ${" + strings.Repeat("x", 40) + "…};"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Compile(tt.text)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Compile(%q) = %v, want …%s…", tt.text, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestRandomIntegersCoverTheirRangeEvenly(t *testing.T) {
+	template, err := Compile("${rand:10-13}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	var r Random
+	const n = 40000
+	for seq := range int64(n) {
+		r.begin(42, 0, seq)
+		counts[string(template.Append(nil, Vars{}, &r))]++
+	}
+	for _, value := range []string{"10", "11", "12", "13"} {
+		// 10,000 each, with a standard deviation of 87.
+		if c := counts[value]; c < 9500 || c > 10500 {
+			t.Errorf("%s came %d times of %d, want about a quarter", value, c, n)
+		}
+	}
+	if len(counts) != 4 {
+		t.Errorf("%d different values, want 4", len(counts))
+	}
+}
+
+func TestUUID(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	seen := map[string]bool{}
+	for step := range int32(3) {
+		for seq := range int64(1000) {
+			id := render(t, "${uuid}", Vars{Seq: seq, Step: step})
+			if !form.MatchString(id) {
+				t.Fatalf("%q is no UUID of version 4", id)
+			}
+			if seen[id] {
+				t.Fatalf("%s came twice", id)
+			}
+			seen[id] = true
+		}
+	}
+}
+
+func TestTheSameSeedGivesTheSameText(t *testing.T) {
+	v := Vars{Seq: 5, Step: 1}
+	first, again := render(t, "${uuid} ${rand:0-1000000}", v), render(t, "${uuid} ${rand:0-1000000}", v)
+	if first != again {
+		t.Errorf("%q and then %q", first, again)
+	}
+	v.Worker, v.User = 9, 9
+	if other := render(t, "${uuid} ${rand:0-1000000}", v); other != first {
+		t.Errorf("another worker renders %q instead of %q", other, first)
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, seed := range []string{"", "$", "$$", "${user}", "${rand:1-2}", "${rand:", "a$${seq}", "${uuid", "${}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		template, err := Compile(text)
+		if err != nil {
+			return
+		}
+		var r Random
+		r.begin(1, 2, 3)
+		out := string(template.Append(nil, Vars{User: 1, Seq: 2, Worker: 3}, &r))
+		if !strings.Contains(text, "$") && out != text {
+			t.Errorf("%q has no variable but renders as %q", text, out)
+		}
+	})
+}
