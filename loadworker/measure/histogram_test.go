@@ -176,7 +176,7 @@ func TestMergeIsAssociativeAndCommutative(t *testing.T) {
 		}
 		return want.Count() == int64(len(x)+len(y)+len(z))
 	}
-	if err := quick.Check(property, &quick.Config{MaxCount: 50}); err != nil {
+	if err := quick.Check(property, &quick.Config{MaxCount: 15}); err != nil {
 		t.Error(err)
 	}
 }

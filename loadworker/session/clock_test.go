@@ -1,0 +1,91 @@
+package session
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+func TestClockTakesTheMiddleOfTheRoundTrip(t *testing.T) {
+	base := time.Now()
+	c := newClock(base)
+	c.add(base, base.Add(10*time.Millisecond), 5000)
+	if got := c.remote(base.Add(5 * time.Millisecond)).UnixNano(); got != 5000 {
+		t.Errorf("in the middle the coordinator's clock shows %d, want 5000", got)
+	}
+	if got := c.local(5000+int64(time.Second), base); !got.Equal(base.Add(1005 * time.Millisecond)) {
+		t.Errorf("a second later is %v after the probe, want 1.005s", got.Sub(base))
+	}
+	if got := c.bound(base.Add(5 * time.Millisecond)); got != 5*time.Millisecond {
+		t.Errorf("error %v, want half the round trip", got)
+	}
+}
+
+func TestClockPrefersTheShortestRoundTripUntilItIsOld(t *testing.T) {
+	base := time.Now()
+	c := newClock(base)
+	c.add(base, base.Add(40*time.Millisecond), 0)
+	c.add(base, base.Add(2*time.Millisecond), 1e9)
+	c.add(base, base.Add(90*time.Millisecond), 2e9)
+	if s, _ := c.best(base); s.theirs != 1e9 {
+		t.Errorf("took the sample %+v, want the one with 2 ms", s)
+	}
+	// 10 s later a sample may be a millisecond wrong by drift alone, so that one
+	// of 3 ms that is fresh is better.
+	later := base.Add(10 * time.Second)
+	c.add(later, later.Add(3*time.Millisecond), 11e9)
+	if s, bound := c.best(later); s.theirs != 11e9 || bound < 1500*time.Microsecond || bound > 1501*time.Microsecond {
+		t.Errorf("took the sample %+v with error %v, want the fresh one with 1.5 ms", s, bound)
+	}
+}
+
+func TestClockErrorHolds(t *testing.T) {
+	const offset = -7 * time.Hour
+	r := rand.New(rand.NewPCG(1, 2))
+	base := time.Now()
+	for range 200 {
+		c := newClock(base)
+		for range probes {
+			sent := base.Add(time.Duration(r.Int64N(int64(time.Second))))
+			there, back := time.Duration(r.Int64N(5e6)), time.Duration(r.Int64N(50e6))
+			c.add(sent, sent.Add(there+back), sent.Add(there+offset).UnixNano())
+		}
+		at := base.Add(time.Second)
+		wrong := c.remote(at).Sub(at.Add(offset)).Abs()
+		if bound := c.bound(at); wrong > bound {
+			t.Fatalf("wrong by %v, more than the error of %v", wrong, bound)
+		}
+	}
+}
+
+func TestClockMarks(t *testing.T) {
+	c := newClock(time.Now())
+	at := time.Now().Add(123456789)
+	if got := c.unmark(c.mark(at)); !got.Equal(at) {
+		t.Errorf("unmark(mark(t)) is %v off", got.Sub(at))
+	}
+}
+
+func TestClockIgnoresAnAnswerFromTheFuture(t *testing.T) {
+	base := time.Now()
+	c := newClock(base)
+	c.add(base.Add(time.Hour), base, 1)
+	if c.known() {
+		t.Error("it took the answer to a probe that it cannot have sent")
+	}
+}
+
+func TestClockKeepsALimitedNumberOfSamples(t *testing.T) {
+	base := time.Now()
+	c := newClock(base)
+	for i := range int64(3 * samples) {
+		c.add(base, base.Add(time.Millisecond), i)
+	}
+	if len(c.samples) != samples || c.samples[0].theirs != 2*samples {
+		t.Errorf("%d samples from number %d, want the last %d", len(c.samples), c.samples[0].theirs, samples)
+	}
+	c.forget()
+	if c.known() {
+		t.Error("it remembers after forget")
+	}
+}

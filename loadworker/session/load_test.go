@@ -1,0 +1,104 @@
+package session
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+)
+
+// Every kind of load goes through the whole worker, and what it says is what
+// the server counted.
+func TestEveryLoad(t *testing.T) {
+	share := &workerv1.Share{First: 1, Stride: 2, Count: 5}
+	loads := map[string]*workerv1.Step{
+		"paced":    {Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 100e6, DurationNanos: int64(300 * time.Millisecond)}}},
+		"closed":   {Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: int64(100 * time.Millisecond)}}},
+		"burst":    {Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 3, LimitNanos: int64(time.Minute)}}},
+		"arrivals": {Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 100e6, DurationNanos: int64(100 * time.Millisecond)}}},
+	}
+	for name, step := range loads {
+		t.Run(name, func(t *testing.T) {
+			server := newTarget(t, nil)
+			c := startCoordinator(t)
+			w := startWorker(t, c)
+			step.Share, step.Total = share, 10
+			s := c.hello(t)
+			s.say(t, assign(assignment(server.URL, step)))
+			c.ready(t)
+			s.say(t, start(0, 50*time.Millisecond))
+			_, got := c.final(t, 0)
+			q := got.Requests[0]
+			if q.Sent != server.served.Load() || q.Outcomes[measure.Success] != q.Sent || got.Due != q.Sent+got.Unsent || q.Sent == 0 {
+				t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.served.Load())
+			}
+			s.say(t, acknowledge(1))
+			s.say(t, finish())
+			w.ends(t, nil)
+		})
+	}
+}
+
+// The protocol refuses a whole snapshot for one client's name that is too long,
+// so the worker must not keep a ledger for it.
+func TestLongClientNamesDoNotSpoilTheSnapshot(t *testing.T) {
+	server := newTarget(t, nil)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	a := assignment(server.URL, burst(0, 2, 2))
+	a.ClientHeader = "X-Client"
+	a.Requests[0].Headers = []*workerv1.Header{{Name: "X-Client", Value: strings.Repeat("x", wire.MaxClientBytes-1) + "${user}0"}}
+	s := c.hello(t)
+	s.say(t, assign(a))
+	c.ready(t)
+	s.say(t, start(0, 0))
+	if _, got := c.final(t, 0); got.Untracked != 4 || len(got.Clients) != 0 {
+		t.Errorf("%d untracked, %d clients; want 4 and none", got.Untracked, len(got.Clients))
+	}
+	s.say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestAssignmentOfAnotherWorkerIsIgnored(t *testing.T) {
+	server := newTarget(t, nil)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	wrong := assignment("http://127.0.0.1:1", burst(0, 1, 1))
+	wrong.Worker = 5
+	s := c.hello(t)
+	s.say(t, assign(wrong))
+	s.say(t, assign(assignment(server.URL, burst(0, 1, 1))))
+	s.say(t, assign(assignment("http://127.0.0.1:1", burst(0, 9, 9)))) // a second one never counts
+	c.ready(t)
+	s.say(t, start(7, 0)) // no such step
+	s.say(t, start(0, 0))
+	if _, got := c.final(t, 0); got.Requests[0].Sent != 1 {
+		t.Errorf("sent %d, want 1", got.Requests[0].Sent)
+	}
+	s.say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestFinishInMidStepEndsAtOnce(t *testing.T) {
+	server := newTarget(t, nil)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	s := c.hello(t)
+	s.say(t, assign(assignment(server.URL, closedUsers(0, 2, time.Hour))))
+	c.ready(t)
+	s.say(t, start(0, 0))
+	c.live(t, "requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })
+	s.say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestEndedEarlyWithoutAStep(t *testing.T) {
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	c.hello(t)
+	w.cancel()
+	w.ends(t, ErrUnfinished)
+}

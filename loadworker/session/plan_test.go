@@ -1,0 +1,85 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+)
+
+func TestToStep(t *testing.T) {
+	share := &workerv1.Share{First: 1, Stride: 4, Count: 25}
+	tests := map[string]struct {
+		in   *workerv1.Step
+		want attack.Load
+	}{
+		"paced users": {
+			&workerv1.Step{Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 5e6, DurationNanos: 6e9}}},
+			attack.PacedUsers{Rate: 5e6, Duration: 6 * time.Second},
+		},
+		"closed users": {
+			&workerv1.Step{Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 6e9}}},
+			attack.ClosedUsers{Duration: 6 * time.Second},
+		},
+		"a burst": {
+			&workerv1.Step{Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 7, LimitNanos: 6e9}}},
+			attack.Burst{Requests: 7, Limit: 6 * time.Second},
+		},
+		"arrivals": {
+			&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 5e6, DurationNanos: 6e9}}},
+			attack.Arrivals{Rate: 5e6, Duration: 6 * time.Second},
+		},
+		"something new": {&workerv1.Step{}, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tt.in.Index, tt.in.Share, tt.in.Total = 3, share, 100
+			want := attack.Step{Index: 3, Share: pace.Share{First: 1, Stride: 4, Count: 25}, Total: 100, Load: tt.want}
+			if diff := cmp.Diff(want, toStep(tt.in)); diff != "" {
+				t.Errorf("toStep (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestToSource(t *testing.T) {
+	got := toSource(&workerv1.Assignment{
+		ClientHeader: "X-Client", Seed: 9,
+		Requests: []*workerv1.Request{{
+			Name: "n", Kind: "Write", Weight: 2, Method: "POST", Path: "/p", Body: []byte("b"), ExpectedStatus: []int32{201},
+			Headers: []*workerv1.Header{{Name: "H", Value: "v"}},
+		}},
+	})
+	want := source.Config{ClientHeader: "X-Client", Seed: 9, Requests: []source.Request{{
+		Name: "n", Weight: 2, Method: "POST", Path: "/p", Body: "b", Expected: []int32{201},
+		Headers: []source.Header{{Name: "H", Value: "v"}},
+	}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("toSource (-want +got):\n%s", diff)
+	}
+}
+
+func TestPlanSteps(t *testing.T) {
+	p := &plan{steps: []attack.Step{{Index: 0}, {Index: 2}, {Index: 5}}}
+	var got []string
+	for _, i := range []int32{-1, 0, 1, 2, 5} {
+		next, ok := p.after(i)
+		got = append(got, fmt.Sprintf("%d: %d %v", i, next.Index, ok))
+	}
+	want := []string{"-1: 0 true", "0: 2 true", "1: 2 true", "2: 5 true", "5: 0 false"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("step after (-want +got):\n%s", diff)
+	}
+	if _, err := p.step(1); err == nil || err.Error() != "step 1 is not in the assignment" {
+		t.Errorf("step(1) = %v, want an error", err)
+	}
+	if s, err := p.step(2); err != nil || s.Index != 2 {
+		t.Errorf("step(2) = %v, %v", s, err)
+	}
+}
