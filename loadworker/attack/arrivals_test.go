@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
 func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
@@ -110,5 +112,53 @@ func TestArrivalsWithoutAShare(t *testing.T) {
 	got := drive(t, r, Step{Share: pace.Share{First: 5, Stride: 9}, Total: 5, Load: Arrivals{Rate: 50e6, Duration: 100 * time.Millisecond}})
 	if got.Due != 0 || len(o.served()) != 0 || got.Window != 100*time.Millisecond {
 		t.Errorf("due %d, served %d, window %v; want 0, 0, 100ms", got.Due, len(o.served()), got.Window)
+	}
+}
+
+// Vegeta's client would follow a redirect: what it sees has no place to go to.
+func TestArrivalsDoNotFollowRedirects(t *testing.T) {
+	for _, code := range []int{301, 302, 307, 308} {
+		o := newOracle(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(code)
+		})
+		r := newTestRunner(t, setup{url: o.URL})
+		isSchedule(t, drive(t, r, arrivalsStep(100e6, 100*time.Millisecond)), o, 10)
+	}
+}
+
+func TestPoolBoundsWhatIsOpened(t *testing.T) {
+	made := 0
+	dialer, err := transport.NewDialer(transport.Config{URL: "http://x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPool(nil, 2, func() *client {
+		made++
+		return &client{conn: dialer.NewConn()}
+	})
+	stop := make(chan struct{})
+	first, _ := p.take(stop)
+	if second, ok := p.take(stop); !ok || !first.opening || !second.opening || made != 2 {
+		t.Fatalf("two loans: %v, %v, %d made; want two to be opened", first, second, made)
+	}
+	third := make(chan loan)
+	go func() {
+		l, _ := p.take(stop)
+		third <- l
+	}()
+	p.opened() // one is open: the next may be opened
+	if l := <-third; !l.opening || made != 3 {
+		t.Errorf("the third loan is %v, %d made", l, made)
+	}
+	// The client that could not be opened comes back cold, and is used again.
+	p.opened()
+	p.give(first.client)
+	if l, ok := p.take(stop); !ok || l.client != first.client || !l.opening {
+		t.Errorf("the next loan is %v, want the cold client, to be opened", l)
+	}
+	close(stop)
+	if l, ok := p.take(stop); ok {
+		t.Errorf("a loan of %v although it was stopped", l)
 	}
 }

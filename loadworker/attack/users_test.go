@@ -203,9 +203,6 @@ func TestClosedUsersSendUntilTheWindowCloses(t *testing.T) {
 	if q.Service.Min() < 5*time.Millisecond {
 		t.Errorf("shortest service %v, want at least the 5 ms that the server takes", q.Service.Min())
 	}
-	if got.Lateness.Max() >= 5*time.Millisecond && got.Lateness.Mean() >= 5*time.Millisecond {
-		t.Errorf("lateness of %v holds the target's time: it counts from when the user is free", got.Lateness.Mean())
-	}
 }
 
 func TestDrainIsNotPartOfTheWindow(t *testing.T) {

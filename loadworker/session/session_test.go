@@ -1,13 +1,9 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
-	"os"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -217,95 +213,6 @@ func TestStopStepOfAStepThatNeverBegan(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	server := newTarget(t, nil)
-	tests := map[string]struct {
-		change  func(*workerv1.Assignment)
-		config  func(*Config)
-		reason  string
-		message string
-	}{
-		"an unknown variable": {
-			change:  func(a *workerv1.Assignment) { a.Requests[0].Body = []byte("${foo}") },
-			reason:  "InvalidSpec",
-			message: `request "read": body: unknown variable ${foo}`,
-		},
-		"a load of an unknown kind": {
-			change:  func(a *workerv1.Assignment) { a.Steps[0].Load = nil },
-			reason:  "InvalidSpec",
-			message: "step 0: no load of a known kind",
-		},
-		"more users than descriptors": {
-			change:  func(a *workerv1.Assignment) { a.Steps[0] = burst(0, 2500, 1) },
-			config:  func(c *Config) { c.Limits = func() Limits { return Limits{Descriptors: 1064, Ports: 28232} } },
-			reason:  "WorkerRefused",
-			message: "step 0 gives the worker 2500 users, but it can hold 1000 connections (1064 file descriptors, 28232 ports): set spec.parallelism to 3 or more",
-		},
-		"a loopback address": {
-			change:  func(a *workerv1.Assignment) { a.Target.AllowSpecialAddresses = false },
-			reason:  "TargetUnreachable",
-			message: "address 127.0.0.1 is refused: a loopback address",
-		},
-		"a name that does not resolve": {
-			change: func(a *workerv1.Assignment) { a.Target.Url = "http://nowhere.invalid" },
-			config: func(c *Config) {
-				c.Lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, nil }
-			},
-			reason:  "TargetUnreachable",
-			message: "target http://nowhere.invalid: resolve: lookup nowhere.invalid: no address",
-		},
-		"a port that nobody listens on": {
-			change:  func(a *workerv1.Assignment) { a.Target.Url = "http://127.0.0.1:1" },
-			reason:  "TargetUnreachable",
-			message: "connection refused",
-		},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			c := startCoordinator(t)
-			w := startWorker(t, c, func(c *Config) {
-				if tt.config != nil {
-					tt.config(c)
-				}
-			})
-			a := assignment(server.URL, burst(0, 1, 1))
-			tt.change(a)
-			s := c.hello(t)
-			s.say(t, assign(a))
-			got := c.readiness(t)
-			if got.GetReady() || got.GetReason() != tt.reason || !strings.Contains(got.GetMessage(), tt.message) {
-				t.Errorf("readiness = %v, want %s: …%s…", got, tt.reason, tt.message)
-			}
-			s.say(t, finish())
-			w.ends(t, nil)
-		})
-	}
-}
-
-func TestReadyOnceTheTargetResolves(t *testing.T) {
-	server := newTarget(t, nil)
-	port := server.URL[strings.LastIndex(server.URL, ":"):]
-	var there atomic.Bool
-	c := startCoordinator(t)
-	w := startWorker(t, c, func(c *Config) {
-		c.Lookup = func(context.Context, string) ([]netip.Addr, error) {
-			if there.Load() {
-				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
-			}
-			return nil, nil
-		}
-	})
-	s := c.hello(t)
-	s.say(t, assign(assignment("http://late.test"+port, burst(0, 1, 1))))
-	if r := c.readiness(t); r.GetReason() != "TargetUnreachable" {
-		t.Errorf("readiness = %v, want TargetUnreachable", r)
-	}
-	there.Store(true)
-	c.ready(t)
-	s.say(t, finish())
-	w.ends(t, nil)
-}
-
 func TestEndedEarlyHandsOverWhatItMeasured(t *testing.T) {
 	server := newTarget(t, nil)
 	c := startCoordinator(t)
@@ -321,55 +228,4 @@ func TestEndedEarlyHandsOverWhatItMeasured(t *testing.T) {
 	}
 	s.say(t, acknowledge(1))
 	w.ends(t, ErrUnfinished)
-}
-
-func TestTokenIsReadAtEachConnection(t *testing.T) {
-	c := startCoordinator(t)
-	var file string
-	w := startWorker(t, c, func(c *Config) { file = c.TokenFile })
-	s := c.hello(t)
-	c.mu.Lock()
-	c.token = "rotated"
-	c.mu.Unlock()
-	if err := os.WriteFile(file, []byte("rotated"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.hangUp <- errors.New("again")
-	c.hello(t).say(t, finish())
-	w.ends(t, nil)
-}
-
-func TestGivesUp(t *testing.T) {
-	c := startCoordinator(t)
-	w := startWorker(t, c, func(c *Config) {
-		c.Coordinator, c.GiveUp = "127.0.0.1:1", time.Nanosecond
-	})
-	select {
-	case err := <-w.ended:
-		if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1 was unreachable") {
-			t.Errorf("ended with %v, want that the coordinator was unreachable", err)
-		}
-	case <-time.After(patience):
-		t.Fatal("the worker did not give up")
-	}
-}
-
-func TestRefusesAnUnknownCertificate(t *testing.T) {
-	c, other := startCoordinator(t), startCoordinator(t)
-	w := startWorker(t, c, func(c *Config) { c.CA, c.GiveUp = other.ca, time.Nanosecond })
-	select {
-	case err := <-w.ended:
-		if err == nil || !strings.Contains(err.Error(), "certificate") {
-			t.Errorf("ended with %v, want that the certificate is refused", err)
-		}
-	case <-time.After(patience):
-		t.Fatal("the worker did not end")
-	}
-}
-
-func TestRunRefusesATextThatIsNoCertificate(t *testing.T) {
-	err := Run(context.Background(), Config{Coordinator: "127.0.0.1:1", CA: []byte("no PEM")})
-	if err == nil || !strings.Contains(err.Error(), "coordinator CA") {
-		t.Errorf("Run = %v, want an error about the CA", err)
-	}
 }

@@ -3,12 +3,9 @@ package transport
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -258,142 +255,6 @@ func TestCutWhileDialling(t *testing.T) {
 	}()
 	if _, err := c.Do(ctx, aGet, far()); !errors.Is(err, ErrCut) {
 		t.Errorf("Do = %v, want ErrCut", err)
-	}
-}
-
-func TestTLS(t *testing.T) {
-	var proto atomic.Value
-	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		proto.Store(r.Proto)
-	}))
-	defer server.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(server.Certificate())
-	d := newTestDialer(t, Config{URL: server.URL, TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}})
-	c := d.NewConn()
-	defer c.Close()
-	for range 3 {
-		do(t, c, 200)
-		c.used = time.Time{} // looks at the connection before the next
-	}
-	if n := d.Opened(); n != 1 || proto.Load() != "HTTP/1.1" {
-		t.Errorf("%d connections opened, protocol %v; want 1 and HTTP/1.1", n, proto.Load())
-	}
-}
-
-func TestTLSOutcomes(t *testing.T) {
-	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
-	secure.StartTLS()
-	defer secure.Close()
-	plain := scripted(t, stays(func(c *net.TCPConn, _ *bufio.Reader) { _, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.2\r\n") }))
-	tests := map[string]struct {
-		url  string
-		want measure.Outcome
-	}{
-		"an unknown authority": {secure.URL, measure.TLS},
-		"no TLS there":         {strings.Replace(plain, "http:", "https:", 1), measure.TLS},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			c := newTestDialer(t, Config{URL: tt.url}).NewConn()
-			_, err := c.Do(context.Background(), aGet, far())
-			if got := Classify(err); err == nil || got != tt.want {
-				t.Errorf("Do = %v, of class %v, want %v", err, got, tt.want)
-			}
-		})
-	}
-}
-
-func TestNewDialerRefuses(t *testing.T) {
-	tests := map[string]string{
-		"":                       `target url "": no host`,
-		"shop":                   `target url "shop": no host`,
-		"ftp://shop":             `target url "ftp://shop": scheme must be http or https`,
-		"http://shop/path":       `target url "http://shop/path": must be scheme and host only; put the path into requests`,
-		"http://shop?a=b":        `target url "http://shop?a=b": must be scheme and host only; put the path into requests`,
-		"http://u:secret@shop":   `target url "http://u:xxxxx@shop": must be scheme and host only; put the path into requests`,
-		"http://shop:0":          `target url "http://shop:0": port must be between 1 and 65535`,
-		"http://shop:65536":      `target url "http://shop:65536": port must be between 1 and 65535`,
-		"http://[::1%25eth0]:80": "",
-		"http://shop/":           "",
-		"https://shop:8443":      "",
-	}
-	for url, want := range tests {
-		t.Run(url, func(t *testing.T) {
-			got := ""
-			if _, err := NewDialer(Config{URL: url}); err != nil {
-				got = err.Error()
-			}
-			if got != want {
-				t.Errorf("NewDialer(%q) = %q, want %q", url, got, want)
-			}
-		})
-	}
-}
-
-func TestDialerTakesTheAddressesInTurn(t *testing.T) {
-	lis, err := net.Listen("tcp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = lis.Close() }()
-	lookup := func(context.Context, string) ([]netip.Addr, error) {
-		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}, nil
-	}
-	_, port, err := net.SplitHostPort(lis.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := newTestDialer(t, Config{URL: "http://a.test:" + port, Lookup: lookup})
-	seen := map[string]int{}
-	for range 4 {
-		if err := d.Probe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		conn, err := lis.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		host, _, _ := net.SplitHostPort(conn.LocalAddr().String())
-		seen[host]++
-		_ = conn.Close()
-	}
-	if seen["127.0.0.1"] != 2 || seen["127.0.0.2"] != 2 {
-		t.Errorf("connections by address: %v, want 2 each", seen)
-	}
-	if d.Opened() != 0 {
-		t.Errorf("%d connections opened for requests, want none: they were probes", d.Opened())
-	}
-}
-
-func TestDialerTriesTheOtherAddresses(t *testing.T) {
-	url := scripted(t, stays(answers(empty)), stays(answers(empty)))
-	port := url[strings.LastIndex(url, ":"):]
-	d := newTestDialer(t, Config{URL: "http://a.test" + port, Lookup: func(context.Context, string) ([]netip.Addr, error) {
-		return []netip.Addr{netip.MustParseAddr("127.9.9.9"), netip.MustParseAddr("127.0.0.1")}, nil
-	}})
-	for range 2 {
-		if err := d.Probe(t.Context()); err != nil {
-			t.Errorf("Probe = %v, want that the second address is tried", err)
-		}
-	}
-}
-
-func TestPolicyHoldsForWhatANameResolvesTo(t *testing.T) {
-	d, err := NewDialer(Config{URL: "http://innocent.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
-		return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var refused *PolicyError
-	if err := d.Probe(t.Context()); !errors.As(err, &refused) {
-		t.Errorf("Probe = %v, want a PolicyError", err)
-	}
-	_, err = d.NewConn().Do(context.Background(), aGet, far())
-	if want := "address 169.254.169.254 is refused: a link-local address"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("Do = %v, want …%s…", err, want)
 	}
 }
 

@@ -1,0 +1,154 @@
+package attack
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+const ms = time.Millisecond
+
+func collect(t *testing.T, r *recorder) *measure.Step {
+	t.Helper()
+	s, err := r.collect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestLatenessIsTheGeneratorsOwn(t *testing.T) {
+	tests := map[string]struct {
+		h        hit
+		lateness time.Duration
+		late     int64
+	}{
+		"on time":                      {hit{due: 20 * ms, sent: 20 * ms}, 0, 0},
+		"the generator was late":       {hit{due: 20 * ms, sent: 23 * ms}, 3 * ms, 0},
+		"as late as is not late":       {hit{due: 20 * ms, sent: 30 * ms}, 10 * ms, 0},
+		"late":                         {hit{due: 20 * ms, sent: 31 * ms}, 11 * ms, 1},
+		"the user was busy":            {hit{due: 20 * ms, free: 200 * ms, sent: 200 * ms}, 0, 1},
+		"busy, and the generator late": {hit{due: 20 * ms, free: 200 * ms, sent: 202 * ms}, 2 * ms, 1},
+		"free long before":             {hit{due: 20 * ms, free: 5 * ms, sent: 21 * ms}, ms, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := newRecorder(1, nil)
+			r.began(0, &tt.h, nil)
+			s := collect(t, r)
+			// Times below 2 ms are exact, those above to 0.1 %.
+			off := (s.Lateness.Max() - tt.lateness).Abs()
+			if s.Lateness.Count() != 1 || off > tt.lateness/1000 || s.Requests[0].Late != tt.late {
+				t.Errorf("lateness %v, late %d; want %v, %d", s.Lateness.Max(), s.Requests[0].Late, tt.lateness, tt.late)
+			}
+		})
+	}
+}
+
+func TestRecorderCountsAnEnd(t *testing.T) {
+	h := hit{due: 10 * ms, sent: 11 * ms}
+	tests := map[string]struct {
+		res      result
+		expected int64
+		inWindow [2]int64 // completed, expected
+		counted  int64    // in the histograms
+	}{
+		"expected, in the window":   {result{received: 12 * ms, outcome: measure.Success, expected: true, inWindow: true}, 1, [2]int64{1, 1}, 1},
+		"expected, after it":        {result{received: 12 * ms, outcome: measure.Success, expected: true}, 1, [2]int64{0, 0}, 1},
+		"unexpected, in the window": {result{received: 12 * ms, outcome: measure.ServerError, inWindow: true}, 0, [2]int64{1, 0}, 1},
+		"no response":               {result{received: 12 * ms, outcome: measure.Timeout, inWindow: true}, 0, [2]int64{0, 0}, 1},
+		"unfinished":                {result{received: 12 * ms, outcome: measure.Unfinished, inWindow: true}, 0, [2]int64{0, 0}, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := newRecorder(1, nil)
+			r.began(0, &h, nil)
+			r.ended(0, &h, tt.res)
+			q := collect(t, r).Requests[0]
+			if diff := cmp.Diff(map[string]int64{tt.res.outcome.String(): 1}, outcomes(q)); diff != "" {
+				t.Errorf("outcomes (-want +got):\n%s", diff)
+			}
+			if q.Expected != tt.expected || q.CompletedInWindow != tt.inWindow[0] || q.ExpectedInWindow != tt.inWindow[1] {
+				t.Errorf("expected %d, in the window %d and %d; want %d, %v", q.Expected, q.CompletedInWindow, q.ExpectedInWindow, tt.expected, tt.inWindow)
+			}
+			if q.Response.Count() != tt.counted || q.Service.Count() != tt.counted {
+				t.Errorf("%d and %d times, want %d", q.Response.Count(), q.Service.Count(), tt.counted)
+			}
+			if tt.counted == 1 && (q.Response.Max().Round(ms) != 2*ms || q.Service.Max() != ms) {
+				t.Errorf("response %v, service %v; want 2ms, 1ms", q.Response.Max(), q.Service.Max())
+			}
+		})
+	}
+}
+
+// Collecting must neither lose nor double what is counted meanwhile.
+func TestCollectWhileCounting(t *testing.T) {
+	const users, each = 8, 2000
+	r := newRecorder(3, newClientLedgers(time.Minute))
+	var counting sync.WaitGroup
+	for u := range users {
+		counting.Go(func() {
+			for i := range each {
+				h := hit{request: i % 3, due: time.Duration(i) * ms, sent: time.Duration(i) * ms}
+				r.began(u, &h, []byte("c"))
+				r.ended(u, &h, result{received: h.sent + ms, outcome: measure.Success, expected: true})
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		counting.Wait()
+	}()
+	for running := true; running; {
+		select {
+		case <-over:
+			running = false
+		default:
+		}
+		s := collect(t, r)
+		sent, audited := int64(0), int64(0)
+		for i := range s.Requests {
+			q := &s.Requests[i]
+			sent += q.Sent
+			if q.Outcomes[measure.Success]+q.Outcomes[measure.Unfinished] != q.Sent || q.Outcomes[measure.Unfinished] > users {
+				t.Fatalf("request %d: sent %d, outcomes %v", i, q.Sent, outcomes(*q))
+			}
+		}
+		if ledger := s.Clients["c"]; ledger != nil {
+			for _, slice := range ledger.Slices {
+				audited += slice.Granted + slice.Denied + slice.Unknown
+			}
+		}
+		if audited > sent {
+			t.Fatalf("the ledgers hold %d requests, %d were sent", audited, sent)
+		}
+	}
+	if q := total(t, collect(t, r)); q.Sent != users*each || q.Response.Count() != users*each || q.Outcomes[measure.Unfinished] != 0 {
+		t.Errorf("in the end %d sent, %d times, want %d", q.Sent, q.Response.Count(), users*each)
+	}
+}
+
+func TestSamplesKeepTheFirst(t *testing.T) {
+	var s samples
+	if s.all() != nil {
+		t.Error("there are samples before the first failure")
+	}
+	asked := 0
+	text := func() string {
+		asked++
+		return "why"
+	}
+	for range 3 {
+		s.add(measure.Timeout, text)
+	}
+	s.add(measure.Reset, func() string { return "other" })
+	want := map[measure.Outcome]string{measure.Timeout: "why", measure.Reset: "other"}
+	if diff := cmp.Diff(want, s.all()); diff != "" || asked != 1 {
+		t.Errorf("asked %d times, samples (-want +got):\n%s", asked, diff)
+	}
+}

@@ -1,0 +1,102 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+func TestNewDialerRefuses(t *testing.T) {
+	tests := map[string]string{
+		"":                       `target url "": no host`,
+		"shop":                   `target url "shop": no host`,
+		"ftp://shop":             `target url "ftp://shop": scheme must be http or https`,
+		"http://shop/path":       `target url "http://shop/path": must be scheme and host only; put the path into requests`,
+		"http://shop?a=b":        `target url "http://shop?a=b": must be scheme and host only; put the path into requests`,
+		"http://u:secret@shop":   `target url "http://u:xxxxx@shop": must be scheme and host only; put the path into requests`,
+		"http://shop:0":          `target url "http://shop:0": port must be between 1 and 65535`,
+		"http://shop:65536":      `target url "http://shop:65536": port must be between 1 and 65535`,
+		"http://[::1%25eth0]:80": "",
+		"http://shop/":           "",
+		"https://shop:8443":      "",
+	}
+	for url, want := range tests {
+		t.Run(url, func(t *testing.T) {
+			got := ""
+			if _, err := NewDialer(Config{URL: url}); err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("NewDialer(%q) = %q, want %q", url, got, want)
+			}
+		})
+	}
+}
+
+func TestDialerTakesTheAddressesInTurn(t *testing.T) {
+	lis, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lis.Close() }()
+	lookup := func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}, nil
+	}
+	_, port, err := net.SplitHostPort(lis.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newTestDialer(t, Config{URL: "http://a.test:" + port, Lookup: lookup})
+	seen := map[string]int{}
+	for range 4 {
+		if err := d.Probe(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		conn, err := lis.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, _, _ := net.SplitHostPort(conn.LocalAddr().String())
+		seen[host]++
+		_ = conn.Close()
+	}
+	if seen["127.0.0.1"] != 2 || seen["127.0.0.2"] != 2 {
+		t.Errorf("connections by address: %v, want 2 each", seen)
+	}
+	if d.Opened() != 0 {
+		t.Errorf("%d connections opened for requests, want none: they were probes", d.Opened())
+	}
+}
+
+func TestDialerTriesTheOtherAddresses(t *testing.T) {
+	url := scripted(t, stays(answers(empty)), stays(answers(empty)))
+	port := url[strings.LastIndex(url, ":"):]
+	d := newTestDialer(t, Config{URL: "http://a.test" + port, Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.9.9.9"), netip.MustParseAddr("127.0.0.1")}, nil
+	}})
+	for range 2 {
+		if err := d.Probe(t.Context()); err != nil {
+			t.Errorf("Probe = %v, want that the second address is tried", err)
+		}
+	}
+}
+
+func TestPolicyHoldsForWhatANameResolvesTo(t *testing.T) {
+	d, err := NewDialer(Config{URL: "http://innocent.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *PolicyError
+	if err := d.Probe(t.Context()); !errors.As(err, &refused) {
+		t.Errorf("Probe = %v, want a PolicyError", err)
+	}
+	_, err = d.NewConn().Do(context.Background(), aGet, far())
+	if want := "address 169.254.169.254 is refused: a link-local address"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Do = %v, want …%s…", err, want)
+	}
+}
