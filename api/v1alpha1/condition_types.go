@@ -58,6 +58,14 @@ const (
 	ReasonHealthy = "Healthy"
 	// ReasonScheduleLag surfaces when the generator sent late by its own fault.
 	ReasonScheduleLag = "ScheduleLag"
+	// ReasonCPUThrottled surfaces when CPU limits held the workers back.
+	ReasonCPUThrottled = "CPUThrottled"
+	// ReasonDescriptorsExhausted surfaces when a worker could not connect because
+	// it had no file descriptor left.
+	ReasonDescriptorsExhausted = "DescriptorsExhausted"
+	// ReasonPortsExhausted surfaces when a worker could not connect because it had
+	// no local port left.
+	ReasonPortsExhausted = "PortsExhausted"
 )
 
 // ThresholdsMet: did the target keep what was asked?

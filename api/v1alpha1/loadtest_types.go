@@ -21,6 +21,9 @@ import (
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",fieldPath=".metadata",message="name must be at most 52 characters, so that the names of the worker pods fit"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.target == oldSelf.spec.target",fieldPath=".spec.target",reason="FieldValueForbidden",message="target cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.requests == oldSelf.spec.requests",fieldPath=".spec.requests",reason="FieldValueForbidden",message="requests cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.data) ? has(oldSelf.spec.data) && self.spec.data == oldSelf.spec.data : !has(oldSelf.spec.data))",fieldPath=".spec.data",reason="FieldValueForbidden",message="data cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.setup) ? has(oldSelf.spec.setup) && self.spec.setup == oldSelf.spec.setup : !has(oldSelf.spec.setup))",fieldPath=".spec.setup",reason="FieldValueForbidden",message="setup cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.seed) ? has(oldSelf.spec.seed) && self.spec.seed == oldSelf.spec.seed : !has(oldSelf.spec.seed))",fieldPath=".spec.seed",reason="FieldValueForbidden",message="seed cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.ladder) ? has(oldSelf.spec.ladder) && self.spec.ladder == oldSelf.spec.ladder : !has(oldSelf.spec.ladder))",fieldPath=".spec.ladder",reason="FieldValueForbidden",message="ladder cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.steps) ? has(oldSelf.spec.steps) && self.spec.steps == oldSelf.spec.steps : !has(oldSelf.spec.steps))",fieldPath=".spec.steps",reason="FieldValueForbidden",message="steps cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
@@ -66,6 +69,8 @@ type Decimal string
 // +kubebuilder:validation:XValidation:rule="has(self.ladder) != has(self.steps)",message="exactly one of ladder and steps must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || has(self.rateLimit) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".rateLimit",reason="FieldValueRequired",message="rateLimit must be set when a threshold is on overLimitGrants or falseDenials"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.seed) || self.requests.exists(r, has(r.name) && r.name == self.setup.seed.request)",fieldPath=".setup.seed.request",message="request must be the name of one of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.warmUp) || self.requests.exists(r, has(r.name) && r.name == self.setup.warmUp.request)",fieldPath=".setup.warmUp.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?terminate.orValue(false) || self.?terminate.orValue(false)",fieldPath=".terminate",reason="FieldValueForbidden",message="terminate cannot be taken back"
 type LoadTestSpec struct {
 	// target is the service under test.
@@ -80,6 +85,28 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.name) || self.exists_one(o, has(o.name) && o.name == r.name))",message="requests must have names that are unique"
 	Requests []Request `json:"requests"`
+
+	// data are tables of rows, whose columns the templates of requests name as
+	// ${column}. A column belongs to one table only.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Data []Data `json:"data,omitempty"`
+
+	// setup is what the workers send before they are ready. It is part of no
+	// result, and startDeadlineSeconds bounds it. Absent: nothing.
+	// +optional
+	Setup *Setup `json:"setup,omitempty"`
+
+	// seed is that of everything random: rows, ${uuid}, ${rand:a-b} and Poisson
+	// arrivals. The same seed with the same spec and as many workers sends the
+	// same requests. Absent: derived from metadata.uid, so that no two runs send
+	// the same.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9007199254740991
+	Seed *int64 `json:"seed,omitempty"`
 
 	// ladder is the short form of steps: one step for each number of users.
 	// Exactly one of ladder and steps is set.
@@ -130,8 +157,9 @@ type LoadTestSpec struct {
 	// +optional
 	Terminate bool `json:"terminate,omitempty"`
 
-	// startDeadlineSeconds is how long all workers may take to become ready,
-	// counted from status.startTime. After it the verdict is Error. Default 300.
+	// startDeadlineSeconds is how long all workers may take to become ready, their
+	// setup included, counted from status.startTime. After it the verdict is
+	// Error. Default 300.
 	// +optional
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=1
@@ -152,87 +180,4 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
-}
-
-// Target is the service under test.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="exactly one of url and service must be set"
-type Target struct {
-	// url is the base of every request, without a path: http://shortener:8080.
-	// The administrator decides which hosts are allowed.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@ ]+/?$')",message="url must be http:// or https:// with a host and without a path, such as http://shortener:8080"
-	URL string `json:"url,omitempty"`
-
-	// service is a Service of the LoadTest's own namespace.
-	// +optional
-	Service *ServiceReference `json:"service,omitempty"`
-
-	// timeout bounds each request, from when it is sent to the last byte of its
-	// response. Default 30s.
-	// +optional
-	// +kubebuilder:default="30s"
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="timeout must be a time from 1ms to 10m, such as 30s"
-	Timeout *metav1.Duration `json:"timeout,omitempty"`
-
-	// headers are sent with every request. A request's own header of the same
-	// name replaces one of these. Values may be templates, as in requests.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=32
-	Headers []Header `json:"headers,omitempty"`
-}
-
-// ServiceReference names a port of a Service.
-type ServiceReference struct {
-	// name is the Service's name.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
-	Name string `json:"name"`
-
-	// port is the Service's port number. Default 80.
-	// +optional
-	// +kubebuilder:default=80
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	Port int32 `json:"port,omitempty"`
-
-	// scheme is http or https. Default http.
-	// +optional
-	// +kubebuilder:default=http
-	Scheme Scheme `json:"scheme,omitempty"`
-}
-
-// Scheme is how a Service is spoken to.
-//
-// +kubebuilder:validation:Enum=http;https
-type Scheme string
-
-const (
-	// SchemeHTTP is plain HTTP.
-	SchemeHTTP Scheme = "http"
-	// SchemeHTTPS is HTTP over TLS.
-	SchemeHTTPS Scheme = "https"
-)
-
-// Header is an HTTP header.
-type Header struct {
-	// name is the header's name.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:Pattern="^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"
-	Name string `json:"name"`
-
-	// value is the header's value; it may be a template, as in requests.
-	// +required
-	// +kubebuilder:validation:MaxLength=4096
-	// +kubebuilder:validation:Pattern=`^[^\r\n\x00]*$`
-	Value string `json:"value"`
 }

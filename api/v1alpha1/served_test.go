@@ -17,7 +17,9 @@ import (
 func TestDefaults(t *testing.T) {
 	object := loadTest(t, apiserver.Namespace(t), `{
 		target: {url: null, service: {name: shortener}},
-		requests: [{}],
+		requests: [{name: create, expect: {}}],
+		data: [{name: a, configMapKeyRef: {name: rows, key: a.csv}, format: CSV}],
+		setup: {seed: {request: create, count: 1}},
 		steps: null, ladder: {users: [1], duration: 1s},
 		thresholds: [{metric: p95, max: 1s}]
 	}`)
@@ -31,10 +33,16 @@ func TestDefaults(t *testing.T) {
 	}
 	want := v1alpha1.LoadTestSpec{
 		Target: v1alpha1.Target{
-			Service: &v1alpha1.ServiceReference{Name: "shortener", Port: 80, Scheme: v1alpha1.SchemeHTTP},
-			Timeout: &metav1.Duration{Duration: 30 * time.Second},
+			Service:  &v1alpha1.ServiceReference{Name: "shortener", Port: 80, Scheme: v1alpha1.SchemeHTTP},
+			Protocol: v1alpha1.ProtocolHTTP1,
+			Timeout:  &metav1.Duration{Duration: 30 * time.Second},
 		},
-		Requests:             []v1alpha1.Request{{Weight: 1, Method: "GET", Path: "/"}},
+		Requests: []v1alpha1.Request{{Name: "create", Weight: 1, Method: "GET", Path: "/", Items: 1, Expect: &v1alpha1.Expectation{}}},
+		Data: []v1alpha1.Data{{
+			Name: "a", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "a.csv"},
+			Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform,
+		}},
+		Setup:                &v1alpha1.Setup{Seed: &v1alpha1.Seed{Request: "create", Count: 1, Choice: v1alpha1.DataChoiceUniform}},
 		Ladder:               &v1alpha1.Ladder{Users: []int32{1}, Duration: metav1.Duration{Duration: time.Second}},
 		Thresholds:           []v1alpha1.Threshold{{Metric: "p95", Max: new("1s"), OnBreach: v1alpha1.BreachContinue}},
 		StartDeadlineSeconds: new(int64(300)),
@@ -133,7 +141,7 @@ metadata: {name: wrong}
 		"unknown metric": {
 			spec: "{target: {url: http://a}, requests: [{}], ladder: {users: [1], duration: 1s}, thresholds: [{metric: latency, max: 1s}]}",
 			want: "The LoadTest \"wrong\" is invalid: \n" +
-				`* spec.thresholds[0].metric: Unsupported value: "latency": supported values: "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean", "failureRate", "rateLimitedRate", "unsentRate", "goodput", "throughput", "overLimitGrants", "falseDenials"` +
+				`* spec.thresholds[0].metric: Unsupported value: "latency": supported values: "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean", "failureRate", "rateLimitedRate", "unsentRate", "goodput", "throughput", "itemRate", "overLimitGrants", "falseDenials"` +
 				"\n* " + unchecked,
 		},
 		"both ladder and steps": {

@@ -57,6 +57,12 @@ var loadValidations = []validation{
 		invalid: "{steps: null, ladder: {users: [1], duration: 1s, ratePerUser: '0'}}",
 		want:    []string{`spec.ladder.ratePerUser: Invalid value: "0": must be a decimal number greater than 0, such as 12 or 0.5`},
 	},
+	{
+		name:    "warm-up of a rung of 61m",
+		valid:   "{steps: null, ladder: {users: [1], duration: 1s, warmUp: 1h}}",
+		invalid: "{steps: null, ladder: {users: [1], duration: 1s, warmUp: 61m}}",
+		want:    []string{`spec.ladder.warmUp: Invalid value: "61m": warmUp must be a time from 0s to 1h, such as 5s`},
+	},
 	// How much of it: steps.
 	{
 		name:    "no step",
@@ -204,6 +210,48 @@ var loadValidations = []validation{
 		valid:   "{steps: [{rate: '1', duration: 1s}]}",
 		invalid: "{steps: [{rate: '-1', duration: 1s}]}",
 		want:    []string{`spec.steps[0].rate: Invalid value: "-1": must be a decimal number greater than 0, such as 12 or 0.5`},
+	},
+	{
+		name:    "ramp of no rate",
+		valid:   "{steps: [{rate: '1', rampTo: '10', duration: 1s}]}",
+		invalid: "{steps: [{users: 1, rampTo: '10', duration: 1s}]}",
+		want:    []string{"spec.steps[0]: Invalid value: rampTo must not be set without rate"},
+	},
+	{
+		name:    "ramp to 0",
+		valid:   "{steps: [{rate: '10', rampTo: '0.1', duration: 1s}]}",
+		invalid: "{steps: [{rate: '10', rampTo: '0', duration: 1s}]}",
+		want:    []string{`spec.steps[0].rampTo: Invalid value: "0": must be a decimal number greater than 0, such as 12 or 0.5`},
+	},
+	{
+		name:    "arrivals",
+		valid:   "{steps: [{rate: '10', arrivals: Poisson, duration: 1s}]}",
+		invalid: "{steps: [{rate: '10', arrivals: Uniform, duration: 1s}]}",
+		want:    []string{`spec.steps[0].arrivals: Unsupported value: "Uniform": supported values: "Even", "Poisson"`},
+	},
+	{
+		name:    "arrivals of no rate",
+		valid:   "{steps: [{rate: '10', arrivals: Even, duration: 1s}]}",
+		invalid: "{steps: [{users: 1, requestsPerUser: 1, arrivals: Even}]}",
+		want:    []string{"spec.steps[0]: Invalid value: arrivals must not be set without rate"},
+	},
+	{
+		name:    "warm-up of a burst",
+		valid:   "{steps: [{users: 1, duration: 1s, warmUp: 5s}, {rate: '10', duration: 1s, warmUp: 0s}]}",
+		invalid: "{steps: [{users: 1, requestsPerUser: 1, warmUp: 5s}]}",
+		want:    []string{"spec.steps[0]: Invalid value: warmUp must not be set without duration"},
+	},
+	{
+		name:    "warm-up of a pause",
+		valid:   "{steps: [{pause: 1s}, {users: 1, duration: 1s, warmUp: 1h}]}",
+		invalid: "{steps: [{pause: 1s, warmUp: 5s}, {users: 1, duration: 1s}]}",
+		want:    []string{"spec.steps[0]: Invalid value: warmUp must not be set without duration"},
+	},
+	{
+		name:    "warm-up of 61m",
+		valid:   "{steps: [{users: 1, duration: 1s, warmUp: 60m}]}",
+		invalid: "{steps: [{users: 1, duration: 1s, warmUp: 61m}]}",
+		want:    []string{`spec.steps[0].warmUp: Invalid value: "61m": warmUp must be a time from 0s to 1h, such as 5s`},
 	},
 	{
 		name:    "rate per user of a step",

@@ -6,7 +6,7 @@ var thresholdValidations = []validation{
 		name:    "unknown metric",
 		valid:   "{thresholds: [{metric: p99.9, max: 1s}]}",
 		invalid: "{thresholds: [{metric: p42, max: 1s}]}",
-		want:    []string{`spec.thresholds[0].metric: Unsupported value: "p42": supported values: "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean", "failureRate", "rateLimitedRate", "unsentRate", "goodput", "throughput", "overLimitGrants", "falseDenials"`},
+		want:    []string{`spec.thresholds[0].metric: Unsupported value: "p42": supported values: "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max", "mean", "failureRate", "rateLimitedRate", "unsentRate", "goodput", "throughput", "itemRate", "overLimitGrants", "falseDenials"`},
 	},
 	{
 		name:    "no bound",
@@ -72,13 +72,19 @@ var thresholdValidations = []validation{
 		name:    "bound of goodput",
 		valid:   "{thresholds: [{metric: goodput, min: '0.5'}]}",
 		invalid: "{thresholds: [{metric: goodput, min: 1000/s}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput or throughput must be a number of requests per second such as 1000"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemRate must be a number per second such as 1000"},
 	},
 	{
 		name:    "bound of throughput",
 		valid:   "{thresholds: [{metric: throughput, max: '1000'}]}",
 		invalid: "{thresholds: [{metric: throughput, max: 1k}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput or throughput must be a number of requests per second such as 1000"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemRate must be a number per second such as 1000"},
+	},
+	{
+		name:    "bound of itemRate",
+		valid:   "{requests: [{name: append, items: 1000}], thresholds: [{metric: itemRate, min: '50000', requests: [append]}]}",
+		invalid: "{thresholds: [{metric: itemRate, min: 1%}]}",
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemRate must be a number per second such as 1000"},
 	},
 	{
 		name:    "bound of overLimitGrants",

@@ -111,6 +111,66 @@ var trafficValidations = []validation{
 		invalid: "{target: {headers: [{name: a, value: '1'}, {name: a, value: '2'}]}}",
 		want:    []string{`spec.target.headers[1]: Duplicate value: {"name":"a"}`},
 	},
+	{
+		name:    "header without a value",
+		valid:   "{target: {headers: [{name: a, valueFrom: {secretKeyRef: {name: api, key: token}}}]}}",
+		invalid: "{target: {headers: [{name: a}]}}",
+		want:    []string{"spec.target.headers[0]: Invalid value: exactly one of value and valueFrom must be set"},
+	},
+	{
+		name:    "header with two values",
+		valid:   "{requests: [{headers: [{name: a, valueFrom: {secretKeyRef: {name: api, key: token}}}]}]}",
+		invalid: "{requests: [{headers: [{name: a, value: '', valueFrom: {secretKeyRef: {name: api, key: token}}}]}]}",
+		want:    []string{"spec.requests[0].headers[0]: Invalid value: exactly one of value and valueFrom must be set"},
+	},
+	{
+		name:    "protocol",
+		valid:   "{target: {protocol: HTTP/2, disableKeepAlive: true}}",
+		invalid: "{target: {protocol: HTTP/3}}",
+		want:    []string{`spec.target.protocol: Unsupported value: "HTTP/3": supported values: "HTTP/1.1", "HTTP/2"`},
+	},
+	{
+		name:    "TLS of a URL that is not https",
+		valid:   "{target: {url: 'https://shortener', tls: {serverName: shortener.example.com, insecureSkipVerify: true}}}",
+		invalid: "{target: {tls: {insecureSkipVerify: true}}}",
+		want:    []string{"spec.target.tls: Forbidden: tls must not be set for a target that is not https"},
+	},
+	{
+		name:    "TLS of a service that is not https",
+		valid:   "{target: {url: null, service: {name: s, port: 443, scheme: https}, tls: {clientCertificate: {secretName: client}}}}",
+		invalid: "{target: {url: null, service: {name: s, port: 443}, tls: {clientCertificate: {secretName: client}}}}",
+		want:    []string{"spec.target.tls: Forbidden: tls must not be set for a target that is not https"},
+	},
+	{
+		name:    "certificates that are trusted in vain",
+		valid:   "{target: {url: 'https://s', tls: {ca: {configMapKeyRef: {name: ca, key: ca.crt}}, insecureSkipVerify: false}}}",
+		invalid: "{target: {url: 'https://s', tls: {ca: {secretKeyRef: {name: ca, key: ca.crt}}, insecureSkipVerify: true}}}",
+		want:    []string{"spec.target.tls: Invalid value: ca must not be set with insecureSkipVerify, which trusts every certificate"},
+	},
+	{
+		name:    "certificates of nowhere",
+		valid:   "{target: {url: 'https://s', tls: {ca: {secretKeyRef: {name: ca, key: ca.crt}}}}}",
+		invalid: "{target: {url: 'https://s', tls: {ca: {}}}}",
+		want:    []string{"spec.target.tls.ca: Invalid value: exactly one of configMapKeyRef and secretKeyRef must be set"},
+	},
+	{
+		name:    "server name",
+		valid:   "{target: {url: 'https://10.0.0.1', tls: {serverName: s.example.com}}}",
+		invalid: "{target: {url: 'https://10.0.0.1', tls: {serverName: 's:443'}}}",
+		want:    []string{`spec.target.tls.serverName: Invalid value: "s:443": spec.target.tls.serverName in body should match '^[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?$'`},
+	},
+	{
+		name:    "name of a Secret",
+		valid:   "{target: {headers: [{name: a, valueFrom: {secretKeyRef: {name: api.v2, key: .token}}}]}}",
+		invalid: "{target: {headers: [{name: a, valueFrom: {secretKeyRef: {name: ../api, key: token}}}]}}",
+		want:    []string{`spec.target.headers[0].valueFrom.secretKeyRef.name: Invalid value: "../api": spec.target.headers[0].valueFrom.secretKeyRef.name in body should match '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'`},
+	},
+	{
+		name:    "key of a Secret",
+		valid:   "{target: {headers: [{name: a, valueFrom: {secretKeyRef: {name: api, key: a_B-1.txt}}}]}}",
+		invalid: "{target: {headers: [{name: a, valueFrom: {secretKeyRef: {name: api, key: ..data}}}]}}",
+		want:    []string{`spec.target.headers[0].valueFrom.secretKeyRef.key: Invalid value: "..data": spec.target.headers[0].valueFrom.secretKeyRef.key in body should match '^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$'`},
+	},
 	// What to send.
 	{
 		name:    "no requests",
@@ -159,5 +219,41 @@ var trafficValidations = []validation{
 		valid:   "{requests: [{expect: {status: [201]}}]}",
 		invalid: "{requests: [{expect: {status: []}}]}",
 		want:    []string{"spec.requests[0].expect.status: Invalid value: 0: spec.requests[0].expect.status in body should have at least 1 items"},
+	},
+	{
+		name:    "body of two places",
+		valid:   "{requests: [{bodyFrom: {configMapKeyRef: {name: bodies, key: order.json}}}, {body: a}]}",
+		invalid: "{requests: [{body: a, bodyFrom: {configMapKeyRef: {name: bodies, key: order.json}}}]}",
+		want:    []string{"spec.requests[0]: Invalid value: at most one of body and bodyFrom must be set"},
+	},
+	{
+		name:    "body of a ConfigMap and a Secret",
+		valid:   "{requests: [{bodyFrom: {secretKeyRef: {name: bodies, key: order.json}}}]}",
+		invalid: "{requests: [{bodyFrom: {configMapKeyRef: {name: a, key: b}, secretKeyRef: {name: a, key: b}}}]}",
+		want:    []string{"spec.requests[0].bodyFrom: Invalid value: exactly one of configMapKeyRef and secretKeyRef must be set"},
+	},
+	{
+		name:    "items",
+		valid:   "{requests: [{items: 1000000}]}",
+		invalid: "{requests: [{items: 0}]}",
+		want:    []string{"spec.requests[0].items: Invalid value: 0: spec.requests[0].items in body should be greater than or equal to 1"},
+	},
+	{
+		name:    "path of an expected value",
+		valid:   "{requests: [{expect: {json: [{path: '.items[0].id', equals: '7'}, {path: '[2]', equals: ''}]}}]}",
+		invalid: "{requests: [{expect: {json: [{path: 'items', equals: '7'}]}}]}",
+		want:    []string{`spec.requests[0].expect.json[0].path: Invalid value: "items": spec.requests[0].expect.json[0].path in body should match '^([.][^.\[\]\s]+|\[[0-9]{1,9}\])+$'`},
+	},
+	{
+		name:    "two values expected of one path",
+		valid:   "{requests: [{expect: {json: [{path: .a, equals: '7'}, {path: .b, equals: '7'}]}}]}",
+		invalid: "{requests: [{expect: {json: [{path: .a, equals: '7'}, {path: .a, equals: '8'}]}}]}",
+		want:    []string{`spec.requests[0].expect.json[1]: Duplicate value: {"path":".a"}`},
+	},
+	{
+		name:    "largest body expected",
+		valid:   "{requests: [{expect: {maxBytes: 1}}]}",
+		invalid: "{requests: [{expect: {maxBytes: 0}}]}",
+		want:    []string{"spec.requests[0].expect.maxBytes: Invalid value: 0: spec.requests[0].expect.maxBytes in body should be greater than or equal to 1"},
 	},
 }

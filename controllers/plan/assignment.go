@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"hash/fnv"
-	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -27,21 +26,20 @@ func Workers(spec *v1alpha1.LoadTestSpec) int32 {
 	for _, s := range Steps(spec) {
 		workers = max(workers,
 			divideUp(int64(s.Users), perWorker),
-			divideUp(s.RateMicros, perWorker*micro))
+			divideUp(max(s.RateMicros, s.EndRateMicros), perWorker*micro))
 	}
 	return int32(min(workers, MaxWorkers))
 }
 
 // Assignments are the shares of the workers, by number. They share their
-// target and requests: read them, do not change them.
+// target, requests and data: read them, do not change them.
 func Assignments(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 	if refusal := checkSpec(&lt.Spec); refusal != nil {
 		return nil, fmt.Errorf("plan: %w", refusal)
 	}
 	workers := Workers(&lt.Spec)
 	steps := Steps(&lt.Spec)
-	target := &workerv1.Target{Url: targetURL(lt), TimeoutNanos: int64(Timeout(&lt.Spec))}
-	requests := requests(&lt.Spec)
+	target, requests, data := target(lt), requests(&lt.Spec), data(&lt.Spec)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
 		list[w] = &workerv1.Assignment{
@@ -52,7 +50,9 @@ func Assignments(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 			Requests:     requests,
 			Steps:        workerSteps(steps, w, workers),
 			ClientHeader: clientHeader(&lt.Spec),
-			Seed:         seed(string(lt.UID)),
+			Seed:         seed(lt),
+			Data:         data,
+			Setup:        setup(&lt.Spec, w, workers),
 		}
 	}
 	return list, nil
@@ -70,13 +70,15 @@ func workerSteps(steps []Step, worker, workers int32) []*workerv1.Step {
 }
 
 func workerStep(s Step, worker, workers int32) *workerv1.Step {
-	step := &workerv1.Step{Index: s.Index, Share: share(s.Total, worker, workers), Total: s.Total}
+	step := &workerv1.Step{Index: s.Index, Share: share(s.Total, worker, workers), Total: s.Total, WarmUpNanos: int64(s.WarmUp)}
 	nanos := int64(s.Duration)
 	switch {
 	case s.Burst:
 		step.Load = &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: s.RequestsPerUser, LimitNanos: nanos}}
 	case s.Users == 0:
-		step.Load = &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: s.RateMicros, DurationNanos: nanos}}
+		step.Load = &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{
+			TotalRateMicros: s.RateMicros, EndRateMicros: s.EndRateMicros, DurationNanos: nanos, Poisson: s.Poisson,
+		}}
 	case s.Scheduled():
 		step.Load = &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: s.RateMicros, DurationNanos: nanos}}
 	default:
@@ -106,21 +108,6 @@ func divideUp(n, by int64) int64 {
 	return quotient
 }
 
-func targetURL(lt *v1alpha1.LoadTest) string {
-	service := lt.Spec.Target.Service
-	if service == nil {
-		return strings.TrimSuffix(lt.Spec.Target.URL, "/")
-	}
-	scheme, port := service.Scheme, service.Port
-	if scheme == "" {
-		scheme = v1alpha1.SchemeHTTP
-	}
-	if port == 0 {
-		port = 80
-	}
-	return fmt.Sprintf("%s://%s.%s.svc:%d", scheme, service.Name, lt.Namespace, port)
-}
-
 func clientHeader(spec *v1alpha1.LoadTestSpec) string {
 	if spec.RateLimit == nil {
 		return ""
@@ -128,10 +115,14 @@ func clientHeader(spec *v1alpha1.LoadTestSpec) string {
 	return spec.RateLimit.ClientHeader
 }
 
-// seed is derived from the UID, so that an operator that restarts plans the
-// same run, and two runs of one spec do not send the same random values.
-func seed(uid string) int64 {
+// seed is that of the user, or derived from the UID: so an operator that
+// restarts plans the same run, and two runs of one spec do not send the same
+// random values.
+func seed(lt *v1alpha1.LoadTest) int64 {
+	if lt.Spec.Seed != nil {
+		return *lt.Spec.Seed
+	}
 	h := fnv.New64a()
-	h.Write([]byte(uid)) // never fails
+	h.Write([]byte(lt.UID)) // never fails
 	return int64(h.Sum64())
 }

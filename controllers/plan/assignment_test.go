@@ -48,6 +48,8 @@ func TestWorkers(t *testing.T) {
 		"the rate when it gives more":    {ladder(decimal("10"), 1000), 4},
 		"the users when they give more":  {ladder(decimal("0.1"), 10_000), 4},
 		"arrivals":                       {withSteps(v1alpha1.Step{Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
+		"the end of a ramp up":           {withSteps(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
+		"the start of a ramp down":       {withSteps(v1alpha1.Step{Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
 		"never more than the API allows": {withSteps(v1alpha1.Step{Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
 		"as the user says": {spec(func(s *v1alpha1.LoadTestSpec) {
 			s.Parallelism = ptr(int32(8))
@@ -68,11 +70,11 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 		Target: v1alpha1.Target{
 			Service: &v1alpha1.ServiceReference{Name: "ratelimiter", Port: 8080, Scheme: v1alpha1.SchemeHTTPS},
 			Timeout: duration(5 * time.Second),
-			Headers: []v1alpha1.Header{{Name: "Accept", Value: "*/*"}, {Name: "x-tenant", Value: "a"}},
+			Headers: []v1alpha1.Header{{Name: "Accept", Value: ptr("*/*")}, {Name: "x-tenant", Value: ptr("a")}},
 		},
 		Requests: []v1alpha1.Request{{
 			Name: "hit", Kind: "Check", Weight: 3, Method: "POST", Path: "/api",
-			Headers: []v1alpha1.Header{{Name: "X-Tenant", Value: "b"}, {Name: "X-Forwarded-For", Value: "192.0.2.${user}"}},
+			Headers: []v1alpha1.Header{{Name: "X-Tenant", Value: ptr("b")}, {Name: "X-Forwarded-For", Value: ptr("192.0.2.${user}")}},
 			Body:    "{}", Expect: &v1alpha1.Expectation{Status: []int32{200, 429}},
 		}},
 		Steps: []v1alpha1.Step{
@@ -87,13 +89,13 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 	}
 	want := &workerv1.Assignment{
 		Run: "5e1f", Worker: 1, Workers: 4,
-		Target: &workerv1.Target{Url: "https://ratelimiter.demo.svc:8080", TimeoutNanos: 5_000_000_000},
+		Target: &workerv1.Target{Url: "https://ratelimiter.demo.svc:8080", TimeoutNanos: 5_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1},
 		Requests: []*workerv1.Request{{
 			Name: "hit", Kind: "Check", Weight: 3, Method: "POST", Path: "/api",
 			Headers: []*workerv1.Header{
 				{Name: "Accept", Value: "*/*"}, {Name: "X-Tenant", Value: "b"}, {Name: "X-Forwarded-For", Value: "192.0.2.${user}"},
 			},
-			Body: []byte("{}"), ExpectedStatus: []int32{200, 429},
+			Body: []byte("{}"), ExpectedStatus: []int32{200, 429}, Items: 1,
 		}},
 		Steps: []*workerv1.Step{
 			{Index: 0, Total: 50, Share: &workerv1.Share{First: 1, Stride: 4, Count: 13},
@@ -121,13 +123,13 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 	s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}
 	s.Requests = []v1alpha1.Request{{}, {Method: "POST", Path: "/urls"}, {Method: "HEAD", Name: "probe"}}
 	a := assignments(t, s)[0]
-	if diff := cmp.Diff(&workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000}, a.GetTarget(), protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(&workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1}, a.GetTarget(), protocmp.Transform()); diff != "" {
 		t.Errorf("target (-want +got):\n%s", diff)
 	}
 	want := []*workerv1.Request{
-		{Name: "GET /", Kind: "Read", Weight: 1, Method: "GET", Path: "/"},
-		{Name: "POST /urls", Kind: "Write", Weight: 1, Method: "POST", Path: "/urls"},
-		{Name: "probe", Kind: "Read", Weight: 1, Method: "HEAD", Path: "/"},
+		{Name: "GET /", Kind: "Read", Weight: 1, Method: "GET", Path: "/", Items: 1},
+		{Name: "POST /urls", Kind: "Write", Weight: 1, Method: "POST", Path: "/urls", Items: 1},
+		{Name: "probe", Kind: "Read", Weight: 1, Method: "HEAD", Path: "/", Items: 1},
 	}
 	if diff := cmp.Diff(want, a.GetRequests(), protocmp.Transform()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
@@ -228,6 +230,13 @@ func TestAssignmentsAreDeterministic(t *testing.T) {
 	}
 	if list[0].GetSeed() == first[0].GetSeed() {
 		t.Error("two runs have the same seed")
+	}
+	other.Spec.Seed = ptr(int64(0))
+	if list, err = plan.Assignments(other); err != nil {
+		t.Fatalf("Assignments: %v", err)
+	}
+	if got := list[2].GetSeed(); got != 0 {
+		t.Errorf("the seed is %d, want the user's, which is 0", got)
 	}
 }
 

@@ -4,9 +4,10 @@
 //	LoadTestSpec ─ Steps ──────▶ []Step        one for each rung, rest, step
 //	             ─ Workers ────▶ W
 //	             ─ Assignments ▶ W x Assignment (shares: first=w, stride=W)
+//	             ─ Files ──────▶ what the workers need of ConfigMaps and Secrets
 //	             ─ Validate ───▶ what only the operator can refuse
 //
 // It is pure: the same LoadTest gives the same plan, in any process, at any
-// time. It may import the API, the session protocol and the standard library;
+// time. It may import the API and its metav1, the session protocol and the standard library;
 // no client, clock, logger or source of randomness.
 package plan

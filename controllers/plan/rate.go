@@ -57,16 +57,23 @@ func totalMicros(users int32, ratePerUser int64) int64 {
 	return int64(lo)
 }
 
-// hits is how many hits of an even schedule are due before the end: hit i is
-// due at i/rate, so those with i < rate x duration, that is ceil(rate x duration).
-// Micros times nanoseconds are 10^15 parts of a request.
-func hits(rateMicros int64, duration time.Duration) int64 {
-	const parts = 1_000_000_000_000_000
-	hi, lo := bits.Mul64(uint64(max(rateMicros, 0)), uint64(max(duration, 0)))
-	if hi >= parts {
+// hits is how many hits of an even schedule are due before the end d, when the
+// rate goes linearly from a to b. In time t
+//
+//	H(t) = a·t + (b−a)·t²/(2d)
+//
+// requests are due, and hit i is due when H(t) = i. H grows all the time, both
+// rates being positive, so those with H⁻¹(i) < d are those with i < H(d), that
+// is ceil(H(d)) with H(d) = (a+b)/2·d. A constant rate is a ramp with b = a.
+//
+// Micros times nanoseconds are 10^15 parts of a request, half of them 2·10^15.
+func hits(a, b int64, d time.Duration) int64 {
+	const halfParts = 2_000_000_000_000_000
+	hi, lo := bits.Mul64(uint64(max(a, 0))+uint64(max(b, 0)), uint64(max(d, 0)))
+	if hi >= halfParts {
 		return math.MaxInt64
 	}
-	quotient, remainder := bits.Div64(hi, lo, parts)
+	quotient, remainder := bits.Div64(hi, lo, halfParts)
 	if remainder > 0 {
 		quotient++
 	}

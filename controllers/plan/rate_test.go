@@ -72,3 +72,60 @@ func TestHitsAreThoseDueBeforeTheEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestHitsOfRamps(t *testing.T) {
+	tests := map[string]struct {
+		from, to string
+		duration time.Duration
+		want     int64
+	}{
+		"up":                              {"10", "30", 3 * time.Second, 60},
+		"down is the same":                {"30", "10", 3 * time.Second, 60},
+		"to where it was is constant":     {"5", "5", 3 * time.Second, 15},
+		"a part of a request counts":      {"1", "2", time.Second, 2},
+		"the hit at the end is not due":   {"1", "3", time.Second, 2},
+		"but just before the end":         {"1", "3", time.Second + 1, 3},
+		"an odd sum, halved exactly":      {"0.000001", "0.000002", 2_000_000 * time.Second / 3, 1},
+		"the smallest rates, and no more": {"0.000001", "0.000002", 2_000_000*time.Second/3 + 1, 2},
+		"the largest rates for a day":     {"999999999.999999", "999999999.999999", 24 * time.Hour, 86_400*999_999_999 + 86_400},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			step := plan.Steps(withSteps(v1alpha1.Step{Rate: decimal(tc.from), RampTo: decimal(tc.to), Duration: duration(tc.duration)}))[0]
+			if step.Total != tc.want {
+				t.Errorf("%d hits, want %d", step.Total, tc.want)
+			}
+		})
+	}
+}
+
+// Hit i of a ramp is due at the t with H(t) = i. No root is needed to count those
+// before d: H grows, so that due(i) < d exactly if i < H(d). H(d) is computed as the
+// formula stands, in fractions.
+func TestHitsOfRampsAreThoseDueBeforeTheEnd(t *testing.T) {
+	decimalOf := func(micros int64) *v1alpha1.Decimal {
+		return decimal(big.NewRat(micros, 1_000_000).FloatString(6))
+	}
+	property := func(from, to, nanos uint32) bool {
+		a, b, d := int64(from)+1, int64(to)+1, int64(nanos)+int64(100*time.Millisecond)
+		total := plan.Steps(withSteps(v1alpha1.Step{Rate: decimalOf(a), RampTo: decimalOf(b), Duration: duration(time.Duration(d))}))[0].Total
+		// H(d) of the formula in requests, from rates and seconds as they stand there.
+		rateA, rateB, end := big.NewRat(a, 1_000_000), big.NewRat(b, 1_000_000), big.NewRat(d, int64(time.Second))
+		linear := new(big.Rat).Mul(rateA, end)
+		square := new(big.Rat).Mul(end, end)
+		square.Mul(square, new(big.Rat).Sub(rateB, rateA))
+		square.Quo(square, new(big.Rat).Mul(end, big.NewRat(2, 1)))
+		due := linear.Add(linear, square)
+		return big.NewRat(total-1, 1).Cmp(due) < 0 && big.NewRat(total, 1).Cmp(due) >= 0
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPoissonArrivalsHaveNoTotal(t *testing.T) {
+	step := plan.Steps(withSteps(v1alpha1.Step{Rate: decimal("5"), RampTo: decimal("9"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)}))[0]
+	if step.Total != 0 || !step.Poisson || !step.Scheduled() {
+		t.Errorf("total %d, Poisson %t, scheduled %t; want 0, true, true", step.Total, step.Poisson, step.Scheduled())
+	}
+}

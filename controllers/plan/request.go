@@ -70,8 +70,18 @@ func requestPath(r *v1alpha1.Request) string {
 	return r.Path
 }
 
+// RequestItems are how many items the requests carry, by index.
+func RequestItems(spec *v1alpha1.LoadTestSpec) []int64 {
+	items := make([]int64, len(spec.Requests))
+	for i := range spec.Requests {
+		items[i] = int64(max(spec.Requests[i].Items, 1))
+	}
+	return items
+}
+
 func requests(spec *v1alpha1.LoadTestSpec) []*workerv1.Request {
 	list := make([]*workerv1.Request, len(spec.Requests))
+	items := RequestItems(spec)
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
 		list[i] = &workerv1.Request{
@@ -82,12 +92,27 @@ func requests(spec *v1alpha1.LoadTestSpec) []*workerv1.Request {
 			Path:    requestPath(r),
 			Headers: headers(spec.Target.Headers, r.Headers),
 			Body:    []byte(r.Body),
+			Items:   int32(items[i]),
 		}
-		if r.Expect != nil {
-			list[i].ExpectedStatus = r.Expect.Status
+		if f, ok := sourceFile(r.BodyFrom); ok {
+			list[i].BodyFile = f.mounted()
 		}
+		expect(list[i], r.Expect)
 	}
 	return list
+}
+
+func expect(w *workerv1.Request, e *v1alpha1.Expectation) {
+	if e == nil {
+		return
+	}
+	w.ExpectedStatus = e.Status
+	for _, v := range e.JSON {
+		w.ExpectedJson = append(w.ExpectedJson, &workerv1.ExpectedValue{Path: string(v.Path), Equals: v.Equals})
+	}
+	if e.MaxBytes != nil {
+		w.MaxBodyBytes = *e.MaxBytes
+	}
 }
 
 // headers are those of the target, less the ones that the request replaces,
@@ -96,13 +121,23 @@ func headers(target, request []v1alpha1.Header) []*workerv1.Header {
 	var list []*workerv1.Header
 	for _, h := range target {
 		if !hasHeader(request, h.Name) {
-			list = append(list, &workerv1.Header{Name: h.Name, Value: h.Value})
+			list = append(list, header(&h))
 		}
 	}
 	for _, h := range request {
-		list = append(list, &workerv1.Header{Name: h.Name, Value: h.Value})
+		list = append(list, header(&h))
 	}
 	return list
+}
+
+func header(h *v1alpha1.Header) *workerv1.Header {
+	w := &workerv1.Header{Name: h.Name}
+	if f, ok := headerFile(h); ok {
+		w.ValueFile = f.mounted()
+	} else if h.Value != nil {
+		w.Value = *h.Value
+	}
+	return w
 }
 
 func hasHeader(list []v1alpha1.Header, name string) bool {

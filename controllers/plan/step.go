@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
@@ -33,11 +35,20 @@ type Step struct {
 	// RateMicros is the total rate of paced users or arrivals, in requests per
 	// 1,000,000 seconds; 0: without a schedule.
 	RateMicros int64
-	// Total is what is shared out: users, or hits of arrivals.
+	// EndRateMicros is the rate at the end of arrivals whose rate grows or falls
+	// linearly; 0: the rate is constant.
+	EndRateMicros int64
+	// Poisson says that arrivals come at random times.
+	Poisson bool
+	// Total is what is shared out: users, or hits of arrivals. It is 0 for Poisson
+	// arrivals, whose number is itself random: each worker draws a process of its
+	// own with its part of the rate, and together they are one of the whole rate.
 	Total int64
 	// Pause is how long nothing is sent; 0 for a step that sends load.
 	Pause time.Duration
-	// Duration is how long load is sent; for a burst, its limit.
+	// WarmUp is how long load is sent that does not count, before Duration begins.
+	WarmUp time.Duration
+	// Duration is how long load is sent that counts; for a burst, its limit.
 	Duration time.Duration
 	// Burst says that the step ends when every user has sent its requests.
 	Burst bool
@@ -78,7 +89,7 @@ func Steps(spec *v1alpha1.LoadTestSpec) []Step {
 		s.Index = int32(i)
 		s.Limit = s.Pause
 		if s.Load() {
-			s.Limit = s.Duration + Drain(Timeout(spec)) + Grace
+			s.Limit = s.WarmUp + s.Duration + Drain(Timeout(spec)) + Grace
 		}
 	}
 	return steps
@@ -96,6 +107,7 @@ func ladderSteps(l *v1alpha1.Ladder) []Step {
 			Users:      users,
 			RateMicros: totalMicros(users, micros(l.RatePerUser)),
 			Total:      int64(users),
+			WarmUp:     optional(l.WarmUp),
 			Duration:   l.Duration.Duration,
 		})
 	}
@@ -126,15 +138,30 @@ func explicitStep(s *v1alpha1.Step, timeout time.Duration) Step {
 	case s.Pause != nil:
 		return Step{Name: "pause " + shortDuration(s.Pause.Duration), Pause: s.Pause.Duration}
 	case s.Rate != nil:
-		step := Step{Name: string(*s.Rate) + "/s", RateMicros: micros(s.Rate)}
-		if s.Duration != nil {
-			step.Duration = s.Duration.Duration
-		}
-		step.Total = hits(step.RateMicros, step.Duration)
-		return step
+		return rateStep(s)
 	default:
 		return userStep(s, timeout)
 	}
+}
+
+func rateStep(s *v1alpha1.Step) Step {
+	step := Step{
+		Name:       string(*s.Rate) + "/s",
+		RateMicros: micros(s.Rate),
+		Poisson:    s.Arrivals == v1alpha1.ArrivalsPoisson,
+		WarmUp:     optional(s.WarmUp),
+		Duration:   optional(s.Duration),
+	}
+	end := step.RateMicros
+	if s.RampTo != nil {
+		step.Name += " to " + string(*s.RampTo) + "/s"
+		step.EndRateMicros = micros(s.RampTo)
+		end = step.EndRateMicros
+	}
+	if !step.Poisson {
+		step.Total = hits(step.RateMicros, end, step.Duration)
+	}
+	return step
 }
 
 func userStep(s *v1alpha1.Step, timeout time.Duration) Step {
@@ -154,10 +181,18 @@ func userStep(s *v1alpha1.Step, timeout time.Duration) Step {
 		step.Name = fmt.Sprintf("%d users x %d", users, step.RequestsPerUser)
 		// A user sends one request after another, each bounded by the timeout.
 		step.Duration = min(time.Duration(step.RequestsPerUser)*timeout, MaxBurst)
-	} else if s.Duration != nil {
-		step.Duration = s.Duration.Duration
+	} else {
+		step.WarmUp, step.Duration = optional(s.WarmUp), optional(s.Duration)
 	}
 	return step
+}
+
+// optional is a duration, 0 if it is absent.
+func optional(d *metav1.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return d.Duration
 }
 
 // names are the names that are taken.

@@ -76,6 +76,29 @@ func TestSteps(t *testing.T) {
 				{Index: 4, Name: "paced", Users: 3, RateMicros: 6_000_000, Total: 3, Duration: time.Minute, Limit: 100 * time.Second},
 			},
 		},
+		"warm-ups come before, ramps and random arrivals": {
+			spec: withSteps(
+				v1alpha1.Step{Users: ptr(int32(3)), WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)},
+				v1alpha1.Step{Rate: decimal("0.5"), RampTo: decimal("20"), WarmUp: duration(time.Second), Duration: duration(time.Minute)},
+				v1alpha1.Step{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)},
+				v1alpha1.Step{Name: "even", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute)},
+			),
+			want: []plan.Step{
+				{Index: 0, Name: "3 users", Users: 3, Total: 3, WarmUp: 5 * time.Second, Duration: time.Minute, Limit: 105 * time.Second},
+				{Index: 1, Name: "0.5/s to 20/s", RateMicros: 500_000, EndRateMicros: 20_000_000, Total: 615, WarmUp: time.Second, Duration: time.Minute, Limit: 101 * time.Second},
+				{Index: 2, Name: "5/s", RateMicros: 5_000_000, Poisson: true, Duration: time.Minute, Limit: 100 * time.Second},
+				{Index: 3, Name: "even", RateMicros: 5_000_000, Total: 300, Duration: time.Minute, Limit: 100 * time.Second},
+			},
+		},
+		"a ladder warms up on each rung": {
+			spec: spec(func(s *v1alpha1.LoadTestSpec) {
+				s.Ladder = &v1alpha1.Ladder{Users: []int32{1, 2}, Duration: *duration(time.Second), WarmUp: duration(3 * time.Second)}
+			}),
+			want: []plan.Step{
+				{Index: 0, Name: "1", Users: 1, Total: 1, WarmUp: 3 * time.Second, Duration: time.Second, Limit: 44 * time.Second},
+				{Index: 1, Name: "2", Users: 2, Total: 2, WarmUp: 3 * time.Second, Duration: time.Second, Limit: 44 * time.Second},
+			},
+		},
 		"a burst is bounded by an hour": {
 			spec: withSteps(v1alpha1.Step{Name: "long", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000))}),
 			want: []plan.Step{

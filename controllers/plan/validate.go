@@ -74,13 +74,16 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if refusal := checkDecimals(spec); refusal != nil {
 		return refusal
 	}
+	if refusal := checkSetup(spec); refusal != nil {
+		return refusal
+	}
 	load := false
 	for _, s := range Steps(spec) {
 		load = load || s.Load()
 		if s.RateMicros > MaxRateMicros {
 			return invalid("spec: the users of step %s send more than %d requests per second together; lower users or ratePerUser.", s.Name, MaxRateMicros/micro)
 		}
-		if s.Load() && s.Duration <= 0 || s.Users < 0 || s.Load() && s.Total == 0 {
+		if s.Load() && s.Duration <= 0 || s.Users < 0 || s.Load() && s.Total == 0 && !s.Poisson {
 			return invalid("spec: step %s sends nothing; set its users or rate, and its duration or requestsPerUser.", s.Name)
 		}
 	}
@@ -110,6 +113,9 @@ func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {
 	for i := range spec.Steps {
 		s := &spec.Steps[i]
 		if refusal := check(fmt.Sprintf("spec.steps[%d].rate", i), s.Rate); refusal != nil {
+			return refusal
+		}
+		if refusal := check(fmt.Sprintf("spec.steps[%d].rampTo", i), s.RampTo); refusal != nil {
 			return refusal
 		}
 		if refusal := check(fmt.Sprintf("spec.steps[%d].ratePerUser", i), s.RatePerUser); refusal != nil {

@@ -133,6 +133,39 @@ func TestRefusals(t *testing.T) {
 			},
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.steps[1].rate: "fast" is not a decimal number such as 0.5.`},
 		},
+		"a ramp to nothing": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps = []v1alpha1.Step{{Rate: decimal("1"), RampTo: decimal("0"), Duration: duration(time.Second)}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].rampTo: must be greater than 0."},
+		},
+		"random arrivals have no total, but send": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps = []v1alpha1.Step{{Rate: decimal("1"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Second)}}
+			}, nil,
+		},
+		"random arrivals without an end": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps = []v1alpha1.Step{{Rate: decimal("1"), Arrivals: v1alpha1.ArrivalsPoisson}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step 1/s sends nothing; set its users or rate, and its duration or requestsPerUser."},
+		},
+		"a seed of a request that is there": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Requests[0].Name = "create"
+				s.Setup = &v1alpha1.Setup{Seed: &v1alpha1.Seed{Request: "create", Count: 1}}
+			}, nil,
+		},
+		"a seed of a request that is not there": {
+			func(s *v1alpha1.LoadTestSpec) { s.Setup = &v1alpha1.Setup{Seed: &v1alpha1.Seed{Count: 1}} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.seed.request: no request of spec.requests has the name "".`},
+		},
+		"a warm-up of a request that has its name by default": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Setup = &v1alpha1.Setup{WarmUp: &v1alpha1.WarmUp{Request: "GET /"}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.warmUp.request: no request of spec.requests has the name "GET /".`},
+		},
 		"a rate of nothing": {
 			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RatePerUser = decimal("0.0") },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].ratePerUser: must be greater than 0."},

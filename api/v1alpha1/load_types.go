@@ -1,0 +1,163 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Ladder is one step for each number of users.
+type Ladder struct {
+	// users is the number of concurrent users of each rung, in total over all
+	// workers. Each user holds one connection.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=1000000
+	Users []int32 `json:"users"`
+
+	// ratePerUser is how many requests per second each user sends, evenly
+	// spaced; the total rate of a rung is users x ratePerUser. Absent: each user
+	// sends its next request as soon as the reply to the last has come.
+	// +optional
+	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
+
+	// duration is how long each rung sends load that counts.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="duration must be a time from 1s to 24h, such as 30s"
+	Duration metav1.Duration `json:"duration"`
+
+	// warmUp is how long each rung sends its load before its duration begins. What
+	// happens then is part of no result. Default: none.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
+	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
+
+	// rest is the pause between two rungs. Default: none.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="rest must be a time from 0s to 24h, such as 10s"
+	Rest *metav1.Duration `json:"rest,omitempty"`
+
+	// stopOnBreach skips the remaining rungs when a threshold is breached,
+	// whatever the threshold's own onBreach says. Default false.
+	// +optional
+	StopOnBreach bool `json:"stopOnBreach,omitempty"`
+}
+
+// Step is one step of a run. It has exactly one of users, rate and pause.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.users) ? 1 : 0) + (has(self.rate) ? 1 : 0) + (has(self.pause) ? 1 : 0) == 1",message="exactly one of users, rate and pause must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.users) || has(self.duration) != has(self.requestsPerUser)",message="exactly one of duration and requestsPerUser must be set with users"
+// +kubebuilder:validation:XValidation:rule="!has(self.rate) || has(self.duration)",message="duration must be set with rate"
+// +kubebuilder:validation:XValidation:rule="has(self.users) || !has(self.requestsPerUser)",message="requestsPerUser must not be set without users"
+// +kubebuilder:validation:XValidation:rule="!has(self.ratePerUser) || (has(self.users) && has(self.duration))",message="ratePerUser must not be set without users and duration"
+// +kubebuilder:validation:XValidation:rule="!has(self.warmUp) || has(self.duration)",message="warmUp must not be set without duration"
+// +kubebuilder:validation:XValidation:rule="!has(self.rampTo) || has(self.rate)",message="rampTo must not be set without rate"
+// +kubebuilder:validation:XValidation:rule="!has(self.arrivals) || has(self.rate)",message="arrivals must not be set without rate"
+// +kubebuilder:validation:XValidation:rule="!has(self.pause) || !has(self.duration)",message="duration must not be set with pause, which is a duration itself"
+type Step struct {
+	// name identifies the step in reports. Absent: what it does, for example
+	// "1000 users".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// users is the number of concurrent users, in total over all workers, each
+	// with a connection of its own. It goes with duration or requestsPerUser.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	Users *int32 `json:"users,omitempty"`
+
+	// ratePerUser is how many requests per second each user sends. Absent: the
+	// next as soon as the reply to the last has come.
+	// +optional
+	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
+
+	// requestsPerUser is how many requests each user sends, one after another;
+	// the step ends when all have been answered.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	RequestsPerUser *int32 `json:"requestsPerUser,omitempty"`
+
+	// rate is how many requests per second arrive, in total over all workers,
+	// whether or not earlier ones have been answered.
+	// +optional
+	Rate *Decimal `json:"rate,omitempty"`
+
+	// rampTo is the rate at the step's end, to which rate grows or falls linearly:
+	// (rate + rampTo) / 2 x duration requests in all. Absent: rate is constant.
+	// +optional
+	RampTo *Decimal `json:"rampTo,omitempty"`
+
+	// arrivals is how the requests of a rate are spread in time. Absent: Even.
+	// +optional
+	Arrivals Arrivals `json:"arrivals,omitempty"`
+
+	// warmUp is how long the step sends its load, at the rate with which it
+	// begins, before its duration begins. What happens then is part of no result.
+	// It goes with duration. Default: none.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
+	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
+
+	// duration is how long the step sends load that counts.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('100ms') && duration(self) <= duration('24h')",message="duration must be a time from 100ms to 24h, such as 30s"
+	Duration *metav1.Duration `json:"duration,omitempty"`
+
+	// pause is how long nothing is sent.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('24h')",message="pause must be a time from 1ms to 24h, such as 10s"
+	Pause *metav1.Duration `json:"pause,omitempty"`
+}
+
+// Arrivals is how requests are spread in time.
+//
+// +kubebuilder:validation:Enum=Even;Poisson
+type Arrivals string
+
+const (
+	// ArrivalsEven leaves the same time between one request and the next.
+	ArrivalsEven Arrivals = "Even"
+	// ArrivalsPoisson draws the time between one request and the next from an
+	// exponential distribution, as requests of many users who know nothing of
+	// each other come; rates are means.
+	ArrivalsPoisson Arrivals = "Poisson"
+)
+
+// RateLimit is the contract of a token-bucket rate limiter: in any t seconds a
+// client is granted at most capacity + refillPerSecond x t requests.
+type RateLimit struct {
+	// capacity is the number of tokens in a full bucket.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	Capacity int64 `json:"capacity"`
+
+	// refillPerSecond is the number of tokens that come back each second.
+	// +required
+	RefillPerSecond Decimal `json:"refillPerSecond"`
+
+	// clientHeader is the request header that names the client; each value has a
+	// bucket of its own. A request without it counts as the client "".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern="^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"
+	ClientHeader string `json:"clientHeader"`
+}

@@ -1,0 +1,236 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// StepResult is what was measured in a step, its warm-up left out.
+//
+// Always: due = sent + unsent, sent = completed + outcomes.unfinished +
+// transport failures, and the outcomes add up to sent.
+type StepResult struct {
+	Counts `json:",inline"`
+	// due is how many requests the schedule asked for so far.
+	Due int64 `json:"due"`
+	// unsent is how many due requests were never sent.
+	Unsent int64 `json:"unsent"`
+	// late is how many requests were sent more than 10 ms after they were due.
+	Late int64 `json:"late"`
+	// throughput is responses per second of the window, of any status.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Throughput string `json:"throughput,omitempty"`
+	// goodput is expected responses per second of the window.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Goodput string `json:"goodput,omitempty"`
+	// itemsPerSecond is goodput with each request counted as its items. Absent
+	// when every request carries one: it is the goodput then.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	ItemsPerSecond string `json:"itemsPerSecond,omitempty"`
+	// responseTime is measured from when a request was due; all outcomes but
+	// unfinished.
+	// +optional
+	ResponseTime *Latency `json:"responseTime,omitempty"`
+	// serviceTime is measured from when a request was sent; all outcomes but
+	// unfinished.
+	// +optional
+	ServiceTime *Latency `json:"serviceTime,omitempty"`
+	// kinds are the counts and response times by request kind.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Kinds []KindResult `json:"kinds,omitempty"`
+	// transport is the client with which the workers sent, such as "http1" or
+	// "net/http HTTP/2".
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Transport string `json:"transport,omitempty"`
+	// generator is how the generator itself fared.
+	// +optional
+	Generator *GeneratorStatus `json:"generator,omitempty"`
+	// rateLimit is the audit against spec.rateLimit.
+	// +optional
+	RateLimit *RateLimitStatus `json:"rateLimit,omitempty"`
+	// errorSamples is one sentence for each failing outcome, as a worker met it.
+	// +optional
+	// +listType=map
+	// +listMapKey=outcome
+	// +kubebuilder:validation:MaxItems=16
+	ErrorSamples []ErrorSample `json:"errorSamples,omitempty"`
+	// histogram is the merged histogram of response time, all outcomes but
+	// unfinished: HdrHistogram V2, compressed, base64; unit 1 us, bounds 1 us to
+	// 1 h, 3 significant digits.
+	// +optional
+	// +kubebuilder:validation:MaxLength=131072
+	Histogram string `json:"histogram,omitempty"`
+}
+
+// Counts are disjoint counts of requests.
+type Counts struct {
+	// sent is how many requests were sent.
+	Sent int64 `json:"sent"`
+	// completed is how many got a whole response, of any status.
+	Completed int64 `json:"completed"`
+	// expected is how many got an expected response.
+	Expected int64 `json:"expected"`
+	// failed is sent less expected.
+	Failed int64 `json:"failed"`
+	// outcomes divides sent: every request is in exactly one of them.
+	Outcomes Outcomes `json:"outcomes"`
+}
+
+// Outcomes divides the sent requests by what became of them.
+type Outcomes struct {
+	// success is an expected response other than 429.
+	Success int64 `json:"success"`
+	// rateLimited is a response of status 429, expected or not.
+	RateLimited int64 `json:"rateLimited"`
+	// clientError is an unexpected response of status 400 to 499 but 429.
+	ClientError int64 `json:"clientError"`
+	// serverError is an unexpected response of status 500 to 599.
+	ServerError int64 `json:"serverError"`
+	// unexpectedStatus is an unexpected response of any other status.
+	UnexpectedStatus int64 `json:"unexpectedStatus"`
+	// timeout is no whole response within spec.target.timeout.
+	Timeout int64 `json:"timeout"`
+	// refused is a connection that was refused.
+	Refused int64 `json:"refused"`
+	// reset is a connection that was reset or closed early.
+	Reset int64 `json:"reset"`
+	// dns is a host name that did not resolve.
+	DNS int64 `json:"dns"`
+	// tls is a failed TLS handshake or certificate.
+	TLS int64 `json:"tls"`
+	// badResponse is bytes that are no HTTP response, or a body that is not as
+	// the request expects.
+	BadResponse int64 `json:"badResponse"`
+	// unfinished was still in flight when the step was cut.
+	Unfinished int64 `json:"unfinished"`
+	// other is any other failure to send or receive.
+	Other int64 `json:"other"`
+}
+
+// Latency is a distribution of times. A quantile with too few samples behind it
+// (fewer than 1/(1-q)) is left out.
+type Latency struct {
+	// samples is how many times the distribution holds.
+	Samples int64 `json:"samples"`
+	// min is the shortest time.
+	// +optional
+	Min *metav1.Duration `json:"min,omitempty"`
+	// mean is the arithmetic mean.
+	// +optional
+	Mean *metav1.Duration `json:"mean,omitempty"`
+	// p50 is the median.
+	// +optional
+	P50 *metav1.Duration `json:"p50,omitempty"`
+	// p75 is the 75th percentile.
+	// +optional
+	P75 *metav1.Duration `json:"p75,omitempty"`
+	// p90 is the 90th percentile.
+	// +optional
+	P90 *metav1.Duration `json:"p90,omitempty"`
+	// p95 is the 95th percentile.
+	// +optional
+	P95 *metav1.Duration `json:"p95,omitempty"`
+	// p99 is the 99th percentile.
+	// +optional
+	P99 *metav1.Duration `json:"p99,omitempty"`
+	// p999 is the 99.9th percentile.
+	// +optional
+	P999 *metav1.Duration `json:"p999,omitempty"`
+	// p9999 is the 99.99th percentile.
+	// +optional
+	P9999 *metav1.Duration `json:"p9999,omitempty"`
+	// max is the longest time.
+	// +optional
+	Max *metav1.Duration `json:"max,omitempty"`
+}
+
+// KindResult is the part of a step's result that belongs to one request kind.
+type KindResult struct {
+	// name is the kind.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name   string `json:"name"`
+	Counts `json:",inline"`
+	// responseTime is measured from when a request was due.
+	// +optional
+	ResponseTime *Latency `json:"responseTime,omitempty"`
+}
+
+// GeneratorStatus is how the generator fared in a step.
+type GeneratorStatus struct {
+	// healthy is false when the generator, not the target, limited the step.
+	Healthy bool `json:"healthy"`
+	// sendLatenessP99 is the 99th percentile of how late the generator itself
+	// sent requests that it was free to send. Absent with fewer than 100 samples.
+	// +optional
+	SendLatenessP99 *metav1.Duration `json:"sendLatenessP99,omitempty"`
+	// cpuThrottled is how long the control groups held the workers back, for want
+	// of CPU that their limits allow, in percent of the time that they had: the
+	// window x the number of workers with a share of the step. "0%": not at all.
+	// Absent without a window.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	CPUThrottled string `json:"cpuThrottled,omitempty"`
+	// gcPauseMax is the longest time for which a worker's garbage collector
+	// stopped it. It is part of what was measured, and for information only.
+	// Absent: there was none.
+	// +optional
+	GCPauseMax *metav1.Duration `json:"gcPauseMax,omitempty"`
+	// connectionsOpened is how many connections were opened in the step.
+	ConnectionsOpened int64 `json:"connectionsOpened"`
+	// descriptorsExhausted is how many attempts to connect failed because a worker
+	// had no file descriptor left.
+	// +optional
+	DescriptorsExhausted int64 `json:"descriptorsExhausted,omitempty"`
+	// portsExhausted is how many attempts to connect failed because a worker had
+	// no local port left.
+	// +optional
+	PortsExhausted int64 `json:"portsExhausted,omitempty"`
+	// reason is, when the generator is not healthy, that of the condition
+	// GeneratorHealthy.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+	// message says what to change when the generator is not healthy.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// RateLimitStatus is the audit of a step against spec.rateLimit.
+type RateLimitStatus struct {
+	// clients is how many distinct clients were seen.
+	Clients int64 `json:"clients"`
+	// granted is how many requests were granted (an expected status but 429).
+	Granted int64 `json:"granted"`
+	// denied is how many requests were answered 429.
+	Denied int64 `json:"denied"`
+	// overLimitGrants is how many of the granted are certainly beyond the
+	// contract, given the true elapsed time.
+	OverLimitGrants int64 `json:"overLimitGrants"`
+	// falseDenials is how many of the denied were denied although a token was
+	// certainly there.
+	FalseDenials int64 `json:"falseDenials"`
+	// untracked is how many requests could not be audited because the step had
+	// more clients than a worker tracks.
+	// +optional
+	Untracked int64 `json:"untracked,omitempty"`
+}
+
+// ErrorSample is one failure as a worker met it.
+type ErrorSample struct {
+	// outcome is the failure's class, spelled as in outcomes.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	Outcome string `json:"outcome"`
+	// message is the error, truncated.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	Message string `json:"message"`
+}

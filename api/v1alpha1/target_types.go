@@ -1,0 +1,166 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Target is the service under test.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'https')",fieldPath=".tls",reason="FieldValueForbidden",message="tls must not be set for a target that is not https"
+// +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="exactly one of url and service must be set"
+type Target struct {
+	// url is the base of every request, without a path: http://shortener:8080.
+	// The administrator decides which hosts are allowed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@ ]+/?$')",message="url must be http:// or https:// with a host and without a path, such as http://shortener:8080"
+	URL string `json:"url,omitempty"`
+
+	// service is a Service of the LoadTest's own namespace.
+	// +optional
+	Service *ServiceReference `json:"service,omitempty"`
+
+	// protocol is the version of HTTP that is spoken. HTTP/2 is agreed on by ALPN
+	// over https, and taken for granted over http. Default HTTP/1.1.
+	// +optional
+	// +kubebuilder:default="HTTP/1.1"
+	Protocol Protocol `json:"protocol,omitempty"`
+
+	// disableKeepAlive opens a new connection for each request, which then
+	// counts into the request's time. Default false: connections are kept.
+	// +optional
+	DisableKeepAlive bool `json:"disableKeepAlive,omitempty"`
+
+	// tls says how an https target is verified, and by what it knows the client.
+	// Absent: by the certificates that the worker's image trusts, and not at all.
+	// +optional
+	TLS *TLS `json:"tls,omitempty"`
+
+	// timeout bounds each request, from when it is sent to the last byte of its
+	// response. Default 30s.
+	// +optional
+	// +kubebuilder:default="30s"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="timeout must be a time from 1ms to 10m, such as 30s"
+	Timeout *metav1.Duration `json:"timeout,omitempty"`
+
+	// headers are sent with every request. A request's own header of the same
+	// name replaces one of these.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Headers []Header `json:"headers,omitempty"`
+}
+
+// ServiceReference names a port of a Service.
+type ServiceReference struct {
+	// name is the Service's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// port is the Service's port number. Default 80.
+	// +optional
+	// +kubebuilder:default=80
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+
+	// scheme is http or https. Default http.
+	// +optional
+	// +kubebuilder:default=http
+	Scheme Scheme `json:"scheme,omitempty"`
+}
+
+// Scheme is how a Service is spoken to.
+//
+// +kubebuilder:validation:Enum=http;https
+type Scheme string
+
+const (
+	// SchemeHTTP is plain HTTP.
+	SchemeHTTP Scheme = "http"
+	// SchemeHTTPS is HTTP over TLS.
+	SchemeHTTPS Scheme = "https"
+)
+
+// Protocol is a version of HTTP.
+//
+// +kubebuilder:validation:Enum="HTTP/1.1";"HTTP/2"
+type Protocol string
+
+const (
+	// ProtocolHTTP1 sends one request after another over each connection.
+	ProtocolHTTP1 Protocol = "HTTP/1.1"
+	// ProtocolHTTP2 sends requests side by side over a connection.
+	ProtocolHTTP2 Protocol = "HTTP/2"
+)
+
+// TLS says how an https target is verified, and by what it knows the client.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.ca) || !has(self.insecureSkipVerify) || !self.insecureSkipVerify",message="ca must not be set with insecureSkipVerify, which trusts every certificate"
+type TLS struct {
+	// ca is the certificates that are trusted, in PEM, instead of those that the
+	// worker's image trusts.
+	// +optional
+	CA *KeySource `json:"ca,omitempty"`
+
+	// clientCertificate is what the client shows to a target that asks. Absent:
+	// none.
+	// +optional
+	ClientCertificate *ClientCertificate `json:"clientCertificate,omitempty"`
+
+	// serverName is the name that the target's certificate must have, and that is
+	// sent to the target (SNI). Absent: the host of the target.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?$`
+	ServerName string `json:"serverName,omitempty"`
+
+	// insecureSkipVerify trusts every certificate. Default false.
+	// +optional
+	InsecureSkipVerify bool `json:"insecureSkipVerify,omitempty"`
+}
+
+// ClientCertificate is a client's certificate and key.
+type ClientCertificate struct {
+	// secretName is a Secret of the LoadTest's namespace and of type
+	// kubernetes.io/tls: its keys tls.crt and tls.key are used.
+	// +required
+	SecretName ObjectName `json:"secretName"`
+}
+
+// Header is an HTTP header.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.value) != has(self.valueFrom)",message="exactly one of value and valueFrom must be set"
+type Header struct {
+	// name is the header's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern="^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"
+	Name string `json:"name"`
+
+	// value is the header's value; it may be a template, as in requests.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	// +kubebuilder:validation:Pattern=`^[^\r\n\x00]*$`
+	Value *string `json:"value,omitempty"`
+
+	// valueFrom is where the value stands when it must not stand here. It is no
+	// template, and line breaks at its end are cut off.
+	// +optional
+	ValueFrom *HeaderSource `json:"valueFrom,omitempty"`
+}
+
+// HeaderSource is where a header's value stands.
+type HeaderSource struct {
+	// secretKeyRef is a key of a Secret of the LoadTest's namespace.
+	// +required
+	SecretKeyRef KeyReference `json:"secretKeyRef"`
+}

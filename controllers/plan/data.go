@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+var dataFormats = map[v1alpha1.DataFormat]workerv1.DataFormat{
+	v1alpha1.DataFormatCSV:       workerv1.DataFormat_DATA_FORMAT_CSV,
+	v1alpha1.DataFormatJSONLines: workerv1.DataFormat_DATA_FORMAT_JSON_LINES,
+}
+
+var dataChoices = map[v1alpha1.DataChoice]workerv1.DataChoice{
+	"":                            workerv1.DataChoice_DATA_CHOICE_UNIFORM,
+	v1alpha1.DataChoiceUniform:    workerv1.DataChoice_DATA_CHOICE_UNIFORM,
+	v1alpha1.DataChoiceSequential: workerv1.DataChoice_DATA_CHOICE_SEQUENTIAL,
+	v1alpha1.DataChoiceZipf:       workerv1.DataChoice_DATA_CHOICE_ZIPF,
+}
+
+func data(spec *v1alpha1.LoadTestSpec) []*workerv1.Data {
+	var list []*workerv1.Data
+	for i := range spec.Data {
+		d := &spec.Data[i]
+		list = append(list, &workerv1.Data{
+			Name: d.Name, File: dataFile(d).mounted(), Format: dataFormats[d.Format], Choice: dataChoices[d.Choice],
+		})
+	}
+	return list
+}
+
+// setup is one worker's share of the setup.
+func setup(spec *v1alpha1.LoadTestSpec, worker, workers int32) *workerv1.Setup {
+	if spec.Setup == nil {
+		return nil
+	}
+	w := &workerv1.Setup{}
+	if s := spec.Setup.Seed; s != nil {
+		w.Seed = &workerv1.Seed{
+			Request: requestIndex(spec, s.Request),
+			Share:   share(int64(s.Count), worker, workers),
+			Capture: map[string]string{},
+			Choice:  dataChoices[s.Choice],
+		}
+		for column, path := range s.Capture {
+			w.Seed.Capture[column] = string(path)
+		}
+	}
+	if s := spec.Setup.WarmUp; s != nil {
+		w.WarmUp = &workerv1.WarmUp{Request: requestIndex(spec, s.Request), DurationNanos: int64(s.Duration.Duration)}
+	}
+	return w
+}
+
+// requestIndex is the index of the request of that name, -1 if there is none. A
+// name by default is no name to refer to: it is not the user's.
+func requestIndex(spec *v1alpha1.LoadTestSpec, name string) int32 {
+	return int32(slices.IndexFunc(spec.Requests, func(r v1alpha1.Request) bool { return name != "" && r.Name == name }))
+}
+
+// checkSetup refuses requests that are not there.
+func checkSetup(spec *v1alpha1.LoadTestSpec) *Refusal {
+	if spec.Setup == nil {
+		return nil
+	}
+	refer := func(field, name string) *Refusal {
+		if requestIndex(spec, name) < 0 {
+			return invalid("spec.setup.%s.request: no request of spec.requests has the name %q.", field, name)
+		}
+		return nil
+	}
+	if s := spec.Setup.Seed; s != nil {
+		if refusal := refer("seed", s.Request); refusal != nil {
+			return refusal
+		}
+	}
+	if s := spec.Setup.WarmUp; s != nil {
+		return refer("warmUp", s.Request)
+	}
+	return nil
+}

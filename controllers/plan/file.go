@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// FileDir is where the kubelet mounts the files of a LoadTest into its workers.
+const FileDir = "/var/run/loadtest"
+
+// The keys of a Secret of type kubernetes.io/tls.
+const (
+	tlsCertKey = "tls.crt"
+	tlsKeyKey  = "tls.key"
+)
+
+// File is a key of a ConfigMap or Secret that the workers need.
+type File struct {
+	// Secret says that the object is a Secret; else it is a ConfigMap.
+	Secret bool
+	// Name is the object's name, and Key the key in its data.
+	Name, Key string
+}
+
+// Path is the file's path below FileDir. It is the same for the Job, which
+// mounts the file, and for the assignment, which names it.
+func (f File) Path() string {
+	kind := "configmaps"
+	if f.Secret {
+		kind = "secrets"
+	}
+	return path.Join(kind, f.Name, f.Key)
+}
+
+// mounted is where a worker finds the file.
+func (f File) mounted() string { return path.Join(FileDir, f.Path()) }
+
+// Files are the files that a spec names, each once, those of one object together.
+func Files(spec *v1alpha1.LoadTestSpec) []File {
+	var list []File
+	add := func(f File, ok bool) {
+		if ok {
+			list = append(list, f)
+		}
+	}
+	if tls := spec.Target.TLS; tls != nil {
+		add(sourceFile(tls.CA))
+		if c := tls.ClientCertificate; c != nil {
+			list = append(list, secretFile(c.SecretName, tlsCertKey), secretFile(c.SecretName, tlsKeyKey))
+		}
+	}
+	for _, h := range spec.Target.Headers {
+		add(headerFile(&h))
+	}
+	for i := range spec.Requests {
+		add(sourceFile(spec.Requests[i].BodyFrom))
+		for _, h := range spec.Requests[i].Headers {
+			add(headerFile(&h))
+		}
+	}
+	for i := range spec.Data {
+		list = append(list, dataFile(&spec.Data[i]))
+	}
+	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Path(), b.Path()) })
+	return slices.Compact(list)
+}
+
+func sourceFile(s *v1alpha1.KeySource) (File, bool) {
+	switch {
+	case s == nil:
+	case s.SecretKeyRef != nil:
+		return secretFile(s.SecretKeyRef.Name, s.SecretKeyRef.Key), true
+	case s.ConfigMapKeyRef != nil:
+		return File{Name: string(s.ConfigMapKeyRef.Name), Key: s.ConfigMapKeyRef.Key}, true
+	}
+	return File{}, false
+}
+
+func headerFile(h *v1alpha1.Header) (File, bool) {
+	if h.ValueFrom == nil {
+		return File{}, false
+	}
+	ref := h.ValueFrom.SecretKeyRef
+	return secretFile(ref.Name, ref.Key), true
+}
+
+func dataFile(d *v1alpha1.Data) File {
+	return File{Name: string(d.ConfigMapKeyRef.Name), Key: d.ConfigMapKeyRef.Key}
+}
+
+func secretFile(name v1alpha1.ObjectName, key string) File {
+	return File{Secret: true, Name: string(name), Key: key}
+}

@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+func target(lt *v1alpha1.LoadTest) *workerv1.Target {
+	t := &lt.Spec.Target
+	w := &workerv1.Target{
+		Url:              targetURL(lt),
+		TimeoutNanos:     int64(Timeout(&lt.Spec)),
+		Protocol:         workerv1.Protocol_PROTOCOL_HTTP1,
+		DisableKeepAlive: t.DisableKeepAlive,
+		Tls:              targetTLS(t.TLS),
+	}
+	if t.Protocol == v1alpha1.ProtocolHTTP2 {
+		w.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+	}
+	return w
+}
+
+func targetURL(lt *v1alpha1.LoadTest) string {
+	service := lt.Spec.Target.Service
+	if service == nil {
+		return strings.TrimSuffix(lt.Spec.Target.URL, "/")
+	}
+	scheme, port := service.Scheme, service.Port
+	if scheme == "" {
+		scheme = v1alpha1.SchemeHTTP
+	}
+	if port == 0 {
+		port = 80
+	}
+	return fmt.Sprintf("%s://%s.%s.svc:%d", scheme, service.Name, lt.Namespace, port)
+}
+
+func targetTLS(t *v1alpha1.TLS) *workerv1.TLS {
+	if t == nil {
+		return nil
+	}
+	w := &workerv1.TLS{ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify}
+	if f, ok := sourceFile(t.CA); ok {
+		w.CaFile = f.mounted()
+	}
+	if c := t.ClientCertificate; c != nil {
+		w.CertFile = secretFile(c.SecretName, tlsCertKey).mounted()
+		w.KeyFile = secretFile(c.SecretName, tlsKeyKey).mounted()
+	}
+	return w
+}
