@@ -83,6 +83,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("the target denied %d; the status says %d rateLimited", got, limited)
 	}
 	checkSpread(t, ns)
+	checkPooled(t, ns, lt)
 }
 
 // checkKinds: three of four requests are reads, exactly, since the mix is not
