@@ -24,9 +24,6 @@ const (
 	// Container is the name of the worker's container.
 	Container = "worker"
 
-	tokenDir = "/var/run/secrets/loadtest.dev"
-	// tokenLifetime is the least that the API server grants; the kubelet renews it.
-	tokenLifetime = 600
 	// nonRoot is the user that the worker's image has.
 	nonRoot = 65532
 )
@@ -74,6 +71,7 @@ func pod(lt *v1alpha1.LoadTest, cfg Config, labels map[string]string) corev1.Pod
 	if w == nil {
 		w = &v1alpha1.Worker{}
 	}
+	volumes, mounts := volumes(&lt.Spec)
 	return corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,
 		AutomountServiceAccountToken: ptr.To(false),
@@ -97,20 +95,12 @@ func pod(lt *v1alpha1.LoadTest, cfg Config, labels map[string]string) corev1.Pod
 			WhenUnsatisfiable: corev1.ScheduleAnyway,
 			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{LabelRun: labels[LabelRun]}},
 		}},
-		Containers: []corev1.Container{container(lt, cfg, w)},
-		Volumes: []corev1.Volume{{
-			Name: "token",
-			VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
-				DefaultMode: ptr.To[int32](0o440),
-				Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
-					Audience: Audience, ExpirationSeconds: ptr.To[int64](tokenLifetime), Path: "token",
-				}}},
-			}},
-		}},
+		Containers: []corev1.Container{container(lt, cfg, w, mounts)},
+		Volumes:    volumes,
 	}
 }
 
-func container(lt *v1alpha1.LoadTest, cfg Config, w *v1alpha1.Worker) corev1.Container {
+func container(lt *v1alpha1.LoadTest, cfg Config, w *v1alpha1.Worker, mounts []corev1.VolumeMount) corev1.Container {
 	c := corev1.Container{
 		Name:            Container,
 		Image:           w.Image,
@@ -130,7 +120,7 @@ func container(lt *v1alpha1.LoadTest, cfg Config, w *v1alpha1.Worker) corev1.Con
 			ReadOnlyRootFilesystem:   ptr.To(true),
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
-		VolumeMounts: []corev1.VolumeMount{{Name: "token", MountPath: tokenDir, ReadOnly: true}},
+		VolumeMounts: mounts,
 		// The last lines of the log explain a failure when the worker left no
 		// message of its own.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,

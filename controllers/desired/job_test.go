@@ -30,9 +30,10 @@ var config = Config{
 }
 
 func TestJob(t *testing.T) {
-	for name, worker := range map[string]*v1alpha1.Worker{
-		"default": nil,
-		"adjusted": {
+	for name, lt := range map[string]*v1alpha1.LoadTest{
+		"default": loadTest(nil),
+		"files":   withFiles(),
+		"adjusted": loadTest(&v1alpha1.Worker{
 			Image:           "registry.example.com/worker:v1",
 			ImagePullPolicy: corev1.PullAlways,
 			NodeSelector:    map[string]string{"pool": "load"},
@@ -41,10 +42,10 @@ func TestJob(t *testing.T) {
 				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")},
 				Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 			},
-		},
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := yaml.Marshal(Job(loadTest(worker), config))
+			got, err := yaml.Marshal(Job(lt, config))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,6 +66,44 @@ func TestJob(t *testing.T) {
 				t.Errorf("Job differs (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// withFiles names keys of two ConfigMaps and two Secrets, one of them twice.
+func withFiles() *v1alpha1.LoadTest {
+	lt := loadTest(nil)
+	token := v1alpha1.Header{Name: "Authorization", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}
+	lt.Spec.Target = v1alpha1.Target{
+		URL: "https://shortener", Headers: []v1alpha1.Header{token},
+		TLS: &v1alpha1.TLS{
+			CA:                &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "trust", Key: "ca.crt"}},
+			ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "client"},
+		},
+	}
+	lt.Spec.Requests = []v1alpha1.Request{{Headers: []v1alpha1.Header{token}}}
+	lt.Spec.Data = []v1alpha1.Data{
+		{Name: "urls", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "urls.csv"}},
+		{Name: "users", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "users.csv"}},
+	}
+	return lt
+}
+
+// The names of files are the user's: what they have in common must not merge a
+// ConfigMap with a Secret.
+func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
+	lt := loadTest(nil)
+	ref := &v1alpha1.KeyReference{Name: "shared", Key: "a"}
+	lt.Spec.Requests = []v1alpha1.Request{
+		{BodyFrom: &v1alpha1.KeySource{ConfigMapKeyRef: ref}}, {BodyFrom: &v1alpha1.KeySource{SecretKeyRef: ref}},
+	}
+	got := Job(lt, config).Spec.Template.Spec.Volumes[1].Projected.Sources
+	name := corev1.LocalObjectReference{Name: "shared"}
+	want := []corev1.VolumeProjection{
+		{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: name, Items: []corev1.KeyToPath{{Key: "a", Path: "configmaps/shared/a"}}}},
+		{Secret: &corev1.SecretProjection{LocalObjectReference: name, Items: []corev1.KeyToPath{{Key: "a", Path: "secrets/shared/a"}}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
 	}
 }
 
@@ -105,15 +144,33 @@ func TestJobLeavesTheLoadTestAlone(t *testing.T) {
 // A worker holds no credential but its token for the coordinator, and meets the
 // restricted Pod Security Standard.
 func TestWorkersAreRestricted(t *testing.T) {
-	pod := Job(loadTest(nil), config).Spec.Template.Spec
+	for name, lt := range map[string]*v1alpha1.LoadTest{"default": loadTest(nil), "files": withFiles()} {
+		t.Run(name, func(t *testing.T) { restricted(t, Job(lt, config).Spec.Template.Spec) })
+	}
+}
+
+func restricted(t *testing.T, pod corev1.PodSpec) {
+	t.Helper()
 	if pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken {
 		t.Error("the service-account token is mounted")
 	}
 	for _, v := range pod.Volumes {
+		if v.Projected == nil {
+			t.Fatalf("volume %s is not projected", v.Name)
+		}
 		for _, s := range v.Projected.Sources {
-			if s.ServiceAccountToken == nil || s.ServiceAccountToken.Audience != Audience {
-				t.Errorf("volume %s holds something else than the coordinator's token", v.Name)
+			if s.ServiceAccountToken != nil && s.ServiceAccountToken.Audience != Audience {
+				t.Errorf("volume %s holds a token for another than the coordinator", v.Name)
 			}
+			// Without items, all keys of the object would be mounted.
+			if s.Secret != nil && len(s.Secret.Items) == 0 || s.ConfigMap != nil && len(s.ConfigMap.Items) == 0 {
+				t.Errorf("volume %s holds keys that nothing names", v.Name)
+			}
+		}
+	}
+	for _, m := range pod.Containers[0].VolumeMounts {
+		if !m.ReadOnly {
+			t.Errorf("volume %s can be written", m.Name)
 		}
 	}
 	c := pod.Containers[0].SecurityContext
