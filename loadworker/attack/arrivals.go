@@ -167,7 +167,7 @@ func (x *Run) another() *client {
 	n := len(x.clients)
 	x.mu.Unlock()
 	c := r.ensure(n + 1)[n]
-	c.conn.Resume()
+	c.line.Resume()
 	x.join(c)
 	return c
 }

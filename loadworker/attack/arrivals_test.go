@@ -135,7 +135,7 @@ func TestPoolBoundsWhatIsOpened(t *testing.T) {
 	}
 	p := newPool(nil, 2, func() *client {
 		made++
-		return &client{conn: dialer.NewConn()}
+		return &client{line: dialer.NewConn()}
 	})
 	stop := make(chan struct{})
 	first, _ := p.take(stop)

@@ -10,10 +10,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// client is a connection with the buffers of the request on it. A user has one
-// for good; arrivals take one for each hit.
+// client is a line with the buffers of the request on it. A user has one for
+// good; arrivals take one for each hit.
 type client struct {
-	conn   *transport.Conn
+	line   transport.Line
 	buffer source.Buffer
 	shard  int
 	// opened is told once when the connection was opened; nil: nobody waits.
@@ -41,14 +41,17 @@ func (c *client) send(x *Run, h *hit) (res result, status int, err error) {
 	}
 	x.rec.began(c.shard, h, c.buffer.Client)
 	deadline := x.start.Add(h.sent + x.timeout)
-	err = c.conn.Open(x.ctx, deadline)
-	c.tellOpened()
-	if err == nil {
-		status, err = c.conn.Do(x.ctx, &c.buffer.Request, deadline)
+	if c.opened != nil {
+		err = c.line.Open(x.ctx, deadline)
+		c.tellOpened()
 	}
-	res = x.judge(h, status, err)
+	var response transport.Response
+	if err == nil {
+		response, err = c.line.Do(x.ctx, &c.buffer.Request, deadline)
+	}
+	res = x.judge(h, response.Status, err)
 	x.rec.ended(c.shard, h, res)
-	return res, status, err
+	return res, response.Status, err
 }
 
 func (c *client) tellOpened() {

@@ -90,7 +90,7 @@ func (p *pool) give(c *client) {
 }
 
 func (p *pool) put(c *client) {
-	if c.conn.IsOpen() {
+	if c.line.IsOpen() {
 		p.idle = append(p.idle, c)
 	} else {
 		p.cold = append(p.cold, c)

@@ -134,7 +134,7 @@ func (x *Run) interruptLocked() {
 	x.interrupted = true
 	x.stopped.Store(true)
 	for _, c := range x.clients {
-		c.conn.Interrupt()
+		c.line.Interrupt()
 	}
 	x.cancel()
 }
@@ -145,7 +145,7 @@ func (x *Run) join(c *client) {
 	defer x.mu.Unlock()
 	x.clients = append(x.clients, c)
 	if x.interrupted {
-		c.conn.Interrupt()
+		c.line.Interrupt()
 	}
 }
 

@@ -82,7 +82,7 @@ func (r *Runner) expected(step Step) int {
 // ensure returns n clients, making those that are missing.
 func (r *Runner) ensure(n int) []*client {
 	for len(r.clients) < n {
-		r.clients = append(r.clients, &client{conn: r.dialer.NewConn(), shard: len(r.clients)})
+		r.clients = append(r.clients, &client{line: r.dialer.NewConn(), shard: len(r.clients)})
 	}
 	return r.clients[:n]
 }
@@ -92,14 +92,14 @@ func (r *Runner) open(ctx context.Context, clients []*client) {
 	var group errgroup.Group
 	group.SetLimit(openAtOnce)
 	for _, c := range clients {
-		if c.conn.Alive() {
+		if c.line.Alive() {
 			continue
 		}
 		if limiter.Wait(ctx) != nil {
 			break
 		}
 		group.Go(func() error {
-			_ = c.conn.Open(ctx, time.Now().Add(r.config.Timeout))
+			_ = c.line.Open(ctx, time.Now().Add(r.config.Timeout))
 			return nil
 		})
 	}
@@ -131,7 +131,7 @@ func (r *Runner) Start(step Step, start time.Time) *Run {
 	x.engine = newEngine(step)
 	clients := r.ensure(r.expected(step))
 	for _, c := range clients {
-		c.conn.Resume()
+		c.line.Resume()
 		x.join(c)
 	}
 	go x.live()
@@ -173,6 +173,6 @@ func (r *Runner) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.clients {
-		c.conn.Close()
+		c.line.Close()
 	}
 }

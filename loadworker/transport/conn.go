@@ -1,111 +1,185 @@
 package transport
 
 import (
-	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
-	"math"
 	"net"
 	"net/http"
+	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
-const (
-	// bufferSize holds the header and body of a usual response; larger bodies
-	// are read through it. It is most of what an idle user costs.
-	bufferSize = 2 << 10
-	// maxHeader bounds a response header, as the memory of 10,000 users must be.
-	maxHeader = 1 << 20
-	// lookAfter is how long a connection may idle before it is looked at: a
-	// server that closes idle connections waits longer, and the look costs a
-	// system call.
-	lookAfter = 5 * time.Millisecond
-)
+// lookAfter is how long a connection may idle before it is looked at: a server
+// that closes idle connections waits longer, and the look costs a system call.
+const lookAfter = 5 * time.Millisecond
 
-// Conn is one persistent connection, opened again when it is lost. One request
-// at a time; only Interrupt may be called meanwhile.
+// Conn is one persistent connection, opened again when it is lost. It holds no
+// buffer: one is taken only while there are bytes to move.
 type Conn struct {
 	dialer *Dialer
-	reader *bufio.Reader
-	source source
-	out    []byte
-	used   time.Time // when the last response was whole
+	net    net.Conn // nil: closed
+	// raw reads from the socket once it is readable; nil: through net, which is TLS.
+	raw     syscall.RawConn
+	secured []byte
+	drain   func(fd uintptr) bool // what raw is given: an allocation saved
+	used    time.Time             // when the last request was sent
 
-	mu  sync.Mutex
-	net net.Conn // nil: closed
-	cut bool
+	parser parser
+	held   []byte // the beginning of a line of which the rest has yet to come
+	err    error  // of drain
+
+	mu     sync.Mutex
+	shared net.Conn // what Interrupt acts on; net, but for a moment
+	// armed is the deadline that the socket has. It may be before that of the
+	// request: it is then set again when it passes, which is once in many
+	// requests, where setting it each time costs as much as parsing a response.
+	armed time.Time
+	cut   bool
 }
+
+var _ Line = (*Conn)(nil)
 
 // NewConn returns a closed connection, which opens at its first use.
-func (d *Dialer) NewConn() *Conn { return &Conn{dialer: d} }
-
-// source bounds what is read of a header, and remembers why reading ended.
-type source struct {
-	net  net.Conn
-	left int64
-	err  error
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	if s.left <= 0 {
-		return 0, errHeaderTooLarge
-	}
-	n, err := s.net.Read(p)
-	s.left -= int64(n)
-	s.err = err
-	return n, err
-}
-
-// cause is why a response could not be read. The parser calls a response that
-// breaks off malformed; what ended the reading is nearer to the truth.
-func (s *source) cause(err error) error {
-	switch s.err {
-	case nil:
-		return err
-	case io.EOF:
-		return io.ErrUnexpectedEOF
-	default:
-		return s.err
-	}
+func (d *Dialer) NewConn() *Conn {
+	c := &Conn{dialer: d}
+	c.drain = c.readable
+	return c
 }
 
 // Do sends a request once and reads the whole response. It opens the connection
 // if there is none. The error is an *Error, or ErrCut after Interrupt.
-func (c *Conn) Do(ctx context.Context, r *Request, deadline time.Time) (status int, err error) {
-	if err := c.ready(ctx, deadline); err != nil {
-		return 0, c.failed(err)
+func (c *Conn) Do(ctx context.Context, r *Request, deadline time.Time) (Response, error) {
+	now := time.Now()
+	if err := c.ready(ctx, now, deadline); err != nil {
+		return Response{}, c.failed(err)
 	}
-	if !c.arm(deadline) {
-		return 0, c.failed(ErrCut)
+	if !c.arm(now, deadline) {
+		return Response{}, c.failed(ErrCut)
 	}
-	c.out = r.appendTo(c.out[:0], c.dialer.host, c.dialer.agent)
-	if _, err := c.source.net.Write(c.out); err != nil {
-		return 0, c.failed(&Error{Phase: Writing, Err: err})
+	c.used = now
+	if err := c.write(r, deadline); err != nil {
+		return Response{}, c.failed(&Error{Phase: Writing, Err: err})
 	}
-	status, keep, err := c.read(r.Method)
-	if err != nil {
-		return 0, c.failed(&Error{Phase: Reading, Err: c.source.cause(err)})
+	c.parser.begin(r.Method == http.MethodHead, r.Keep)
+	if err := c.read(deadline); err != nil {
+		return Response{}, c.failed(&Error{Phase: Reading, Err: err})
 	}
-	if !keep {
+	// Bytes after the response belong to no request: what comes next on this
+	// connection cannot be trusted.
+	if !c.parser.reusable() || len(c.held) > 0 {
 		c.Close()
-		return status, nil
 	}
-	c.used = time.Now()
-	return status, nil
+	return c.parser.response(), nil
+}
+
+func (c *Conn) write(r *Request, deadline time.Time) error {
+	buffer := buffers.Get().(*buffer)
+	defer buffers.Put(buffer)
+	buffer.out = r.appendTo(buffer.out[:0], c.dialer.host, c.dialer.agent)
+	rest := buffer.out
+	for {
+		n, err := c.net.Write(rest)
+		if rest = rest[n:]; err == nil || !c.rearm(err, deadline) {
+			return err
+		}
+	}
+}
+
+// read reads one whole response, after any interim ones.
+func (c *Conn) read(deadline time.Time) error {
+	for {
+		err := c.readOnce()
+		if err == nil || !c.rearm(err, deadline) {
+			return err
+		}
+	}
+}
+
+func (c *Conn) readOnce() error {
+	if c.raw == nil {
+		return c.readSecured()
+	}
+	if err := c.raw.Read(c.drain); err != nil {
+		return err
+	}
+	return c.err
+}
+
+// readable reads what is there. It returns false to be called again when there
+// is more.
+func (c *Conn) readable(fd uintptr) bool {
+	buffer := buffers.Get().(*buffer)
+	defer buffers.Put(buffer)
+	for {
+		n, err := readFD(fd, buffer.in[:])
+		if errors.Is(err, syscall.EAGAIN) {
+			return false
+		}
+		// A read that did not fill the buffer is followed by another all the same:
+		// the end of the connection may have come with the bytes, and would not
+		// be told of twice.
+		if c.err = c.feed(buffer.in[:n], err); c.err != nil || c.parser.done() {
+			return true
+		}
+	}
+}
+
+// securedBuffer is the size of reads of a TLS connection, which has buffers of
+// many times that.
+const securedBuffer = 4 << 10
+
+func (c *Conn) readSecured() error {
+	for {
+		n, err := c.net.Read(c.secured)
+		if n > 0 || errors.Is(err, io.EOF) {
+			err = nil // an error that came with bytes comes again
+		}
+		if err := c.feed(c.secured[:n], err); err != nil || c.parser.done() {
+			return err
+		}
+	}
+}
+
+// feed hands what was read to the parser; no bytes and no error is the end of
+// the connection.
+func (c *Conn) feed(in []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	if len(in) == 0 {
+		return c.parser.end()
+	}
+	if len(c.held) > 0 {
+		c.held = append(c.held, in...)
+		in = c.held
+	}
+	n, err := c.parser.parse(in)
+	c.held = hold(c.held, in[n:])
+	return err
+}
+
+// hold keeps the beginning of a line. Memory is held only as long as it must.
+func hold(held, rest []byte) []byte {
+	if len(rest) == 0 {
+		return nil
+	}
+	return append(held[:0], rest...)
 }
 
 // Alive says whether the connection is open, here and on the other side.
-func (c *Conn) Alive() bool { return c.source.net != nil && alive(c.source.net) }
+func (c *Conn) Alive() bool { return c.net != nil && alive(c.net) }
 
 // IsOpen says whether the connection is open here; the other side may have
 // closed it.
-func (c *Conn) IsOpen() bool { return c.source.net != nil }
+func (c *Conn) IsOpen() bool { return c.net != nil }
 
 // Open opens the connection unless it is open and alive.
 func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
-	if err := c.ready(ctx, deadline); err != nil {
+	if err := c.ready(ctx, time.Now(), deadline); err != nil {
 		return c.failed(err)
 	}
 	return nil
@@ -113,13 +187,12 @@ func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
 
 // ready leaves an open connection, a new one if the old was closed by the
 // server while it idled.
-func (c *Conn) ready(ctx context.Context, deadline time.Time) error {
-	if c.source.net != nil {
-		now := time.Now()
+func (c *Conn) ready(ctx context.Context, now, deadline time.Time) error {
+	if c.net != nil {
 		if now.Sub(c.used) < lookAfter {
 			return nil
 		}
-		if alive(c.source.net) {
+		if alive(c.net) {
 			c.used = now // as good as used: no need to look again at once
 			return nil
 		}
@@ -132,29 +205,49 @@ func (c *Conn) ready(ctx context.Context, deadline time.Time) error {
 		return err
 	}
 	c.dialer.opened.Add(1)
-	c.source.net = conn
-	if c.reader == nil {
-		c.reader = bufio.NewReaderSize(&c.source, bufferSize)
-	} else {
-		c.reader.Reset(&c.source)
-	}
-	c.used = time.Now()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.net = conn
+	c.adopt(conn)
 	return nil
 }
 
-// arm sets the deadline of a request, unless it is cut.
-func (c *Conn) arm(deadline time.Time) bool {
+// adopt makes conn the open connection.
+func (c *Conn) adopt(conn net.Conn) {
+	c.net, c.raw, c.used = conn, nil, time.Now()
+	if _, secured := conn.(*tls.Conn); !secured {
+		c.raw = rawConn(conn)
+	}
+	if c.raw == nil && c.secured == nil {
+		c.secured = make([]byte, securedBuffer)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shared, c.armed = conn, time.Time{}
+}
+
+// arm sees to it that the socket has a deadline to come, unless it is cut.
+func (c *Conn) arm(now, deadline time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cut {
 		return false
 	}
+	// A write of TLS that was stopped by a deadline cannot go on.
+	if c.raw != nil && c.armed.After(now) && !c.armed.After(deadline) {
+		return true
+	}
+	c.armed = deadline
 	// A failure to set it shows at once in writing or reading.
-	_ = c.net.SetDeadline(deadline)
+	_ = c.shared.SetDeadline(deadline)
 	return true
+}
+
+// rearm says whether an error was only that of a deadline set earlier, and sets
+// the request's own.
+func (c *Conn) rearm(err error, deadline time.Time) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	now := time.Now()
+	return now.Before(deadline) && c.arm(now, deadline)
 }
 
 // Interrupt ends the request that is under way, and all later ones, until
@@ -162,9 +255,9 @@ func (c *Conn) arm(deadline time.Time) bool {
 func (c *Conn) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.cut = true
-	if c.net != nil {
-		_ = c.net.SetDeadline(time.Unix(1, 0))
+	c.cut, c.armed = true, time.Time{}
+	if c.shared != nil {
+		_ = c.shared.SetDeadline(time.Unix(1, 0))
 	}
 }
 
@@ -194,47 +287,14 @@ func (c *Conn) Close() {
 	if c.net != nil {
 		_ = c.net.Close()
 	}
-	c.net, c.source.net = nil, nil
+	c.net, c.raw, c.shared, c.held = nil, nil, nil, nil
 }
 
-// asked are the requests that net/http's parser wants to see: it needs the
-// method only, since a response to HEAD has no body.
-var (
-	askedHead = &http.Request{Method: http.MethodHead}
-	askedGet  = &http.Request{Method: http.MethodGet}
-)
-
-// read reads one whole response, after any interim ones. keep says whether the
-// connection can be used again.
-func (c *Conn) read(method string) (status int, keep bool, err error) {
-	asked := askedGet
-	if method == http.MethodHead {
-		asked = askedHead
-	}
-	c.source.left, c.source.err = maxHeader, nil
-	resp, err := http.ReadResponse(c.reader, asked)
-	for err == nil && interim(resp.StatusCode) {
-		resp, err = http.ReadResponse(c.reader, asked)
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	if resp.StatusCode < 100 {
-		return 0, false, errStatus
-	}
-	c.source.left = math.MaxInt64
-	_, err = io.Copy(io.Discard, resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return 0, false, err
-	}
-	// Bytes after the response belong to no request: what comes next on this
-	// connection cannot be trusted.
-	keep = !resp.Close && resp.StatusCode >= 200 && c.reader.Buffered() == 0
-	return resp.StatusCode, keep, nil
+// buffer is what bytes pass through on their way.
+type buffer struct {
+	out []byte
+	// in holds a usual response whole, and a large one in few pieces.
+	in [32 << 10]byte
 }
 
-// interim says whether another response follows. After 101 none does: the
-// connection then speaks another protocol.
-func interim(status int) bool {
-	return status >= 100 && status < 200 && status != http.StatusSwitchingProtocols
-}
+var buffers = sync.Pool{New: func() any { return new(buffer) }}

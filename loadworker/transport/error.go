@@ -43,7 +43,7 @@ func (e *Error) Error() string { return string(e.Phase) + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Classify is the outcome class of an error of Conn.Do. It looks at types and
+// Classify is the outcome class of an error of Line.Do. It looks at types and
 // phases, never at texts.
 func Classify(err error) measure.Outcome {
 	var policy *PolicyError

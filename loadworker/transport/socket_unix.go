@@ -34,3 +34,26 @@ func alive(conn net.Conn) bool {
 	})
 	return err == nil && open
 }
+
+// rawConn gives access to the socket of a connection.
+func rawConn(conn net.Conn) syscall.RawConn {
+	sc, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// readFD reads what is there without waiting.
+func readFD(fd uintptr, b []byte) (int, error) {
+	for {
+		n, err := syscall.Read(int(fd), b)
+		if err != syscall.EINTR {
+			return max(n, 0), err
+		}
+	}
+}

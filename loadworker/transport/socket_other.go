@@ -1,0 +1,17 @@
+//go:build !unix
+
+package transport
+
+import (
+	"errors"
+	"net"
+	"syscall"
+)
+
+// alive cannot look on this system: a closed connection shows when it is used.
+func alive(net.Conn) bool { return true }
+
+// rawConn has no way to the socket on this system: it is read through net.
+func rawConn(net.Conn) syscall.RawConn { return nil }
+
+func readFD(uintptr, []byte) (int, error) { return 0, errors.ErrUnsupported }
