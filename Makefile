@@ -87,7 +87,7 @@ generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ##
 # Kubernetes itself is compiled for its module: its few lines are tested
 # without the race detector and not linted, as both would compile it anew.
 KUBERNETES := ./hack/cluster/kubernetes
-MODULES = $(filter-out $(KUBERNETES),$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './hack/tools/*' -not -path './bin/*')))
+MODULES = $(filter-out $(KUBERNETES),$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './hack/tools/*' -not -path './hack/bench/peers/*' -not -path './bin/*')))
 
 .PHONY: lint
 lint: bin/golangci-lint bin/buf ## Check style, the import rule and the protocol.
@@ -166,6 +166,16 @@ e2e: bin/helm bin/kustomize $(COMMANDS) cluster-ready ## Run the cluster tests, 
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.
 	cluster build
 	go -C hack/cluster test -tags cluster -count=1 -timeout 10m ./test
+
+##@ Measure
+#? ARGS  flags of a benchmark: --rounds 1 --duration 15s for a quick look, --record to keep it
+
+.PHONY: bench-worker bench-accuracy bench-scale
+bench-worker: ## Measure what a request and a user cost, beside wrk, vegeta, k6 and others.
+bench-accuracy: ## Measure how true quantiles, a stall and the schedule are.
+bench-scale: ## Drive 100,000 users on this machine.
+bench-worker bench-accuracy bench-scale: bench-%:
+	@go run -trimpath -buildvcs=false ./hack/bench $* $(ARGS)
 
 # Each tool is the one `tool` of its own module; a change of that module, and
 # nothing else, builds it again.

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+const (
+	// perSecond is the rate of all accuracy measurements but the crowd's.
+	perSecond = 1000
+	// crowd is the users of which each sends one request a second.
+	crowd = 10_000
+	// stallAt and stallFor are when the server stands still.
+	stallAt, stallFor = 10 * time.Second, 2 * time.Second
+	// tenWorkers is what a bounded generator has.
+	tenWorkers = 10
+)
+
+// benchAccuracy measures what is reported against what happened.
+func benchAccuracy(ctx context.Context, b *bench) (string, error) {
+	d := b.length(30 * time.Second)
+	if d <= stallAt+stallFor {
+		return "", fmt.Errorf("--duration must be longer than %v: the server stalls until then", stallAt+stallFor)
+	}
+	fmt.Fprintf(b.out, "One core for the generator, one for the server; %v each, the median of %d rounds counts.\n", d, b.rounds)
+	quantiles, err := repeat(ctx, b, func() (float64, error) { return b.quantiles(d) })
+	if err != nil {
+		return "", err
+	}
+	stall, err := repeat(ctx, b, func() (float64, error) { return b.stall(ctx, d) })
+	if err != nil {
+		return "", err
+	}
+	pacing, err := repeat(ctx, b, func() (float64, error) { return b.pacing(d) })
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("bench-accuracy: quantile-error=%.3f%% stall-p99-error=%.2f%% pacing-error=%.2f%%", quantiles, stall, pacing), nil
+}
+
+// repeat is the median of several rounds.
+func repeat(ctx context.Context, b *bench, once func() (float64, error)) (float64, error) {
+	values := make([]float64, b.rounds)
+	for i := range values {
+		var err error
+		if values[i], err = once(); err != nil {
+			return 0, err
+		}
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+	}
+	return median(values), nil
+}
+
+// observed is a step, as the workers measured it and as the server saw it.
+type observed struct {
+	start    int64 // on the kernel's clock
+	measured *measure.Step
+	total    measure.Request
+	records  []groundtruth.Record
+	counters groundtruth.Counters
+}
+
+// observe runs one step of some workers against a server of its own.
+func (b *bench) observe(s step, workers int32, serverArgs, workerArgs []string) (o observed, err error) {
+	t, err := b.serve(serverCore, serverArgs...)
+	if err != nil {
+		return o, err
+	}
+	var c crew
+	for w := range workers {
+		one, err := b.employ(assignment(t.URL, w, workers, s), generatorCore, "", workerArgs...)
+		if err != nil {
+			return o, err
+		}
+		c = append(c, one)
+	}
+	if err := c.ready(); err != nil {
+		return o, err
+	}
+	if o.start, o.measured, err = c.run(0); err != nil {
+		return o, err
+	}
+	if o.total, err = o.measured.Total(); err != nil {
+		return o, err
+	}
+	if o.records, err = t.records(); err != nil {
+		return o, err
+	}
+	if _, err := c.stop(); err != nil {
+		return o, err
+	}
+	o.counters, _, err = t.stop()
+	return o, err
+}
+
+// shown are the quantiles in tables.
+var shown = []float64{0.5, 0.75, 0.9, 0.95, 0.99, 0.999}
+
+func quantileName(q float64) string { return fmt.Sprintf("p%.5g", 100*q) }
+
+// latency is long, so that the error of measuring it, and not the loopback's
+// tenth of a millisecond, is what remains.
+var latency = groundtruth.LogNormal{Median: time.Second, Sigma: 0.3}
+
+const latencyArgument = "lognormal:1s:0.3"
+
+// quantiles compares the service time of two merged workers with how long the
+// server really held each request. The result is the largest error.
+func (b *bench) quantiles(d time.Duration) (float64, error) {
+	hits := perSecond * int64(d/time.Second)
+	o, err := b.observe(arrivals(perSecond, d), 2, []string{
+		"-route", "=ok:64@" + latencyArgument, "-record", fmt.Sprint(hits),
+	}, nil)
+	if err != nil {
+		return 0, err
+	}
+	truth := held(o.records)
+	if n := o.total.Service.Count(); n != int64(len(truth)) {
+		fmt.Fprintf(b.log, "the workers have %d service times, the server answered %d\n", n, len(truth))
+	}
+	fmt.Fprintf(b.out, "\nService time of %d requests, two workers merged, latency %s:\n\n", o.total.Service.Count(), latencyArgument)
+	t := newTable("quantile", "distribution", "server held", "measured", "error")
+	worst := 0.0
+	for _, q := range shown {
+		want := nearestRank(truth, q)
+		got, ok := o.total.Service.Quantile(q)
+		if !ok {
+			continue // too few samples
+		}
+		e := errorPercent(got, want)
+		worst = max(worst, e, -e)
+		t.row(quantileName(q), latency.At(q).Round(time.Microsecond), want.Round(time.Microsecond), got, digits(e, 3)+"%")
+	}
+	t.write(b.out)
+	return worst, nil
+}
+
+// held is how long the server held each request, sorted.
+func held(records []groundtruth.Record) []time.Duration {
+	list := make([]time.Duration, 0, len(records))
+	for _, r := range records {
+		if r.Answered > 0 {
+			list = append(list, time.Duration(r.Answered-r.Received))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// stall compares response times over a stall with arithmetic. The result is the
+// error at p99 of arrivals as the operator runs them.
+func (b *bench) stall(ctx context.Context, d time.Duration) (float64, error) {
+	t := newTable("generator", "requests", "p50", "p90", "p99", "p99.9", "max", "p99 of the truth")
+	event := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor)}
+	cases := []struct {
+		name string
+		step step
+		args []string
+	}{
+		{"loadworker, arrivals", arrivals(perSecond, d), nil},
+		{"loadworker, arrivals on ten connections", arrivals(perSecond, d), []string{"-max-connections", fmt.Sprint(tenWorkers)}},
+		{"loadworker, 1000 users", pacedUsers(1000, perSecond, d), nil},
+	}
+	result := 0.0
+	for i, c := range cases {
+		o, err := b.observe(c.step, 1, event, c.args)
+		if err != nil {
+			return 0, err
+		}
+		truth := stalled(o, d)
+		if i == 0 {
+			t.row("truth, by arithmetic", len(truth), cell(truth, 0.5), cell(truth, 0.9), cell(truth, 0.99), cell(truth, 0.999), truth[len(truth)-1].Round(time.Millisecond), "")
+		}
+		h := o.total.Response
+		p99, _ := h.Quantile(0.99)
+		want := nearestRank(truth, 0.99)
+		t.row(c.name, h.Count(), reported(h, 0.5), reported(h, 0.9), reported(h, 0.99), reported(h, 0.999), short(h.Max()), digits(100+errorPercent(p99, want), 2)+"%")
+		if i == 0 {
+			result = max(errorPercent(p99, want), -errorPercent(p99, want))
+		}
+	}
+	if err := b.negativeControl(ctx, d, t); err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(b.out, "\nResponse time at %d requests/s for %v; the server stands still for %v after %v:\n\n", perSecond, d, stallFor, stallAt)
+	t.write(b.out)
+	return result, nil
+}
+
+// stalled is the response time of each request of a schedule that the server
+// answers at once, except in its stall, sorted.
+func stalled(o observed, d time.Duration) []time.Duration {
+	list := make([]time.Duration, 0, perSecond*int(d/time.Second))
+	for i := range perSecond * int64(d/time.Second) {
+		due := o.start + i*int64(time.Second)/perSecond
+		took := time.Duration(0)
+		for _, s := range o.counters.Stalls {
+			if s.From <= due && due < s.To {
+				took = time.Duration(s.To - due)
+			}
+		}
+		list = append(list, took)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func cell(sorted []time.Duration, q float64) string { return short(nearestRank(sorted, q)) }
+
+func reported(h *measure.Histogram, q float64) string {
+	d, ok := h.Quantile(q)
+	if !ok {
+		return ""
+	}
+	return short(d)
+}
+
+// short is in milliseconds with two digits.
+func short(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/1e6) }
+
+// vegetaReport is the part of `vegeta report -type=json` that is shown.
+type vegetaReport struct {
+	Requests  int64 `json:"requests"`
+	Latencies struct {
+		P50 time.Duration `json:"50th"`
+		P90 time.Duration `json:"90th"`
+		P99 time.Duration `json:"99th"`
+		Max time.Duration `json:"max"`
+	} `json:"latencies"`
+}
+
+// negativeControl is vegeta with ten workers: the same test, and blind to the
+// stall. A comparison that does not show that would show nothing.
+func (b *bench) negativeControl(ctx context.Context, d time.Duration, t *table) error {
+	p, err := peer.Named("vegeta")
+	if err != nil {
+		return err
+	}
+	path, err := b.peers.Find(ctx, p)
+	if err != nil {
+		fmt.Fprintf(b.out, "\nNot measured: vegeta with ten workers, the negative control (%v)\n", err)
+		return nil
+	}
+	s, err := b.serve(serverCore, "-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor))
+	if err != nil {
+		return err
+	}
+	results := filepath.Join(b.work, "vegeta.bin")
+	_, err = b.invoke(ctx, path, peer.VegetaAtRate(s.URL+"/", perSecond, tenWorkers, int(d/time.Second), results), "")
+	if err != nil {
+		return err
+	}
+	c, _, err := s.stop()
+	if err != nil {
+		return err
+	}
+	text, err := output(path, "report", "-type=json", results)
+	if err != nil {
+		return err
+	}
+	var r vegetaReport
+	if err := json.Unmarshal(text, &r); err != nil {
+		return fmt.Errorf("vegeta's report: %w", err)
+	}
+	truth := stalled(observed{start: c.First, counters: c}, d)
+	t.row("vegeta -max-workers=10 (negative control)", r.Requests, short(r.Latencies.P50), short(r.Latencies.P90), short(r.Latencies.P99), "", short(r.Latencies.Max),
+		digits(100+errorPercent(r.Latencies.P99, nearestRank(truth, 0.99)), 2)+"%")
+	return nil
+}
+
+// pacing compares when requests came with when they were due. The result is the
+// largest deviation of any second, in percent, at the rate of the others.
+func (b *bench) pacing(d time.Duration) (float64, error) {
+	t := newTable("load", "due", "sent", "sent of due", "served", "lateness p50", "lateness p99", "early", "worst second")
+	cases := []struct {
+		name string
+		rate int64
+		step step
+	}{
+		{fmt.Sprintf("%d arrivals/s", perSecond), perSecond, arrivals(perSecond, d)},
+		{fmt.Sprintf("%d users, 1/s each", crowd), crowd, pacedUsers(crowd, crowd, d)},
+	}
+	result := 0.0
+	for i, c := range cases {
+		due := c.rate * int64(d/time.Second)
+		o, err := b.observe(c.step, 1, []string{"-record", fmt.Sprint(due)}, []string{"-open-for", "1m"})
+		if err != nil {
+			return 0, err
+		}
+		arrived := schedule{start: o.start, perSecond: c.rate, seconds: int(d / time.Second)}.compare(o.records)
+		if i == 0 {
+			result = arrived.worst
+		}
+		p50, p99 := reported(o.measured.Lateness, 0.5), reported(o.measured.Lateness, 0.99)
+		t.row(c.name, o.measured.Due, o.total.Sent, digits(100*float64(o.total.Sent)/float64(due), 3)+"%",
+			o.counters.Requests, p50, p99, arrived.early, digits(arrived.worst, 2)+"%")
+	}
+	fmt.Fprintf(b.out, "\nWhat was due, sent and served, by the server's clock; early is before it was due:\n\n")
+	t.write(b.out)
+	return result, nil
+}

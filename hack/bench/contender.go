@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// contender is a generator in one configuration.
+type contender struct {
+	name  string
+	tls   bool
+	drive func(ctx context.Context, t *target, certificate string) (process.Usage, error)
+}
+
+// sample is one measurement of a contender.
+type sample struct {
+	counters  groundtruth.Counters
+	generator process.Usage
+	server    process.Usage
+}
+
+// rate is requests per second between the first and the last that the server
+// saw: neither the start of a program nor its end counts.
+func (s sample) rate() float64 {
+	span := time.Duration(s.counters.Last - s.counters.First)
+	if span <= 0 {
+		return 0
+	}
+	return float64(s.counters.Requests-1) / span.Seconds()
+}
+
+// perRequest is processor time in microseconds.
+func (s sample) perRequest(u process.Usage) float64 {
+	if s.counters.Requests == 0 {
+		return 0
+	}
+	return float64(u.CPU) / float64(time.Microsecond) / float64(s.counters.Requests)
+}
+
+func (s sample) generatorCost() float64 { return s.perRequest(s.generator) }
+func (s sample) serverCost() float64    { return s.perRequest(s.server) }
+func (s sample) megabytes() float64     { return float64(s.generator.PeakRSS) / 1e6 }
+
+// perInFlight is kilobytes of memory for each request in flight.
+func (s sample) perInFlight() float64 {
+	if s.counters.PeakInFlight == 0 {
+		return 0
+	}
+	return float64(s.generator.PeakRSS) / 1024 / float64(s.counters.PeakInFlight)
+}
+
+// measure runs a contender against a server of its own.
+func (b *bench) measure(ctx context.Context, c contender, serverArgs ...string) (s sample, err error) {
+	if c.tls {
+		serverArgs = append(serverArgs, "-tls")
+	}
+	t, err := b.serve(serverCore, serverArgs...)
+	if err != nil {
+		return s, err
+	}
+	certificate, err := b.trust(t)
+	if err == nil {
+		s.generator, err = c.drive(ctx, t, certificate)
+	}
+	var stopped error
+	if s.counters, s.server, stopped = t.stop(); err == nil {
+		err = stopped
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", c.name, err)
+	}
+	return s, ctx.Err()
+}
+
+// ours is our worker with one step.
+func (b *bench) ours(name string, tls bool, s step, args ...string) contender {
+	return contender{name: name, tls: tls, drive: func(_ context.Context, t *target, certificate string) (process.Usage, error) {
+		w, err := b.employ(assignment(t.URL, 0, 1, s), generatorCore, certificate, args...)
+		if err != nil {
+			return process.Usage{}, err
+		}
+		c := crew{w}
+		if err := c.ready(); err != nil {
+			return process.Usage{}, err
+		}
+		if _, _, err := c.run(0); err != nil {
+			return process.Usage{}, err
+		}
+		return c.stop()
+	}}
+}
+
+// theirs is a peer as a closed loop.
+func (b *bench) theirs(p peer.Peer, path string, tls bool, connections int, d time.Duration) contender {
+	return contender{name: p.Name, tls: tls, drive: func(ctx context.Context, t *target, certificate string) (process.Usage, error) {
+		i, err := p.Closed(peer.Load{
+			URL: t.URL + "/", Connections: connections, Seconds: int(d / time.Second), Certificate: certificate,
+		})
+		if err != nil {
+			return process.Usage{}, err
+		}
+		return b.invoke(ctx, path, i, certificate)
+	}}
+}
+
+// invoke runs a peer to its end.
+func (b *bench) invoke(ctx context.Context, path string, i peer.Invocation, certificate string) (process.Usage, error) {
+	args := i.Args
+	if i.Script != "" {
+		script := filepath.Join(b.work, "script.js")
+		if err := os.WriteFile(script, []byte(i.Script), 0o600); err != nil {
+			return process.Usage{}, err
+		}
+		args = append(args, script)
+	}
+	var env []string
+	if certificate != "" {
+		env = []string{"SSL_CERT_FILE=" + certificate}
+	}
+	p, err := process.Start(process.Command{
+		Path: path, Args: args, Env: env, Core: generatorCore,
+		Stdin: strings.NewReader(i.Stdin), Stdout: io.Discard,
+	})
+	if err != nil {
+		return process.Usage{}, err
+	}
+	defer context.AfterFunc(ctx, p.Kill)()
+	return p.Wait()
+}
+
+// output runs a program for what it prints.
+func output(path string, args ...string) ([]byte, error) {
+	var out bytes.Buffer
+	p, err := process.Start(process.Command{
+		Path: path, Args: args, Core: process.Anywhere, Stdin: strings.NewReader(""), Stdout: &out,
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.Wait()
+	return out.Bytes(), err
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// newRunner makes of an assignment what a session would make of it.
+func newRunner(a *workerv1.Assignment, connections int) (*attack.Runner, error) {
+	src, err := source.New(toSource(a))
+	if err != nil {
+		return nil, err
+	}
+	dialer, err := transport.NewDialer(transport.Config{
+		URL:    a.GetTarget().GetUrl(),
+		Agent:  "loadtest-operator/bench",
+		Policy: transport.Policy{AllowSpecial: a.GetTarget().GetAllowSpecialAddresses()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return attack.NewRunner(attack.Config{
+		Source: src, Dialer: dialer, Worker: a.GetWorker(),
+		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
+		MaxConnections: connections,
+		Audit:          a.GetClientHeader() != "",
+	})
+}
+
+func toSource(a *workerv1.Assignment) source.Config {
+	c := source.Config{ClientHeader: a.GetClientHeader(), Seed: a.GetSeed()}
+	for _, r := range a.GetRequests() {
+		c.Requests = append(c.Requests, source.Request{
+			Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(),
+			Body: string(r.GetBody()), Expected: r.GetExpectedStatus(),
+		})
+	}
+	return c
+}
+
+func toStep(s *workerv1.Step) attack.Step {
+	share := s.GetShare()
+	return attack.Step{
+		Index: s.GetIndex(),
+		Share: pace.Share{First: share.GetFirst(), Stride: share.GetStride(), Count: share.GetCount()},
+		Total: s.GetTotal(),
+		Load:  toLoad(s),
+	}
+}
+
+// toLoad returns nil, which Step.Check refuses, for another kind.
+func toLoad(s *workerv1.Step) attack.Load {
+	switch load := s.GetLoad().(type) {
+	case *workerv1.Step_PacedUsers:
+		return attack.PacedUsers{
+			Rate:     pace.Rate(load.PacedUsers.GetTotalRateMicros()),
+			Duration: time.Duration(load.PacedUsers.GetDurationNanos()),
+		}
+	case *workerv1.Step_ClosedUsers:
+		return attack.ClosedUsers{Duration: time.Duration(load.ClosedUsers.GetDurationNanos())}
+	case *workerv1.Step_Burst:
+		return attack.Burst{
+			Requests: int64(load.Burst.GetRequestsPerUser()),
+			Limit:    time.Duration(load.Burst.GetLimitNanos()),
+		}
+	case *workerv1.Step_Arrivals:
+		return attack.Arrivals{
+			Rate:     pace.Rate(load.Arrivals.GetTotalRateMicros()),
+			Duration: time.Duration(load.Arrivals.GetDurationNanos()),
+		}
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
+)
+
+const usage = `Usage: bench worker|accuracy|scale [flags]
+
+Flags:
+`
+
+// bench is what all benchmarks need.
+type bench struct {
+	options
+	root   string // of the repository
+	work   string // a folder for files of this run
+	server string // programs
+	driver string
+	peers  peer.Store
+	out    io.Writer // the report
+	log    io.Writer // what is going on
+}
+
+type options struct {
+	rounds   int
+	duration time.Duration
+	users    int64
+	record   bool
+}
+
+// benchmarks by name; each returns its last line.
+var benchmarks = map[string]func(context.Context, *bench) (string, error){
+	"worker":   benchWorker,
+	"accuracy": benchAccuracy,
+	"scale":    benchScale,
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	name, o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	if runtime.NumCPU() < 2 {
+		return errors.New("needs two cores: one for the generator, one for the server")
+	}
+	b := &bench{options: o, log: stderr}
+	if b.work, err = os.MkdirTemp("", "loadtest-bench-"); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(b.work) }()
+	if err := b.build(ctx); err != nil {
+		return err
+	}
+	var report strings.Builder
+	b.out = io.MultiWriter(stdout, &report)
+	last, err := benchmarks[name](ctx, b)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "\n%s\n", last)
+	if !b.record {
+		return nil
+	}
+	return b.write(ctx, name, args, report.String())
+}
+
+// parse reads the command line.
+func parse(args []string, stderr io.Writer) (name string, o options, err error) {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		flags.PrintDefaults()
+	}
+	flags.IntVar(&o.rounds, "rounds", 3, "how `often` each is measured; the median counts")
+	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s or 30s)")
+	flags.Int64Var(&o.users, "users", 100_000, "how `many` users scale has")
+	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	if err := flags.Parse(args); err != nil {
+		return "", o, err
+	}
+	switch {
+	case benchmarks[name] == nil:
+		flags.Usage()
+		return "", o, fmt.Errorf("%q is not worker, accuracy or scale", name)
+	case flags.NArg() > 0:
+		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case o.rounds < 1 || o.users < 1:
+		return "", o, errors.New("--rounds and --users must be positive")
+	case o.duration < 0 || o.duration%time.Second != 0:
+		return "", o, errors.New("--duration must be whole seconds")
+	}
+	return name, o, nil
+}
+
+// build finds the repository and builds what is ours.
+func (b *bench) build(ctx context.Context) error {
+	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return fmt.Errorf("go env: %w", err)
+	}
+	b.root = filepath.Dir(strings.TrimSpace(string(mod)))
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	b.peers = peer.Store{
+		Modules: filepath.Join(b.root, "hack", "bench", "peers"),
+		Cache:   filepath.Join(cache, "loadtest-operator", "bench"),
+		Log:     b.log,
+	}
+	if err := os.MkdirAll(b.peers.Cache, 0o755); err != nil {
+		return err
+	}
+	b.server, b.driver = filepath.Join(b.work, "groundtruth"), filepath.Join(b.work, "driver")
+	for path, folder := range map[string]string{b.server: "./test/groundtruth/cmd/groundtruth", b.driver: "./hack/bench/driver"} {
+		c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, folder)
+		c.Dir = b.root
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w: %s", folder, err, out)
+		}
+	}
+	return nil
+}
+
+// length is that of a measurement.
+func (b *bench) length(usual time.Duration) time.Duration {
+	if b.duration > 0 {
+		return b.duration
+	}
+	return usual
+}

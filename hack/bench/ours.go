@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// worker is one of our workers in a process of its own.
+type worker struct {
+	process *process.Process
+	answers *bufio.Reader
+}
+
+// answer is a line of the driver's output.
+type answer struct {
+	Ready       bool            `json:"ready"`
+	Step        int32           `json:"step"`
+	Measurement json.RawMessage `json:"measurement"`
+}
+
+// employ starts a worker with an assignment. It does not wait.
+func (b *bench) employ(a *workerv1.Assignment, core int, certificate string, args ...string) (*worker, error) {
+	c := process.Command{Path: b.driver, Args: args, Core: core}
+	if certificate != "" {
+		c.Env = []string{"SSL_CERT_FILE=" + certificate}
+	}
+	p, err := process.Start(c)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{process: p, answers: bufio.NewReader(p.Stdout)}
+	text, err := protojson.Marshal(a)
+	if err == nil {
+		_, err = p.Stdin.Write(append(text, '\n'))
+	}
+	return w, w.explain(err)
+}
+
+// hear reads a line. It may be long: it holds histograms.
+func (w *worker) hear() (a answer, err error) {
+	line, err := w.answers.ReadBytes('\n')
+	if err != nil {
+		return a, w.explain(err)
+	}
+	return a, json.Unmarshal(line, &a)
+}
+
+// explain adds why the process ended to an error.
+func (w *worker) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ended := w.process.Stop(); ended != nil {
+		return ended
+	}
+	return fmt.Errorf("worker: %w", err)
+}
+
+// ready waits until the worker is.
+func (w *worker) ready() error {
+	a, err := w.hear()
+	if err == nil && !a.Ready {
+		err = errors.New("the worker is not ready")
+	}
+	return err
+}
+
+func (w *worker) start(step int32, at int64) error {
+	_, err := fmt.Fprintf(w.process.Stdin, "start %d %d\n", step, at)
+	return w.explain(err)
+}
+
+// measured waits for the end of a step.
+func (w *worker) measured() (*measure.Step, error) {
+	a, err := w.hear()
+	if err != nil {
+		return nil, err
+	}
+	m := &workerv1.StepMeasurement{}
+	if err := protojson.Unmarshal(a.Measurement, m); err != nil {
+		return nil, err
+	}
+	return wire.ToStep(m, 1)
+}
+
+func (w *worker) stop() (process.Usage, error) { return w.process.Stop() }
+
+// crew is workers that share a load.
+type crew []*worker
+
+// soon is how long before its start a step is announced: long enough for all
+// workers to hear it.
+const soon = 200 * time.Millisecond
+
+// run runs one step, and returns its start and what all measured.
+func (c crew) run(step int32) (start int64, merged *measure.Step, err error) {
+	start = groundtruth.Now() + int64(soon)
+	for _, w := range c {
+		if err := w.start(step, start); err != nil {
+			return 0, nil, err
+		}
+	}
+	merged = measure.NewStep(1)
+	for _, w := range c {
+		m, err := w.measured()
+		if err != nil {
+			return 0, nil, err
+		}
+		if err := merged.Merge(m); err != nil {
+			return 0, nil, err
+		}
+	}
+	return start, merged, nil
+}
+
+func (c crew) ready() error {
+	for _, w := range c {
+		if err := w.ready(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stop ends all workers; the usage is that of all.
+func (c crew) stop() (total process.Usage, err error) {
+	for _, w := range c {
+		u, stopped := w.stop()
+		total.CPU += u.CPU
+		total.PeakRSS += u.PeakRSS
+		err = errors.Join(err, stopped)
+	}
+	return total, err
+}
+
+// peakRSS is that of all workers, so far.
+func (c crew) peakRSS() int64 {
+	total := int64(0)
+	for _, w := range c {
+		total += w.process.PeakRSS()
+	}
+	return total
+}

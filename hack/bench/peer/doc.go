@@ -1,0 +1,8 @@
+// Package peer is the load generators that ours is compared with: where they
+// come from, at which version, and how each is told to do the same.
+//
+// Those in Go are built from the Go module proxy; the modules under hack/bench/peers
+// fix their versions and every dependency, out of reach of this repository's
+// own. wrk is Debian's. A peer that cannot be had is an error that says why,
+// never a row that is silently missing.
+package peer

@@ -1,0 +1,103 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Peer is a load generator.
+type Peer struct {
+	Name    string
+	Version string
+	// debian says that it is a Debian package; the others are built from the
+	// module peers/Name.
+	debian bool
+	closed func(Load) Invocation
+}
+
+// All are the peers, in the order in which they are shown.
+var All = []Peer{
+	{Name: "wrk", Version: "Debian's", debian: true, closed: wrk},
+	{Name: "fortio", Version: "v1.75.3", closed: fortio},
+	{Name: "bombardier", Version: "v1.2.6", closed: bombardier},
+	{Name: "vegeta", Version: "v12.13.0", closed: vegeta},
+	{Name: "hey", Version: "v0.1.4", closed: hey},
+	{Name: "k6", Version: "v1.8.1", closed: k6},
+}
+
+// Named finds a peer.
+func Named(name string) (Peer, error) {
+	for _, p := range All {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return Peer{}, fmt.Errorf("no peer is called %q", name)
+}
+
+// Store is where peers are built, and from what.
+type Store struct {
+	// Modules is the folder of their modules, Cache that of the programs.
+	Modules, Cache string
+	// Log is told what takes long.
+	Log io.Writer
+}
+
+// Find returns the program of a peer, which it builds or installs if need be.
+func (s Store) Find(ctx context.Context, p Peer) (path string, err error) {
+	if p.debian {
+		return s.debian(ctx, p.Name)
+	}
+	path = filepath.Join(s.Cache, p.Name+"-"+p.Version)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	fmt.Fprintf(s.Log, "building %s %s (once; k6 takes minutes)\n", p.Name, p.Version)
+	// Niced, and under another name until it is whole: a build that is cut must
+	// not look like a program.
+	partial := path + ".partial"
+	build := exec.CommandContext(ctx, "nice", "go", "-C", filepath.Join(s.Modules, p.Name),
+		"build", "-trimpath", "-buildvcs=false", "-o", partial, "tool")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s %s: %w: %s", p.Name, p.Version, err, lastLine(out))
+	}
+	return path, os.Rename(partial, path)
+}
+
+// debian finds a command, or installs the package of that name.
+func (s Store) debian(ctx context.Context, name string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	if os.Geteuid() != 0 {
+		return "", fmt.Errorf("%s is not installed; install it with: sudo apt-get install %s", name, name)
+	}
+	fmt.Fprintf(s.Log, "installing %s\n", name)
+	install := exec.CommandContext(ctx, "apt-get", "install", "-y", "-qq", "--no-install-recommends", name)
+	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	if out, err := install.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("apt-get install %s: %w: %s", name, err, lastLine(out))
+	}
+	return exec.LookPath(name)
+}
+
+func lastLine(out []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	return string(lines[len(lines)-1])
+}
+
+// Closed is how the peer sends requests over so many connections, each as soon
+// as the last was answered.
+func (p Peer) Closed(l Load) (Invocation, error) {
+	if l.Connections < 1 || l.Seconds < 1 || l.URL == "" {
+		return Invocation{}, errors.New("load of a peer: needs a URL, connections and whole seconds")
+	}
+	return p.closed(l), nil
+}

@@ -1,0 +1,103 @@
+package peer
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestClosed(t *testing.T) {
+	load := Load{URL: "http://127.0.0.1:1/", Connections: 64, Seconds: 4, Certificate: "/ca"}
+	want := map[string]Invocation{
+		"wrk":        {Args: []string{"-t1", "-c64", "-d4s", load.URL}},
+		"fortio":     {Args: []string{"load", "-quiet", "-c", "64", "-qps", "0", "-t", "4s", load.URL}},
+		"bombardier": {Args: []string{"--print", "r", "-c", "64", "-d", "4s", load.URL}},
+		"hey":        {Args: []string{"-c", "64", "-z", "4s", load.URL}},
+		"vegeta": {
+			Args:  []string{"attack", "-rate=0", "-workers=64", "-max-workers=64", "-duration=4s", "-output=/dev/null", "-root-certs=/ca"},
+			Stdin: "GET http://127.0.0.1:1/\n",
+		},
+		"k6": {
+			Args: []string{"run", "--quiet", "--no-usage-report", "--summary-mode", "disabled", "--address", ""},
+			Script: "import http from 'k6/http';\n" +
+				"export const options = { vus: 64, duration: '4s', discardResponseBodies: true };\n" +
+				"export default function () { http.get('http://127.0.0.1:1/'); }\n",
+		},
+	}
+	got := map[string]Invocation{}
+	for _, p := range All {
+		i, err := p.Closed(load)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[p.Name] = i
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("invocations (-want +got):\n%s", diff)
+	}
+}
+
+func TestClosedRefuses(t *testing.T) {
+	good := Load{URL: "http://x", Connections: 1, Seconds: 1}
+	for name, spoil := range map[string]func(*Load){
+		"no URL":         func(l *Load) { l.URL = "" },
+		"no connections": func(l *Load) { l.Connections = 0 },
+		"no time":        func(l *Load) { l.Seconds = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			spoil(&bad)
+			if _, err := All[0].Closed(bad); err == nil {
+				t.Error("Closed accepts it")
+			}
+		})
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for _, p := range All {
+		if got, err := Named(p.Name); err != nil || got.Version != p.Version {
+			t.Errorf("Named(%q) = %+v, %v", p.Name, got, err)
+		}
+	}
+	if _, err := Named("ab"); err == nil {
+		t.Error("Named finds a peer that there is not")
+	}
+}
+
+// The modules fix the versions that the table names.
+func TestModulesFixTheVersions(t *testing.T) {
+	for _, p := range All {
+		if p.debian {
+			continue
+		}
+		mod, err := os.ReadFile(filepath.Join("..", "peers", p.Name, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(mod), " "+p.Version+" // indirect") {
+			t.Errorf("the module of %s does not require %s", p.Name, p.Version)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	cache := t.TempDir()
+	p := Peer{Name: "x", Version: "v1"}
+	built := filepath.Join(cache, "x-v1")
+	s := Store{Modules: t.TempDir(), Cache: cache, Log: io.Discard}
+	if _, err := s.Find(context.Background(), p); err == nil || !strings.Contains(err.Error(), "build x v1") {
+		t.Errorf("without a module Find = %v", err)
+	}
+	if err := os.WriteFile(built, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Find(context.Background(), p); err != nil || got != built {
+		t.Errorf("Find = %s, %v; want what was built before", got, err)
+	}
+}

@@ -1,0 +1,149 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Command is a program to run.
+type Command struct {
+	Path string
+	Args []string
+	// Env is added to this process's own.
+	Env []string
+	// Core is the one that it runs on; Anywhere: any.
+	Core int
+	// Stdin is its standard input. Absent: a pipe, which Process.Stdin writes to.
+	Stdin io.Reader
+	// Stdout takes its standard output. Absent: a pipe, Process.Stdout.
+	Stdout io.Writer
+}
+
+// Anywhere is no particular core.
+const Anywhere = -1
+
+// Process is a program that runs.
+type Process struct {
+	// Stdin and Stdout are pipes, if the command did not say otherwise.
+	Stdin  io.WriteCloser
+	Stdout io.ReadCloser
+
+	name   string
+	cmd    *exec.Cmd
+	stderr tail
+	peak   atomic.Int64 // of resident memory, bytes
+	done   chan struct{}
+}
+
+// Usage is what a process cost.
+type Usage struct {
+	// CPU is the time in which it or the kernel for it computed.
+	CPU time.Duration
+	// PeakRSS is its largest resident memory, in bytes.
+	PeakRSS int64
+}
+
+// Start starts a command.
+func Start(c Command) (*Process, error) {
+	p := &Process{name: filepath.Base(c.Path), cmd: exec.Command(c.Path, c.Args...), done: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), c.Env...)
+	p.cmd.Stderr = &p.stderr
+	// What a benchmark starts ends with it, even if it is killed.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var err error
+	if p.cmd.Stdin = c.Stdin; c.Stdin == nil {
+		if p.Stdin, err = p.cmd.StdinPipe(); err != nil {
+			return nil, err
+		}
+	}
+	if p.cmd.Stdout = c.Stdout; c.Stdout == nil {
+		if p.Stdout, err = p.cmd.StdoutPipe(); err != nil {
+			return nil, err
+		}
+	}
+	if err := onCore(c.Core, p.cmd.Start); err != nil {
+		return nil, fmt.Errorf("start %s: %w", p.name, err)
+	}
+	go p.watch()
+	return p, nil
+}
+
+// watchEvery is how often the memory is looked at: the kernel forgets the peak
+// with the process.
+const watchEvery = 20 * time.Millisecond
+
+func (p *Process) watch() {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		p.look()
+		select {
+		case <-ticker.C:
+		case <-p.done:
+			return
+		}
+	}
+}
+
+func (p *Process) look() {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return // it has ended
+	}
+	if peak, ok := peakRSS(status); ok {
+		p.peak.Store(max(peak, p.peak.Load()))
+	}
+}
+
+// PeakRSS is the largest resident memory so far, in bytes.
+func (p *Process) PeakRSS() int64 {
+	p.look()
+	return p.peak.Load()
+}
+
+// Wait waits for its end. Its output must have been read to the end before.
+func (p *Process) Wait() (Usage, error) {
+	err := p.cmd.Wait()
+	close(p.done)
+	u := Usage{PeakRSS: p.peak.Load()}
+	if s := p.cmd.ProcessState; s != nil {
+		u.CPU = s.UserTime() + s.SystemTime()
+	}
+	if err != nil {
+		return u, fmt.Errorf("%s: %w: %s", p.name, err, p.stderr.String())
+	}
+	return u, nil
+}
+
+// Stop ends a process that ends when its standard input does.
+func (p *Process) Stop() (Usage, error) {
+	_ = p.Stdin.Close() // closed already, if it has ended
+	if p.Stdout != nil {
+		_, _ = io.Copy(io.Discard, p.Stdout)
+	}
+	return p.Wait()
+}
+
+// Kill ends a process that takes too long.
+func (p *Process) Kill() { _ = p.cmd.Process.Kill() }
+
+// tail keeps the end of what is written to it.
+type tail struct{ b []byte }
+
+const maxTail = 2 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	t.b = t.b[max(0, len(t.b)-maxTail):]
+	return len(p), nil
+}
+
+func (t *tail) String() string { return strings.TrimSpace(string(bytes.ToValidUTF8(t.b, nil))) }

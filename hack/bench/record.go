@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
+)
+
+// write keeps the report, with what is needed to repeat it.
+func (b *bench) write(ctx context.Context, name string, args []string, report string) error {
+	folder := filepath.Join(b.root, "docs", "results")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	text := header(name, args, b.commit(ctx), time.Now()) + report
+	return os.WriteFile(filepath.Join(folder, "bench-"+name+".md"), []byte(text), 0o644)
+}
+
+// commit is that of the repository, marked when files differ from it.
+func (b *bench) commit(ctx context.Context) string {
+	c := exec.CommandContext(ctx, "git", "-C", b.root, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+	out, err := c.Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func header(name string, args []string, commit string, now time.Time) string {
+	command := "make bench-" + name
+	if len(args) > 1 {
+		command += fmt.Sprintf(" ARGS='%s'", strings.Join(without(args[1:], "--record", "-record"), " "))
+	}
+	command = strings.TrimSuffix(command, " ARGS=''")
+	return fmt.Sprintf(`# bench-%s
+
+- Date: %s
+- Commit: %s
+- Machine: %d x %s, %.0f GiB, Linux %s, %s
+- Command: %s
+
+Ratios within one run carry over to other machines; absolute figures do not.
+
+`,
+		name, now.UTC().Format("2006-01-02 15:04 MST"), commit,
+		runtime.NumCPU(), process.Processor(), float64(process.Memory())/(1<<30), process.Kernel(), runtime.Version(),
+		"`"+command+"`")
+}
+
+func without(args []string, names ...string) (rest []string) {
+	for _, a := range args {
+		keep := true
+		for _, n := range names {
+			keep = keep && a != n
+		}
+		if keep {
+			rest = append(rest, a)
+		}
+	}
+	return rest
+}

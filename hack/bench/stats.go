@@ -1,0 +1,48 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// median is the middle value, or the mean of the two in the middle; NaN of none.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	v := slices.Sorted(slices.Values(values))
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}
+
+// ratio of two medians.
+func ratio(a, b []float64) float64 { return median(a) / median(b) }
+
+// nearestRank is the smallest value that at least the share q of all values
+// does not exceed. The values are sorted.
+func nearestRank(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	// 0.999 times 1000 is a little more than 999.
+	rank := int(math.Ceil(q * float64(len(sorted)) * (1 - 1e-12)))
+	return sorted[min(max(rank, 1), len(sorted))-1]
+}
+
+// errorPercent is how far a value is from the truth, in percent of that.
+func errorPercent(value, truth time.Duration) float64 {
+	if truth == 0 {
+		return 0
+	}
+	return 100 * (float64(value) - float64(truth)) / float64(truth)
+}
+
+// column is one figure of many results.
+func column[T any](list []T, of func(T) float64) []float64 {
+	out := make([]float64, len(list))
+	for i, v := range list {
+		out[i] = of(v)
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+const (
+	// generatorCore and serverCore keep them apart.
+	generatorCore = 0
+	serverCore    = 1
+)
+
+// target is a ground-truth server in a process of its own.
+type target struct {
+	process     *process.Process
+	URL         string `json:"url"`
+	Control     string `json:"control"`
+	Certificate string `json:"certificate"`
+}
+
+// serve starts a ground-truth server with the arguments of its command.
+func (b *bench) serve(core int, args ...string) (*target, error) {
+	p, err := process.Start(process.Command{Path: b.server, Args: args, Core: core})
+	if err != nil {
+		return nil, err
+	}
+	t := &target{process: p}
+	line, err := bufio.NewReader(p.Stdout).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, t)
+	}
+	if err != nil {
+		_, stopped := p.Stop()
+		return nil, fmt.Errorf("start the server: %w, %w", err, stopped)
+	}
+	return t, nil
+}
+
+// stop ends it and returns what it did and cost.
+func (t *target) stop() (groundtruth.Counters, process.Usage, error) {
+	c, err := t.counters()
+	usage, stopped := t.process.Stop()
+	if err == nil {
+		err = stopped
+	}
+	return c, usage, err
+}
+
+func (t *target) counters() (c groundtruth.Counters, err error) {
+	return c, t.fetch("/counters", &c)
+}
+
+func (t *target) records() (list []groundtruth.Record, err error) {
+	return list, t.fetch("/records", &list)
+}
+
+func (t *target) fetch(path string, into any) error {
+	resp, err := http.Get(t.Control + path)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return json.NewDecoder(resp.Body).Decode(into)
+}
+
+// hold changes the latency; "" is none.
+func (t *target) hold(latency string) error {
+	r, err := http.NewRequest(http.MethodPut, t.Control+"/latency?is="+url.QueryEscape(latency), nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("set the latency %s: %s", latency, resp.Status)
+	}
+	return nil
+}
+
+// trust writes the certificate to a file, "" if there is none.
+func (b *bench) trust(t *target) (string, error) {
+	if t.Certificate == "" {
+		return "", nil
+	}
+	path := filepath.Join(b.work, "certificate.pem")
+	return path, os.WriteFile(path, []byte(t.Certificate), 0o600)
+}
