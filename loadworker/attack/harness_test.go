@@ -112,7 +112,7 @@ func newTestRunner(t *testing.T, s setup) *Runner {
 		t.Fatal(err)
 	}
 	r, err := NewRunner(Config{
-		Source: src, Dialer: dialer, Timeout: s.timeout, MaxConnections: s.maxConns,
+		Source: src, Client: dialer, Timeout: s.timeout, MaxConnections: s.maxConns,
 		Audit: s.client != "", Worker: s.worker,
 	})
 	if err != nil {
@@ -178,6 +178,8 @@ func snapshot(t *testing.T, x *Run) *measure.Step {
 		t.Errorf("due %d is not sent %d + unsent %d", s.Due, total.Sent, s.Unsent)
 	case total.Response.Count() != ended, total.Service.Count() != ended:
 		t.Errorf("%d response and %d service times, want %d", total.Response.Count(), total.Service.Count(), ended)
+	case s.Transport != "http1":
+		t.Errorf("the client was %q, want http1", s.Transport)
 	case s.Lateness.Count() != total.Sent:
 		t.Errorf("%d latenesses of %d sent", s.Lateness.Count(), total.Sent)
 	}

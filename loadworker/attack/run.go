@@ -177,7 +177,8 @@ func (x *Run) Snapshot() (*measure.Step, error) {
 	}
 	s.Unsent = s.Due - sent
 	s.Window = x.window(now, ended)
-	s.ConnectionsOpened = x.runner.dialer.Opened() - x.opened
+	s.ConnectionsOpened = x.runner.client.Opened() - x.opened
+	s.Transport = x.runner.client.Name()
 	return s, nil
 }
 

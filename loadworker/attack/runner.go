@@ -17,7 +17,7 @@ import (
 // Config is what a Runner needs to know.
 type Config struct {
 	Source *source.Source
-	Dialer *transport.Dialer
+	Client transport.Client
 	// Timeout of a request, from when it is sent.
 	Timeout time.Duration
 	// Worker is the worker's number.
@@ -33,7 +33,7 @@ type Config struct {
 // closed.
 type Runner struct {
 	config Config
-	dialer *transport.Dialer
+	client transport.Client
 
 	mu      sync.Mutex // held while connections are opened
 	clients []*client
@@ -42,8 +42,8 @@ type Runner struct {
 
 // NewRunner returns a Runner without connections.
 func NewRunner(c Config) (*Runner, error) {
-	if c.Source == nil || c.Dialer == nil {
-		return nil, errors.New("runner: needs a source and a dialer")
+	if c.Source == nil || c.Client == nil {
+		return nil, errors.New("runner: needs a source and a client")
 	}
 	if c.Timeout <= 0 {
 		return nil, errors.New("target timeout: must be positive")
@@ -51,7 +51,7 @@ func NewRunner(c Config) (*Runner, error) {
 	if c.MaxConnections < 1 {
 		return nil, errors.New("runner: needs at least one connection")
 	}
-	return &Runner{config: c, dialer: c.Dialer}, nil
+	return &Runner{config: c, client: c.Client}, nil
 }
 
 const (
@@ -82,7 +82,7 @@ func (r *Runner) expected(step Step) int {
 // ensure returns n clients, making those that are missing.
 func (r *Runner) ensure(n int) []*client {
 	for len(r.clients) < n {
-		r.clients = append(r.clients, &client{line: r.dialer.NewConn(), shard: len(r.clients)})
+		r.clients = append(r.clients, &client{line: r.client.NewLine(), shard: len(r.clients)})
 	}
 	return r.clients[:n]
 }
@@ -165,7 +165,7 @@ func (x *Run) connect() {
 func (r *Runner) finished() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.opened = r.dialer.Opened()
+	r.opened = r.client.Opened()
 }
 
 // Close closes all connections.

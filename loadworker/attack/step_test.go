@@ -52,9 +52,9 @@ func TestNewRunnerRefuses(t *testing.T) {
 		config Config
 		want   string
 	}{
-		"nothing to send": {Config{Dialer: dialer, Timeout: 1, MaxConnections: 1}, "runner: needs a source and a dialer"},
-		"no timeout":      {Config{Source: src, Dialer: dialer, MaxConnections: 1}, "target timeout: must be positive"},
-		"no connections":  {Config{Source: src, Dialer: dialer, Timeout: 1}, "runner: needs at least one connection"},
+		"nothing to send": {Config{Client: dialer, Timeout: 1, MaxConnections: 1}, "runner: needs a source and a client"},
+		"no timeout":      {Config{Source: src, Client: dialer, MaxConnections: 1}, "target timeout: must be positive"},
+		"no connections":  {Config{Source: src, Client: dialer, Timeout: 1}, "runner: needs at least one connection"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

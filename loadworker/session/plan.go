@@ -60,7 +60,7 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 		return nil, &refusal{reasonInvalidSpec, err}
 	}
 	p.runner, err = attack.NewRunner(attack.Config{
-		Source: src, Dialer: p.dialer, Worker: a.GetWorker(),
+		Source: src, Client: p.dialer, Worker: a.GetWorker(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections: int(limits.Connections()),
 		Audit:          a.GetClientHeader() != "",

@@ -43,6 +43,14 @@ type Conn struct {
 
 var _ Line = (*Conn)(nil)
 
+var _ Client = (*Dialer)(nil)
+
+// NewLine is NewConn.
+func (d *Dialer) NewLine() Line { return d.NewConn() }
+
+// Name is that of the client that a Dialer is: connections of our own.
+func (d *Dialer) Name() string { return "http1" }
+
 // NewConn returns a closed connection, which opens at its first use.
 func (d *Dialer) NewConn() *Conn {
 	c := &Conn{dialer: d}
