@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/solo"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -55,14 +56,14 @@ func run(stdin io.Reader, stdout io.Writer, connections int, opening time.Durati
 	if err := protojson.Unmarshal(lines.Bytes(), assignment); err != nil {
 		return fmt.Errorf("assignment: %w", err)
 	}
-	runner, err := newRunner(assignment, connections)
+	runner, err := solo.NewRunner(assignment, solo.Options{MaxConnections: connections})
 	if err != nil {
 		return err
 	}
 	defer runner.Close()
 	if steps := assignment.GetSteps(); len(steps) > 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), opening)
-		runner.Prepare(ctx, toStep(steps[0]))
+		runner.Prepare(ctx, solo.Step(steps[0]))
 		cancel()
 	}
 	out := json.NewEncoder(stdout)
@@ -92,7 +93,7 @@ func obey(line string, assignment *workerv1.Assignment, runner *attack.Runner) (
 		if s.GetIndex() != index {
 			continue
 		}
-		step := toStep(s)
+		step := solo.Step(s)
 		if err := step.Check(); err != nil {
 			return Answer{}, err
 		}

@@ -1,6 +1,7 @@
-package main
+package solo
 
 import (
+	"cmp"
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -10,24 +11,33 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// newRunner makes of an assignment what a session would make of it.
-func newRunner(a *workerv1.Assignment, connections int) (*attack.Runner, error) {
+// Options are what an assignment does not say.
+type Options struct {
+	// MaxConnections bounds the connections of arrivals. Default 10,000.
+	MaxConnections int
+	// Lookup resolves host names. Default: the system's resolver.
+	Lookup transport.Lookup
+}
+
+// NewRunner makes what runs the steps of an assignment.
+func NewRunner(a *workerv1.Assignment, o Options) (*attack.Runner, error) {
 	src, err := source.New(toSource(a))
 	if err != nil {
 		return nil, err
 	}
-	dialer, err := transport.NewDialer(transport.Config{
+	client, err := transport.NewDialer(transport.Config{
 		URL:    a.GetTarget().GetUrl(),
-		Agent:  "loadtest-operator/bench",
+		Agent:  "loadtest-operator/solo",
 		Policy: transport.Policy{AllowSpecial: a.GetTarget().GetAllowSpecialAddresses()},
+		Lookup: o.Lookup,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return attack.NewRunner(attack.Config{
-		Source: src, Dialer: dialer, Worker: a.GetWorker(),
+		Source: src, Client: client, Worker: a.GetWorker(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
-		MaxConnections: connections,
+		MaxConnections: cmp.Or(o.MaxConnections, 10_000),
 		Audit:          a.GetClientHeader() != "",
 	})
 }
@@ -35,15 +45,20 @@ func newRunner(a *workerv1.Assignment, connections int) (*attack.Runner, error) 
 func toSource(a *workerv1.Assignment) source.Config {
 	c := source.Config{ClientHeader: a.GetClientHeader(), Seed: a.GetSeed()}
 	for _, r := range a.GetRequests() {
-		c.Requests = append(c.Requests, source.Request{
+		request := source.Request{
 			Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(),
 			Body: string(r.GetBody()), Expected: r.GetExpectedStatus(),
-		})
+		}
+		for _, h := range r.GetHeaders() {
+			request.Headers = append(request.Headers, source.Header{Name: h.GetName(), Value: h.GetValue()})
+		}
+		c.Requests = append(c.Requests, request)
 	}
 	return c
 }
 
-func toStep(s *workerv1.Step) attack.Step {
+// Step is a step of an assignment as a runner takes it.
+func Step(s *workerv1.Step) attack.Step {
 	share := s.GetShare()
 	return attack.Step{
 		Index: s.GetIndex(),
