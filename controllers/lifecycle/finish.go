@@ -40,11 +40,11 @@ func (r *run) judged(j verdict.Judgement) {
 	if j.Generator == nil {
 		return
 	}
-	status, reason := metav1.ConditionTrue, v1alpha1.ReasonHealthy
+	status := metav1.ConditionTrue
 	if !j.Generator.Healthy {
-		status, reason = metav1.ConditionFalse, v1alpha1.ReasonScheduleLag
+		status = metav1.ConditionFalse
 	}
-	r.set(v1alpha1.ConditionGeneratorHealthy, status, reason, j.Generator.Message)
+	r.set(v1alpha1.ConditionGeneratorHealthy, status, j.Generator.Reason, j.Generator.Message)
 }
 
 // finishCut ends a run that was cut short: canceled, or out of time.

@@ -2,12 +2,14 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
 // starting waits for the workers, and opens the gate when all are ready.
@@ -41,7 +43,7 @@ func (r *run) starting() {
 		r.startStep(0, r.now.Add(lead))
 	case limited && !r.now.Before(at):
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonStartDeadlineExceeded,
-			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.spec.StartDeadlineSeconds, wait.message))
+			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.spec.StartDeadlineSeconds, wait.message+r.missingFiles()))
 	default:
 		if limited {
 			r.wake(at)
@@ -119,6 +121,34 @@ func (w Worker) hindrance() (hindrance, bool) {
 	}
 	return hindrance{}, false
 }
+
+// missingFiles names what a pod that waits for no known reason probably waits
+// for: the kubelet mounts the files of ConfigMaps and Secrets before it starts a
+// container, says in an event that it cannot, and tries again for ever.
+func (r *run) missingFiles() string {
+	stuck := func(w Worker) bool { return w.Pod == PodWaiting && w.PodReason == "" }
+	if !slices.ContainsFunc(r.seen.Workers, stuck) {
+		return ""
+	}
+	var keys []string
+	for _, f := range plan.Files(r.spec) {
+		kind := "ConfigMap"
+		if f.Secret {
+			kind = "Secret"
+		}
+		keys = append(keys, fmt.Sprintf("key %s of %s %s", f.Key, kind, f.Name))
+	}
+	switch n := len(keys); {
+	case n == 0:
+		return ""
+	case n > maxKeys:
+		keys = append(keys[:maxKeys], fmt.Sprintf("and %d more", n-maxKeys))
+	}
+	return " Their pods may wait for a file that is missing; see that these exist: " + strings.Join(keys, ", ") + "."
+}
+
+// maxKeys is how many missing files a message names: more would not be read.
+const maxKeys = 5
 
 // until says when waiting ends.
 func (r *run) until() string {

@@ -46,6 +46,17 @@ var stories = map[string]func(*world){
 	"worker-never-came": func(w *world) {
 		w.workers[2].hindered = [2]string{v1alpha1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
 	},
+	"a-secret-is-missing": func(w *world) {
+		w.lt.Spec.Target.Headers = []v1alpha1.Header{{Name: "Authorization", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}}
+		for _, key := range []string{"a.csv", "b.csv", "c.csv", "d.csv", "e.csv"} {
+			table := v1alpha1.Data{Name: key, ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: key}, Format: v1alpha1.DataFormatCSV}
+			w.lt.Spec.Data = append(w.lt.Spec.Data, table)
+		}
+		for _, x := range w.workers {
+			x.stuck = true
+		}
+	},
+	"cpu-is-throttled": func(w *world) { w.throttled = 50 * time.Millisecond },
 	"worker-refused": func(w *world) {
 		w.workers[1].refuses = [2]string{v1alpha1.ReasonWorkerRefused, "333 users need 10000 file descriptors, 1024 are allowed; use 31 workers or more"}
 	},

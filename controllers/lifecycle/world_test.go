@@ -37,8 +37,10 @@ type world struct {
 	story   strings.Builder
 	// latency and lateness are those of every simulated request.
 	latency, lateness time.Duration
-	events            []lifecycle.Event
-	deleted           bool
+	// throttled is for how long each worker was held back in a step.
+	throttled time.Duration
+	events    []lifecycle.Event
+	deleted   bool
 }
 
 // happening is something that is due at an instant.
@@ -53,6 +55,8 @@ type worker struct {
 	lifecycle.Worker
 	// hindered keeps the pod waiting for this reason.
 	hindered [2]string
+	// stuck keeps the pod waiting for no reason that its status says.
+	stuck bool
 	// refuses has the worker connect and say that it is not ready.
 	refuses [2]string
 	// diesIn ends the pod so long after a step has begun; 0: never.
@@ -242,7 +246,7 @@ func (w *world) boot(i int) {
 	x := w.workers[i]
 	x.Pod = lifecycle.PodWaiting
 	x.PodReason, x.PodMessage = x.hindered[0], x.hindered[1]
-	if x.PodReason != "" {
+	if x.PodReason != "" || x.stuck {
 		return
 	}
 	alive := func() bool { return w.workers[i] == x && x.Pod != lifecycle.PodEnded }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
@@ -18,25 +20,93 @@ const (
 	// request was due, so lateness is part of it; beyond this it is the
 	// generator's quantile more than the target's.
 	tolerableShare = 20
+	// tolerableThrottling is for how large a part of its time a worker may be held
+	// back: 1/100. What is held back is late or answered late, and a larger part
+	// would reach into the p99.
+	tolerableThrottling = 100
 )
 
-// generator says how the generator fared. Only a schedule can be missed: a
-// closed loop sends when it can, and has no lateness.
+// fleet are the workers in one step.
+type fleet struct {
+	// active is how many have a share of the step.
+	active int64
+	// more is how many would probably do: twice as many, for each then has half as
+	// much to do.
+	more int32
+}
+
+func newFleet(spec *v1alpha1.LoadTestSpec, step plan.Step) fleet {
+	workers := plan.Workers(spec)
+	f := fleet{active: int64(workers), more: min(2*workers, plan.MaxWorkers)}
+	if step.Total > 0 {
+		f.active = min(f.active, step.Total)
+	}
+	return f
+}
+
+// time is that which the workers had together.
+func (f fleet) time(window time.Duration) time.Duration {
+	return time.Duration(f.active) * window
+}
+
+// generator says how the generator fared, and whether it was the limit.
 func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step, response *measure.Histogram) *v1alpha1.GeneratorStatus {
-	status := &v1alpha1.GeneratorStatus{Healthy: true, ConnectionsOpened: merged.ConnectionsOpened}
-	late, ok := merged.Lateness.Quantile(0.99)
-	if !ok {
-		return status
+	workers, health := newFleet(spec, step), &merged.Health
+	status := &v1alpha1.GeneratorStatus{
+		Healthy:              true,
+		CPUThrottled:         Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
+		ConnectionsOpened:    merged.ConnectionsOpened,
+		DescriptorsExhausted: health.DescriptorsExhausted,
+		PortsExhausted:       health.PortsExhausted,
 	}
-	status.SendLatenessP99 = rounded(late)
-	if !step.Scheduled() || late <= tolerable(response) {
-		return status
+	if p99, ok := merged.Lateness.Quantile(0.99); ok {
+		status.SendLatenessP99 = rounded(p99)
 	}
-	status.Healthy = false
-	status.Message = fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault; "+
-		"use %d workers or more, or give each more CPU.",
-		step.Name, Short(late), min(2*plan.Workers(spec), plan.MaxWorkers))
+	if health.GCPauseMax > 0 {
+		status.GCPauseMax = &metav1.Duration{Duration: health.GCPauseMax}
+	}
+	// From what explains most to what is explained by it: a request that could not
+	// be sent is worse than a late one, and a worker that is held back is late.
+	for _, rule := range []func() (reason, message string){
+		func() (string, string) { return exhausted(step, health, workers) },
+		func() (string, string) { return throttled(step, merged, workers, status.CPUThrottled) },
+		func() (string, string) { return late(step, merged, workers, response) },
+	} {
+		if status.Reason, status.Message = rule(); status.Reason != "" {
+			status.Healthy = false
+			break
+		}
+	}
 	return status
+}
+
+func exhausted(step plan.Step, health *measure.Health, workers fleet) (reason, message string) {
+	const sentence = "In step %s a worker had no %s left for a connection (%d times in all); use %d workers or more."
+	switch {
+	case health.DescriptorsExhausted > 0:
+		return v1alpha1.ReasonDescriptorsExhausted, fmt.Sprintf(sentence, step.Name, "file descriptor", health.DescriptorsExhausted, workers.more)
+	case health.PortsExhausted > 0:
+		return v1alpha1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", health.PortsExhausted, workers.more)
+	}
+	return "", ""
+}
+
+func throttled(step plan.Step, merged *measure.Step, workers fleet, percent string) (reason, message string) {
+	if percent == "" || merged.Health.CPUThrottled <= workers.time(merged.Window)/tolerableThrottling {
+		return "", ""
+	}
+	return v1alpha1.ReasonCPUThrottled, fmt.Sprintf("In step %s the workers were held back by their CPU limit for %s of the time; "+
+		"raise spec.worker.resources.limits.cpu or leave it out, or use %d workers or more.", step.Name, percent, workers.more)
+}
+
+// late is about schedules: a closed loop sends when it can, and has none to miss.
+func late(step plan.Step, merged *measure.Step, workers fleet, response *measure.Histogram) (reason, message string) {
+	p99, ok := merged.Lateness.Quantile(0.99)
+	if !ok || !step.Scheduled() || p99 <= tolerable(response) {
+		return "", ""
+	}
+	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault; "+
+		"use %d workers or more, or give each more CPU.", step.Name, Short(p99), workers.more)
 }
 
 func tolerable(response *measure.Histogram) time.Duration {

@@ -30,15 +30,15 @@ func TestGeneratorHealth(t *testing.T) {
 		"so late that it shows": {
 			step: paced, samples: 1000, lateness: 31 * ms, response: 500 * ms,
 			want: &v1alpha1.GeneratorStatus{
-				SendLatenessP99: d(31007 * time.Microsecond),
-				Message:         "Step 1000 sent requests up to 31ms (p99) after they were due by the generator's own fault; use 6 workers or more, or give each more CPU.",
+				SendLatenessP99: d(31007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
+				Message: "Step 1000 sent requests up to 31ms (p99) after they were due by the generator's own fault; use 6 workers or more, or give each more CPU.",
 			},
 		},
 		"late, and nothing was answered": {
 			step: paced, samples: 1000, lateness: 12 * ms,
 			want: &v1alpha1.GeneratorStatus{
-				SendLatenessP99: d(12007 * time.Microsecond),
-				Message:         "Step 1000 sent requests up to 12ms (p99) after they were due by the generator's own fault; use 6 workers or more, or give each more CPU.",
+				SendLatenessP99: d(12007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
+				Message: "Step 1000 sent requests up to 12ms (p99) after they were due by the generator's own fault; use 6 workers or more, or give each more CPU.",
 			},
 		},
 		"within what is always tolerated": {
@@ -56,9 +56,7 @@ func TestGeneratorHealth(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			spec := mix()
-			workers := int32(3)
-			spec.Parallelism = &workers
+			spec := fleetOf(3)
 			merged := measure.NewStep(4)
 			for range tc.samples {
 				merged.Lateness.Record(tc.lateness)
@@ -74,9 +72,7 @@ func TestGeneratorHealth(t *testing.T) {
 }
 
 func TestTheAdviceStaysWithinTheAPI(t *testing.T) {
-	spec := mix()
-	workers := int32(800)
-	spec.Parallelism = &workers
+	spec := fleetOf(800)
 	merged := measure.NewStep(4)
 	for range 100 {
 		merged.Lateness.Record(time.Second)
@@ -84,5 +80,97 @@ func TestTheAdviceStaysWithinTheAPI(t *testing.T) {
 	want := "Step 1000 sent requests up to 1s (p99) after they were due by the generator's own fault; use 1000 workers or more, or give each more CPU."
 	if got := stepResult(t, spec, paced, merged).Generator.Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
+	}
+}
+
+// fleetOf is mix sent by that many workers.
+func fleetOf(workers int32) *v1alpha1.LoadTestSpec {
+	spec := mix()
+	spec.Parallelism = &workers
+	return spec
+}
+
+func TestTheMachinesOfTheGenerator(t *testing.T) {
+	const (
+		descriptors = "In step 1000 a worker had no file descriptor left for a connection (3 times in all); use 6 workers or more."
+		ports       = "In step 1000 a worker had no local port left for a connection (2 times in all); use 6 workers or more."
+	)
+	heldBack := func(percent string) string {
+		return "In step 1000 the workers were held back by their CPU limit for " + percent + " of the time; " +
+			"raise spec.worker.resources.limits.cpu or leave it out, or use 6 workers or more."
+	}
+	tests := map[string]struct {
+		step   plan.Step
+		window time.Duration
+		health measure.Health
+		want   *v1alpha1.GeneratorStatus
+	}{
+		"nothing wrong": {
+			step: closed, window: 10 * time.Second,
+			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0%"},
+		},
+		"pauses of the garbage collector are not judged": {
+			step: closed, window: 10 * time.Second, health: measure.Health{GCPauseMax: 1500 * time.Microsecond, CPU: 40 * time.Second},
+			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0%", GCPauseMax: d(1500 * time.Microsecond)},
+		},
+		"held back for just as long as is tolerated": {
+			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 300 * ms},
+			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "1%"},
+		},
+		"held back for longer, in a closed loop too": {
+			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 303 * ms},
+			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1.01%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.01%")},
+		},
+		"held back by a hair longer": {
+			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 300*ms + 1},
+			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1%")},
+		},
+		"of three workers, one has a share": {
+			step:   plan.Step{Name: "1000", Users: 1, Total: 1, Duration: 10 * time.Second},
+			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms},
+			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1.2%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.2%")},
+		},
+		"random arrivals are everyone's": {
+			step:   plan.Step{Name: "1000", RateMicros: 1_000_000, Poisson: true, Duration: 10 * time.Second},
+			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms},
+			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0.4%"},
+		},
+		"held back before there is a window": {
+			step: closed, health: measure.Health{CPUThrottled: time.Second},
+			want: &v1alpha1.GeneratorStatus{Healthy: true},
+		},
+		"no descriptor left explains the rest": {
+			step: closed, window: 10 * time.Second, health: measure.Health{DescriptorsExhausted: 3, PortsExhausted: 2, CPUThrottled: 3 * time.Second},
+			want: &v1alpha1.GeneratorStatus{
+				CPUThrottled: "10%", DescriptorsExhausted: 3, PortsExhausted: 2,
+				Reason: v1alpha1.ReasonDescriptorsExhausted, Message: descriptors,
+			},
+		},
+		"no port left": {
+			step: closed, window: 10 * time.Second, health: measure.Health{PortsExhausted: 2},
+			want: &v1alpha1.GeneratorStatus{CPUThrottled: "0%", PortsExhausted: 2, Reason: v1alpha1.ReasonPortsExhausted, Message: ports},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			merged := measure.NewStep(4)
+			merged.Window, merged.Health = tc.window, tc.health
+			if diff := cmp.Diff(tc.want, stepResult(t, fleetOf(3), tc.step, merged).Generator); diff != "" {
+				t.Errorf("generator (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A worker that is held back sends late: what causes it is said, not what follows.
+func TestThrottlingExplainsLateness(t *testing.T) {
+	merged := measure.NewStep(4)
+	merged.Window, merged.Health.CPUThrottled = 10*time.Second, time.Second
+	for range 1000 {
+		merged.Lateness.Record(time.Second)
+	}
+	got := stepResult(t, fleetOf(3), paced, merged).Generator
+	if got.Reason != v1alpha1.ReasonCPUThrottled || got.SendLatenessP99 == nil {
+		t.Errorf("reason %s and lateness %v, want %s and both figures", got.Reason, got.SendLatenessP99, v1alpha1.ReasonCPUThrottled)
 	}
 }

@@ -11,8 +11,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
 
-// maxErrorMessage is the bound that the API puts on an error sample.
-const maxErrorMessage = 256
+// The bounds that the API puts on what comes from a worker.
+const (
+	maxErrorMessage = 256
+	maxTransport    = 64
+)
 
 // StepResult is what the status says of a step whose measurements, of all
 // workers, are merged.
@@ -35,17 +38,19 @@ func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Ste
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
 	result := &v1alpha1.StepResult{
-		Counts:       counts(&total),
-		Due:          merged.Due,
-		Unsent:       merged.Unsent,
-		Late:         total.Late,
-		Throughput:   perSecond(total.CompletedInWindow, merged.Window),
-		Goodput:      perSecond(total.ExpectedInWindow, merged.Window),
-		ResponseTime: latency(total.Response),
-		ServiceTime:  latency(total.Service),
-		Kinds:        kinds,
-		Generator:    generator(spec, step, merged, total.Response),
-		ErrorSamples: errorSamples(merged.Errors),
+		Counts:         counts(&total),
+		Due:            merged.Due,
+		Unsent:         merged.Unsent,
+		Late:           total.Late,
+		Throughput:     perSecond(total.CompletedInWindow, merged.Window),
+		Goodput:        perSecond(total.ExpectedInWindow, merged.Window),
+		ItemsPerSecond: itemsPerSecond(spec, merged),
+		ResponseTime:   latency(total.Response),
+		ServiceTime:    latency(total.Service),
+		Kinds:          kinds,
+		Transport:      truncate(merged.Transport, maxTransport),
+		Generator:      generator(spec, step, merged, total.Response),
+		ErrorSamples:   errorSamples(merged.Errors),
 	}
 	if total.Response.Count() > 0 {
 		if result.Histogram, err = total.Response.Encode(); err != nil {
@@ -119,6 +124,20 @@ func perSecond(n int64, window time.Duration) string {
 		new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(time.Second))),
 		big.NewInt(int64(window)))
 	return rate.FloatString(1)
+}
+
+// itemsPerSecond is "" when every request carries one item: it is the goodput.
+func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Step) string {
+	var sum int64
+	many := false
+	for i, items := range plan.RequestItems(spec) {
+		sum += items * merged.Requests[i].ExpectedInWindow
+		many = many || items > 1
+	}
+	if !many {
+		return ""
+	}
+	return perSecond(sum, merged.Window)
 }
 
 // errorSamples are in the order of the outcome classes.

@@ -59,7 +59,7 @@ func mix() *v1alpha1.LoadTestSpec {
 func TestStepResult(t *testing.T) {
 	merged := measure.NewStep(4)
 	merged.Due, merged.Unsent, merged.ConnectionsOpened = 20, 3, 5
-	merged.Window = 3 * time.Second
+	merged.Window, merged.Transport = 3*time.Second, "http1"
 	record(&merged.Requests[0], 4, measure.Success, 10*ms)
 	record(&merged.Requests[0], 1, measure.ServerError, 30*ms)
 	record(&merged.Requests[1], 6, measure.Success, 20*ms)
@@ -124,7 +124,8 @@ func TestStepResult(t *testing.T) {
 				},
 			},
 		},
-		Generator: &v1alpha1.GeneratorStatus{Healthy: true, ConnectionsOpened: 5},
+		Transport: "http1",
+		Generator: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0%", ConnectionsOpened: 5},
 		ErrorSamples: []v1alpha1.ErrorSample{
 			{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"},
 		},
@@ -211,5 +212,42 @@ func TestRatesAreExact(t *testing.T) {
 				t.Errorf("throughput %q and goodput %q, want %q", got.Throughput, got.Goodput, tc.want)
 			}
 		})
+	}
+}
+
+func TestItemsPerSecond(t *testing.T) {
+	tests := map[string]struct {
+		items  []int32 // of create, follow, delete and count
+		window time.Duration
+		want   string
+	}{
+		"every request carries one":        {[]int32{0, 1, 0, 1}, 10 * time.Second, ""},
+		"each request has its own":         {[]int32{20, 1, 3, 0}, 10 * time.Second, "2.9"}, // 1x20 + 2x1 + 1x3 + 4x1
+		"only those of expected responses": {[]int32{1, 1, 1000, 1}, 10 * time.Second, "100.7"},
+		"no window":                        {[]int32{20, 1, 1, 1}, 0, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec := mix()
+			for i, n := range tc.items {
+				spec.Requests[i].Items = n
+			}
+			merged := measure.NewStep(4)
+			merged.Window = tc.window
+			for i, n := range []int64{1, 2, 1, 4} {
+				merged.Requests[i].Sent, merged.Requests[i].CompletedInWindow, merged.Requests[i].ExpectedInWindow = 2*n, 2*n, n
+			}
+			if got := stepResult(t, spec, closed, merged).ItemsPerSecond; got != tc.want {
+				t.Errorf("%q items per second, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheTransportFitsTheAPI(t *testing.T) {
+	merged := measure.NewStep(4)
+	merged.Transport = strings.Repeat("t", 65)
+	if got, want := stepResult(t, mix(), closed, merged).Transport, strings.Repeat("t", 63)+"…"; got != want {
+		t.Errorf("transport %q, want %q", got, want)
 	}
 }

@@ -22,7 +22,7 @@ func unitOf(m v1alpha1.Metric) unit {
 	switch m {
 	case v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricUnsentRate:
 		return share
-	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput:
+	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemRate:
 		return rate
 	case v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
 		return count
@@ -71,7 +71,7 @@ func (u unit) example() string {
 	case share:
 		return "a percentage such as 1%"
 	case rate:
-		return "a number of requests per second such as 1000"
+		return "a number per second such as 1000"
 	default:
 		return "a whole number such as 0"
 	}

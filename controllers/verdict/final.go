@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,8 @@ type Judgement struct {
 type Generator struct {
 	// Healthy is false when the generator, not the target, limited a step.
 	Healthy bool
+	// Reason is a reason of that condition.
+	Reason string
 	// Message is a sentence.
 	Message string
 }
@@ -167,9 +170,11 @@ func (r run) generator() *Generator {
 			continue
 		}
 		if !s.Result.Generator.Healthy {
-			return &Generator{Message: s.Result.Generator.Message}
+			// A status of an earlier operator, which knew one reason, has none.
+			reason := cmp.Or(s.Result.Generator.Reason, v1alpha1.ReasonScheduleLag)
+			return &Generator{Reason: reason, Message: s.Result.Generator.Message}
 		}
-		g = &Generator{Healthy: true, Message: "The generator was not the limit in any step."}
+		g = &Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}
 	}
 	return g
 }

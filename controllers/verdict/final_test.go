@@ -74,7 +74,7 @@ func skipFrom(i int) func(*v1alpha1.LoadTestStatus) {
 
 func limited(step int) func(*v1alpha1.LoadTestStatus) {
 	return func(s *v1alpha1.LoadTestStatus) {
-		s.Steps[step].Result.Generator = &v1alpha1.GeneratorStatus{Message: "Step " + s.Steps[step].Name + " was sent late."}
+		s.Steps[step].Result.Generator = &v1alpha1.GeneratorStatus{Reason: v1alpha1.ReasonCPUThrottled, Message: "Step " + s.Steps[step].Name + " was sent late."}
 	}
 }
 
@@ -83,7 +83,7 @@ func lost(n int32) func(*v1alpha1.LoadTestStatus) {
 }
 
 func TestFinal(t *testing.T) {
-	healthy := &verdict.Generator{Healthy: true, Message: "The generator was not the limit in any step."}
+	healthy := &verdict.Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}
 	failed := func(message string, users *int32) verdict.Judgement {
 		return verdict.Judgement{
 			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse, Reason: v1alpha1.ReasonThresholdBreached,
@@ -103,7 +103,7 @@ func TestFinal(t *testing.T) {
 		}
 	}
 	sick := func(j verdict.Judgement, message string) verdict.Judgement {
-		j.Generator = &verdict.Generator{Message: message}
+		j.Generator = &verdict.Generator{Reason: v1alpha1.ReasonCPUThrottled, Message: message}
 		return j
 	}
 	one := func(s *v1alpha1.LoadTestSpec) { s.Thresholds = s.Thresholds[:1] }
@@ -248,5 +248,16 @@ func TestArrivalsSustainNoUsers(t *testing.T) {
 	}))
 	if got.MaxSustainedUsers != nil || got.Verdict != v1alpha1.VerdictPassed {
 		t.Errorf("verdict %s with %v users, want Passed with none", got.Verdict, got.MaxSustainedUsers)
+	}
+}
+
+// A run that began under an operator which knew one reason only has none in its
+// status; a condition must have one.
+func TestASickGeneratorAlwaysHasAReason(t *testing.T) {
+	status := done()
+	status.Steps[0].Result.Generator = &v1alpha1.GeneratorStatus{Message: "Step 10 was sent late."}
+	want := &verdict.Generator{Reason: v1alpha1.ReasonScheduleLag, Message: "Step 10 was sent late."}
+	if diff := cmp.Diff(want, verdict.Final(ladder(10, 100, 1000), status).Generator); diff != "" {
+		t.Errorf("generator (-want +got):\n%s", diff)
 	}
 }

@@ -108,14 +108,18 @@ func decide(s sample, b bound, o observation, observed string) (v1alpha1.Thresho
 }
 
 // generatorsFault says whether a breach may be the generator's doing. Sending
-// late makes responses late and few; it makes no target fail, deny or
-// over-grant.
+// late makes responses late and few; it makes no target fail or deny. What a
+// worker had no descriptor or port for failed without the target's doing. Neither
+// makes a limiter over-grant or deny falsely.
 func (s sample) generatorsFault() bool {
-	if s.result.Generator == nil || s.result.Generator.Healthy {
+	g := s.result.Generator
+	if g == nil || g.Healthy {
 		return false
 	}
 	switch s.threshold.Metric {
-	case v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
+	case v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate:
+		return g.DescriptorsExhausted > 0 || g.PortsExhausted > 0
+	case v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
 		return false
 	}
 	return true

@@ -102,6 +102,13 @@ func slow(n int64, latency time.Duration) func(*outcome) {
 
 func sick(o *outcome) { o.result.Generator.Healthy = false }
 
+// exhausted is a generator that could not open connections.
+func exhausted(descriptors, ports int64) func(*outcome) {
+	return func(o *outcome) {
+		o.result.Generator = &v1alpha1.GeneratorStatus{DescriptorsExhausted: descriptors, PortsExhausted: ports}
+	}
+}
+
 func audited(over, falsely, untracked int64) func(*outcome) {
 	return func(o *outcome) {
 		o.result.RateLimit = &v1alpha1.RateLimitStatus{OverLimitGrants: over, FalseDenials: falsely, Untracked: untracked}
@@ -236,6 +243,14 @@ func TestJudgeOneStep(t *testing.T) {
 			v1alpha1.Threshold{Metric: "goodput", Requests: []string{"follow"}, Min: ptr("5.00")}, sent(50, 50), passed, "5",
 			"goodput of follow is 5 in step burst; at least 5.00 is required.",
 		},
+		"items are goodput where each request carries one": {
+			atLeast("itemRate", "10"), sent(50, 50, failed(1)), broken, "9.9",
+			"itemRate is 9.9 in step burst; at least 10 is required.",
+		},
+		"too few items by the generator's fault": {
+			atLeast("itemRate", "1000"), sent(50, 50, sick), inconclusive, "10",
+			"itemRate is 10 in step burst; at least 1000 is required, but the generator was the limit, not the target.",
+		},
 		"a burst without any answer has no goodput": {
 			atLeast("goodput", "1"), sent(0, 0, unfinished(5), func(o *outcome) { o.merged.Window = 0 }), broken, "0",
 			"goodput is 0 in step burst; at least 1 is required.",
@@ -300,6 +315,22 @@ func TestJudgeOneStep(t *testing.T) {
 			atMost("overLimitGrants", "0"), sent(50, 50, sick, audited(10, 0, 0)), broken, "10",
 			"overLimitGrants is 10 in step burst; at most 0 is allowed.",
 		},
+		"failures for want of descriptors are the generator's": {
+			atMost("failureRate", "0%"), sent(50, 50, exhausted(1, 0), failed(1)), inconclusive, "1%",
+			"failureRate is 1% in step burst; at most 0% is allowed, but the generator was the limit, not the target.",
+		},
+		"failures for want of ports too": {
+			atMost("failureRate", "0%"), sent(50, 50, exhausted(0, 1), failed(1)), inconclusive, "1%",
+			"failureRate is 1% in step burst; at most 0% is allowed, but the generator was the limit, not the target.",
+		},
+		"what could not be sent was not denied": {
+			atLeast("rateLimitedRate", "1%"), sent(50, 50, exhausted(1, 0)), inconclusive, "0%",
+			"rateLimitedRate is 0% in step burst; at least 1% is required, but the generator was the limit, not the target.",
+		},
+		"grants are the target's, whatever could not be sent": {
+			atMost("overLimitGrants", "0"), sent(50, 50, exhausted(1, 1), audited(10, 0, 0)), broken, "10",
+			"overLimitGrants is 10 in step burst; at most 0 is allowed.",
+		},
 		"false denials are the target's": {
 			atMost("falseDenials", "0"), sent(50, 50, sick, audited(0, 3, 0)), broken, "3",
 			"falseDenials is 3 in step burst; at most 0 is allowed.",
@@ -341,6 +372,32 @@ func TestJudgeOneStep(t *testing.T) {
 			}
 			if stop {
 				t.Error("a threshold that continues stops the run")
+			}
+		})
+	}
+}
+
+// Of 10 s, 40 requests create with 25 items each and 60 requests follow.
+func TestItemsAreThoseOfTheRequestsThatAreNamed(t *testing.T) {
+	tests := map[string]struct {
+		requests []string
+		want     string
+	}{
+		"all":    {nil, "106"},
+		"create": {[]string{"create"}, "100"},
+		"follow": {[]string{"follow"}, "6"},
+		"both":   {[]string{"create", "follow"}, "106"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			threshold := atLeast("itemRate", "1")
+			threshold.Requests = tc.requests
+			s := spec(threshold)
+			s.Requests[0].Items = 25
+			o := sent(40, 60)
+			got, _ := verdict.Judge(s, nil, burst, o.merged, o.result)
+			if got[0].Observed != tc.want || got[0].State != v1alpha1.ThresholdPassed {
+				t.Errorf("%s with %s observed, want Passed with %s", got[0].State, got[0].Observed, tc.want)
 			}
 		})
 	}

@@ -45,6 +45,7 @@ type sample struct {
 	merged    *measure.Step
 	result    *v1alpha1.StepResult
 	request   measure.Request // of all requests that the threshold names
+	items     int64           // that those expected in the window carried
 }
 
 func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) (sample, error) {
@@ -52,13 +53,16 @@ func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Ste
 	if merged == nil || result == nil {
 		return s, nil
 	}
-	names := plan.RequestNames(spec)
+	names, items := plan.RequestNames(spec), plan.RequestItems(spec)
 	for i := range merged.Requests {
 		if len(t.Requests) > 0 && (i >= len(names) || !slices.Contains(t.Requests, names[i])) {
 			continue
 		}
 		if err := s.request.Merge(&merged.Requests[i]); err != nil {
 			return s, err
+		}
+		if i < len(items) {
+			s.items += items[i] * merged.Requests[i].ExpectedInWindow
 		}
 	}
 	return s, nil
@@ -102,6 +106,8 @@ func (s sample) observe() observation {
 		return s.perSecond(s.request.ExpectedInWindow)
 	case v1alpha1.MetricThroughput:
 		return s.perSecond(s.request.CompletedInWindow)
+	case v1alpha1.MetricItemRate:
+		return s.perSecond(s.items)
 	case v1alpha1.MetricOverLimitGrants:
 		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.OverLimitGrants })
 	case v1alpha1.MetricFalseDenials:

@@ -1,0 +1,100 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// denied is the report of a step whose first request was answered 429.
+func denied() *measure.Step {
+	m := measure.NewStep(1)
+	m.Requests[0].Sent, m.Requests[0].Outcomes[measure.RateLimited] = 1, 1
+	ledger := measure.NewLedger()
+	ledger.Record(0, 0, time.Millisecond, measure.RateLimited)
+	m.Clients = map[string]*measure.Ledger{"192.0.2.1": ledger}
+	return m
+}
+
+// A denial is called false only if the silence before it has certainly refilled
+// the bucket: what was sent and stands in no result may have taken the tokens.
+func TestWhatIsInNoResultMayHaveTakenTheTokens(t *testing.T) {
+	const (
+		before = 0
+		second = 1
+	)
+	tests := map[string]struct {
+		step int // that reports
+		edit func(*v1alpha1.LoadTest)
+		want int64
+	}{
+		"silence since the start":                  {before, func(*v1alpha1.LoadTest) {}, 1},
+		"silence since the step before":            {second, func(*v1alpha1.LoadTest) {}, 1},
+		"a setup before the first step":            {before, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 0},
+		"a setup before the step before":           {second, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 1},
+		"a warm-up of the step":                    {second, warmUp(second), 0},
+		"a warm-up of the step before":             {second, warmUp(before), 0},
+		"a warm-up of the step after":              {before, warmUp(second), 1},
+		"a request of the step before that is out": {second, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[before].Result.Outcomes.Timeout = 1 }, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(tc.step)
+			tc.edit(lt)
+			seen := lifecycle.Observed{
+				Job:     lifecycle.JobPresent,
+				Workers: []lifecycle.Worker{{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Reported: true}},
+				Step:    &lifecycle.StepReport{Step: int32(tc.step), Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)},
+			}
+			d := lifecycle.Decide(lt, plan.Policy{}, seen, lt.Status.Steps[tc.step].StartTime.Add(time.Second))
+			result := d.Status.Steps[tc.step].Result
+			if result == nil {
+				t.Fatal("the step has no result")
+			}
+			if got := result.RateLimit.FalseDenials; got != tc.want {
+				t.Errorf("%d false denials, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func warmUp(step int) func(*v1alpha1.LoadTest) {
+	return func(lt *v1alpha1.LoadTest) {
+		lt.Spec.Steps[step].WarmUp = &metav1.Duration{Duration: time.Second}
+	}
+}
+
+// limited is a run of two steps against a limiter, in the given one of them. Each
+// begins 10 s after all that was before.
+func limited(step int) *v1alpha1.LoadTest {
+	instant := func(d time.Duration) *metav1.MicroTime { return ptr.To(metav1.NewMicroTime(began.Add(d))) }
+	users := v1alpha1.Step{Users: ptr.To[int32](1), Duration: &metav1.Duration{Duration: 10 * time.Second}}
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
+		Target:    v1alpha1.Target{URL: "http://ratelimiter"},
+		Requests:  []v1alpha1.Request{{}},
+		Steps:     []v1alpha1.Step{users, users},
+		RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: "1", ClientHeader: "X-Forwarded-For"},
+	}}
+	lt.Status = v1alpha1.LoadTestStatus{
+		StartTime:   ptr.To(metav1.NewTime(began)),
+		CurrentStep: int32(step),
+		Workers:     v1alpha1.WorkerCounts{Desired: 1, Ready: 1},
+		Steps: []v1alpha1.StepStatus{
+			{Name: "1 users", State: v1alpha1.StepRunning, StartTime: instant(10 * time.Second)},
+			{Name: "1 users (2)", State: v1alpha1.StepPending},
+		},
+	}
+	if step == 1 {
+		first := &lt.Status.Steps[0]
+		first.State, first.CompletionTime, first.Result = v1alpha1.StepComplete, instant(20*time.Second), &v1alpha1.StepResult{}
+		lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1alpha1.StepRunning, instant(30*time.Second)
+	}
+	return lt
+}
