@@ -1,10 +1,11 @@
 // Package report turns a LoadTest into the page that a person reads, running or
 // finished:
 //
-//	text.go      the page: what ran, the verdict, thresholds, what needs attention
-//	step.go      a step: its head line, requests, rates, the limiter's audit
-//	outcomes.go  what became of the requests, in words
-//	latency.go   the two distributions of time, side by side
+//	text.go       the page: what ran, the verdict, thresholds, what needs attention
+//	step.go       a step: its head line, requests, rates, the limiter's audit
+//	generator.go  how the generator fared
+//	outcomes.go   what became of the requests, in words
+//	latency.go    the two distributions of time, side by side
 //
 // It reads the object and nothing else: no client, clock or terminal. It may
 // import the API, and of the operator only the pure packages plan (what a step

@@ -30,11 +30,17 @@ func (p *page) step(i int) {
 // stepHead is a step in a line: what it does, for how long, by whom, and when.
 func (p *page) stepHead(step *v1alpha1.StepStatus, does plan.Step) []string {
 	head := []string{Title(step.Name, does)}
-	if rate := does.RateMicros; rate > 0 && does.Users > 0 {
-		head = append(head, results.Rate(strconv.FormatFloat(float64(rate)/1e6, 'f', 3, 64)))
+	if micros := does.RateMicros; micros > 0 && does.Users > 0 {
+		head = append(head, results.Rate(strconv.FormatFloat(float64(micros)/1e6, 'f', 3, 64)))
+	}
+	if does.Poisson {
+		head = append(head, "Poisson")
 	}
 	if step.Window != nil && does.Load() {
 		head = append(head, results.Short(step.Window.Duration))
+	}
+	if does.WarmUp > 0 {
+		head = append(head, "after "+results.Short(does.WarmUp)+" of warm-up")
 	}
 	switch step.State {
 	case v1alpha1.StepPending:
@@ -77,10 +83,17 @@ func deed(s plan.Step) string {
 		return fmt.Sprintf("%d users x %d", s.Users, s.RequestsPerUser)
 	case s.Users > 0:
 		return fmt.Sprintf("%d users", s.Users)
+	case s.EndRateMicros > 0:
+		return rate(s.RateMicros) + " to " + rate(s.EndRateMicros)
 	case s.RateMicros > 0:
-		return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(float64(s.RateMicros)/1e6, 'f', 6, 64), "0"), ".") + "/s"
+		return rate(s.RateMicros)
 	}
 	return ""
+}
+
+// rate is written as briefly as it can be: "0.25/s".
+func rate(micros int64) string {
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(float64(micros)/1e6, 'f', 6, 64), "0"), ".") + "/s"
 }
 
 func (p *page) reporting(step *v1alpha1.StepStatus) string {
@@ -117,7 +130,7 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	}
 	p.row("Failed", "%d%s", r.Failed, share(r.Failed, r.Sent))
 	if r.Throughput != "" {
-		p.row("Throughput", "%s req/s    goodput %s req/s", r.Throughput, r.Goodput)
+		p.row("Throughput", "%s req/s    goodput %s req/s%s", r.Throughput, r.Goodput, items(r))
 	}
 	p.line("")
 	p.row("Failures", "%s", failures(&r.Counts))
@@ -131,6 +144,9 @@ func (p *page) result(r *v1alpha1.StepResult) {
 		}
 		p.row(label, "%s", ofKind(&kind))
 	}
+	if r.Transport != "" {
+		p.row("Transport", "%s", r.Transport)
+	}
 	p.generator(r.Generator)
 	if r.RateLimit != nil {
 		p.line("")
@@ -142,6 +158,14 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	}
 }
 
+// items is the rate of items, where requests carry more than one.
+func items(r *v1alpha1.StepResult) string {
+	if r.ItemsPerSecond == "" {
+		return ""
+	}
+	return "    " + r.ItemsPerSecond + " items/s"
+}
+
 func ofKind(k *v1alpha1.KindResult) string {
 	text := fmt.Sprintf("%s %d total, %d successful%s", k.Name, k.Sent, k.Outcomes.Success, share(k.Outcomes.Success, k.Sent))
 	if k.Outcomes.RateLimited > 0 {
@@ -151,21 +175,6 @@ func ofKind(k *v1alpha1.KindResult) string {
 		text += ", p95 " + results.Short(k.ResponseTime.P95.Duration)
 	}
 	return text
-}
-
-func (p *page) generator(g *v1alpha1.GeneratorStatus) {
-	if g == nil {
-		return
-	}
-	text := "kept its schedule"
-	if g.SendLatenessP99 != nil {
-		text = "sent at most " + results.Short(g.SendLatenessP99.Duration) + " late (p99)"
-	}
-	text += ", opened " + plural(g.ConnectionsOpened, "connection")
-	if !g.Healthy {
-		text += "; it was the limit, not the target: " + g.Message
-	}
-	p.row("Generator", "%s", text)
 }
 
 // rateLimit is the audit of the limiter, in the words of a race condition check.

@@ -85,6 +85,7 @@ func TestTitle(t *testing.T) {
 		"a name of the user's":       {name: "burst", does: plan.Step{Users: 50, Burst: true, RequestsPerUser: 4}, want: "burst: 50 users x 4"},
 		"arrivals":                   {name: "steady", does: plan.Step{RateMicros: 5_000_000}, want: "steady: 5/s"},
 		"arrivals under their rate":  {name: "0.25/s", does: plan.Step{RateMicros: 250_000}, want: "0.25/s"},
+		"a ramp":                     {name: "climb", does: plan.Step{RateMicros: 500_000, EndRateMicros: 20_000_000}, want: "climb: 0.5/s to 20/s"},
 		"a pause":                    {name: "refill", does: plan.Step{Pause: 1_000_000_000}, want: "refill: pause 1s"},
 		"nothing known but the name": {name: "mystery", want: "mystery"},
 	}
@@ -108,6 +109,8 @@ steps:
   - {users: 10, duration: 5s}
   - {users: 50, requestsPerUser: 4}
   - {rate: "0.5", duration: 4s}
+  - {rate: "0.5", rampTo: "12", duration: 4s}
+  - {rate: "5", arrivals: Poisson, duration: 4s}
   - {pause: 1s}
 `), &spec); err != nil {
 		t.Fatal(err)

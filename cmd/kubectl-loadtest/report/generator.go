@@ -1,0 +1,42 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+)
+
+// generator is how the generator fared, in a line and, when it was the limit, a
+// second one that says what to change.
+func (p *page) generator(g *v1alpha1.GeneratorStatus) {
+	if g == nil {
+		return
+	}
+	p.row("Generator", "%s", strings.Join(health(g), ", "))
+	if !g.Healthy {
+		p.row("", "It was the limit, not the target: %s", g.Message)
+	}
+}
+
+// health has what is always worth knowing first, and what is seldom there last.
+func health(g *v1alpha1.GeneratorStatus) []string {
+	facts := []string{"kept its schedule"}
+	if g.SendLatenessP99 != nil {
+		facts[0] = "sent at most " + results.Short(g.SendLatenessP99.Duration) + " late (p99)"
+	}
+	facts = append(facts, "opened "+plural(g.ConnectionsOpened, "connection"))
+	if g.CPUThrottled != "" {
+		facts = append(facts, "CPU throttled "+g.CPUThrottled)
+	}
+	if g.GCPauseMax != nil {
+		facts = append(facts, "GC pauses up to "+results.Short(g.GCPauseMax.Duration))
+	}
+	if n := g.DescriptorsExhausted; n > 0 {
+		facts = append(facts, "no descriptor for "+plural(n, "connection"))
+	}
+	if n := g.PortsExhausted; n > 0 {
+		facts = append(facts, "no port for "+plural(n, "connection"))
+	}
+	return facts
+}
