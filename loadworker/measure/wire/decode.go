@@ -33,6 +33,8 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		LastStart:         toTime(m.GetStartUnixNanos()),
 		Window:            time.Duration(m.GetWindowNanos()),
 		ClockError:        time.Duration(m.GetClockErrorNanos()),
+		Health:            toHealth(m.GetHealth()),
+		Transport:         CleanText(m.GetTransport()),
 	}
 	return errors.Join(
 		count("due", m.GetDue()),
@@ -42,6 +44,29 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		span("window_nanos", m.GetWindowNanos()),
 		span("clock_error_nanos", m.GetClockErrorNanos()),
 		atLeast("start_unix_nanos", m.GetStartUnixNanos(), 0),
+		checkHealth(m.GetHealth()),
+	)
+}
+
+func toHealth(m *workerv1.GeneratorHealth) measure.Health {
+	return measure.Health{
+		CPUThrottled:         time.Duration(m.GetCpuThrottledNanos()),
+		CPU:                  time.Duration(m.GetCpuNanos()),
+		GCPauseMax:           time.Duration(m.GetGcPauseMaxNanos()),
+		DescriptorsExhausted: m.GetDescriptorsExhausted(),
+		PortsExhausted:       m.GetPortsExhausted(),
+	}
+}
+
+// checkHealth bounds processor times like the others: a year is a thousand
+// cores for nine hours.
+func checkHealth(m *workerv1.GeneratorHealth) error {
+	return errors.Join(
+		span("health.cpu_throttled_nanos", m.GetCpuThrottledNanos()),
+		span("health.cpu_nanos", m.GetCpuNanos()),
+		span("health.gc_pause_max_nanos", m.GetGcPauseMaxNanos()),
+		count("health.descriptors_exhausted", m.GetDescriptorsExhausted()),
+		count("health.ports_exhausted", m.GetPortsExhausted()),
 	)
 }
 

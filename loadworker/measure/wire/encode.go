@@ -24,6 +24,8 @@ func FromStep(s *measure.Step) (*workerv1.StepMeasurement, error) {
 		WindowNanos:       int64(s.Window),
 		ClockErrorNanos:   int64(s.ClockError),
 		Errors:            fromErrors(s.Errors),
+		Health:            fromHealth(s.Health),
+		Transport:         CleanText(s.Transport),
 	}
 	var err error
 	for i := range s.Requests {
@@ -127,4 +129,18 @@ func fromTime(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixNano()
+}
+
+// fromHealth leaves out the health of a step that has not begun.
+func fromHealth(h measure.Health) *workerv1.GeneratorHealth {
+	if h == (measure.Health{}) {
+		return nil
+	}
+	return &workerv1.GeneratorHealth{
+		CpuThrottledNanos:    int64(h.CPUThrottled),
+		CpuNanos:             int64(h.CPU),
+		GcPauseMaxNanos:      int64(h.GCPauseMax),
+		DescriptorsExhausted: h.DescriptorsExhausted,
+		PortsExhausted:       h.PortsExhausted,
+	}
 }

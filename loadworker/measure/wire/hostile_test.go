@@ -41,6 +41,7 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	s.Due = 10
 	s.Clients = map[string]*measure.Ledger{"a": l}
 	s.Errors = map[measure.Outcome]string{measure.RateLimited: "429"}
+	s.Health.CPU = time.Second
 	m, err := FromStep(s)
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +65,11 @@ func TestToStepRefuses(t *testing.T) {
 		"window_nanos: -1 is less than 0":                       func(m *message) { m.WindowNanos = -1 },
 		"window_nanos: 8784h0m0.000000001s is more than":        func(m *message) { m.WindowNanos = int64(maxSpan) + 1 },
 		"clock_error_nanos: -1 is less than 0":                  func(m *message) { m.ClockErrorNanos = -1 },
+		"health.cpu_throttled_nanos: -1 is less than 0":         func(m *message) { m.Health.CpuThrottledNanos = -1 },
+		"health.cpu_nanos: 8784h0m0.000000001s is more than":    func(m *message) { m.Health.CpuNanos = int64(maxSpan) + 1 },
+		"health.gc_pause_max_nanos: -1 is less than 0":          func(m *message) { m.Health.GcPauseMaxNanos = -1 },
+		"health.descriptors_exhausted: -1 is less than 0":       func(m *message) { m.Health.DescriptorsExhausted = -1 },
+		"health.ports_exhausted: 281474976710657 is more than":  func(m *message) { m.Health.PortsExhausted = maxCount + 1 },
 		"requests[0].sent: -1 is less than 0":                   func(m *message) { request(m).Sent = -1 },
 		"requests[0].sent: 281474976710657 is more than":        func(m *message) { request(m).Sent = maxCount + 1 },
 		"requests[0].outcomes: their sum is 10, sent is 11":     func(m *message) { request(m).Sent = 11 },
