@@ -44,7 +44,7 @@ func TestSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(names)
-	want := []string{"burst-then-steady", "five-clients", "hello", "single-client-burst"}
+	want := []string{"burst-then-steady", "event-batches", "five-clients", "hello", "shortener-ladder", "single-client-burst"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("samples (-want +got):\n%s", diff)
 	}
