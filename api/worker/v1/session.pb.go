@@ -1479,7 +1479,8 @@ type Step struct {
 	// index of the step in the run, pauses included.
 	Index int32  `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	Share *Share `protobuf:"bytes,2,opt,name=share,proto3" json:"share,omitempty"`
-	// total is the number of users, or of hits, over all workers.
+	// total is the number of users, or of hits after the warm-up, over all workers;
+	// 0 for Poisson arrivals.
 	Total int64 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
 	// Types that are valid to be assigned to Load:
 	//
@@ -1489,7 +1490,8 @@ type Step struct {
 	//	*Step_Arrivals
 	Load isStep_Load `protobuf_oneof:"load"`
 	// warm_up_nanos is how long, from the start instant, load is sent that does
-	// not count; the step's duration begins after it.
+	// not count; the step's duration begins after it. A ramp's warm-up has the rate
+	// with which the ramp begins.
 	WarmUpNanos   int64 `protobuf:"varint,8,opt,name=warm_up_nanos,json=warmUpNanos,proto3" json:"warm_up_nanos,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1846,8 +1848,11 @@ type Arrivals struct {
 	// end_rate_micros is the rate at the end, to which it grows or falls linearly;
 	// 0: the rate is constant.
 	EndRateMicros int64 `protobuf:"varint,3,opt,name=end_rate_micros,json=endRateMicros,proto3" json:"end_rate_micros,omitempty"`
-	// poisson has the gaps between hits drawn from an exponential distribution
-	// (seeded, the same for all workers) instead of even; rates are then means.
+	// poisson has hits come at random, so that rates are means. Worker w of W draws
+	// a Poisson process of its own with a W-th of the rate, from the seed, the
+	// step's index and w; together they are one of the whole rate, whose number of
+	// hits nobody knows beforehand: Step.total and Share.count are 0. The worker's
+	// hits have the numbers first, first+stride, … all the same.
 	Poisson       bool `protobuf:"varint,4,opt,name=poisson,proto3" json:"poisson,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
