@@ -72,7 +72,8 @@ type StepResult struct {
 type Counts struct {
 	// sent is how many requests were sent.
 	Sent int64 `json:"sent"`
-	// completed is how many got a whole response, of any status.
+	// completed is how many got a whole response, of any status, but for those that
+	// count as badResponse.
 	Completed int64 `json:"completed"`
 	// expected is how many got an expected response.
 	Expected int64 `json:"expected"`

@@ -40,7 +40,7 @@ func failures(c *v1alpha1.Counts) string {
 		{"connection reset", o.Reset},
 		{"host not resolved", o.DNS},
 		{"TLS", o.TLS},
-		{"no HTTP response", o.BadResponse},
+		{"bad response", o.BadResponse},
 		{"unfinished when cut", o.Unfinished},
 		{"other", o.Other},
 	} {
