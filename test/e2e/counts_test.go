@@ -46,6 +46,7 @@ var due = map[string]int64{"paced": 1000, "burst": 620, "arrivals": 600}
 func TestCounts(t *testing.T) {
 	ns := limiter(t, "ratelimiter.strategy=lua")
 	before := ask(t, ns)
+	applied := time.Now()
 	lt := create(t, ns, "counts", every)
 	finish(t, lt, 2*time.Minute)
 	after := ask(t, ns)
@@ -53,6 +54,7 @@ func TestCounts(t *testing.T) {
 	if lt.Status.Phase != v1alpha1.PhaseComplete {
 		t.Fatalf("phase %s: %s", lt.Status.Phase, condition(lt, v1alpha1.ConditionFailed).Message)
 	}
+	t.Logf("from apply to the first request: %s", lt.Status.Steps[0].StartTime.Sub(applied).Round(time.Millisecond))
 	var sent, expected, limited int64
 	for _, step := range lt.Status.Steps {
 		if step.Name == "pause" {
