@@ -130,7 +130,7 @@ func elapsed(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, now time.Time) []
 	}
 	done := max(now.Sub(step.StartTime.Time), 0)
 	does := planned(lt, step)
-	whole := max(does.Duration, does.Pause)
+	whole := max(does.WarmUp+does.Duration, does.Pause)
 	if does.Burst || whole <= 0 {
 		return []string{results.Short(done.Truncate(time.Second))}
 	}
