@@ -1,6 +1,9 @@
 package pace
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Share is the numbers first, first+stride, first+2*stride, … of which it has
 // count. Numbers are users or hits, from 0, over all workers.
@@ -11,6 +14,12 @@ type Share struct {
 // Number is the j-th number of the share.
 func (s Share) Number(j int64) int64 { return s.First + j*s.Stride }
 
+// Of is the share of the same worker in n numbers.
+func (s Share) Of(n int64) Share {
+	s.Count = max(0, (n-s.First+s.Stride-1)/s.Stride)
+	return s
+}
+
 // Below is how many numbers of the share are less than n.
 func (s Share) Below(n int64) int64 {
 	if n <= s.First || s.Count == 0 {
@@ -19,17 +28,24 @@ func (s Share) Below(n int64) int64 {
 	return min(s.Count, (n-s.First-1)/s.Stride+1)
 }
 
-// Arrivals is one worker's hits of an open schedule.
+// Arrivals is one worker's hits of a schedule of all workers.
 type Arrivals struct {
-	Rate  Rate
+	All   Schedule
 	Share Share
 }
 
+var _ Schedule = Arrivals{}
+
 // Due is when the worker's j-th hit is due.
-func (a Arrivals) Due(j int64) time.Duration { return a.Rate.Due(a.Share.Number(j)) }
+func (a Arrivals) Due(j int64) time.Duration {
+	if j >= a.Share.Count {
+		return math.MaxInt64
+	}
+	return a.All.Due(a.Share.Number(j))
+}
 
 // Before is how many of the worker's hits are due before t.
-func (a Arrivals) Before(t time.Duration) int64 { return a.Share.Below(a.Rate.Before(t)) }
+func (a Arrivals) Before(t time.Duration) int64 { return a.Share.Below(a.All.Before(t)) }
 
 // Users is one worker's users of a schedule in which Total users take turns:
 // the k-th request of user u is hit k*Total+u.
@@ -37,11 +53,14 @@ type Users struct {
 	Rate  Rate
 	Share Share
 	Total int64
+	// WarmUp is how long the schedule has run at time 0: what is due in it is due
+	// before 0.
+	WarmUp time.Duration
 }
 
 // Due is when the k-th request of the worker's j-th user is due.
 func (u Users) Due(j, k int64) time.Duration {
-	return u.Rate.Due(u.Hit(j, k))
+	return u.Rate.Due(u.Hit(j, k)) - u.WarmUp
 }
 
 // Hit is the number, over all workers, of the k-th request of the j-th user.
@@ -51,8 +70,9 @@ func (u Users) Hit(j, k int64) int64 { return k*u.Total + u.Share.Number(j) }
 // times never decrease with n.
 func (u Users) Turn(n int64) (j, k int64) { return n % u.Share.Count, n / u.Share.Count }
 
-// Before is how many requests of the worker's users are due before t.
+// Before is how many requests of the worker's users are due before t, those of
+// the warm-up included.
 func (u Users) Before(t time.Duration) int64 {
-	hits := u.Rate.Before(t)
+	hits := u.Rate.Before(t + u.WarmUp)
 	return hits/u.Total*u.Share.Count + u.Share.Below(hits%u.Total)
 }

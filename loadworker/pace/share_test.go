@@ -33,6 +33,16 @@ func TestShareBelow(t *testing.T) {
 	}
 }
 
+func TestShareOf(t *testing.T) {
+	for n := range int64(50) {
+		for w, want := range split(n, 7) {
+			if got := (Share{First: int64(w), Stride: 7, Count: 99}).Of(n); got.Count != max(0, want.Count) || got.First != want.First || got.Stride != 7 {
+				t.Errorf("of %d numbers worker %d has %+v, want %+v", n, w, got, want)
+			}
+		}
+	}
+}
+
 func TestSharesOfArrivalsAreTheWholeSchedule(t *testing.T) {
 	property := func(rate uint16, workers uint8, millis uint16) bool {
 		r := Rate(rate)*1e4 + 1
@@ -40,7 +50,7 @@ func TestSharesOfArrivalsAreTheWholeSchedule(t *testing.T) {
 		total := r.Before(duration)
 		var due []time.Duration
 		for _, share := range split(total, int64(workers%7)+1) {
-			a := Arrivals{Rate: r, Share: share}
+			a := Arrivals{All: r, Share: share}
 			if a.Before(duration) != share.Count {
 				return false
 			}

@@ -1,0 +1,130 @@
+package pace
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+	"sync"
+	"time"
+)
+
+// Poisson is one worker's hits of a Poisson process whose mean rate is that of a
+// ramp. Each of W workers draws a process of its own with a W-th of the rate;
+// together they are one process of the whole rate, by superposition.
+//
+// With E the sums of gaps from an exponential distribution of mean 1, the
+// worker's hit j is due when the ramp has W·E(j) hits due. That is the exact
+// process also while the rate changes: no hit is drawn and thrown away.
+//
+// The gaps are drawn in blocks, each from a generator of its own, so that any
+// hit can be asked for at any time. Only where the blocks begin is remembered:
+// 8 bytes for 128 hits.
+type Poisson struct {
+	ramp    Ramp
+	workers uint64
+	seed    uint64
+
+	mu     sync.Mutex
+	starts []uint64 // of the blocks, in parts of the worker's own hits
+}
+
+var _ Schedule = (*Poisson)(nil)
+
+// block is how many gaps are drawn from one generator. Larger ones save memory,
+// smaller ones time: Due draws half of one on average.
+const block = 128
+
+// NewPoisson is a worker's process. The same seed, step and worker give the same
+// due times.
+func NewPoisson(r Ramp, workers int64, seed int64, step, worker int32) *Poisson {
+	key := scramble(scramble(uint64(seed)) ^ uint64(uint32(step))<<32 ^ uint64(uint32(worker)))
+	return &Poisson{ramp: r, workers: uint64(workers), seed: key, starts: []uint64{0}}
+}
+
+// Due is when the worker's hit j is due.
+func (p *Poisson) Due(j int64) time.Duration {
+	b, n := int(j/block), int(j%block)
+	start, ok := p.start(b)
+	if !ok {
+		return math.MaxInt64
+	}
+	gaps := p.gaps(b)
+	for range n + 1 {
+		start += gap(gaps)
+	}
+	if p.beyond(start) {
+		return math.MaxInt64
+	}
+	return p.ramp.at(start * p.workers)
+}
+
+// Before is how many of the worker's hits are due before t.
+func (p *Poisson) Before(t time.Duration) int64 {
+	t = min(t, p.ramp.Length)
+	if t <= 0 {
+		return 0
+	}
+	b := p.reach(t)
+	position, n := p.starts[b], int64(b)*block
+	gaps := p.gaps(b)
+	for {
+		if position += gap(gaps); !p.passed(t, position) {
+			return n
+		}
+		n++
+	}
+}
+
+// start is where a block begins; ok is false when that is beyond the ramp.
+func (p *Poisson) start(b int) (position uint64, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.starts) <= b {
+		if p.beyond(p.starts[len(p.starts)-1]) {
+			return 0, false
+		}
+		p.extend()
+	}
+	return p.starts[b], true
+}
+
+// reach is the last block that begins before t.
+func (p *Poisson) reach(t time.Duration) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.passed(t, p.starts[len(p.starts)-1]) {
+		p.extend()
+	}
+	return sort.Search(len(p.starts), func(b int) bool { return !p.passed(t, p.starts[b]) }) - 1
+}
+
+// extend says where one more block begins. The lock is held.
+func (p *Poisson) extend() {
+	last := len(p.starts) - 1
+	position, gaps := p.starts[last], p.gaps(last)
+	for range block {
+		position += gap(gaps)
+	}
+	p.starts = append(p.starts, position)
+}
+
+func (p *Poisson) gaps(b int) *rand.Rand { return rand.New(rand.NewPCG(p.seed, uint64(b))) }
+
+// gap is drawn in parts of a hit, of which the mean gap has 65,536.
+func gap(r *rand.Rand) uint64 { return uint64(r.ExpFloat64()*part + 0.5) }
+
+// beyond says whether a position is one that no ramp reaches.
+func (p *Poisson) beyond(position uint64) bool { return position > maxHits*part/p.workers }
+
+// passed says whether a hit at a position is due before t.
+func (p *Poisson) passed(t time.Duration, position uint64) bool {
+	return !p.beyond(position) && p.ramp.compare(t, position*p.workers) > 0
+}
+
+// scramble is the finalizer of SplitMix64: neighbouring numbers become unlike.
+func scramble(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

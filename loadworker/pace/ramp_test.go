@@ -1,0 +1,142 @@
+package pace
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+	"testing/quick"
+	"time"
+)
+
+func TestRampDue(t *testing.T) {
+	tests := map[string]struct {
+		ramp Ramp
+		hit  int64
+		want time.Duration
+	}{
+		"the first at once":             {Ramp{1e6, 3e6, 10 * time.Second}, 0, 0},
+		"t + t²/10 = 10":                {Ramp{1e6, 3e6, 10 * time.Second}, 10, 6_180_339_887},
+		"falling: 3t - t²/10 = 10":      {Ramp{3e6, 1e6, 10 * time.Second}, 10, 3_819_660_112},
+		"the last one before the end":   {Ramp{1e6, 3e6, 10 * time.Second}, 19, 9_662_878_298},
+		"one at the very end is not in": {Ramp{1e6, 3e6, 10 * time.Second}, 20, math.MaxInt64},
+		"what the ramp does not reach":  {Ramp{1e6, 3e6, 10 * time.Second}, 1000, math.MaxInt64},
+		"an absurd number":              {Ramp{1e6, 3e6, 10 * time.Second}, math.MaxInt64, math.MaxInt64},
+		"no slope":                      {Ramp{4e6, 4e6, 10 * time.Second}, 6, 1500 * time.Millisecond},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tt.ramp.Due(tt.hit); got != tt.want {
+				t.Errorf("%+v.Due(%d) = %d, want %d", tt.ramp, tt.hit, got, tt.want)
+			}
+		})
+	}
+}
+
+// arbitrary is a ramp of rates from 10^-6 to 10^9 and up to a day.
+func arbitrary(from, to, length uint64) Ramp {
+	rate := func(n uint64) Rate { return Rate(n>>(n%50)%1e15 + 1) }
+	return Ramp{From: rate(from), To: rate(to), Length: time.Duration(length>>(1+length%40))%(24*time.Hour) + 1}
+}
+
+// reached is H(t) - i, exactly: its sign says on which side of the hit t is.
+func reached(r Ramp, t time.Duration, i int64) int {
+	from, slope := big.NewInt(int64(r.From)), big.NewInt(int64(r.To)-int64(r.From))
+	d, at := big.NewInt(int64(r.Length)), big.NewInt(int64(t))
+	h := new(big.Int).Mul(big.NewInt(2), from)
+	h.Mul(h, d)
+	h.Add(h, slope.Mul(slope, at))
+	h.Mul(h, at)
+	want := new(big.Int).Mul(big.NewInt(i), big.NewInt(nanosPerUnit))
+	want.Mul(want, big.NewInt(2))
+	return h.Cmp(want.Mul(want, d))
+}
+
+func TestRampIsExact(t *testing.T) {
+	property := func(from, to, length, hit uint64) bool {
+		r := arbitrary(from, to, length)
+		n := r.Before(r.Length)
+		if n > 0 && reached(r, r.Length, n-1) <= 0 || reached(r, r.Length, n) > 0 {
+			t.Errorf("%+v has %d hits", r, n)
+			return false
+		}
+		if n == 0 {
+			return false // the first is due at once
+		}
+		i := int64(hit % uint64(n))
+		due := r.Due(i)
+		ok := due < r.Length && reached(r, due, i) <= 0 && reached(r, due+1, i) > 0
+		if !ok {
+			t.Errorf("%+v.Due(%d) = %d", r, i, due)
+		}
+		return ok && r.Before(due) <= i && r.Before(due+1) > i && r.Due(i+1) >= due
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 5000}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A rate that does not change is a ramp without slope, hit for hit.
+func TestRampWithoutSlopeIsARate(t *testing.T) {
+	property := func(rate, length uint64, hit uint32) bool {
+		r := arbitrary(rate, rate, length)
+		i := int64(hit) % r.Before(r.Length)
+		return r.Before(r.Length) == r.From.Before(r.Length) && r.Due(i) == r.From.Due(i)
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// The sum of the rates, times half the length, is how many there are.
+func TestRampHasItsHits(t *testing.T) {
+	tests := map[string]struct {
+		ramp Ramp
+		want int64
+	}{
+		"growing":   {Ramp{100e6, 300e6, 10 * time.Second}, 2000},
+		"falling":   {Ramp{300e6, 100e6, 10 * time.Second}, 2000},
+		"a part":    {Ramp{1e6, 2e6, time.Second}, 2},
+		"the bound": {Ramp{1e15, 1e15, 24 * time.Hour}, 86_400_000_000_000},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tt.ramp.Before(tt.ramp.Length); got != tt.want {
+				t.Errorf("%d hits, want %d", got, tt.want)
+			}
+			if got := tt.ramp.Before(tt.ramp.Length + time.Hour); got != tt.want {
+				t.Errorf("%d hits later on, want %d: the ramp has ended", got, tt.want)
+			}
+			if got := tt.ramp.Before(0); got != 0 {
+				t.Errorf("%d hits before the start", got)
+			}
+		})
+	}
+}
+
+func TestSharesOfARampAreTheWholeSchedule(t *testing.T) {
+	property := func(from, to uint16, workers uint8) bool {
+		r := Ramp{From: Rate(from)*1e4 + 1, To: Rate(to)*1e4 + 1, Length: 2 * time.Second}
+		total := r.Before(r.Length)
+		var due []time.Duration
+		for _, share := range split(total, int64(workers%7)+1) {
+			a := Arrivals{All: r, Share: share}
+			if a.Before(r.Length) != share.Count {
+				return false
+			}
+			for j := range share.Count {
+				due = append(due, a.Due(j))
+			}
+		}
+		slices.Sort(due)
+		for i, d := range due {
+			if d != r.Due(int64(i)) {
+				return false
+			}
+		}
+		return int64(len(due)) == total
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}
