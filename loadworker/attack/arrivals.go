@@ -16,23 +16,50 @@ import (
 // arrivals is hits that come whether or not earlier ones were answered, on
 // vegeta's Attacker.
 type arrivals struct {
-	schedule pace.Arrivals
+	schedule pace.Schedule // of this worker
+	share    pace.Share
 	duration time.Duration
-	perSec   float64 // of this worker
+	perSec   float64 // of this worker, at most
 }
 
 var _ engine = (*arrivals)(nil)
 
-func newArrivals(load Arrivals, step Step) *arrivals {
-	share := 0.0
-	if step.Total > 0 {
-		share = float64(step.Share.Count) / float64(step.Total)
+// newArrivals makes the worker's part of a step. seed and worker are for what is
+// drawn.
+func newArrivals(load Arrivals, step Step, seed int64, worker int32) *arrivals {
+	a := &arrivals{schedule: load.schedule(step, seed, worker), share: step.Share, duration: load.Duration}
+	if step.WarmUp > 0 {
+		a.schedule = pace.NewWarmed(load.warmUp(step, seed, worker), step.WarmUp, a.schedule)
 	}
-	return &arrivals{
-		schedule: pace.Arrivals{Rate: load.Rate, Share: step.Share},
-		duration: load.Duration,
-		perSec:   load.Rate.PerSecond() * share,
+	if load.Poisson || step.Share.Count > 0 || step.WarmUp > 0 {
+		a.perSec = max(load.Rate, load.End).PerSecond() / float64(step.Share.Stride)
 	}
+	return a
+}
+
+// schedule is the worker's part of a load without a warm-up.
+func (l Arrivals) schedule(step Step, seed int64, worker int32) pace.Schedule {
+	ramp := pace.Ramp{From: l.Rate, To: l.End, Length: l.Duration}
+	if l.End == 0 {
+		ramp.To = l.Rate
+	}
+	switch {
+	case l.Poisson:
+		return pace.NewPoisson(ramp, step.Share.Stride, seed, step.Index, worker)
+	case l.End != 0:
+		return pace.Arrivals{All: ramp, Share: step.Share}
+	default:
+		return pace.Arrivals{All: l.Rate, Share: step.Share}
+	}
+}
+
+// warmUp is the worker's part of the load with which the step begins, for as
+// long as its warm-up.
+func (l Arrivals) warmUp(step Step, seed int64, worker int32) pace.Schedule {
+	l.Duration, l.End = step.WarmUp, 0
+	step.Share = step.Share.Of(l.Rate.Before(step.WarmUp))
+	step.Index = ^step.Index // no step's: what is drawn is independent
+	return l.schedule(step, seed, worker)
 }
 
 const (
@@ -59,12 +86,14 @@ func (a *arrivals) maxWorkers(timeout time.Duration, connections int) int {
 	return min(connections, max(fewWorkers, int(min(inFlight, math.MaxInt32))))
 }
 
-func (a *arrivals) due(t time.Duration, _ int64) int64 { return a.schedule.Before(t) }
+func (a *arrivals) due(t time.Duration, _ int64) int64 {
+	return a.schedule.Before(t) - a.schedule.Before(0)
+}
 
 func (a *arrivals) drive(x *Run) {
 	x.connect()
 	limit := a.maxWorkers(x.timeout, x.runner.config.MaxConnections)
-	trip := &roundTripper{run: x, schedule: a.schedule, pool: newPool(x.clients, openAtOnce, x.another)}
+	trip := &roundTripper{run: x, arrivals: a, pool: newPool(x.clients, openAtOnce, x.another)}
 	attacker := vegeta.NewAttacker(
 		vegeta.Workers(uint64(min(limit, a.workers()))),
 		vegeta.MaxWorkers(uint64(limit)),
@@ -74,7 +103,7 @@ func (a *arrivals) drive(x *Run) {
 	// ends that.
 	stop := time.AfterFunc(time.Until(x.start.Add(a.duration+grace)), func() { attacker.Stop() })
 	defer stop.Stop()
-	pacer := &pacer{run: x, schedule: a.schedule, duration: a.duration}
+	pacer := &pacer{run: x, arrivals: a}
 	for range attacker.Attack(target, pacer, 0, "") {
 		// Each result was recorded by the round tripper.
 	}
@@ -91,8 +120,7 @@ func target(t *vegeta.Target) error {
 // dispatcher's own sleep is up to a millisecond late.
 type pacer struct {
 	run      *Run
-	schedule pace.Arrivals
-	duration time.Duration
+	arrivals *arrivals
 	sleep    pace.Sleep
 }
 
@@ -106,24 +134,20 @@ func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
 			return 0, true
 		}
 	}
-	n := int64(hits)
-	if n >= p.schedule.Share.Count {
-		return 0, true
-	}
-	due := p.schedule.Due(n)
-	if due >= p.duration || p.run.elapsed() >= p.run.closes()+grace {
+	due := p.arrivals.schedule.Due(int64(hits))
+	if due >= p.arrivals.duration || p.run.elapsed() >= p.run.closes()+grace {
 		return 0, true
 	}
 	return 0, !pace.Wait(p.run.start.Add(due), p.run.halt, p.sleep)
 }
 
 // Rate is asked for plots only.
-func (p *pacer) Rate(time.Duration) float64 { return p.schedule.Rate.PerSecond() }
+func (p *pacer) Rate(time.Duration) float64 { return p.arrivals.perSec }
 
 // roundTripper sends vegeta's hits.
 type roundTripper struct {
 	run      *Run
-	schedule pace.Arrivals
+	arrivals *arrivals
 	pool     *pool
 }
 
@@ -137,8 +161,8 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("number of the hit: %w", err)
 	}
 	x := t.run
-	seq := t.schedule.Share.Number(n)
-	h := hit{request: x.source.Turn(0, seq), due: t.schedule.Due(n)}
+	seq := t.arrivals.share.Number(n)
+	h := hit{request: x.source.Turn(0, seq), due: t.arrivals.schedule.Due(n)}
 	l, ok := t.pool.take(x.halt)
 	if !ok {
 		return nil, errClosed

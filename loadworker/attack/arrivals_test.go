@@ -98,7 +98,7 @@ func TestMaxWorkers(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			step := Step{Share: all(100), Total: 100}
-			a := newArrivals(Arrivals{Rate: tt.rate, Duration: time.Second}, step)
+			a := newArrivals(Arrivals{Rate: tt.rate, Duration: time.Second}, step, 0, 0)
 			if got := a.maxWorkers(tt.timeout, tt.connections); got != tt.want {
 				t.Errorf("maxWorkers = %d, want %d", got, tt.want)
 			}

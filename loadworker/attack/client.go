@@ -39,7 +39,9 @@ func (c *client) send(x *Run, h *hit) (res result, status int, err error) {
 	if !x.open(h.due, h.sent) {
 		return result{}, 0, errClosed
 	}
-	x.rec.began(c.shard, h, c.buffer.Client)
+	if h.counts() {
+		x.rec.began(c.shard, h, c.buffer.Client)
+	}
 	deadline := x.start.Add(h.sent + x.timeout)
 	if c.opened != nil {
 		err = c.line.Open(x.ctx, deadline)
@@ -50,7 +52,9 @@ func (c *client) send(x *Run, h *hit) (res result, status int, err error) {
 		response, err = c.line.Do(x.ctx, &c.buffer.Request, deadline)
 	}
 	res = x.judge(h, response.Status, err)
-	x.rec.ended(c.shard, h, res)
+	if h.counts() {
+		x.rec.ended(c.shard, h, res)
+	}
 	return res, response.Status, err
 }
 
@@ -67,17 +71,27 @@ func (x *Run) judge(h *hit, status int, err error) result {
 	res.inWindow = res.received <= x.closes()
 	if err != nil {
 		res.outcome = transport.Classify(err)
-		x.rec.errors.add(res.outcome, func() string { return err.Error() })
+		x.sample(h, res.outcome, func() string { return err.Error() })
 		return res
 	}
 	res.expected = x.source.Expected(h.request, status)
 	res.outcome = measure.ClassifyStatus(status, res.expected)
 	if !res.expected {
-		x.rec.errors.add(res.outcome, func() string {
+		x.sample(h, res.outcome, func() string {
 			return fmt.Sprintf("request %q: status %d %s", x.source.Name(h.request), status, http.StatusText(status))
 		})
 	}
 	return res
+}
+
+// counts says whether a hit is part of the result: what is due in the warm-up is
+// not, in any count, ledger or sample, although it may be sent or answered later.
+func (h *hit) counts() bool { return h.due >= 0 }
+
+func (x *Run) sample(h *hit, o measure.Outcome, text func() string) {
+	if h.counts() {
+		x.rec.errors.add(o, text)
+	}
 }
 
 // failedPause is how long a user of a closed loop waits after a request that

@@ -14,6 +14,8 @@
 // slow down, while what is sent, when it was due and what became of it is
 // decided and recorded in the round tripper, from the sequence number alone.
 //
-// All times of a step are durations since its start instant, read from the
-// monotonic clock. The window is half open: what is due at its end is not in it.
+// All times of a step are durations since the beginning of its window, read from
+// the monotonic clock. The window is half open: what is due at its end is not in
+// it. A warm-up comes before it: what is due then, at a negative time, is sent by
+// the same engine, and not recorded.
 package attack

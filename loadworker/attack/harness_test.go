@@ -239,3 +239,11 @@ func contains(t *testing.T, text, want string) {
 		t.Errorf("%q does not contain %q", text, want)
 	}
 }
+
+// ledgerSum is how many requests a ledger accounts for.
+func ledgerSum(l *measure.Ledger) (n int64) {
+	for _, s := range l.Slices {
+		n += s.Granted + s.Denied + s.Unknown
+	}
+	return n
+}

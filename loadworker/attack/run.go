@@ -33,7 +33,7 @@ type engine interface {
 // Run is a step that runs, or has run.
 type Run struct {
 	step    Step
-	start   time.Time
+	start   time.Time // of the window, after the warm-up
 	timeout time.Duration
 	runner  *Runner
 	source  *source.Source
@@ -47,7 +47,7 @@ type Run struct {
 	done   chan struct{}
 
 	end   atomic.Int64 // when the window closes
-	began atomic.Int64 // when sending began, plus one; 0: not yet
+	began atomic.Int64 // how long after its start sending began, plus one; 0: not yet
 	// stopped says that what is in flight was interrupted: nothing more is sent.
 	stopped atomic.Bool
 
@@ -82,10 +82,10 @@ func (x *Run) live() {
 
 // await waits for the start of the step, and says when sending began.
 func (x *Run) await(sleep pace.Sleep) bool {
-	if !pace.Wait(x.start, x.halt, sleep) {
+	if !pace.Wait(x.Start(), x.halt, sleep) {
 		return false
 	}
-	x.began.Store(int64(x.elapsed()) + 1)
+	x.began.Store(int64(time.Since(x.Start())) + 1)
 	return true
 }
 
@@ -105,8 +105,8 @@ func (x *Run) Done() <-chan struct{} { return x.done }
 // Step is the step that runs.
 func (x *Run) Step() Step { return x.step }
 
-// Start is the instant at which it begins.
-func (x *Run) Start() time.Time { return x.start }
+// Start is the instant at which it begins, with its warm-up if it has one.
+func (x *Run) Start() time.Time { return x.start.Add(-x.step.WarmUp) }
 
 // Cut ends the run now: nothing more is sent, and what is in flight is
 // unfinished.
@@ -152,7 +152,7 @@ func (x *Run) join(c *client) {
 // Began is when sending began; ok is false before that.
 func (x *Run) Began() (at time.Time, ok bool) {
 	if n := x.began.Load(); n > 0 {
-		return x.start.Add(time.Duration(n - 1)), true
+		return x.Start().Add(time.Duration(n - 1)), true
 	}
 	return time.Time{}, false
 }
@@ -170,8 +170,12 @@ func (x *Run) Snapshot() (*measure.Step, error) {
 		sent += s.Requests[i].Sent
 	}
 	// The time is read after the counts, so that all that was sent is due.
-	now := max(0, min(x.elapsed(), x.closes()))
-	s.Due = max(sent, x.engine.due(min(now+1, x.closes()), sent))
+	elapsed := x.elapsed()
+	now := max(0, min(elapsed, x.closes()))
+	s.Due = sent
+	if elapsed >= 0 {
+		s.Due = max(sent, x.engine.due(min(now+1, x.closes()), sent))
+	}
 	if b, ok := x.step.Load.(Burst); ok && ended {
 		s.Due = b.Requests * x.step.Share.Count
 	}

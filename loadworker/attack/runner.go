@@ -26,6 +26,8 @@ type Config struct {
 	MaxConnections int
 	// Audit says that ledgers are kept.
 	Audit bool
+	// Seed of the times that are drawn.
+	Seed int64
 }
 
 // Runner runs the steps of a run, one after another. It keeps the connections
@@ -74,7 +76,7 @@ func (r *Runner) Prepare(ctx context.Context, step Step) {
 // expected is how many connections a step needs for sure.
 func (r *Runner) expected(step Step) int {
 	if a, ok := step.Load.(Arrivals); ok {
-		return min(r.config.MaxConnections, newArrivals(a, step).workers())
+		return min(r.config.MaxConnections, newArrivals(a, step, r.config.Seed, r.config.Worker).workers())
 	}
 	return int(step.Share.Count)
 }
@@ -117,7 +119,7 @@ func (r *Runner) Start(step Step, start time.Time) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := &Run{
-		step: step, start: start, timeout: r.config.Timeout,
+		step: step, start: start.Add(step.WarmUp), timeout: r.config.Timeout,
 		runner: r, source: r.config.Source, opened: r.opened,
 		halt: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -128,7 +130,7 @@ func (r *Runner) Start(step Step, start time.Time) *Run {
 		ledgers = newClientLedgers(step.Load.length())
 	}
 	x.rec = newRecorder(r.config.Source.Len(), ledgers)
-	x.engine = newEngine(step)
+	x.engine = r.newEngine(step)
 	clients := r.ensure(r.expected(step))
 	for _, c := range clients {
 		c.line.Resume()
@@ -138,25 +140,25 @@ func (r *Runner) Start(step Step, start time.Time) *Run {
 	return x
 }
 
-func newEngine(step Step) engine {
+func (r *Runner) newEngine(step Step) engine {
 	users := users{share: step.Share, total: step.Total}
 	switch load := step.Load.(type) {
 	case PacedUsers:
 		return &paced{users: users, duration: load.Duration,
-			schedule: pace.Users{Rate: load.Rate, Share: step.Share, Total: step.Total}}
+			schedule: pace.Users{Rate: load.Rate, Share: step.Share, Total: step.Total, WarmUp: step.WarmUp}}
 	case ClosedUsers:
 		return &closed{users: users}
 	case Burst:
 		return &closed{users: users, requests: load.Requests}
 	case Arrivals:
-		return newArrivals(load, step)
+		return newArrivals(load, step, r.config.Seed, r.config.Worker)
 	}
 	panic("attack: a step that was not checked")
 }
 
 // connect opens the run's connections until shortly before its start.
 func (x *Run) connect() {
-	ctx, cancel := context.WithDeadline(x.ctx, x.start.Add(-openUntil))
+	ctx, cancel := context.WithDeadline(x.ctx, x.Start().Add(-openUntil))
 	defer cancel()
 	x.runner.open(ctx, x.clients)
 }

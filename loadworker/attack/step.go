@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,6 +16,8 @@ type Step struct {
 	Share pace.Share
 	// Total is the number of users, or hits, over all workers.
 	Total int64
+	// WarmUp is how long, from its start, the step sends load that is not counted.
+	WarmUp time.Duration
 	// Load is PacedUsers, ClosedUsers, Burst or Arrivals.
 	Load Load
 }
@@ -48,6 +51,12 @@ type Burst struct {
 type Arrivals struct {
 	Rate     pace.Rate
 	Duration time.Duration
+	// End is the rate at the end, to which it grows or falls linearly; 0: it is
+	// constant.
+	End pace.Rate
+	// Poisson draws when hits come, instead of spreading them evenly. The share of
+	// such a step has no numbers: how many there are is drawn too.
+	Poisson bool
 }
 
 var (
@@ -64,13 +73,22 @@ func (l Arrivals) length() time.Duration    { return l.Duration }
 
 func (l PacedUsers) check() error  { return checkRate(l.Rate) }
 func (l ClosedUsers) check() error { return nil }
-func (l Arrivals) check() error    { return checkRate(l.Rate) }
 
 func (l Burst) check() error {
 	if l.Requests < 1 {
 		return fmt.Errorf("requests per user must be at least 1, is %d", l.Requests)
 	}
 	return nil
+}
+
+func (l Arrivals) check() error {
+	if (l.End != 0 || l.Poisson) && l.Duration > pace.MaxRamp {
+		return fmt.Errorf("duration of a ramp or of Poisson arrivals must be at most %v, is %v", pace.MaxRamp, l.Duration)
+	}
+	if l.End == 0 {
+		return checkRate(l.Rate)
+	}
+	return errors.Join(checkRate(l.Rate), checkRate(l.End))
 }
 
 func checkRate(r pace.Rate) error {
@@ -94,12 +112,21 @@ func (s Step) check() error {
 		return fmt.Errorf("no load of a known kind")
 	case s.Load.length() <= 0:
 		return fmt.Errorf("duration must be positive, is %v", s.Load.length())
+	case s.WarmUp < 0:
+		return fmt.Errorf("warm-up must not be negative, is %v", s.WarmUp)
+	case s.WarmUp > 0 && isBurst(s.Load):
+		return errors.New("a burst has no warm-up: all of its requests count")
 	case s.Share.First < 0 || s.Share.Stride < 1 || s.Share.Count < 0:
 		return fmt.Errorf("share %+v is none", s.Share)
 	case s.Share.Count > 0 && s.Share.Number(s.Share.Count-1) >= s.Total:
 		return fmt.Errorf("share %+v is not within %d", s.Share, s.Total)
 	}
 	return s.Load.check()
+}
+
+func isBurst(l Load) bool {
+	_, ok := l.(Burst)
+	return ok
 }
 
 // Users is how many of its own users the worker has in the step; 0 for arrivals.

@@ -15,11 +15,24 @@ func TestCheck(t *testing.T) {
 		change func(*Step)
 		want   string
 	}{
-		"good":             {change: func(*Step) {}},
-		"an empty share":   {change: func(s *Step) { s.Share = pace.Share{First: 9, Stride: 2} }},
-		"no load":          {change: func(s *Step) { s.Load = nil }, want: "step 3: no load of a known kind"},
-		"no duration":      {change: func(s *Step) { s.Load = ClosedUsers{} }, want: "step 3: duration must be positive, is 0s"},
-		"no rate":          {change: func(s *Step) { s.Load = PacedUsers{Duration: 1} }, want: "step 3: rate must be positive, is 0 per 1,000,000 s"},
+		"good":                  {change: func(*Step) {}},
+		"an empty share":        {change: func(s *Step) { s.Share = pace.Share{First: 9, Stride: 2} }},
+		"no load":               {change: func(s *Step) { s.Load = nil }, want: "step 3: no load of a known kind"},
+		"no duration":           {change: func(s *Step) { s.Load = ClosedUsers{} }, want: "step 3: duration must be positive, is 0s"},
+		"no rate":               {change: func(s *Step) { s.Load = PacedUsers{Duration: 1} }, want: "step 3: rate must be positive, is 0 per 1,000,000 s"},
+		"a warm-up in the past": {change: func(s *Step) { s.WarmUp = -1 }, want: "step 3: warm-up must not be negative, is -1ns"},
+		"a warm burst": {
+			change: func(s *Step) { s.Load, s.WarmUp = Burst{Requests: 1, Limit: 1}, 1 },
+			want:   "step 3: a burst has no warm-up: all of its requests count",
+		},
+		"a ramp to below zero": {
+			change: func(s *Step) { s.Load = Arrivals{Rate: 1, End: -1, Duration: 1} },
+			want:   "step 3: rate must be positive, is -1 per 1,000,000 s",
+		},
+		"a ramp that is too long": {
+			change: func(s *Step) { s.Load = Arrivals{Rate: 1, End: 2, Duration: 40 * time.Hour} },
+			want:   "step 3: duration of a ramp or of Poisson arrivals must be at most 39h0m0s, is 40h0m0s",
+		},
 		"no arrivals":      {change: func(s *Step) { s.Load = Arrivals{Rate: -1, Duration: 1} }, want: "step 3: rate must be positive, is -1 per 1,000,000 s"},
 		"no requests":      {change: func(s *Step) { s.Load = Burst{Limit: 1} }, want: "step 3: requests per user must be at least 1, is 0"},
 		"no stride":        {change: func(s *Step) { s.Share.Stride = 0 }, want: "step 3: share {First:0 Stride:0 Count:2} is none"},

@@ -40,7 +40,9 @@ type paced struct {
 
 var _ engine = (*paced)(nil)
 
-func (p *paced) due(t time.Duration, _ int64) int64 { return p.schedule.Before(t) }
+func (p *paced) due(t time.Duration, _ int64) int64 {
+	return p.schedule.Before(t) - p.schedule.Before(0)
+}
 
 func (p *paced) drive(x *Run) {
 	x.connect()
@@ -101,7 +103,7 @@ func (p *paced) user(x *Run, j int64, wake <-chan struct{}) {
 }
 
 // closed is users that send their next request when the last was answered. The
-// first is due at the start, the next when the user is free.
+// first is due at the start, with the warm-up if there is one, the next when the user is free.
 type closed struct {
 	users
 	// requests of each user; 0: until the window closes.
@@ -127,7 +129,7 @@ func (l *closed) drive(x *Run) {
 }
 
 func (l *closed) user(x *Run, j int64, gate <-chan struct{}) {
-	c, free := x.clients[j], time.Duration(0)
+	c, free := x.clients[j], -x.step.WarmUp
 	for k := int64(0); l.requests == 0 || k < l.requests; k++ {
 		h := l.prepare(x, c, j, k)
 		h.due, h.free = free, free

@@ -228,8 +228,9 @@ func stop(step int32) *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_StopStep{StopStep: &workerv1.StopStep{Step: step}}}
 }
 
-func acknowledge(before int32) *workerv1.SessionResponse {
-	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Acknowledge{Acknowledge: &workerv1.Acknowledge{Before: before}}}
+// acknowledge says that step 0 is stored.
+func acknowledge() *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Acknowledge{Acknowledge: &workerv1.Acknowledge{Before: 1}}}
 }
 
 func finish() *workerv1.SessionResponse {

@@ -35,7 +35,7 @@ func TestEveryLoad(t *testing.T) {
 			if q.Sent != server.served.Load() || q.Outcomes[measure.Success] != q.Sent || got.Due != q.Sent+got.Unsent || q.Sent == 0 {
 				t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.served.Load())
 			}
-			s.say(t, acknowledge(1))
+			s.say(t, acknowledge())
 			s.say(t, finish())
 			w.ends(t, nil)
 		})
@@ -87,7 +87,7 @@ func TestFinishInMidStepEndsAtOnce(t *testing.T) {
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, closedUsers(0, 2, time.Hour))))
+	s.say(t, assign(assignment(server.URL, closedUsers(2, time.Hour))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	c.live(t, "requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })

@@ -61,6 +61,7 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 	}
 	p.runner, err = attack.NewRunner(attack.Config{
 		Source: src, Client: p.dialer, Worker: a.GetWorker(),
+		Seed:           a.GetSeed(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections: int(limits.Connections()),
 		Audit:          a.GetClientHeader() != "",
@@ -98,6 +99,8 @@ func toStep(s *workerv1.Step) attack.Step {
 		Share: pace.Share{First: share.GetFirst(), Stride: share.GetStride(), Count: share.GetCount()},
 		Total: s.GetTotal(),
 		Load:  toLoad(s),
+
+		WarmUp: time.Duration(s.GetWarmUpNanos()),
 	}
 }
 
@@ -120,6 +123,8 @@ func toLoad(s *workerv1.Step) attack.Load {
 		return attack.Arrivals{
 			Rate:     pace.Rate(load.Arrivals.GetTotalRateMicros()),
 			Duration: time.Duration(load.Arrivals.GetDurationNanos()),
+			End:      pace.Rate(load.Arrivals.GetEndRateMicros()),
+			Poisson:  load.Arrivals.GetPoisson(),
 		}
 	}
 	return nil

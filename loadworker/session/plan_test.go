@@ -35,12 +35,16 @@ func TestToStep(t *testing.T) {
 			&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 5e6, DurationNanos: 6e9}}},
 			attack.Arrivals{Rate: 5e6, Duration: 6 * time.Second},
 		},
+		"arrivals on a random ramp": {
+			&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 5e6, DurationNanos: 6e9, EndRateMicros: 7e6, Poisson: true}}},
+			attack.Arrivals{Rate: 5e6, Duration: 6 * time.Second, End: 7e6, Poisson: true},
+		},
 		"something new": {&workerv1.Step{}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			tt.in.Index, tt.in.Share, tt.in.Total = 3, share, 100
-			want := attack.Step{Index: 3, Share: pace.Share{First: 1, Stride: 4, Count: 25}, Total: 100, Load: tt.want}
+			tt.in.Index, tt.in.Share, tt.in.Total, tt.in.WarmUpNanos = 3, share, 100, 8e9
+			want := attack.Step{Index: 3, Share: pace.Share{First: 1, Stride: 4, Count: 25}, Total: 100, Load: tt.want, WarmUp: 8 * time.Second}
 			if diff := cmp.Diff(want, toStep(tt.in)); diff != "" {
 				t.Errorf("toStep (-want +got):\n%s", diff)
 			}

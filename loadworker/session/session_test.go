@@ -30,7 +30,7 @@ func newTarget(t *testing.T, handle http.HandlerFunc) *target {
 			handle(w, r)
 		}
 	}))
-	t.Cleanup(s.Server.Close)
+	t.Cleanup(s.Close)
 	return s
 }
 
@@ -52,9 +52,9 @@ func burst(index int32, users int64, each int32) *workerv1.Step {
 	}
 }
 
-func closedUsers(index int32, users int64, d time.Duration) *workerv1.Step {
+func closedUsers(users int64, d time.Duration) *workerv1.Step {
 	return &workerv1.Step{
-		Index: index, Total: users, Share: &workerv1.Share{Stride: 1, Count: users},
+		Total: users, Share: &workerv1.Share{Stride: 1, Count: users},
 		Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: int64(d)}},
 	}
 }
@@ -84,7 +84,7 @@ func TestRunOfTwoSteps(t *testing.T) {
 		t.Errorf("began at %v, want an instant of the coordinator's clock since %v", got.FirstStart, begin)
 	}
 
-	s.say(t, acknowledge(1))
+	s.say(t, acknowledge())
 	s.say(t, start(2, 0))
 	if _, got := c.final(t, 2); got.Requests[0].Sent != 12 {
 		t.Errorf("step 2: sent %d, want 12", got.Requests[0].Sent)
@@ -116,7 +116,7 @@ func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 	server := newTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
 	c := startCoordinator(t)
 	w := startWorker(t, c)
-	a := assignment(server.URL, closedUsers(0, 4, 1500*time.Millisecond))
+	a := assignment(server.URL, closedUsers(4, 1500*time.Millisecond))
 	s := c.hello(t)
 	s.say(t, assign(a))
 	c.ready(t)
@@ -138,7 +138,7 @@ func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 		t.Errorf("sent %d, the server served %d", got.Requests[0].Sent, n)
 	}
 	s.say(t, begin) // too late: it must not run again
-	s.say(t, acknowledge(1))
+	s.say(t, acknowledge())
 	s.say(t, finish())
 	w.ends(t, nil)
 	if n := server.served.Load(); got.Requests[0].Sent != n {
@@ -161,7 +161,7 @@ func TestUnacknowledgedFinalIsSaidAgain(t *testing.T) {
 	if diff := cmp.Diff(before, after, protocmp.Transform()); diff != "" {
 		t.Errorf("the final snapshot has changed (-before +after):\n%s", diff)
 	}
-	s.say(t, acknowledge(1))
+	s.say(t, acknowledge())
 	s.say(t, finish())
 	w.ends(t, nil)
 }
@@ -173,7 +173,7 @@ func TestStopStepCutsWhatRuns(t *testing.T) {
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, closedUsers(0, 5, time.Hour))))
+	s.say(t, assign(assignment(server.URL, closedUsers(5, time.Hour))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	c.live(t, "5 requests in flight", func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Unfinished] == 5 })
@@ -218,7 +218,7 @@ func TestEndedEarlyHandsOverWhatItMeasured(t *testing.T) {
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, closedUsers(0, 1, time.Hour))))
+	s.say(t, assign(assignment(server.URL, closedUsers(1, time.Hour))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	c.live(t, "requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })
@@ -226,6 +226,6 @@ func TestEndedEarlyHandsOverWhatItMeasured(t *testing.T) {
 	if _, got := c.final(t, 0); got.Requests[0].Sent != server.served.Load() {
 		t.Errorf("sent %d, the server served %d", got.Requests[0].Sent, server.served.Load())
 	}
-	s.say(t, acknowledge(1))
+	s.say(t, acknowledge())
 	w.ends(t, ErrUnfinished)
 }
