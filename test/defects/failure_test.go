@@ -1,0 +1,152 @@
+package defects_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/solo"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// classes are the outcomes that occurred.
+func classes(o measure.Request) map[string]int64 {
+	out := map[string]int64{}
+	for i, n := range o.Outcomes {
+		if n != 0 {
+			out[measure.Outcome(i).String()] = n
+		}
+	}
+	return out
+}
+
+// Defect: timeouts that are always 0, or make the tool hang. Each request that
+// was not answered in time is one, counts as failed, and has a response time.
+func TestTimeoutsAreRecognised(t *testing.T) {
+	const users, timeout = 7, 120 * ms
+	for name, route := range map[string]groundtruth.Route{
+		"no answer":      {Latency: groundtruth.Fixed(forever)},
+		"half an answer": {Reply: groundtruth.Slow(64, 1, forever)},
+		"no end":         {Reply: groundtruth.Declared(128, 64, groundtruth.Keep)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := experiment{
+				server: routes(map[string]groundtruth.Route{"": route}), timeout: timeout,
+				spec: v1alpha1.LoadTestSpec{
+					// One request of each user, and time for the last to time out.
+					Steps:      paced(users, "2", 500*ms),
+					Thresholds: []v1alpha1.Threshold{atMost(v1alpha1.MetricFailureRate, "99%")},
+				},
+			}.run(t)
+			if diff := cmp.Diff(map[string]int64{"timeout": users}, classes(o.total)); diff != "" {
+				t.Errorf("outcomes (-want +got):\n%s", diff)
+			}
+			if o.result.ResponseTime == nil || o.result.ResponseTime.Samples != users {
+				t.Fatalf("response time %+v, want %d samples", o.result.ResponseTime, users)
+			}
+			atLeastDuration(t, "min", o.result.ResponseTime.Min, timeout)
+			o.verdictIs(t, v1alpha1.VerdictFailed)
+		})
+	}
+}
+
+// Defect: failures that no breakdown explains. Each way to fail has a class of
+// its own, the classes add up to what was sent, and each has a sample.
+func TestEveryFailureHasItsClass(t *testing.T) {
+	replies := map[string]groundtruth.Reply{
+		"rateLimited":      groundtruth.Status(429, 1),
+		"clientError":      groundtruth.Status(404, 1),
+		"serverError":      groundtruth.Status(503, 1),
+		"unexpectedStatus": groundtruth.Status(600, 1),
+		"reset":            groundtruth.Reset(),
+		"reset by a close": groundtruth.EarlyClose(),
+		"reset in a body":  groundtruth.Truncated(9),
+		"badResponse":      groundtruth.Garbage(),
+		"success":          groundtruth.OK(1),
+		"success, chunked": groundtruth.Chunked(40),
+		"success, no end":  groundtruth.UntilClose(9),
+		"success, interim": groundtruth.Interim(9),
+	}
+	for name, reply := range replies {
+		t.Run(name, func(t *testing.T) {
+			const users, each = 3, 2
+			o := experiment{
+				server: routes(map[string]groundtruth.Route{"": {Reply: reply}}),
+				spec:   v1alpha1.LoadTestSpec{Steps: burst(users, each)},
+			}.run(t)
+			o.classIs(t, firstWord(name), users*each)
+			o.settled(t)
+		})
+	}
+}
+
+func firstWord(s string) string {
+	for i, r := range s {
+		if r == ' ' || r == ',' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// classIs checks that all n requests had one class, in every place that says so.
+func (o outcome) classIs(t *testing.T, class string, n int64) {
+	t.Helper()
+	if diff := cmp.Diff(map[string]int64{class: n}, classes(o.total)); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	failed, samples := n, 1
+	if class == "success" {
+		failed, samples = 0, 0
+	}
+	if o.result.Sent != n || o.result.Failed != failed {
+		t.Errorf("sent %d, failed %d; want %d, %d", o.result.Sent, o.result.Failed, n, failed)
+	}
+	if len(o.result.ErrorSamples) != samples {
+		t.Fatalf("samples %+v, want %d", o.result.ErrorSamples, samples)
+	}
+	if samples == 1 && (o.result.ErrorSamples[0].Outcome != class || o.result.ErrorSamples[0].Message == "") {
+		t.Errorf("sample %+v, want one of %s", o.result.ErrorSamples[0], class)
+	}
+}
+
+// The same for what fails before a request is sent.
+func TestEveryFailureToConnectHasItsClass(t *testing.T) {
+	closed, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := closed.Addr().String()
+	_ = closed.Close()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	strange := groundtruth.StartTLS(nil)
+	t.Cleanup(strange.Close)
+	unknown := func(context.Context, string) ([]netip.Addr, error) {
+		return nil, &net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}
+	}
+	tests := map[string]struct {
+		url     string
+		options solo.Options
+		want    string
+	}{
+		"nobody listens":             {url: "http://" + nobody, want: "refused"},
+		"the name is unknown":        {url: "http://nowhere.example", options: solo.Options{Lookup: unknown}, want: "dns"},
+		"an unknown certificate":     {url: strange.URL(), want: "tls"},
+		"the server speaks no TLS":   {url: "https://" + plain.Listener.Addr().String(), want: "tls"},
+		"the server speaks only TLS": {url: "http://" + strange.URL()[len("https://"):], want: "clientError"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := experiment{url: tt.url, options: tt.options, spec: v1alpha1.LoadTestSpec{Steps: burst(2, 2)}}.run(t)
+			o.classIs(t, tt.want, 4)
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package defects_test
+
+import (
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// Defect: the generator was the limit, and nothing says so. One connection
+// cannot carry 200,000 requests a second, so that they are late by the generator's
+// own doing; a threshold that is kept by what was sent says nothing of the target.
+func TestTheGeneratorsOwnLimitIsRecorded(t *testing.T) {
+	e := experiment{spec: v1alpha1.LoadTestSpec{
+		Steps:      arrivals("200000", 500*ms),
+		Thresholds: []v1alpha1.Threshold{atMost("p50", "3600s")},
+	}}
+	e.options.MaxConnections = 1
+	o := e.run(t)
+	g := o.result.Generator
+	if g.Healthy || g.Message == "" || g.ConnectionsOpened != 1 {
+		t.Errorf("generator %+v, want that it is the limit, and one connection", g)
+	}
+	atLeastDuration(t, "send lateness p99", g.SendLatenessP99, 10*ms)
+	o.verdictIs(t, v1alpha1.VerdictInconclusive)
+}
+
+// Defect: nobody looks whether what was counted is right. A limiter that grants
+// everything, or denies everything, is found out by its contract.
+func TestTheTargetsAnswersAreAudited(t *testing.T) {
+	tests := map[string]struct {
+		reply  groundtruth.Reply
+		metric v1alpha1.Metric
+		found  func(*v1alpha1.RateLimitStatus) int64
+	}{
+		"grants too much": {
+			groundtruth.OK(1), v1alpha1.MetricOverLimitGrants,
+			func(s *v1alpha1.RateLimitStatus) int64 { return s.OverLimitGrants },
+		},
+		"denies what it owes": {
+			groundtruth.Status(429, 1), v1alpha1.MetricFalseDenials,
+			func(s *v1alpha1.RateLimitStatus) int64 { return s.FalseDenials },
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			request := get("/")
+			request.Headers = []v1alpha1.Header{{Name: "X-Client", Value: ptr("somebody")}}
+			o := experiment{
+				server: routes(map[string]groundtruth.Route{"": {Reply: tt.reply}}),
+				spec: v1alpha1.LoadTestSpec{
+					Requests:   []v1alpha1.Request{request},
+					Steps:      burst(30, 1),
+					RateLimit:  &v1alpha1.RateLimit{Capacity: 10, RefillPerSecond: "0.001", ClientHeader: "X-Client"},
+					Thresholds: []v1alpha1.Threshold{atMost(tt.metric, "0")},
+				},
+			}.run(t)
+			// Of 30 grants 20 are too many, of 30 denials 10 are false; of those only
+			// what is certain, given when each was decided, is claimed.
+			most := map[v1alpha1.Metric]int64{v1alpha1.MetricOverLimitGrants: 20, v1alpha1.MetricFalseDenials: 10}[tt.metric]
+			if got := tt.found(o.result.RateLimit); got < 1 || got > most {
+				t.Errorf("%s is %d, want from 1 to %d", tt.metric, got, most)
+			}
+			o.verdictIs(t, v1alpha1.VerdictFailed)
+		})
+	}
+}
+
+// Defect: a bad result that prints PASS. A breach fails the run, a kept
+// threshold passes it.
+func TestABreachFailsTheRun(t *testing.T) {
+	tests := map[string]struct {
+		route     groundtruth.Route
+		threshold v1alpha1.Threshold
+		want      v1alpha1.Verdict
+	}{
+		"too slow":        {groundtruth.Route{Latency: groundtruth.Fixed(30 * ms)}, atMost("p50", "20ms"), v1alpha1.VerdictFailed},
+		"slow enough":     {groundtruth.Route{Latency: groundtruth.Fixed(30 * ms)}, atMost("p50", "3600s"), v1alpha1.VerdictPassed},
+		"failures":        {groundtruth.Route{Reply: groundtruth.Status(500, 1)}, atMost(v1alpha1.MetricFailureRate, "1%"), v1alpha1.VerdictFailed},
+		"no failures":     {groundtruth.Route{}, atMost(v1alpha1.MetricFailureRate, "0%"), v1alpha1.VerdictPassed},
+		"no goodput":      {groundtruth.Route{Reply: groundtruth.Status(500, 1)}, atLeast(v1alpha1.MetricGoodput, "1"), v1alpha1.VerdictFailed},
+		"some goodput":    {groundtruth.Route{}, atLeast(v1alpha1.MetricGoodput, "0.1"), v1alpha1.VerdictPassed},
+		"rate limited":    {groundtruth.Route{Reply: groundtruth.Status(429, 1)}, atMost(v1alpha1.MetricRateLimitedRate, "50%"), v1alpha1.VerdictFailed},
+		"cannot be known": {groundtruth.Route{}, atMost("p99.99", "3600s"), v1alpha1.VerdictInconclusive},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := experiment{
+				server: routes(map[string]groundtruth.Route{"": tt.route}),
+				spec:   v1alpha1.LoadTestSpec{Steps: burst(10, 2), Thresholds: []v1alpha1.Threshold{tt.threshold}},
+			}.run(t)
+			o.verdictIs(t, tt.want)
+			if o.judgement.Message == "" {
+				t.Error("no sentence explains the verdict")
+			}
+		})
+	}
+}
