@@ -32,12 +32,13 @@ type sample struct {
 // rate is requests per second between the first and the last that the server
 // saw: neither the start of a program nor its end counts.
 func (s sample) rate() float64 {
-	span := time.Duration(s.counters.Last - s.counters.First)
-	if span <= 0 {
+	if s.span() <= 0 {
 		return 0
 	}
-	return float64(s.counters.Requests-1) / span.Seconds()
+	return float64(s.counters.Requests-1) / s.span().Seconds()
 }
+
+func (s sample) span() time.Duration { return time.Duration(s.counters.Last - s.counters.First) }
 
 // perRequest is processor time in microseconds.
 func (s sample) perRequest(u process.Usage) float64 {
@@ -47,9 +48,20 @@ func (s sample) perRequest(u process.Usage) float64 {
 	return float64(u.CPU) / float64(time.Microsecond) / float64(s.counters.Requests)
 }
 
-func (s sample) generatorCost() float64 { return s.perRequest(s.generator) }
-func (s sample) serverCost() float64    { return s.perRequest(s.server) }
-func (s sample) megabytes() float64     { return float64(s.generator.PeakRSS) / 1e6 }
+// cores is how many were busy: a generator that had less than one was held up,
+// by a server that had all of its own or by something else on the machine.
+func (s sample) cores(u process.Usage) float64 {
+	if s.span() <= 0 {
+		return 0
+	}
+	return u.CPU.Seconds() / s.span().Seconds()
+}
+
+func (s sample) generatorCores() float64 { return s.cores(s.generator) }
+func (s sample) serverCores() float64    { return s.cores(s.server) }
+func (s sample) generatorCost() float64  { return s.perRequest(s.generator) }
+func (s sample) serverCost() float64     { return s.perRequest(s.server) }
+func (s sample) megabytes() float64      { return float64(s.generator.PeakRSS) / 1e6 }
 
 // perInFlight is kilobytes of memory for each request in flight.
 func (s sample) perInFlight() float64 {

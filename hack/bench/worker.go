@@ -138,7 +138,7 @@ func (b *bench) memory(ctx context.Context, found []foundPeer) (map[string][]sam
 }
 
 func (b *bench) writeRates(plain, secure []contender, results map[key][]sample) {
-	t := newTable("generator", "over", "req/s (min..max)", "x wrk", "x vegeta", "x k6", "CPU us/req", "server us/req", "RSS MB", "connections")
+	t := newTable("generator", "over", "req/s (min..max)", "x wrk", "x vegeta", "x k6", "CPU us/req", "cores", "server us/req", "server cores", "RSS MB", "connections")
 	for _, c := range slices.Concat(plain, secure) {
 		list := results[c.key()]
 		rates := column(list, sample.rate)
@@ -149,7 +149,8 @@ func (b *bench) writeRates(plain, secure []contender, results map[key][]sample) 
 		t.row(c.name, over,
 			fmt.Sprintf("%.0f (%.0f..%.0f)", median(rates), slices.Min(rates), slices.Max(rates)),
 			against(results, rates, key{"wrk", c.tls}), against(results, rates, key{"vegeta", c.tls}), against(results, rates, key{"k6", c.tls}),
-			digits(median(column(list, sample.generatorCost)), 2), digits(median(column(list, sample.serverCost)), 2),
+			digits(median(column(list, sample.generatorCost)), 2), digits(median(column(list, sample.generatorCores)), 2),
+			digits(median(column(list, sample.serverCost)), 2), digits(median(column(list, sample.serverCores)), 2),
 			digits(median(column(list, sample.megabytes)), 1),
 			digits(median(column(list, func(s sample) float64 { return float64(s.counters.Connections) })), 0))
 	}

@@ -1,0 +1,136 @@
+package process
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPeakRSS(t *testing.T) {
+	tests := map[string]struct {
+		status string
+		want   int64
+		ok     bool
+	}{
+		"a process":    {"Name:\tx\nVmPeak:\t  99 kB\nVmHWM:\t   12 kB\nVmRSS:\t 8 kB\n", 12 << 10, true},
+		"a zombie":     {"Name:\tx\nState:\tZ (zombie)\n", 0, false},
+		"another unit": {"VmHWM:\t12 MB\n", 12 << 10, false},
+		"no number":    {"VmHWM:\tmany kB\n", 0, false},
+		"nothing":      {"", 0, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, ok := peakRSS([]byte(tt.status))
+			if ok != tt.ok || (ok && got != tt.want) {
+				t.Errorf("peakRSS = %d, %v; want %d, %v", got, ok, tt.want, tt.ok)
+			}
+		})
+	}
+}
+
+func TestStart(t *testing.T) {
+	var out bytes.Buffer
+	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "cat; echo $X"}, Env: []string{"X=y"}, Core: Anywhere, Stdin: strings.NewReader("in "), Stdout: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(); err != nil || out.String() != "in y\n" {
+		t.Errorf("it printed %q, %v", out.String(), err)
+	}
+}
+
+// What a process cost is known after its end.
+func TestUsage(t *testing.T) {
+	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo ready; read x"}, Core: Anywhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, len("ready\n"))
+	if _, err := io.ReadFull(p.Stdout, line); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.PeakRSS(); got < 100<<10 || got > 100<<20 {
+		t.Errorf("a shell has %d bytes of memory", got)
+	}
+	if _, err := p.Stdin.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	u, err := p.Stop()
+	if err != nil || u.CPU <= 0 || u.PeakRSS <= 0 {
+		t.Errorf("usage %+v, %v", u, err)
+	}
+}
+
+func TestOnCore(t *testing.T) {
+	var out bytes.Buffer
+	p, err := Start(Command{Path: "/bin/cat", Args: []string{"/proc/self/status"}, Core: 0, Stdin: strings.NewReader(""), Stdout: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := field(out.Bytes(), "Cpus_allowed_list"); got != "0" {
+		t.Errorf("it may run on cores %s, want 0", got)
+	}
+	// The threads of this process may run anywhere, as before.
+	own, err := os.ReadFile("/proc/thread-self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	init, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, _ := field(own, "Cpus_allowed_list")
+	all, _ := field(init, "Cpus_allowed_list")
+	if mine != all {
+		t.Errorf("this thread is left on cores %s of %s", mine, all)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	if _, err := Start(Command{Path: filepath.Join(t.TempDir(), "x"), Core: Anywhere}); err == nil || !strings.Contains(err.Error(), "start x") {
+		t.Errorf("a missing program starts: %v", err)
+	}
+	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "echo why >&2; exit 3"}, Core: Anywhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Stop(); err == nil || !strings.Contains(err.Error(), "exit status 3: why") {
+		t.Errorf("Stop = %v, want the exit status and what it printed", err)
+	}
+	p, err = Start(Command{Path: "/bin/cat", Core: Anywhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Kill()
+	if _, err := p.Stop(); err == nil {
+		t.Error("a killed process ended well")
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	var tl tail
+	for range 100 {
+		if n, err := tl.Write(bytes.Repeat([]byte("x"), 100)); n != 100 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	_, _ = tl.Write([]byte(" the end\n"))
+	if got := tl.String(); len(got) > maxTail || !strings.HasSuffix(got, "x the end") {
+		t.Errorf("kept %d bytes that end in %q", len(got), got[max(0, len(got)-20):])
+	}
+}
+
+func TestMachine(t *testing.T) {
+	if Processor() == "" || Kernel() == "" || Memory() < 1<<20 {
+		t.Errorf("the machine is a %q of %d bytes with Linux %q", Processor(), Memory(), Kernel())
+	}
+	if now, most, ok := Tracked(); ok && (now < 0 || most < 1) {
+		t.Errorf("%d of %d connections are tracked", now, most)
+	}
+}

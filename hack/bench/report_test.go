@@ -1,0 +1,163 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+func TestTable(t *testing.T) {
+	table := newTable("name", "µs")
+	table.row("a", 12345)
+	table.row("long name")
+	table.row("x", 1, "too much")
+	var got strings.Builder
+	table.write(&got)
+	want := "" +
+		"| name      | µs    |\n" +
+		"| --------- | ----- |\n" +
+		"| a         | 12345 |\n" +
+		"| long name |       |\n" +
+		"| x         | 1     |\n"
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+// sampled is a result of that many requests in a second.
+func sampled(requests int64) sample {
+	return sample{counters: groundtruth.Counters{Requests: requests + 1, First: 1, Last: 1 + int64(time.Second), PeakInFlight: 1}}
+}
+
+func TestLastLine(t *testing.T) {
+	results := map[key][]sample{}
+	for name, rate := range map[string]int64{ourUsers: 1000, ourRate: 600, "wrk": 1250, "vegeta": 400, "k6": 100, "hey": 1} {
+		// The median of the rounds counts, and nothing over TLS.
+		results[key{name, false}] = []sample{sampled(rate * 7), sampled(rate), sampled(rate / 2)}
+		results[key{name, true}] = []sample{sampled(rate * rate)}
+	}
+	memory := sampled(1)
+	memory.generator.PeakRSS = 4301
+	got := lastLine(results, map[string][]sample{ourUsers: {memory}, "wrk": {sampled(1)}})
+	want := "bench-worker: users-vs-wrk=0.80 users-vs-vegeta=2.50 users-vs-k6=10.00 rate-vs-vegeta=1.50 rate-vs-wrk=0.48 kb-per-inflight=4.2"
+	if got != want {
+		t.Errorf("last line\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestParse(t *testing.T) {
+	tests := map[string]struct {
+		want options
+		err  string
+	}{
+		"worker":                         {want: options{rounds: 3, users: 100_000}},
+		"scale --users 10 --duration 2s": {want: options{rounds: 3, users: 10, duration: 2 * time.Second}},
+		"accuracy --rounds 1 --record":   {want: options{rounds: 1, users: 100_000, record: true}},
+		"":                               {err: `"" is not worker, accuracy or scale`},
+		"speed":                          {err: `"speed" is not worker, accuracy or scale`},
+		"worker 5":                       {err: `unexpected argument "5"`},
+		"worker --rounds 0":              {err: "--rounds and --users must be positive"},
+		"worker --duration 1500ms":       {err: "--duration must be whole seconds"},
+		"worker --duration -1s":          {err: "--duration must be whole seconds"},
+		"worker --speed":                 {err: "flag provided but not defined"},
+	}
+	for line, tt := range tests {
+		t.Run(line, func(t *testing.T) {
+			name, got, err := parse(strings.Fields(line), io.Discard)
+			switch {
+			case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
+				t.Errorf("parse = %v, want an error that contains %s", err, tt.err)
+			case tt.err == "" && (err != nil || got != tt.want || name != strings.Fields(line)[0]):
+				t.Errorf("parse = %s, %+v, %v; want %+v", name, got, err, tt.want)
+			}
+		})
+	}
+}
+
+// A record says what is needed to repeat it, and nothing of where it was made.
+func TestHeader(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 30, 0, 0, time.FixedZone("", 3600))
+	got := header("worker", []string{"worker", "--record", "--rounds", "5"}, "abc", now)
+	for _, want := range []string{
+		"# bench-worker\n", "- Date: 2026-11-20 11:30 UTC\n", "- Commit: abc\n", " GiB, Linux ", "- Command: `make bench-worker ARGS='--rounds 5'`\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the header does not contain %q:\n%s", want, got)
+		}
+	}
+	if got := header("scale", []string{"scale", "--record"}, "abc", now); !strings.Contains(got, "- Command: `make bench-scale`\n") {
+		t.Errorf("a run without flags has the header:\n%s", got)
+	}
+}
+
+// The shares of all workers are the whole, and disjoint.
+func TestAssignmentsShareTheWhole(t *testing.T) {
+	for name, s := range map[string]step{
+		"users": closedUsers(17, time.Second), "paced": pacedUsers(17, 5, time.Second), "burst": burst(17), "arrivals": arrivals(17, time.Second), "few": burst(2),
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := map[int64]bool{}
+			for w := range int32(6) {
+				share := assignment("http://x", w, 6, s).GetSteps()[0].GetShare()
+				for j := range share.GetCount() {
+					n := share.GetFirst() + j*share.GetStride()
+					if seen[n] || n >= s.total {
+						t.Errorf("worker %d has number %d, which is another's or nobody's", w, n)
+					}
+					seen[n] = true
+				}
+			}
+			if int64(len(seen)) != s.total {
+				t.Errorf("%d numbers are shared out, want %d", len(seen), s.total)
+			}
+		})
+	}
+}
+
+// flown is a step of which everything was done.
+func flown(edit func(*flight)) flight {
+	f := flight{measured: measure.NewStep(1), served: 100, open: 100}
+	f.measured.Due, f.total.Sent = 100, 100
+	for range 100 {
+		f.measured.Lateness.Record(time.Millisecond)
+	}
+	if edit != nil {
+		edit(&f)
+	}
+	return f
+}
+
+func TestScaleVerdict(t *testing.T) {
+	late := func(f *flight) {
+		for range 100 {
+			f.measured.Lateness.Record(time.Second)
+		}
+	}
+	tests := map[string]struct {
+		steps []flight
+		want  string
+	}{
+		"all done":         {[]flight{flown(nil), flown(nil)}, "Conclusive"},
+		"a burst has none": {[]flight{flown(late), flown(nil)}, "Conclusive"},
+		"late":             {[]flight{flown(nil), flown(late)}, "Inconclusive: in step 2 requests were sent up to"},
+		"unsent": {
+			[]flight{flown(func(f *flight) { f.total.Sent, f.measured.Unsent = 60, 40 })},
+			"Inconclusive: in step 1 this machine sent 60 of 100 requests",
+		},
+		"lost":            {[]flight{flown(func(f *flight) { f.served = 99 })}, "Inconclusive: in step 1 the servers got 99 of 100"},
+		"few connections": {[]flight{flown(func(f *flight) { f.open = 99 })}, "Inconclusive: in step 1 there were connections for 99 of 100 users"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := (&fleet{steps: tt.steps}).verdict(100); !strings.HasPrefix(got, tt.want) {
+				t.Errorf("verdict %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+func TestMedian(t *testing.T) {
+	tests := map[string]struct {
+		values []float64
+		want   float64
+	}{
+		"one":      {[]float64{3}, 3},
+		"odd":      {[]float64{9, 1, 5}, 5},
+		"even":     {[]float64{4, 1, 3, 2}, 2.5},
+		"an outer": {[]float64{1, 1e9, 2}, 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := median(tt.values); got != tt.want {
+				t.Errorf("median = %v, want %v", got, tt.want)
+			}
+		})
+	}
+	if got := median(nil); !math.IsNaN(got) {
+		t.Errorf("the median of nothing is %v", got)
+	}
+	if got := ratio([]float64{6, 2, 4}, []float64{1, 2, 3}); got != 2 {
+		t.Errorf("ratio = %v, want 2", got)
+	}
+}
+
+func TestNearestRank(t *testing.T) {
+	thousand := make([]time.Duration, 1000)
+	for i := range thousand {
+		thousand[i] = time.Duration(i + 1)
+	}
+	for q, want := range map[float64]time.Duration{0: 1, 0.001: 1, 0.5: 500, 0.5001: 501, 0.99: 990, 0.999: 999, 1: 1000} {
+		if got := nearestRank(thousand, q); got != want {
+			t.Errorf("nearestRank(%v) = %v, want %v", q, got, want)
+		}
+	}
+	if got := nearestRank(nil, 0.5); got != 0 {
+		t.Errorf("the rank of nothing is %v", got)
+	}
+}
+
+func TestErrorPercent(t *testing.T) {
+	for _, tt := range []struct {
+		value, truth time.Duration
+		want         float64
+	}{{101, 100, 1}, {98, 100, -2}, {100, 100, 0}, {5, 0, 0}} {
+		if got := errorPercent(tt.value, tt.truth); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("errorPercent(%d, %d) = %v, want %v", tt.value, tt.truth, got, tt.want)
+		}
+	}
+}
+
+func TestSample(t *testing.T) {
+	s := sample{
+		counters:  groundtruth.Counters{Requests: 1001, First: 5e9, Last: 7e9, PeakInFlight: 1024},
+		generator: process.Usage{CPU: 2 * time.Second, PeakRSS: 3 << 20},
+		server:    process.Usage{CPU: time.Second},
+	}
+	for what, got := range map[string][2]float64{
+		"rate":             {s.rate(), 500},
+		"generator's cost": {s.generatorCost(), 2e6 / 1001.},
+		"server's cost":    {s.serverCost(), 1e6 / 1001.},
+		"generator's":      {s.generatorCores(), 1},
+		"server's":         {s.serverCores(), 0.5},
+		"megabytes":        {s.megabytes(), 3 * 1.048576},
+		"per in flight":    {s.perInFlight(), 3},
+	} {
+		if math.Abs(got[0]-got[1]) > 1e-9 {
+			t.Errorf("%s is %v, want %v", what, got[0], got[1])
+		}
+	}
+	var none sample
+	if none.rate() != 0 || none.generatorCost() != 0 || none.generatorCores() != 0 || none.perInFlight() != 0 {
+		t.Error("a sample without requests has figures")
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	const start = int64(1e12)
+	at := func(number int64, afterStart time.Duration) groundtruth.Record {
+		return groundtruth.Record{Number: number, Received: start + int64(afterStart)}
+	}
+	s := schedule{start: start, perSecond: 2, seconds: 2}
+	tests := map[string]struct {
+		records []groundtruth.Record
+		want    arrived
+	}{
+		"in time": {
+			[]groundtruth.Record{at(0, 0), at(1, 501*time.Millisecond), at(2, time.Second), at(3, 1999*time.Millisecond)},
+			arrived{},
+		},
+		"one early": {
+			[]groundtruth.Record{at(0, 0), at(1, 499*time.Millisecond), at(2, time.Second), at(3, 1999*time.Millisecond)},
+			arrived{early: 1},
+		},
+		"one in the wrong second": {
+			[]groundtruth.Record{at(0, 0), at(1, 1001*time.Millisecond), at(2, time.Second), at(3, 1999*time.Millisecond)},
+			arrived{worst: 50},
+		},
+		"one after the end": {
+			[]groundtruth.Record{at(0, 0), at(1, 600*time.Millisecond), at(2, time.Second), at(3, 2*time.Second)},
+			arrived{worst: 50},
+		},
+		"none": {nil, arrived{worst: 100}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := s.compare(tt.records); got != tt.want {
+				t.Errorf("compare = %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// Of a stall, requests wait the longer the earlier in it they were due.
+func TestStalled(t *testing.T) {
+	o := observed{start: 1e12, counters: groundtruth.Counters{Stalls: []groundtruth.Span{{From: 1e12 + 1e9, To: 1e12 + 2e9}}}}
+	got := stalled(o, 4*time.Second)
+	if len(got) != 4*perSecond {
+		t.Fatalf("%d response times, want %d", len(got), 4*perSecond)
+	}
+	for q, want := range map[float64]time.Duration{
+		0.5: 0, 0.75: 0, 0.87525: 501 * time.Millisecond, 0.99: 960 * time.Millisecond, 1: time.Second,
+	} {
+		if v := nearestRank(got, q); v != want {
+			t.Errorf("quantile %v is %v, want %v", q, v, want)
+		}
+	}
+}
+
+func TestHeld(t *testing.T) {
+	got := held([]groundtruth.Record{{Received: 10, Answered: 40}, {Received: 20}, {Received: 30, Answered: 31}})
+	if len(got) != 2 || got[0] != 1 || got[1] != 30 {
+		t.Errorf("held = %v, want [1 30]", got)
+	}
+}
