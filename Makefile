@@ -114,6 +114,13 @@ test: deps bin/helm bin/kustomize bin/cluster ## Run the tests of all modules, s
 	for m in $(MODULES); do go -C $$m test -race -shuffle=on ./...; done
 	go -C $(KUBERNETES) test -trimpath -shuffle=on ./...
 
+.PHONY: fuzz
+FUZZTIME ?= 10s
+fuzz: ## Run every fuzz target of the worker and the protocol for FUZZTIME.
+	@grep -rlE '^func Fuzz' --include='*_test.go' loadworker controllers | xargs -n1 dirname | sort -u | while read -r d; do \
+		for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9]*' $$d/*_test.go | cut -d' ' -f2); do \
+			echo "$$d $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) ./$$d; done; done
+
 ##@ Cluster
 #? CLUSTER=local    three nodes on this machine, from source, as root (default)
 #? CLUSTER=kind     the kind cluster that KIND_CLUSTER names; images are loaded into it
