@@ -76,3 +76,40 @@ func TestConnectionsAreOpenBeforeTheWindow(t *testing.T) {
 		})
 	}
 }
+
+// Defect: a warm-up that is measured. It is sent, as the server sees, and is in
+// no figure of the result.
+func TestTheWarmUpIsNotMeasured(t *testing.T) {
+	const warmUp, length = 300 * ms, 400 * ms
+	for name, steps := range map[string][]v1alpha1.Step{
+		"arrivals":    arrivals("200", length),
+		"paced users": paced(20, "10", length),
+	} {
+		t.Run(name, func(t *testing.T) {
+			steps[0].WarmUp = lasting(warmUp)
+			o := experiment{
+				server: groundtruth.Config{Record: 1000},
+				spec:   v1alpha1.LoadTestSpec{Steps: steps},
+			}.run(t)
+			before, after := int64(0), int64(0)
+			for _, r := range o.server.Records() {
+				if r.Received < o.start+int64(warmUp) {
+					before++
+				} else {
+					after++
+				}
+			}
+			if before == 0 {
+				t.Error("nothing was sent to warm up")
+			}
+			// The last of the warm-up may come when the window is open already.
+			if o.result.Due != 80 || o.result.Sent > after || o.result.Sent+o.result.Unsent != 80 {
+				t.Errorf("due %d, sent %d, unsent %d; 80 requests are due in the window, and the server got %d since it began",
+					o.result.Due, o.result.Sent, o.result.Unsent, after)
+			}
+			if o.merged.Window != length || o.result.ResponseTime.Samples > after {
+				t.Errorf("%d response times in a window of %v; want at most %d in %v", o.result.ResponseTime.Samples, o.merged.Window, after, length)
+			}
+		})
+	}
+}

@@ -35,7 +35,7 @@ func NewRunner(a *workerv1.Assignment, o Options) (*attack.Runner, error) {
 		return nil, err
 	}
 	return attack.NewRunner(attack.Config{
-		Source: src, Client: client, Worker: a.GetWorker(),
+		Source: src, Client: client, Worker: a.GetWorker(), Seed: a.GetSeed(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections: cmp.Or(o.MaxConnections, 10_000),
 		Audit:          a.GetClientHeader() != "",
@@ -65,6 +65,8 @@ func Step(s *workerv1.Step) attack.Step {
 		Share: pace.Share{First: share.GetFirst(), Stride: share.GetStride(), Count: share.GetCount()},
 		Total: s.GetTotal(),
 		Load:  toLoad(s),
+
+		WarmUp: time.Duration(s.GetWarmUpNanos()),
 	}
 }
 
@@ -87,6 +89,8 @@ func toLoad(s *workerv1.Step) attack.Load {
 		return attack.Arrivals{
 			Rate:     pace.Rate(load.Arrivals.GetTotalRateMicros()),
 			Duration: time.Duration(load.Arrivals.GetDurationNanos()),
+			End:      pace.Rate(load.Arrivals.GetEndRateMicros()),
+			Poisson:  load.Arrivals.GetPoisson(),
 		}
 	}
 	return nil

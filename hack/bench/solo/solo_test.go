@@ -14,7 +14,7 @@ import (
 )
 
 func step(load *workerv1.Step) *workerv1.Step {
-	return &workerv1.Step{Index: 3, Total: 10, Share: &workerv1.Share{First: 1, Stride: 2, Count: 5}, Load: load.GetLoad()}
+	return &workerv1.Step{Index: 3, Total: 10, Share: &workerv1.Share{First: 1, Stride: 2, Count: 5}, Load: load.GetLoad(), WarmUpNanos: 6}
 }
 
 func TestStep(t *testing.T) {
@@ -25,12 +25,12 @@ func TestStep(t *testing.T) {
 		"paced":    {&workerv1.Step{Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 7, DurationNanos: 8}}}, attack.PacedUsers{Rate: 7, Duration: 8}},
 		"closed":   {&workerv1.Step{Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 8}}}, attack.ClosedUsers{Duration: 8}},
 		"burst":    {&workerv1.Step{Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 7, LimitNanos: 8}}}, attack.Burst{Requests: 7, Limit: 8}},
-		"arrivals": {&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 7, DurationNanos: 8}}}, attack.Arrivals{Rate: 7, Duration: 8}},
+		"arrivals": {&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 7, DurationNanos: 8, EndRateMicros: 9, Poisson: true}}}, attack.Arrivals{Rate: 7, Duration: 8, End: 9, Poisson: true}},
 		"none":     {&workerv1.Step{}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			want := attack.Step{Index: 3, Total: 10, Share: pace.Share{First: 1, Stride: 2, Count: 5}, Load: tt.want}
+			want := attack.Step{Index: 3, Total: 10, Share: pace.Share{First: 1, Stride: 2, Count: 5}, Load: tt.want, WarmUp: 6}
 			if diff := cmp.Diff(want, Step(step(tt.load))); diff != "" {
 				t.Errorf("Step (-want +got):\n%s", diff)
 			}
