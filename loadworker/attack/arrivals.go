@@ -174,6 +174,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	x.source.Render(&c.buffer, h.request, source.Vars{
 		Seq: seq, Worker: x.runner.config.Worker, Step: x.step.Index,
+		Order: source.Order{Start: t.arrivals.share.First, By: t.arrivals.share.Stride, N: n, Lanes: 1},
 	})
 	_, status, err := c.send(x, &h)
 	if err != nil {

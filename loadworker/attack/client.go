@@ -51,7 +51,7 @@ func (c *client) send(x *Run, h *hit) (res result, status int, err error) {
 	if err == nil {
 		response, err = c.line.Do(x.ctx, &c.buffer.Request, deadline)
 	}
-	res = x.judge(h, response.Status, err)
+	res = x.judge(h, response, err)
 	if h.counts() {
 		x.rec.ended(c.shard, h, res)
 	}
@@ -66,7 +66,7 @@ func (c *client) tellOpened() {
 }
 
 // judge says what became of a hit.
-func (x *Run) judge(h *hit, status int, err error) result {
+func (x *Run) judge(h *hit, r transport.Response, err error) result {
 	res := result{received: x.elapsed()}
 	res.inWindow = res.received <= x.closes()
 	if err != nil {
@@ -74,12 +74,17 @@ func (x *Run) judge(h *hit, status int, err error) result {
 		x.sample(h, res.outcome, func() string { return err.Error() })
 		return res
 	}
-	res.expected = x.source.Expected(h.request, status)
-	res.outcome = measure.ClassifyStatus(status, res.expected)
+	res.expected = x.source.Expected(h.request, r.Status)
+	res.outcome = measure.ClassifyStatus(r.Status, res.expected)
 	if !res.expected {
 		x.sample(h, res.outcome, func() string {
-			return fmt.Sprintf("request %q: status %d %s", x.source.Name(h.request), status, http.StatusText(status))
+			return fmt.Sprintf("request %q: status %d %s", x.source.Name(h.request), r.Status, http.StatusText(r.Status))
 		})
+		return res
+	}
+	if wrong := x.source.CheckBody(h.request, &r); wrong != nil {
+		res.expected, res.outcome = false, measure.BadResponse
+		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %v", x.source.Name(h.request), wrong) })
 	}
 	return res
 }

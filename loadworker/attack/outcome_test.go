@@ -111,7 +111,7 @@ func TestOutcomes(t *testing.T) {
 			}
 			r := newTestRunner(t, setup{
 				url: tt.url(t), timeout: 300 * time.Millisecond,
-				requests: []source.Request{{Name: "it", Weight: 1, Method: tt.method, Path: "/", Expected: tt.expect}},
+				requests: []source.Request{{Name: "it", Weight: 1, Method: tt.method, Path: "/", Expect: source.Expectation{Status: tt.expect}}},
 			})
 			got := drive(t, r, usersStep(2, Burst{Requests: 3, Limit: time.Minute}))
 			q := total(t, got)
@@ -178,7 +178,7 @@ func TestLedgersAgreeWithTheLimiter(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
 	r := newTestRunner(t, setup{url: o.URL, client: "x-client", requests: []source.Request{{
-		Name: "limited", Weight: 1, Method: "GET", Path: "/", Expected: []int32{200, 429},
+		Name: "limited", Weight: 1, Method: "GET", Path: "/", Expect: source.Expectation{Status: []int32{200, 429}},
 		Headers: []source.Header{{Name: "X-Client", Value: "client-${user}"}},
 	}}})
 	got := drive(t, r, usersStep(3, Burst{Requests: 25, Limit: time.Minute}))

@@ -22,6 +22,7 @@ func (u users) prepare(x *Run, c *client, j, k int64) hit {
 	request := x.source.Turn(user, k)
 	x.source.Render(&c.buffer, request, source.Vars{
 		User: user, Seq: k*u.total + user, Worker: x.runner.config.Worker, Step: x.step.Index,
+		Order: source.Order{Start: user, By: 1, N: k, Lane: j, Lanes: u.share.Count},
 	})
 	return hit{request: request}
 }

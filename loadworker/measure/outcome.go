@@ -24,7 +24,8 @@ const (
 	DNS
 	// TLS is a failed handshake or certificate.
 	TLS
-	// BadResponse is bytes that are no HTTP response.
+	// BadResponse is bytes that are no HTTP response, or a response of an expected
+	// status with a body other than expected.
 	BadResponse
 	// Unfinished is a request in flight, or cut at the end of its step.
 	Unfinished

@@ -7,7 +7,6 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
@@ -46,7 +45,7 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 	if err := limits.check(p.steps); err != nil {
 		return nil, &refusal{reasonWorkerRefused, err}
 	}
-	src, err := source.New(toSource(a))
+	traffic, err := newTraffic(a)
 	if err != nil {
 		return nil, &refusal{reasonInvalidSpec, err}
 	}
@@ -60,7 +59,7 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 		return nil, &refusal{reasonInvalidSpec, err}
 	}
 	p.runner, err = attack.NewRunner(attack.Config{
-		Source: src, Client: p.dialer, Worker: a.GetWorker(),
+		Source: traffic.source, Client: p.dialer, Worker: a.GetWorker(),
 		Seed:           a.GetSeed(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections: int(limits.Connections()),
@@ -128,19 +127,4 @@ func toLoad(s *workerv1.Step) attack.Load {
 		}
 	}
 	return nil
-}
-
-func toSource(a *workerv1.Assignment) source.Config {
-	c := source.Config{ClientHeader: a.GetClientHeader(), Seed: a.GetSeed()}
-	for _, r := range a.GetRequests() {
-		request := source.Request{
-			Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(),
-			Body: string(r.GetBody()), Expected: r.GetExpectedStatus(),
-		}
-		for _, h := range r.GetHeaders() {
-			request.Headers = append(request.Headers, source.Header{Name: h.GetName(), Value: h.GetValue()})
-		}
-		c.Requests = append(c.Requests, request)
-	}
-	return c
 }

@@ -10,7 +10,6 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
 func TestToStep(t *testing.T) {
@@ -49,23 +48,6 @@ func TestToStep(t *testing.T) {
 				t.Errorf("toStep (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestToSource(t *testing.T) {
-	got := toSource(&workerv1.Assignment{
-		ClientHeader: "X-Client", Seed: 9,
-		Requests: []*workerv1.Request{{
-			Name: "n", Kind: "Write", Weight: 2, Method: "POST", Path: "/p", Body: []byte("b"), ExpectedStatus: []int32{201},
-			Headers: []*workerv1.Header{{Name: "H", Value: "v"}},
-		}},
-	})
-	want := source.Config{ClientHeader: "X-Client", Seed: 9, Requests: []source.Request{{
-		Name: "n", Weight: 2, Method: "POST", Path: "/p", Body: "b", Expected: []int32{201},
-		Headers: []source.Header{{Name: "H", Value: "v"}},
-	}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("toSource (-want +got):\n%s", diff)
 	}
 }
 

@@ -30,6 +30,9 @@ func (r *Random) below(n uint64) uint64 {
 	return rand.New(&r.pcg).Uint64N(n)
 }
 
+// float is a number from 0 to below 1.
+func (r *Random) float() float64 { return float64(r.pcg.Uint64()>>11) / (1 << 53) }
+
 // appendUUID appends a random UUID (RFC 9562, version 4).
 func (r *Random) appendUUID(dst []byte) []byte {
 	var b [16]byte

@@ -4,12 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/textproto"
-	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
-
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
 // Request is one request of the mix; Path, the header values and Body are
@@ -21,22 +18,26 @@ type Request struct {
 	Path    string
 	Headers []Header
 	Body    string
-	// Expected lists the expected status codes. Empty: 200 to 399.
-	Expected []int32
+	Expect  Expectation
 }
 
-// Header is one header field; Value is a template.
+// Header is one header field; Value is a template unless it is Literal.
 type Header struct {
 	Name, Value string
+	Literal     bool
 }
 
 // Config is what a Source is made of.
 type Config struct {
 	Requests []Request
+	// Tables are what templates take rows of.
+	Tables []*Table
 	// ClientHeader names the header whose value is the client of the audit.
 	ClientHeader string
 	// Seed of all that is random.
 	Seed int64
+	// Workers is how many share the run.
+	Workers int32
 }
 
 // Source renders the requests of a run. It is safe for concurrent use.
@@ -44,22 +45,8 @@ type Source struct {
 	requests []request
 	cycle    []int
 	seed     int64
-}
-
-// request is a compiled Request.
-type request struct {
-	name     string
-	method   string
-	path     *Template
-	headers  []header
-	body     *Template
-	expected []int32
-	client   int // which header is the client's; -1: none
-}
-
-type header struct {
-	name  string
-	value *Template
+	tables   []*Table
+	walks    []walks // by table
 }
 
 // New compiles the requests. The error names every request and field that is
@@ -68,12 +55,16 @@ func New(c Config) (*Source, error) {
 	if len(c.Requests) == 0 {
 		return nil, errors.New("requests: there must be at least one")
 	}
-	s := &Source{seed: c.Seed}
+	columns, err := c.columns()
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{seed: c.Seed, tables: c.Tables}
 	var errs []error
 	weights := make([]int32, len(c.Requests))
-	client := textproto.CanonicalMIMEHeaderKey(c.ClientHeader)
+	compiler := compiler{columns: columns, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader)}
 	for i, r := range c.Requests {
-		compiled, err := compile(r, client)
+		compiled, err := compiler.compile(r)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("request %q: %w", r.Name, err))
 		}
@@ -82,15 +73,78 @@ func New(c Config) (*Source, error) {
 		}
 		s.requests = append(s.requests, compiled)
 	}
+	for _, t := range c.Tables {
+		errs = append(errs, t.checkAll())
+	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	s.cycle = cycle(weights)
+	s.prepareWalks(int64(max(c.Workers, 1)))
 	return s, nil
 }
 
-func compile(r Request, client string) (request, error) {
-	out := request{name: r.Name, method: r.Method, expected: r.Expected, client: -1}
+// columns are those of all tables.
+func (c Config) columns() (columns, error) {
+	all := columns{}
+	for slot, t := range c.Tables {
+		for index, name := range t.columns {
+			if other, ok := all[name]; ok {
+				return nil, fmt.Errorf("%s: column %q is one of %s too", t.name, name, other.table.name)
+			}
+			all[name] = column{table: t, index: index, slot: slot}
+		}
+	}
+	return all, nil
+}
+
+// Len is how many requests the mix has.
+func (s *Source) Len() int { return len(s.requests) }
+
+// Name is the name of a request.
+func (s *Source) Name(request int) string { return s.requests[request].name }
+
+// Takes says whether a request takes rows of a table.
+func (s *Source) Takes(request int, t *Table) bool {
+	for _, slot := range s.requests[request].slots {
+		if s.tables[slot] == t {
+			return true
+		}
+	}
+	return false
+}
+
+// Turn is which request a user's k-th is. Users begin at different places of
+// the cycle, so that the mix is exact over time and also at each instant.
+func (s *Source) Turn(user, k int64) int {
+	return s.cycle[(user+k)%int64(len(s.cycle))]
+}
+
+// request is a compiled Request.
+type request struct {
+	name    string
+	method  string
+	path    *Template
+	headers []header
+	body    *Template
+	expect  expectation
+	client  int   // which header is the client's; -1: none
+	slots   []int // of the tables of which it takes a row, in their order
+}
+
+type header struct {
+	name  string
+	value *Template
+}
+
+// compiler compiles requests.
+type compiler struct {
+	columns columns
+	client  string
+}
+
+func (c compiler) compile(r Request) (request, error) {
+	out := request{name: r.Name, method: r.Method, client: -1}
 	if !httpguts.ValidHeaderFieldName(r.Method) { // both are tokens
 		return out, fmt.Errorf("method: %q is no HTTP method", r.Method)
 	}
@@ -101,105 +155,72 @@ func compile(r Request, client string) (request, error) {
 		return out, fmt.Errorf("path: %q at %d must be percent-encoded", r.Path[i:i+1], i)
 	}
 	var err error
-	if out.path, err = Compile(r.Path); err != nil {
+	if out.path, err = c.template(&out, r.Path, inPath); err != nil {
 		return out, fmt.Errorf("path: %w", err)
 	}
-	if out.body, err = Compile(r.Body); err != nil {
+	if out.body, err = c.template(&out, r.Body, inBody); err != nil {
 		return out, fmt.Errorf("body: %w", err)
 	}
 	for _, h := range r.Headers {
-		compiled, err := compileHeader(h)
+		compiled, err := c.header(&out, h)
 		if err != nil {
-			return out, err
+			return out, fmt.Errorf("header %q: %w", h.Name, err)
 		}
-		if compiled.name == client {
+		if compiled.name == c.client {
 			out.client = len(out.headers)
 		}
 		out.headers = append(out.headers, compiled)
 	}
-	return out, nil
+	out.expect, err = r.Expect.compile()
+	return out, err
 }
 
-// notInPath finds what would end the request line or the request.
-func notInPath(r rune) bool { return r <= ' ' || r == 0x7f || r == '#' }
-
-func compileHeader(h Header) (header, error) {
+func (c compiler) header(r *request, h Header) (header, error) {
 	out := header{name: textproto.CanonicalMIMEHeaderKey(h.Name)}
 	if !httpguts.ValidHeaderFieldName(h.Name) {
-		return out, fmt.Errorf("header %q: is no header name", h.Name)
+		return out, errors.New("is no header name")
 	}
 	if !httpguts.ValidHeaderFieldValue(h.Value) {
-		return out, fmt.Errorf("header %q: its value holds a control character", h.Name)
+		return out, errors.New("its value holds a control character")
 	}
 	if out.name == "Content-Length" || out.name == "Transfer-Encoding" {
-		return out, fmt.Errorf("header %q: follows from the body; leave it out", h.Name)
+		return out, errors.New("follows from the body; leave it out")
+	}
+	if h.Literal {
+		out.value = literal(h.Value)
+		return out, nil
 	}
 	var err error
-	if out.value, err = Compile(h.Value); err != nil {
-		return out, fmt.Errorf("header %q: %w", h.Name, err)
+	out.value, err = c.template(r, h.Value, inHeader)
+	return out, err
+}
+
+// template compiles a text, and notes of which tables the request takes rows and
+// where they stand.
+func (c compiler) template(r *request, text string, at place) (*Template, error) {
+	t, err := c.columns.compile(text)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
-}
-
-// Len is how many requests the mix has.
-func (s *Source) Len() int { return len(s.requests) }
-
-// Name is the name of a request.
-func (s *Source) Name(request int) string { return s.requests[request].name }
-
-// Turn is which request a user's k-th is. Users begin at different places of
-// the cycle, so that the mix is exact over time and also at each instant.
-func (s *Source) Turn(user, k int64) int {
-	return s.cycle[(user+k)%int64(len(s.cycle))]
-}
-
-// Expected says whether a status is as it should be.
-func (s *Source) Expected(request, status int) bool {
-	codes := s.requests[request].expected
-	if len(codes) == 0 {
-		return status >= 200 && status <= 399
-	}
-	return slices.Contains(codes, int32(status))
-}
-
-// Buffer holds a rendered request. It is reused, by one goroutine at a time.
-type Buffer struct {
-	// Request is what was rendered last, valid until the next time.
-	Request transport.Request
-	// Client is the rendered value of the client header.
-	Client []byte
-
-	random Random
-	text   []byte
-}
-
-// Render fills in a request of the mix.
-func (s *Source) Render(b *Buffer, index int, v Vars) {
-	r := &s.requests[index]
-	b.random.begin(s.seed, v.Step, v.Seq)
-	b.text = b.text[:0]
-	b.Request.Method = r.method
-	b.Request.Path = b.render(r.path, v)
-	b.Request.Body = b.render(r.body, v)
-	b.Request.Host, b.Client = nil, nil
-	b.Request.Headers = b.Request.Headers[:0]
-	for i := range r.headers {
-		value := b.render(r.headers[i].value, v)
-		if i == r.client {
-			b.Client = value
+	for i := range t.parts {
+		if t.parts[i].kind == data {
+			r.take(t.parts[i].column, at)
 		}
-		if r.headers[i].name == "Host" {
-			b.Request.Host = value
-			continue
-		}
-		b.Request.Headers = append(b.Request.Headers, transport.Header{Name: r.headers[i].name, Value: value})
 	}
+	return t, nil
 }
 
-// render appends to the text of the request. When that grows, what was rendered
-// before keeps its place in the old memory, so earlier slices stay valid.
-func (b *Buffer) render(t *Template, v Vars) []byte {
-	start := len(b.text)
-	b.text = t.Append(b.text, v, &b.random)
-	return b.text[start:len(b.text):len(b.text)]
+// take notes that a column stands at a place of the request.
+func (r *request) take(c column, at place) {
+	c.table.strict[c.index] = max(c.table.strict[c.index], at)
+	for i, slot := range r.slots {
+		if slot == c.slot {
+			return
+		}
+		if slot > c.slot {
+			r.slots = append(r.slots[:i], append([]int{c.slot}, r.slots[i:]...)...)
+			return
+		}
+	}
+	r.slots = append(r.slots, c.slot)
 }

@@ -24,7 +24,7 @@ func TestRender(t *testing.T) {
 		Requests: []Request{{
 			Name: "create", Weight: 1, Method: "POST", Path: "/urls?u=${user}", Body: `{"n":${seq}}`,
 			Headers: []Header{
-				{"content-type", "application/json"}, {"X-Client-Id", "c${user}"}, {"host", "w${worker}.example"},
+				{Name: "content-type", Value: "application/json"}, {Name: "X-Client-Id", Value: "c${user}"}, {Name: "host", Value: "w${worker}.example"},
 			},
 		}, {
 			Name: "read", Weight: 1, Method: "GET", Path: "/",
@@ -61,7 +61,7 @@ func TestRenderKeepsEarlierPartsWhenItGrows(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	s := mustNew(t, Config{Requests: []Request{{
 		Name: "a", Weight: 1, Method: "PUT", Path: "/${user}", Body: long,
-		Headers: []Header{{"A", long + "${seq}"}, {"B", "${worker}"}},
+		Headers: []Header{{Name: "A", Value: long + "${seq}"}, {Name: "B", Value: "${worker}"}},
 	}}})
 	var b Buffer
 	s.Render(&b, 0, Vars{User: 1, Seq: 2, Worker: 3})
@@ -91,7 +91,7 @@ func TestTurnIsExactOverUsersAndTime(t *testing.T) {
 func TestExpected(t *testing.T) {
 	s := mustNew(t, Config{Requests: []Request{
 		{Name: "default", Weight: 1, Method: "GET", Path: "/"},
-		{Name: "listed", Weight: 1, Method: "GET", Path: "/", Expected: []int32{404, 429}},
+		{Name: "listed", Weight: 1, Method: "GET", Path: "/", Expect: Expectation{Status: []int32{404, 429}}},
 	}})
 	tests := []struct {
 		request, status int
@@ -114,16 +114,16 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		"an unknown variable in the body":   {func(r *Request) { r.Body = "${foo}" }, `request "r": body: unknown variable ${foo}; known are`},
 		"one in the path":                   {func(r *Request) { r.Path = "/${foo}" }, `request "r": path: unknown variable ${foo}`},
-		"one in a header":                   {func(r *Request) { r.Headers = []Header{{"X-A", "${foo}"}} }, `request "r": header "X-A": unknown variable ${foo}`},
+		"one in a header":                   {func(r *Request) { r.Headers = []Header{{Name: "X-A", Value: "${foo}"}} }, `request "r": header "X-A": unknown variable ${foo}`},
 		"a path without a slash":            {func(r *Request) { r.Path = "a" }, `request "r": path: "a" must begin with a slash`},
 		"a space in the path":               {func(r *Request) { r.Path = "/a b" }, `request "r": path: " " at 2 must be percent-encoded`},
 		"a line break in the path":          {func(r *Request) { r.Path = "/ HTTP/1.1\r\nX: y" }, `request "r": path: " " at 1`},
 		"a fragment":                        {func(r *Request) { r.Path = "/a#b" }, `request "r": path: "#" at 2`},
 		"no method":                         {func(r *Request) { r.Method = "" }, `request "r": method: "" is no HTTP method`},
 		"a method with a space":             {func(r *Request) { r.Method = "GET /" }, `request "r": method: "GET /" is no HTTP method`},
-		"a header name with a space":        {func(r *Request) { r.Headers = []Header{{"X A", ""}} }, `request "r": header "X A": is no header name`},
-		"a line break in a header":          {func(r *Request) { r.Headers = []Header{{"X", "a\r\nB: c"}} }, `request "r": header "X": its value holds a control character`},
-		"a length that follows from others": {func(r *Request) { r.Headers = []Header{{"content-length", "5"}} }, `request "r": header "content-length": follows from the body; leave it out`},
+		"a header name with a space":        {func(r *Request) { r.Headers = []Header{{Name: "X A", Value: ""}} }, `request "r": header "X A": is no header name`},
+		"a line break in a header":          {func(r *Request) { r.Headers = []Header{{Name: "X", Value: "a\r\nB: c"}} }, `request "r": header "X": its value holds a control character`},
+		"a length that follows from others": {func(r *Request) { r.Headers = []Header{{Name: "content-length", Value: "5"}} }, `request "r": header "content-length": follows from the body; leave it out`},
 		"no weight":                         {func(r *Request) { r.Weight = 0 }, `request "r": weight: must be at least 1, is 0`},
 	}
 	for name, tt := range tests {
@@ -154,7 +154,7 @@ func TestNewNamesEveryMistake(t *testing.T) {
 
 func TestRenderAllocatesNothing(t *testing.T) {
 	s := mustNew(t, Config{Seed: 1, Requests: []Request{{
-		Name: "a", Weight: 1, Method: "POST", Path: "/${user}", Body: "${uuid} ${rand:1-9}", Headers: []Header{{"X", "${seq}"}},
+		Name: "a", Weight: 1, Method: "POST", Path: "/${user}", Body: "${uuid} ${rand:1-9}", Headers: []Header{{Name: "X", Value: "${seq}"}},
 	}}})
 	var b Buffer
 	s.Render(&b, 0, Vars{})

@@ -3,6 +3,8 @@ package source
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,6 +20,8 @@ type Vars struct {
 	// Step is the index of the step; it has no variable, but tells random values
 	// of different steps apart.
 	Step int32
+	// Order has no variable either; it says which rows are next in turn.
+	Order Order
 }
 
 // Template is a compiled text.
@@ -31,6 +35,14 @@ type part struct {
 	kind    kind
 	from    int64  // of a random integer
 	span    uint64 // its number of values
+	column  column
+}
+
+// column is where a variable that is data stands.
+type column struct {
+	table *Table
+	index int
+	slot  int // of the table among the tables that have a row chosen
 }
 
 type kind uint8
@@ -42,12 +54,31 @@ const (
 	worker
 	uuid
 	random
+	data
 )
 
-const known = "${user}, ${seq}, ${worker}, ${uuid} and ${rand:a-b}; write $$ for a dollar sign"
+// variables are those that need no data, but for ${rand:a-b}.
+var variables = map[string]kind{"user": user, "seq": seq, "worker": worker, "uuid": uuid}
 
-// Compile compiles a text in which $$ stands for a dollar sign.
-func Compile(text string) (*Template, error) {
+func reserved(name string) bool {
+	_, ok := variables[name]
+	return ok || name == "rand"
+}
+
+// columns are those that templates may name.
+type columns map[string]column
+
+// known says what may be named.
+func (c columns) known() string {
+	list := "${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}"
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		list += ", ${" + name + "}"
+	}
+	return list + "; write $$ for a dollar sign"
+}
+
+// compile compiles a text in which $$ stands for a dollar sign.
+func (c columns) compile(text string) (*Template, error) {
 	t := &Template{}
 	var literal strings.Builder
 	for {
@@ -61,7 +92,7 @@ func Compile(text string) (*Template, error) {
 			text = rest
 			continue
 		}
-		p, rest, err := variable(after)
+		p, rest, err := c.variable(after)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +108,7 @@ func Compile(text string) (*Template, error) {
 }
 
 // variable compiles what follows a single dollar sign.
-func variable(text string) (p part, rest string, err error) {
+func (c columns) variable(text string) (p part, rest string, err error) {
 	inside, ok := strings.CutPrefix(text, "{")
 	if !ok {
 		return p, "", errors.New("a single $; write $$ for a dollar sign")
@@ -86,23 +117,19 @@ func variable(text string) (p part, rest string, err error) {
 	if !ok {
 		return p, "", fmt.Errorf("${%s has no closing brace", truncate(inside, 20))
 	}
-	switch name {
-	case "user":
-		p.kind = user
-	case "seq":
-		p.kind = seq
-	case "worker":
-		p.kind = worker
-	case "uuid":
-		p.kind = uuid
-	default:
-		bounds, ok := strings.CutPrefix(name, "rand:")
-		if !ok {
-			return p, "", fmt.Errorf("unknown variable ${%s}; known are %s", truncate(name, 40), known)
-		}
-		p.kind = random
-		p.from, p.span, err = parseRange(bounds)
+	if p.kind, ok = variables[name]; ok {
+		return p, rest, nil
 	}
+	if p.column, ok = c[name]; ok {
+		p.kind = data
+		return p, rest, nil
+	}
+	bounds, ok := strings.CutPrefix(name, "rand:")
+	if !ok {
+		return p, "", fmt.Errorf("unknown variable ${%s}; known are %s", truncate(name, 40), c.known())
+	}
+	p.kind = random
+	p.from, p.span, err = parseRange(bounds)
 	return p, rest, err
 }
 
@@ -117,6 +144,9 @@ func parseRange(text string) (from int64, span uint64, err error) {
 	return a, uint64(b-a) + 1, nil
 }
 
+// literal is a text in which nothing stands for something else.
+func literal(text string) *Template { return &Template{parts: []part{{literal: text}}} }
+
 func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -125,8 +155,8 @@ func truncate(s string, n int) string {
 }
 
 // Append appends the text with the variables filled in. r is used for ${uuid}
-// and ${rand:a-b}.
-func (t *Template) Append(dst []byte, v Vars, r *Random) []byte {
+// and ${rand:a-b}; rows are those that were chosen, by slot.
+func (t *Template) Append(dst []byte, v Vars, r *Random, rows []int) []byte {
 	for i := range t.parts {
 		p := &t.parts[i]
 		dst = append(dst, p.literal...)
@@ -141,6 +171,8 @@ func (t *Template) Append(dst []byte, v Vars, r *Random) []byte {
 			dst = r.appendUUID(dst)
 		case random:
 			dst = strconv.AppendInt(dst, p.from+int64(r.below(p.span)), 10)
+		case data:
+			dst = append(dst, p.column.table.cell(rows[p.column.slot], p.column.index)...)
 		}
 	}
 	return dst

@@ -47,7 +47,7 @@ func toSource(a *workerv1.Assignment) source.Config {
 	for _, r := range a.GetRequests() {
 		request := source.Request{
 			Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(),
-			Body: string(r.GetBody()), Expected: r.GetExpectedStatus(),
+			Body: string(r.GetBody()), Expect: source.Expectation{Status: r.GetExpectedStatus()},
 		}
 		for _, h := range r.GetHeaders() {
 			request.Headers = append(request.Headers, source.Header{Name: h.GetName(), Value: h.GetValue()})

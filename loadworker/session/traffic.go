@@ -1,0 +1,135 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+)
+
+// traffic is what an assignment sends.
+type traffic struct {
+	source *source.Source
+	// captured is filled by setup.seed; nil: nothing is captured.
+	captured *source.Table
+}
+
+// newTraffic compiles the requests, and reads the files that they name. What is
+// in the files may be secret: errors name the file, never what it holds.
+func newTraffic(a *workerv1.Assignment) (*traffic, error) {
+	t := &traffic{}
+	c := source.Config{ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers()}
+	for _, d := range a.GetData() {
+		table, err := readTable(d, a.GetWorker(), max(a.GetWorkers(), 1))
+		if err != nil {
+			return nil, err
+		}
+		c.Tables = append(c.Tables, table)
+	}
+	if seed := a.GetSetup().GetSeed(); len(seed.GetCapture()) > 0 {
+		var err error
+		columns := slices.Sorted(maps.Keys(seed.GetCapture()))
+		if t.captured, err = source.NewTable("setup.seed.capture", columns, toChoice(seed.GetChoice())); err != nil {
+			return nil, fmt.Errorf("setup.seed.capture: %w", err)
+		}
+		c.Tables = append(c.Tables, t.captured)
+	}
+	var errs []error
+	for _, r := range a.GetRequests() {
+		request, err := toRequest(r)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("request %q: %w", r.GetName(), err))
+		}
+		c.Requests = append(c.Requests, request)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	var err error
+	t.source, err = source.New(c)
+	return t, err
+}
+
+// The bounds of files: of a body as the session's messages have it, of a header
+// as servers take it.
+const (
+	maxBodyFile   = maxMessage
+	maxHeaderFile = 64 << 10
+)
+
+func toRequest(r *workerv1.Request) (source.Request, error) {
+	out := source.Request{
+		Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(), Body: string(r.GetBody()),
+		Expect: source.Expectation{Status: r.GetExpectedStatus(), MaxBytes: r.GetMaxBodyBytes()},
+	}
+	for _, v := range r.GetExpectedJson() {
+		out.Expect.JSON = append(out.Expect.JSON, source.ExpectedValue{Path: v.GetPath(), Equals: v.GetEquals()})
+	}
+	if r.GetBodyFile() != "" {
+		var err error
+		if out.Body, err = readFile(r.GetBodyFile(), maxBodyFile); err != nil {
+			return out, fmt.Errorf("body: %w", err)
+		}
+	}
+	for _, h := range r.GetHeaders() {
+		header := source.Header{Name: h.GetName(), Value: h.GetValue()}
+		if h.GetValueFile() != "" {
+			value, err := readFile(h.GetValueFile(), maxHeaderFile)
+			if err != nil {
+				return out, fmt.Errorf("header %q: %w", h.GetName(), err)
+			}
+			// Whoever writes a file by hand ends it with a line break.
+			header.Value, header.Literal = strings.TrimRight(value, "\r\n"), true
+		}
+		out.Headers = append(out.Headers, header)
+	}
+	return out, nil
+}
+
+func readFile(path string, limit int64) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return "", err
+	}
+	if int64(len(b)) > limit {
+		return "", fmt.Errorf("%s is larger than %d bytes", path, limit)
+	}
+	return string(b), nil
+}
+
+func readTable(d *workerv1.Data, worker, workers int32) (*source.Table, error) {
+	f, err := os.Open(d.GetFile())
+	if err != nil {
+		return nil, fmt.Errorf("data %q: %w", d.GetName(), err)
+	}
+	defer func() { _ = f.Close() }()
+	format := source.CSV
+	if d.GetFormat() == workerv1.DataFormat_DATA_FORMAT_JSON_LINES {
+		format = source.JSONLines
+	}
+	return source.ReadTable(f, source.File{
+		Name: d.GetName(), Path: d.GetFile(), Format: format, Choice: toChoice(d.GetChoice()), Worker: worker, Workers: workers,
+	})
+}
+
+func toChoice(c workerv1.DataChoice) source.Choice {
+	switch c {
+	case workerv1.DataChoice_DATA_CHOICE_SEQUENTIAL:
+		return source.Sequential
+	case workerv1.DataChoice_DATA_CHOICE_ZIPF:
+		return source.Zipf
+	default:
+		return source.Uniform
+	}
+}

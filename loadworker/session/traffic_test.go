@@ -1,0 +1,137 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// file writes a file as the kubelet mounts it.
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// render is the first request of an assignment as one of its workers sends it.
+func render(t *testing.T, a *workerv1.Assignment, v source.Vars) *transport.Request {
+	t.Helper()
+	traffic, err := newTraffic(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b source.Buffer
+	traffic.source.Render(&b, 0, v)
+	return &b.Request
+}
+
+func TestTrafficOfFiles(t *testing.T) {
+	a := &workerv1.Assignment{
+		Seed: 9, Worker: 1, Workers: 2,
+		Data: []*workerv1.Data{
+			{Name: "codes", File: file(t, "code\nx\ny\nz\n"), Format: workerv1.DataFormat_DATA_FORMAT_CSV},
+			{Name: "people", File: file(t, "{\"name\":\"Ada\"}\n{\"name\":\"Carl\"}\n"), Format: workerv1.DataFormat_DATA_FORMAT_JSON_LINES, Choice: workerv1.DataChoice_DATA_CHOICE_SEQUENTIAL},
+		},
+		Requests: []*workerv1.Request{{
+			Name: "n", Weight: 2, Method: "POST", Path: "/${code}", BodyFile: file(t, "{\"seq\":${seq},\n\"name\":\"${name}\"}\n"),
+			Headers: []*workerv1.Header{
+				{Name: "X-Plain", Value: "${user}"}, {Name: "Authorization", ValueFile: file(t, "Bearer ${x}$\r\n")},
+			},
+		}},
+	}
+	want := &transport.Request{
+		Method: "POST", Path: []byte("/y"), Body: []byte("{\"seq\":8,\n\"name\":\"Carl\"}\n"),
+		Headers: []transport.Header{{Name: "X-Plain", Value: []byte("7")}, {Name: "Authorization", Value: []byte("Bearer ${x}$")}},
+	}
+	if diff := cmp.Diff(want, render(t, a, source.Vars{User: 7, Seq: 8})); diff != "" {
+		t.Errorf("request of worker 1 (-want +got):\n%s", diff)
+	}
+}
+
+func TestTrafficRefuses(t *testing.T) {
+	const secret = "top\x00secret"
+	tests := map[string]struct {
+		change func(*workerv1.Assignment)
+		want   string
+	}{
+		"a body that is not there": {
+			func(a *workerv1.Assignment) { a.Requests[0].BodyFile = "/does/not/exist" },
+			`request "read": body: open /does/not/exist: no such file`,
+		},
+		"a body that is too large": {
+			func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, strings.Repeat("x", maxBodyFile+1)) },
+			`request "read": body: `,
+		},
+		"a header that is not there": {
+			func(a *workerv1.Assignment) {
+				a.Requests[0].Headers = []*workerv1.Header{{Name: "X", ValueFile: "/does/not/exist"}}
+			},
+			`request "read": header "X": open /does/not/exist: no such file`,
+		},
+		"a header with a control character": {
+			func(a *workerv1.Assignment) {
+				a.Requests[0].Headers = []*workerv1.Header{{Name: "X", ValueFile: file(t, secret)}}
+			},
+			`request "read": header "X": its value holds a control character`,
+		},
+		"data that is not there": {
+			func(a *workerv1.Assignment) { a.Data = []*workerv1.Data{{Name: "d", File: "/does/not/exist"}} },
+			`data "d": open /does/not/exist: no such file`,
+		},
+		"a captured column that is data": {
+			func(a *workerv1.Assignment) {
+				a.Data = []*workerv1.Data{{Name: "d", File: file(t, "code\n1\n")}}
+				a.Setup = &workerv1.Setup{Seed: &workerv1.Seed{Capture: map[string]string{"code": ".code"}}}
+			},
+			`setup.seed.capture: column "code" is one of data "d", file `,
+		},
+		"a captured column that is a variable": {
+			func(a *workerv1.Assignment) {
+				a.Setup = &workerv1.Setup{Seed: &workerv1.Seed{Capture: map[string]string{"seq": ".code"}}}
+			},
+			`setup.seed.capture: column "seq" has the name of a variable`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := assignment("http://x")
+			tt.change(a)
+			_, err := newTraffic(a)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("newTraffic = %v, want …%s…", err, tt.want)
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error tells what the file holds: %v", err)
+			}
+		})
+	}
+}
+
+// A template may name what setup.seed will capture, before it is there.
+func TestCapturedColumnsAreKnown(t *testing.T) {
+	a := assignment("http://x")
+	a.Requests[0].Path = "/${code}"
+	a.Setup = &workerv1.Setup{Seed: &workerv1.Seed{Capture: map[string]string{"code": ".code", "id": ".id"}}}
+	traffic, err := newTraffic(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := traffic.captured.Add([]string{"abc", "1"}); err != nil {
+		t.Fatal(err)
+	}
+	var b source.Buffer
+	traffic.source.Render(&b, 0, source.Vars{})
+	if got := string(b.Request.Path); got != "/abc" {
+		t.Errorf("path %s, want /abc", got)
+	}
+}

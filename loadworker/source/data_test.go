@@ -1,0 +1,128 @@
+package source
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRenderTakesOneRowForAllOfARequest(t *testing.T) {
+	people := rows(t, Uniform, "name,city", "Ada,London", "Blaise,Rouen", "Carl,Brunswick")
+	codes := rows(t, Zipf, "code", "x1", "x2")
+	s := mustNew(t, Config{Tables: []*Table{codes, people}, Requests: []Request{{
+		Name: "r", Weight: 1, Method: "POST", Path: "/${name}/${code}", Body: "${city} ${name} ${code}",
+		Headers: []Header{{Name: "X-City", Value: "${city}"}},
+	}}})
+	cities := map[string]string{"Ada": "London", "Blaise": "Rouen", "Carl": "Brunswick"}
+	seen := map[string]bool{}
+	var b Buffer
+	for seq := range int64(100) {
+		s.Render(&b, 0, Vars{Seq: seq})
+		name, code, _ := strings.Cut(strings.TrimPrefix(string(b.Request.Path), "/"), "/")
+		city := string(b.Request.Headers[0].Value)
+		if want := cities[name] + " " + name + " " + code; string(b.Request.Body) != want || city != cities[name] {
+			t.Errorf("path %s, header %s, body %s: of several rows", b.Request.Path, city, b.Request.Body)
+		}
+		seen[name] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("of 100 requests only %v were taken", seen)
+	}
+}
+
+// The same numbers give the same request, in whatever order and by whatever
+// buffer they are rendered.
+func TestTheSameSeedGivesTheSameRequests(t *testing.T) {
+	render := func(seed int64, order []int64) map[int64]string {
+		s := mustNew(t, Config{Seed: seed, Tables: []*Table{rows(t, Zipf, "a", "1", "2", "3", "4", "5", "6", "7")}, Requests: []Request{
+			{Name: "r", Weight: 1, Method: "GET", Path: "/${a}/${rand:1-1000}/${uuid}"},
+		}})
+		out := map[int64]string{}
+		buffers := make([]Buffer, 3)
+		for i, seq := range order {
+			b := &buffers[i%3]
+			s.Render(b, 0, Vars{Seq: seq, Step: 2})
+			out[seq] = string(b.Request.Path)
+		}
+		return out
+	}
+	want := render(1, []int64{0, 1, 2, 3, 4, 5})
+	if diff := cmp.Diff(want, render(1, []int64{5, 3, 1, 4, 2, 0})); diff != "" {
+		t.Errorf("in another order (-want +got):\n%s", diff)
+	}
+	if cmp.Equal(want, render(2, []int64{0, 1, 2, 3, 4, 5})) {
+		t.Error("another seed gives the same requests")
+	}
+}
+
+func TestNewRefusesData(t *testing.T) {
+	table := func(lines ...string) *Table { return rows(t, Uniform, lines...) }
+	tests := map[string]struct {
+		request Request
+		tables  []*Table
+		want    string
+	}{
+		"an unknown column": {
+			Request{Path: "/${zip}"}, []*Table{table("name,city", "Ada,London")},
+			`request "r": path: unknown variable ${zip}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}, ${city}, ${name}; write $$ for a dollar sign`,
+		},
+		"a column of two tables": {
+			Request{Path: "/"}, []*Table{table("a,b", "1,2"), table("c,b", "1,2")},
+			`data "d", file d.csv: column "b" is one of data "d", file d.csv too`,
+		},
+		"a space in a path": {
+			Request{Path: "/${a}"}, []*Table{table("a", "ok", "not ok")},
+			`data "d", file d.csv, line 3: column "a": " " at 3 must be percent-encoded, as it stands in a path`,
+		},
+		"a line break in a header": {
+			Request{Path: "/", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "\"x\r\nY: z\"")},
+			`column "a": "x\nY: z" holds a control character, and stands in a header`,
+		},
+		"a path that is none": {
+			Request{Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "$.a"}}}}, nil,
+			`request "r": expect.json[0].path: "$.a" is no path`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tt.request.Name, tt.request.Weight, tt.request.Method = "r", 1, "GET"
+			_, err := New(Config{Requests: []Request{tt.request}, Tables: tt.tables})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("New = %v\nwant …%s…", err, tt.want)
+			}
+		})
+	}
+}
+
+// What is no trouble in a body is none, and a row that comes later is checked.
+func TestRowsAreCheckedWhereTheyStand(t *testing.T) {
+	table, err := NewTable("setup.seed", []string{"code"}, Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Add([]string{"a b\r\n#"}); err != nil {
+		t.Fatal(err)
+	}
+	inBody := Request{Name: "r", Weight: 1, Method: "POST", Path: "/", Body: "${code}"}
+	s := mustNew(t, Config{Requests: []Request{inBody}, Tables: []*Table{table}})
+	if !s.Takes(0, table) || s.Takes(0, rows(t, Uniform, "other", "1")) {
+		t.Error("the request is said to take other rows than it does")
+	}
+	other, _ := NewTable("setup.seed", []string{"code"}, Uniform)
+	mustNew(t, Config{Requests: []Request{{Name: "r", Weight: 1, Method: "GET", Path: "/${code}"}}, Tables: []*Table{other}})
+	if err := other.Add([]string{"a b"}); err == nil {
+		t.Error("a row with a space was added to a table whose rows stand in paths")
+	}
+}
+
+func TestALiteralHeaderIsNoTemplate(t *testing.T) {
+	s := mustNew(t, Config{Requests: []Request{{Name: "r", Weight: 1, Method: "GET", Path: "/", Headers: []Header{
+		{Name: "Authorization", Value: "Basic $${user}", Literal: true},
+	}}}})
+	var b Buffer
+	s.Render(&b, 0, Vars{})
+	if got := string(b.Request.Headers[0].Value); got != "Basic $${user}" {
+		t.Errorf("header %q, want it as it was written", got)
+	}
+}

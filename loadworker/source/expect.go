@@ -1,0 +1,102 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Expectation says which responses are as they should be.
+type Expectation struct {
+	// Status lists the expected status codes. Empty: 200 to 399.
+	Status []int32
+	// JSON are values that the body must have.
+	JSON []ExpectedValue
+	// MaxBytes bounds the size of the body. 0: no bound.
+	MaxBytes int64
+}
+
+// ExpectedValue is a value of a JSON body.
+type ExpectedValue struct {
+	// Path is as in ParseJSONPath; Equals is the value as text.
+	Path, Equals string
+}
+
+// maxBody is how much of a body is looked at for values: more of the bodies of
+// 10,000 users would not fit into a worker.
+const maxBody = 1 << 20
+
+// expectation is a compiled Expectation.
+type expectation struct {
+	status   []int32
+	values   []expectedValue
+	maxBytes int64
+}
+
+type expectedValue struct {
+	path   JSONPath
+	equals string
+}
+
+func (e Expectation) compile() (expectation, error) {
+	out := expectation{status: e.Status, maxBytes: e.MaxBytes}
+	for i, v := range e.JSON {
+		path, err := ParseJSONPath(v.Path)
+		if err != nil {
+			return out, fmt.Errorf("expect.json[%d].path: %w", i, err)
+		}
+		out.values = append(out.values, expectedValue{path: path, equals: v.Equals})
+	}
+	return out, nil
+}
+
+// keep is how much of a body must be kept to judge it.
+func (e *expectation) keep() int {
+	if len(e.values) == 0 {
+		return 0
+	}
+	return maxBody
+}
+
+// Expected says whether a status is as it should be.
+func (s *Source) Expected(request, status int) bool {
+	codes := s.requests[request].expect.status
+	if len(codes) == 0 {
+		return status >= 200 && status <= 399
+	}
+	return slices.Contains(codes, int32(status))
+}
+
+// CheckBody says what is not as it should be in the body of a response whose
+// status was expected. The body of a 429 is the limiter's, about which nothing is
+// expected.
+func (s *Source) CheckBody(request int, r *transport.Response) error {
+	e := &s.requests[request].expect
+	if r.Status == 429 {
+		return nil
+	}
+	if e.maxBytes > 0 && r.Size > e.maxBytes {
+		return fmt.Errorf("body of %d bytes, at most %d are expected", r.Size, e.maxBytes)
+	}
+	if len(e.values) == 0 {
+		return nil
+	}
+	if r.Size > int64(len(r.Body)) {
+		return fmt.Errorf("body of %d bytes, of which only %d are looked at", r.Size, len(r.Body))
+	}
+	document, ok := parseJSON(r.Body)
+	if !ok {
+		return fmt.Errorf("the body is no JSON: %q", sample(r.Body))
+	}
+	for _, v := range e.values {
+		value, ok := v.path.find(document)
+		if !ok {
+			return fmt.Errorf("%s: the body has none, %q is expected", v.path, truncate(v.equals, 60))
+		}
+		if got := textOf(value); got != v.equals {
+			return fmt.Errorf("%s: %q instead of %q", v.path, truncate(got, 60), truncate(v.equals, 60))
+		}
+	}
+	return nil
+}

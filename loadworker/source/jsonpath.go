@@ -1,0 +1,118 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+)
+
+// JSONPath is a place in a JSON document: names after dots and indexes in
+// brackets, such as .items[0].id.
+type JSONPath struct {
+	text  string
+	steps []pathStep
+}
+
+// pathStep goes to a member of an object, or, without a name, to an element.
+type pathStep struct {
+	name  string
+	index int
+}
+
+var (
+	pathSyntax = regexp.MustCompile(`^([.][^.\[\]\s]+|\[[0-9]{1,9}\])+$`)
+	pathStepRE = regexp.MustCompile(`[.][^.\[\]]+|\[[0-9]+\]`)
+)
+
+// ParseJSONPath reads a path.
+func ParseJSONPath(text string) (JSONPath, error) {
+	p := JSONPath{text: text}
+	if !pathSyntax.MatchString(text) {
+		return p, fmt.Errorf("%q is no path such as .items[0].id", truncate(text, 256))
+	}
+	for _, step := range pathStepRE.FindAllString(text, -1) {
+		if step[0] == '.' {
+			p.steps = append(p.steps, pathStep{name: step[1:]})
+			continue
+		}
+		index, err := strconv.Atoi(step[1 : len(step)-1])
+		if err != nil {
+			return p, fmt.Errorf("%q: %w", text, err)
+		}
+		p.steps = append(p.steps, pathStep{index: index})
+	}
+	return p, nil
+}
+
+// String is the path as it was written.
+func (p JSONPath) String() string { return p.text }
+
+// parseJSON makes a body ready to be looked into; ok is false for what is not JSON.
+func parseJSON(body []byte) (document gjson.Result, ok bool) {
+	if !gjson.ValidBytes(body) {
+		return document, false
+	}
+	return gjson.ParseBytes(body), true
+}
+
+// find goes to the place; ok is false when there is nothing.
+func (p JSONPath) find(at gjson.Result) (found gjson.Result, ok bool) {
+	for _, step := range p.steps {
+		if at, ok = step.from(at); !ok {
+			return at, false
+		}
+	}
+	return at, true
+}
+
+// from goes one step. The library's own paths are not used: in them most
+// characters that are not letters have a meaning.
+func (s pathStep) from(at gjson.Result) (to gjson.Result, ok bool) {
+	if s.name == "" && !at.IsArray() || s.name != "" && !at.IsObject() {
+		return to, false
+	}
+	i := 0
+	at.ForEach(func(key, value gjson.Result) bool {
+		if ok = s.name == "" && i == s.index || s.name != "" && key.Str == s.name; ok {
+			to = value
+		}
+		i++
+		return !ok
+	})
+	return to, ok
+}
+
+// textOf is a value as text: of a string its text, of anything else its JSON
+// without spaces.
+func textOf(r gjson.Result) string {
+	switch r.Type {
+	case gjson.String:
+		return r.Str
+	case gjson.JSON:
+		var b bytes.Buffer
+		if json.Compact(&b, []byte(r.Raw)) == nil {
+			return b.String()
+		}
+	}
+	return r.Raw
+}
+
+// Find is the value at a place of a JSON body, as text.
+func (p JSONPath) Find(body []byte) (text string, err error) {
+	document, ok := parseJSON(body)
+	if !ok {
+		return "", fmt.Errorf("the body is no JSON: %q", sample(body))
+	}
+	value, ok := p.find(document)
+	if !ok {
+		return "", fmt.Errorf("the body has no %s: %q", p.text, sample(body))
+	}
+	return textOf(value), nil
+}
+
+// sample is the beginning of a body, for an error.
+func sample(body []byte) string { return truncate(string(body[:min(len(body), 200)]), 80) }

@@ -1,0 +1,166 @@
+package source
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"sort"
+)
+
+// Choice is which row of a table a request takes.
+type Choice uint8
+
+const (
+	// Uniform takes any row, each as often.
+	Uniform Choice = iota
+	// Sequential takes the rows in turn, and begins anew after the last.
+	Sequential
+	// Zipf takes the first rows more often than the last: row r, from 1, with a
+	// probability proportional to r to the power of -1.07.
+	Zipf
+)
+
+// zipfExponent is that of the popularity of web pages and short links, as a
+// number of studies found them; at 1 or below there would be no law for many rows.
+const zipfExponent = 1.07
+
+// maxTable bounds the memory of a table's cells. The rows of a ConfigMap are at
+// most 1 MiB; this is for what is captured, or is run from a file.
+const maxTable = 64 << 20
+
+// cellCost is what a cell costs besides its text, and its part of what each row
+// costs.
+const cellCost = 16
+
+// Table is rows of data, whose columns templates name. A worker has its own rows
+// only. Nothing may be added once a Source renders requests with it.
+type Table struct {
+	name    string
+	columns []string
+	choice  Choice
+
+	text []byte
+	ends []uint32 // of the cells in text, row by row
+	// lines are where the rows stand in the file, of a table that was read.
+	lines []uint32
+	odds  []float64 // of the rows up to each, for Zipf
+	// strict says in which places of requests a column is used where not every
+	// character may stand.
+	strict []place
+}
+
+var columnName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
+
+// NewTable returns a table without rows. name tells it apart in errors.
+func NewTable(name string, columns []string, choice Choice) (*Table, error) {
+	t := &Table{name: name, columns: columns, choice: choice, strict: make([]place, len(columns))}
+	seen := map[string]bool{}
+	for _, c := range columns {
+		switch {
+		case !columnName.MatchString(c):
+			return nil, fmt.Errorf("column %q is no name: it must be of letters, digits and _", truncate(c, 63))
+		case reserved(c):
+			return nil, fmt.Errorf("column %q has the name of a variable", c)
+		case seen[c]:
+			return nil, fmt.Errorf("column %q comes twice", c)
+		}
+		seen[c] = true
+	}
+	return t, nil
+}
+
+// Rows is how many rows there are.
+func (t *Table) Rows() int {
+	if len(t.columns) == 0 {
+		return 0
+	}
+	return len(t.ends) / len(t.columns)
+}
+
+// Add adds a row, of which each column has a cell.
+func (t *Table) Add(cells []string) error {
+	if err := t.check(cells); err != nil {
+		return err
+	}
+	size := 0
+	for _, c := range cells {
+		size += len(c)
+	}
+	if len(t.text)+size+cellCost*(len(t.ends)+len(cells)) > maxTable {
+		return fmt.Errorf("more than the %d MiB that a worker holds: give it fewer rows, or the run more workers", maxTable>>20)
+	}
+	for _, c := range cells {
+		t.text = append(t.text, c...)
+		t.ends = append(t.ends, uint32(len(t.text)))
+	}
+	if t.choice == Zipf {
+		t.odds = append(t.odds, t.total()+math.Pow(float64(t.Rows()), -zipfExponent))
+	}
+	return nil
+}
+
+// check refuses a row that would break the requests that use it.
+func (t *Table) check(cells []string) error {
+	for i, p := range t.strict {
+		if i >= len(cells) {
+			return fmt.Errorf("has no value for column %q", t.columns[i])
+		}
+		if err := p.check(cells[i]); err != nil {
+			return fmt.Errorf("column %q: %w", t.columns[i], err)
+		}
+	}
+	return nil
+}
+
+// checkAll is check for rows that were there before their use was known.
+func (t *Table) checkAll() error {
+	cells := make([]string, len(t.columns))
+	for row := range t.Rows() {
+		for i := range cells {
+			cells[i] = string(t.cell(row, i))
+		}
+		if err := t.check(cells); err != nil {
+			return fmt.Errorf("%s%s: %w", t.name, t.line(row), err)
+		}
+	}
+	return nil
+}
+
+func (t *Table) line(row int) string {
+	if row >= len(t.lines) {
+		return ""
+	}
+	return fmt.Sprintf(", line %d", t.lines[row])
+}
+
+func (t *Table) cell(row, column int) []byte {
+	i := row*len(t.columns) + column
+	start := uint32(0)
+	if i > 0 {
+		start = t.ends[i-1]
+	}
+	return t.text[start:t.ends[i]]
+}
+
+// total is the sum of the odds of all rows.
+func (t *Table) total() float64 {
+	if len(t.odds) == 0 {
+		return 0
+	}
+	return t.odds[len(t.odds)-1]
+}
+
+// pick is the row of a request. turn is how many of the worker's requests took
+// one before.
+func (t *Table) pick(r *Random, turn int64) int {
+	n := t.Rows()
+	switch t.choice {
+	case Sequential:
+		return int(turn % int64(n))
+	case Zipf:
+		at := r.float() * t.total()
+		return min(n-1, sort.Search(n, func(i int) bool { return t.odds[i] > at }))
+	default:
+		return int(r.below(uint64(n)))
+	}
+}

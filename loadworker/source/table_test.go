@@ -1,0 +1,155 @@
+package source
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// rows is a table of CSV lines.
+func rows(t testing.TB, choice Choice, lines ...string) *Table {
+	t.Helper()
+	table, err := ReadTable(strings.NewReader(strings.Join(lines, "\n")), File{Name: "d", Path: "d.csv", Choice: choice, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// cells are all rows of a table, their cells joined by a bar.
+func cells(t *Table) []string {
+	var list []string
+	for row := range t.Rows() {
+		var line []string
+		for column := range t.columns {
+			line = append(line, string(t.cell(row, column)))
+		}
+		list = append(list, strings.Join(line, "|"))
+	}
+	return list
+}
+
+func TestReadTable(t *testing.T) {
+	tests := map[string]struct {
+		format Format
+		text   string
+		worker int32
+		want   []string
+	}{
+		"lines":                         {CSV, "a,b\n1,2\n3,4\n5,6\n", 0, []string{"1|2", "5|6"}},
+		"those of the other worker":     {CSV, "a,b\n1,2\n3,4\n5,6\n", 1, []string{"3|4"}},
+		"quotes and line breaks":        {CSV, "a,b\r\n\"x, y\",\"two\nlines\"\r\n", 0, []string{"x, y|two\nlines"}},
+		"a byte order mark":             {CSV, "\ufeffa,b\n1,2", 0, []string{"1|2"}},
+		"empty values":                  {CSV, "a,b\n,\n", 0, []string{"|"}},
+		"objects":                       {JSONLines, "{\"b\":\"x\",\"a\":1}\n\n{\"a\":2,\"b\":\"\"}\n{\"a\":3.50,\"b\":\"\\u00e9\"}", 0, []string{"1|x", "3.50|é"}},
+		"true, false, null":             {JSONLines, `{"a":true,"b":null}`, 0, []string{"true|null"}},
+		"numbers keep all their digits": {JSONLines, `{"a":12345678901234567890,"b":1e400}`, 0, []string{"12345678901234567890|1e400"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			table, err := ReadTable(strings.NewReader(tt.text), File{Name: "d", Path: "f", Format: tt.format, Worker: tt.worker, Workers: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, cells(table)); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadTableRefuses(t *testing.T) {
+	tests := map[string]struct {
+		format Format
+		text   string
+		want   string
+	}{
+		"nothing":                      {CSV, "", `data "d", file f: is empty: its first line must have the names`},
+		"no objects":                   {JSONLines, "\n", `data "d", file f: is empty: each line must have a JSON object`},
+		"a header only":                {CSV, "a,b\n", `data "d", file f: has 0 rows, of which worker 1 gets none: it needs as many rows as there are workers, 2`},
+		"fewer rows than workers":      {CSV, "a\n1\n", `data "d", file f: has 1 rows, of which worker 1 gets none`},
+		"a value too few":              {CSV, "a,b\n1,2\n3\n", `data "d", file f, line 3: has 1 values for 2 columns`},
+		"a quote that has no end":      {CSV, "a,b\n1,\"2\n", `data "d", file f, line`},
+		"a column that is no name":     {CSV, "short-code\n1\n", `data "d", file f, line 1: column "short-code" is no name`},
+		"a column that is a variable":  {CSV, "user\n1\n", `data "d", file f, line 1: column "user" has the name of a variable`},
+		"the one with a range":         {CSV, "rand\n1\n", `column "rand" has the name of a variable`},
+		"a column twice":               {CSV, "a,a\n1,2\n", `data "d", file f, line 1: column "a" comes twice`},
+		"a line that is no JSON":       {JSONLines, "{\"a\":1}\n{\"a\":\n", `data "d", file f, line 2: is no JSON object`},
+		"an array":                     {JSONLines, "[1]", `data "d", file f, line 1: is no JSON object`},
+		"a value that is an object":    {JSONLines, `{"a":{}}`, `data "d", file f, line 1: "a": must be a string, a number`},
+		"a name that is missing":       {JSONLines, "{\"a\":1,\"b\":2}\n{\"a\":1,\"c\":2}", `data "d", file f, line 2: has no "b", which is in the first line`},
+		"a name too many":              {JSONLines, "{\"a\":1}\n{\"a\":1,\"b\":2}", `data "d", file f, line 2: has 2 values, the first line has 1`},
+		"a line that is much too long": {JSONLines, "{\"a\":1}\n{\"a\":\"" + strings.Repeat("x", maxLine), `data "d", file f, line 2: is longer than 1048576 bytes`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := ReadTable(strings.NewReader(tt.text), File{Name: "d", Path: "f", Format: tt.format, Worker: 1, Workers: 2})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("ReadTable = %v, want …%s…", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestTableIsBounded(t *testing.T) {
+	table, err := NewTable("setup.seed", []string{"a"}, Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := []string{strings.Repeat("x", 1<<20)}
+	for range maxTable>>20 - 1 {
+		if err := table.Add(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.Add(row); err == nil || !strings.Contains(err.Error(), "more than the 64 MiB that a worker holds") {
+		t.Errorf("Add = %v, want an error about the memory", err)
+	}
+	if table.Rows() != maxTable>>20-1 {
+		t.Errorf("%d rows after one was refused", table.Rows())
+	}
+	if err := table.Add(nil); err == nil || !strings.Contains(err.Error(), `has no value for column "a"`) {
+		t.Errorf("Add of nothing = %v", err)
+	}
+}
+
+// How often each row of five is picked, against its probability. The generator
+// is seeded, so that the counts are always the same.
+func TestPick(t *testing.T) {
+	const n = 100_000
+	zipf := make([]float64, 5)
+	sum := 0.0
+	for i := range zipf {
+		zipf[i] = math.Pow(float64(i+1), -1.07)
+		sum += zipf[i]
+	}
+	for i := range zipf {
+		zipf[i] /= sum
+	}
+	tests := map[string]struct {
+		choice Choice
+		want   []float64
+	}{
+		"uniform":    {Uniform, []float64{0.2, 0.2, 0.2, 0.2, 0.2}},
+		"sequential": {Sequential, []float64{0.2, 0.2, 0.2, 0.2, 0.2}},
+		"zipf":       {Zipf, zipf},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			table := rows(t, tt.choice, "a", "1", "2", "3", "4", "5")
+			counts := make([]int, 5)
+			for seq := range int64(n) {
+				var r Random
+				r.begin(1, 0, seq)
+				counts[table.pick(&r, seq)]++
+			}
+			for i, p := range tt.want {
+				if bound := 5 * math.Sqrt(n*p*(1-p)); math.Abs(float64(counts[i])-n*p) > bound {
+					t.Errorf("row %d was picked %d times, want %.0f give or take %.0f", i, counts[i], n*p, bound)
+				}
+			}
+		})
+	}
+}
