@@ -25,7 +25,8 @@ type Counters struct {
 	Last  int64 `json:"last"`
 	// Routes are the requests by route.
 	Routes map[string]int64 `json:"routes"`
-	// Stalls are when the server really stood still.
+	// Stalls are when the server really stood still: what came in such a span was
+	// not answered before its end.
 	Stalls []Span `json:"stalls,omitempty"`
 }
 

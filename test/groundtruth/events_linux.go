@@ -56,9 +56,10 @@ func (l *loop) resetting(now int64) bool {
 	return yes
 }
 
-// stall stands still while the script says so. What came up to then has been
-// answered; what comes now, or falls due, waits.
-func (l *loop) stall() {
+// stall stands still while the script says so. What was to be done up to idle
+// has been done; what came since the stall began, or falls due, waits for its
+// end, also if this thread was not let run in time to see it begin.
+func (l *loop) stall(idle int64) {
 	if len(l.server.script) == 0 {
 		return
 	}
@@ -66,12 +67,11 @@ func (l *loop) stall() {
 	if !yes {
 		return
 	}
-	began := Now()
 	for left := span.To - Now(); left > 0 && !l.server.closing.Load(); left = span.To - Now() {
 		ts := unix.NsecToTimespec(min(left, int64(10*time.Millisecond)))
 		_ = unix.Nanosleep(&ts, nil)
 	}
-	l.server.stalled(Span{From: began, To: Now()})
+	l.server.stalled(Span{From: max(idle, span.From), To: Now()})
 }
 
 // stalled enters that a loop stood still.

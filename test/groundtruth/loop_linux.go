@@ -138,8 +138,9 @@ func (l *loop) serve() {
 	defer l.close()
 	events := make([]unix.EpollEvent, 512)
 	for !l.server.closing.Load() {
+		idle := Now()
 		n := l.wait(events)
-		l.stall()
+		l.stall(idle)
 		for i := range events[:n] {
 			l.handle(&events[i])
 		}
