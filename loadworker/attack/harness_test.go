@@ -112,7 +112,7 @@ func newTestRunner(t *testing.T, s setup) *Runner {
 		t.Fatal(err)
 	}
 	r, err := NewRunner(Config{
-		Source: src, Client: dialer, Timeout: s.timeout, MaxConnections: s.maxConns,
+		Source: src, Client: engineClient(t, dialer), Timeout: s.timeout, MaxConnections: s.maxConns,
 		Audit: s.client != "", Worker: s.worker,
 	})
 	if err != nil {

@@ -85,7 +85,7 @@ func (x *Run) await(sleep pace.Sleep) bool {
 	if !pace.Wait(x.Start(), x.halt, sleep) {
 		return false
 	}
-	x.began.Store(int64(time.Since(x.Start())) + 1)
+	x.began.CompareAndSwap(0, int64(time.Since(x.Start()))+1)
 	return true
 }
 

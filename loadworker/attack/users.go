@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
@@ -15,12 +16,12 @@ type users struct {
 	total int64
 }
 
-// prepare renders the k-th request of the worker's j-th user into the client's
-// buffer, and returns it as a hit.
-func (u users) prepare(x *Run, c *client, j, k int64) hit {
+// prepare renders the k-th request of the worker's j-th user into a buffer, and
+// returns it as a hit.
+func (u users) prepare(x *Run, b *source.Buffer, j, k int64) hit {
 	user := u.share.Number(j)
 	request := x.source.Turn(user, k)
-	x.source.Render(&c.buffer, request, source.Vars{
+	x.source.Render(b, request, source.Vars{
 		User: user, Seq: k*u.total + user, Worker: x.runner.config.Worker, Step: x.step.Index,
 		Order: source.Order{Start: user, By: 1, N: k, Lane: j, Lanes: u.share.Count},
 	})
@@ -39,14 +40,28 @@ type paced struct {
 	duration time.Duration
 }
 
-var _ engine = (*paced)(nil)
+var (
+	_ engine = (*paced)(nil)
+	_ turns  = (*paced)(nil)
+)
 
 func (p *paced) due(t time.Duration, _ int64) int64 {
 	return p.schedule.Before(t) - p.schedule.Before(0)
 }
 
+func (p *paced) turn(j, k int64, _ time.Duration) (time.Duration, bool) {
+	due := p.schedule.Due(j, k)
+	return due, due < p.duration
+}
+
+// pause is none: a user whose requests fail is due all the same.
+func (*paced) pause(measure.Outcome) time.Duration { return 0 }
+
 func (p *paced) drive(x *Run) {
 	x.connect()
+	if x.loops(p.users, p) == nil {
+		return
+	}
 	wake := make([]chan struct{}, p.share.Count)
 	var group sync.WaitGroup
 	for j := range wake {
@@ -88,7 +103,7 @@ func (p *paced) user(x *Run, j int64, wake <-chan struct{}) {
 		if due >= p.duration {
 			return
 		}
-		h := p.prepare(x, c, j, k)
+		h := p.prepare(x, &c.buffer, j, k)
 		h.due, h.free = due, free
 		for x.elapsed() < due {
 			if _, more := <-wake; !more && x.elapsed() < due {
@@ -111,12 +126,29 @@ type closed struct {
 	requests int64
 }
 
-var _ engine = (*closed)(nil)
+var (
+	_ engine = (*closed)(nil)
+	_ turns  = (*closed)(nil)
+)
 
 func (*closed) due(_ time.Duration, sent int64) int64 { return sent }
 
+func (l *closed) turn(_, k int64, free time.Duration) (time.Duration, bool) {
+	return free, l.requests == 0 || k < l.requests
+}
+
+func (l *closed) pause(o measure.Outcome) time.Duration {
+	if l.requests == 0 && unreachable(o) {
+		return failedPause
+	}
+	return 0
+}
+
 func (l *closed) drive(x *Run) {
 	x.connect()
+	if x.loops(l.users, l) == nil {
+		return
+	}
 	gate := make(chan struct{})
 	var group sync.WaitGroup
 	for j := range l.share.Count {
@@ -132,7 +164,7 @@ func (l *closed) drive(x *Run) {
 func (l *closed) user(x *Run, j int64, gate <-chan struct{}) {
 	c, free := x.clients[j], -x.step.WarmUp
 	for k := int64(0); l.requests == 0 || k < l.requests; k++ {
-		h := l.prepare(x, c, j, k)
+		h := l.prepare(x, &c.buffer, j, k)
 		h.due, h.free = free, free
 		<-gate
 		res, _, err := c.send(x, &h)
@@ -140,8 +172,8 @@ func (l *closed) user(x *Run, j int64, gate <-chan struct{}) {
 			return
 		}
 		free = res.received
-		if l.requests == 0 && unreachable(res.outcome) {
-			x.rest(failedPause)
+		if pause := l.pause(res.outcome); pause > 0 {
+			x.rest(pause)
 			free = x.elapsed()
 		}
 	}

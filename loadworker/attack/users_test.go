@@ -124,11 +124,16 @@ func TestNothingIsSentBeforeItIsDue(t *testing.T) {
 	}
 	for name, step := range loads {
 		t.Run(name, func(t *testing.T) {
+			mu.Lock()
 			clear(arrived)
+			mu.Unlock()
 			r := newTestRunner(t, setup{url: o.URL})
 			start := time.Now().Add(50 * time.Millisecond)
 			x := r.Start(step, start)
-			if got := finish(t, x); got.Requests[0].Sent != int64(len(arrived)) || len(arrived) < 30 {
+			got := finish(t, x)
+			mu.Lock()
+			defer mu.Unlock()
+			if got.Requests[0].Sent != int64(len(arrived)) || len(arrived) < 30 {
 				t.Errorf("sent %d, arrived %d of 60", got.Requests[0].Sent, len(arrived))
 			}
 			if began, ok := x.Began(); !ok || began.Before(start) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"sync"
 	"syscall"
@@ -28,9 +27,8 @@ type Conn struct {
 	drain   func(fd uintptr) bool // what raw is given: an allocation saved
 	used    time.Time             // when the last request was sent
 
-	parser parser
-	held   []byte // the beginning of a line of which the rest has yet to come
-	err    error  // of drain
+	intake intake
+	err    error // of drain
 
 	mu     sync.Mutex
 	shared net.Conn // what Interrupt acts on; net, but for a moment
@@ -72,16 +70,14 @@ func (c *Conn) Do(ctx context.Context, r *Request, deadline time.Time) (Response
 	if err := c.write(r, deadline); err != nil {
 		return Response{}, c.failed(&Error{Phase: Writing, Err: err})
 	}
-	c.parser.begin(r.Method == http.MethodHead, r.Keep)
+	c.intake.begin(r)
 	if err := c.read(deadline); err != nil {
 		return Response{}, c.failed(&Error{Phase: Reading, Err: err})
 	}
-	// Bytes after the response belong to no request: what comes next on this
-	// connection cannot be trusted.
-	if !c.parser.reusable() || len(c.held) > 0 {
+	if !c.intake.reusable() {
 		c.Close()
 	}
-	return c.parser.response(), nil
+	return c.intake.parser.response(), nil
 }
 
 func (c *Conn) write(r *Request, deadline time.Time) error {
@@ -130,7 +126,7 @@ func (c *Conn) readable(fd uintptr) bool {
 		// A read that did not fill the buffer is followed by another all the same:
 		// the end of the connection may have come with the bytes, and would not
 		// be told of twice.
-		if c.err = c.feed(buffer.in[:n], err); c.err != nil || c.parser.done() {
+		if c.err = c.feed(buffer.in[:n], err); c.err != nil || c.intake.parser.done() {
 			return true
 		}
 	}
@@ -146,36 +142,17 @@ func (c *Conn) readSecured() error {
 		if n > 0 || errors.Is(err, io.EOF) {
 			err = nil // an error that came with bytes comes again
 		}
-		if err := c.feed(c.secured[:n], err); err != nil || c.parser.done() {
+		if err := c.feed(c.secured[:n], err); err != nil || c.intake.parser.done() {
 			return err
 		}
 	}
 }
 
-// feed hands what was read to the parser; no bytes and no error is the end of
-// the connection.
 func (c *Conn) feed(in []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	if len(in) == 0 {
-		return c.parser.end()
-	}
-	if len(c.held) > 0 {
-		c.held = append(c.held, in...)
-		in = c.held
-	}
-	n, err := c.parser.parse(in)
-	c.held = hold(c.held, in[n:])
-	return err
-}
-
-// hold keeps the beginning of a line. Memory is held only as long as it must.
-func hold(held, rest []byte) []byte {
-	if len(rest) == 0 {
-		return nil
-	}
-	return append(held[:0], rest...)
+	return c.intake.feed(in)
 }
 
 // Alive says whether the connection is open, here and on the other side.
@@ -295,7 +272,7 @@ func (c *Conn) Close() {
 	if c.net != nil {
 		_ = c.net.Close()
 	}
-	c.net, c.raw, c.shared, c.held = nil, nil, nil, nil
+	c.net, c.raw, c.shared, c.intake.held = nil, nil, nil, nil
 }
 
 // buffer is what bytes pass through on their way.

@@ -1,0 +1,105 @@
+package attack
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// portable is a client whose connections no event loop can take.
+type portable struct{ transport.Client }
+
+// goroutines is the name of the test under which all runners have users that
+// are goroutines.
+const goroutines = "TestGoroutines"
+
+func engineClient(t *testing.T, d *transport.Dialer) transport.Client {
+	if strings.HasPrefix(t.Name(), goroutines+"/") {
+		return portable{d}
+	}
+	return d
+}
+
+// The tests of users run over event loops where there are any. Here they run
+// again over goroutines, which must mean the same.
+func TestGoroutines(t *testing.T) {
+	tests := map[string]func(*testing.T){
+		"mix":                TestBurstSendsExactlyTheMix,
+		"connections":        TestUsersHaveAConnectionEachAndKeepItFromStepToStep,
+		"shares":             TestSharesOfPacedUsersAreTogetherTheSchedule,
+		"never early":        TestNothingIsSentBeforeItIsDue,
+		"response time":      TestResponseTimeCountsFromTheDueTime,
+		"busy users":         TestWhatABusyUserCouldNotSendIsUnsent,
+		"closed users":       TestClosedUsersSendUntilTheWindowCloses,
+		"drain":              TestDrainIsNotPartOfTheWindow,
+		"limit of a burst":   TestBurstIsCutAtItsLimit,
+		"cut":                TestCutBeforeTheStartSendsNothing,
+		"start in the past":  TestStartInThePast,
+		"snapshots":          TestSnapshotsHoldTogetherWhileTheStepRuns,
+		"outcomes":           TestOutcomes,
+		"timeouts":           TestTimeoutsAreInTheResponseTimes,
+		"target is gone":     TestClosedUsersPauseWhenTheTargetIsGone,
+		"ledgers":            TestLedgersAgreeWithTheLimiter,
+		"opened by Prepare":  TestPrepareOpensTheConnections,
+		"a copy is returned": TestSnapshotIsACopy,
+	}
+	for name, test := range tests {
+		t.Run(name, test)
+	}
+}
+
+// What tells the engines apart is what a waiting user costs.
+func TestUsersOfLoopsAreNoGoroutines(t *testing.T) {
+	const users = 200
+	handle, release := hold(t)
+	o := newOracle(t, handle)
+	r := newTestRunner(t, setup{url: o.URL})
+	step := usersStep(users, Burst{Requests: 1, Limit: time.Minute})
+	r.Prepare(t.Context(), step)
+	o.accepts(t, users)
+	before := runtime.NumGoroutine() // with those of the server
+	x := r.Start(step, time.Now())
+	for deadline := time.Now().Add(patience); len(o.served()) < users && time.Now().Before(deadline); {
+		<-time.After(time.Millisecond)
+	}
+	// The server has another goroutine for each request whose context it watches.
+	if n := runtime.NumGoroutine() - before; runtime.GOOS == "linux" && n >= users+users/2 {
+		t.Errorf("%d goroutines more for %d users in flight", n, users)
+	}
+	release()
+	if q := total(t, finish(t, x)); q.Sent != users {
+		t.Errorf("sent %d, want %d", q.Sent, users)
+	}
+}
+
+func TestQueueIsInOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var q queue
+	var want []time.Duration
+	for range 5000 {
+		if len(want) > 0 && random.IntN(5) < 2 {
+			if got := q.pop(); got.due != want[0] || got.user != int(got.due) {
+				t.Fatalf("popped %+v, want due %d", got, want[0])
+			}
+			want = want[1:]
+			continue
+		}
+		due := time.Duration(random.IntN(1000))
+		q.push(entry{due: due, user: int(due)})
+		i, _ := slices.BinarySearch(want, due)
+		want = slices.Insert(want, i, due)
+	}
+	for _, due := range want {
+		if got := q.pop(); got.due != due {
+			t.Fatalf("popped %+v, want due %d", got, due)
+		}
+	}
+	if len(q) != 0 {
+		t.Errorf("%d left", len(q))
+	}
+}

@@ -1,0 +1,309 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// sender sends one request after another to one target, through whatever is
+// tested.
+type sender interface {
+	send(r *Request, timeout time.Duration) (Response, error)
+	isOpen() bool
+}
+
+// senders are the ways to send over plain connections.
+func senders(t *testing.T) map[string]func(d *Dialer) sender {
+	return map[string]func(d *Dialer) sender{
+		"conn": func(d *Dialer) sender {
+			c := d.NewConn()
+			t.Cleanup(c.Close)
+			return connSender{c}
+		},
+		"loop": func(d *Dialer) sender { return newLoopSender(t, d) },
+	}
+}
+
+type connSender struct{ *Conn }
+
+func (s connSender) isOpen() bool { return s.IsOpen() }
+
+func (s connSender) send(r *Request, timeout time.Duration) (Response, error) {
+	return s.Do(context.Background(), r, time.Now().Add(timeout))
+}
+
+// script is what a server does with a connection.
+type script func(c *net.TCPConn, r *bufio.Reader)
+
+// says writes a text in pieces, each after the client can have read the last.
+func says(pieces ...string) script {
+	return func(c *net.TCPConn, r *bufio.Reader) {
+		if _, err := http.ReadRequest(r); err != nil {
+			return
+		}
+		_ = c.SetNoDelay(true)
+		for i, piece := range pieces {
+			if i > 0 {
+				<-time.After(200 * time.Microsecond)
+			}
+			_, _ = io.WriteString(c, piece)
+		}
+	}
+}
+
+// resets resets the connection after what was done.
+func resets(s script) script {
+	return func(c *net.TCPConn, r *bufio.Reader) {
+		s(c, r)
+		_ = c.SetLinger(0)
+	}
+}
+
+func TestSend(t *testing.T) {
+	const body = "Wikipedia in chunks."
+	const inChunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWiki\r\n6;x=y\r\npedia \r\nA\r\nin chunks.\r\n0\r\nTrailer: yes\r\n\r\n"
+	tests := map[string]struct {
+		script script
+		method string
+		want   Response
+		class  measure.Outcome
+		closed bool
+	}{
+		"in one piece":                      {script: stays(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfour")), want: Response{Status: 200, Size: 4, Body: []byte("four")}},
+		"byte by byte":                      {script: stays(says(strings.Split(inChunks, "")...)), want: Response{Status: 200, Size: int64(len(body)), Body: []byte(body)}},
+		"the body later":                    {script: stays(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", "fo", "ur")), want: Response{Status: 200, Size: 4, Body: []byte("four")}},
+		"100 first":                         {script: stays(says("HTTP/1.1 100 Continue\r\n\r\n", empty)), want: Response{Status: 200}},
+		"HEAD with a length":                {script: stays(says("HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n")), method: "HEAD", want: Response{Status: 200}},
+		"until it closes":                   {script: says("HTTP/1.1 200 OK\r\n\r\n", "all ", "of it"), want: Response{Status: 200, Size: 9, Body: []byte("all of it")}, closed: true},
+		"until it closes, at once":          {script: says("HTTP/1.1 200 OK\r\n\r\nall"), want: Response{Status: 200, Size: 3, Body: []byte("all")}, closed: true},
+		"Connection: close":                 {script: stays(says("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")), want: Response{Status: 200}, closed: true},
+		"another response that is too much": {script: stays(says(empty + empty)), want: Response{Status: 200}, closed: true},
+		"garbage after it":                  {script: stays(says(empty + "x")), want: Response{Status: 200}, closed: true},
+		"nothing":                           {script: says(), class: measure.Reset, closed: true},
+		"half a header":                     {script: says("HTTP/1.1 200 OK\r\nContent-"), class: measure.Reset, closed: true},
+		"half a body":                       {script: says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", "fo"), class: measure.Reset, closed: true},
+		"half a chunk":                      {script: says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nfo"), class: measure.Reset, closed: true},
+		"a reset":                           {script: resets(says()), class: measure.Reset, closed: true},
+		"a reset in the body":               {script: resets(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfo")), class: measure.Reset, closed: true},
+		"no HTTP":                           {script: stays(says("SSH-2.0-OpenSSH_9.2\r\n")), class: measure.BadResponse, closed: true},
+		"a header without end":              {script: stays(says("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", maxHeader/6+1))), class: measure.BadResponse, closed: true},
+		"silence":                           {script: stays(says()), class: measure.Timeout, closed: true},
+		"silence in a header":               {script: stays(says("HTTP/1.1 200 OK\r\nContent")), class: measure.Timeout, closed: true},
+		"silence in the body":               {script: stays(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfo")), class: measure.Timeout, closed: true},
+	}
+	for kind, make := range senders(t) {
+		for name, tt := range tests {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				d := newTestDialer(t, Config{URL: scripted(t, tt.script, stays(says(empty)))})
+				s := make(d)
+				timeout := patience
+				if tt.class == measure.Timeout {
+					timeout = 50 * time.Millisecond
+				}
+				method := "GET"
+				if tt.method != "" {
+					method = tt.method
+				}
+				began := time.Now()
+				got, err := s.send(&Request{Method: method, Path: []byte("/"), Keep: 100}, timeout)
+				if err != nil {
+					if class := Classify(err); class != tt.class {
+						t.Errorf("Do = %v, of class %v, want %v", err, class, tt.class)
+					}
+				} else if tt.class != measure.Success {
+					t.Errorf("Do = %+v, want class %v", got, tt.class)
+				}
+				if tt.class == measure.Timeout && time.Since(began) < timeout {
+					t.Errorf("it timed out after %v, want not before %v", time.Since(began), timeout)
+				}
+				got.Body = append([]byte(nil), got.Body...)
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				if s.isOpen() == tt.closed {
+					t.Errorf("the connection is open: %v, want %v", s.isOpen(), !tt.closed)
+				}
+				if tt.closed { // another is opened, and the parser has forgotten all
+					if got, err := s.send(aGet, patience); err != nil || got.Status != 200 || got.Size != 0 || d.Opened() != 2 {
+						t.Errorf("the next = %+v, %v over connection %d; want an empty 200 over the second", got, err, d.Opened())
+					}
+				}
+			})
+		}
+	}
+}
+
+// patience is a timeout that no test reaches.
+const patience = 30 * time.Second
+
+func TestSendLargeBodies(t *testing.T) {
+	const size = 8 << 20
+	echo := func(c *net.TCPConn, r *bufio.Reader) {
+		for {
+			request, err := http.ReadRequest(r)
+			if err != nil {
+				return
+			}
+			n, _ := io.Copy(io.Discard, request.Body)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+			chunks := httpChunks{c}
+			_, _ = io.CopyN(chunks, zeros{}, n)
+			_, _ = io.WriteString(c, "0\r\n\r\n")
+		}
+	}
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			d := newTestDialer(t, Config{URL: scripted(t, echo)})
+			s := make(d)
+			r := &Request{Method: "POST", Path: []byte("/"), Body: []byte(strings.Repeat("x", size)), Keep: 3}
+			for range 2 {
+				got, err := s.send(r, patience)
+				if err != nil || got.Size != size || string(got.Body) != "\x00\x00\x00" {
+					t.Fatalf("%d bytes, of which %q is kept, %v; want %d", got.Size, got.Body, err, size)
+				}
+			}
+			if d.Opened() != 1 {
+				t.Errorf("%d connections opened, want 1", d.Opened())
+			}
+		})
+	}
+}
+
+// httpChunks writes each piece as a chunk.
+type httpChunks struct{ w io.Writer }
+
+func (c httpChunks) Write(p []byte) (int, error) {
+	_, err := io.WriteString(c.w, hexOf(len(p))+"\r\n"+string(p)+"\r\n")
+	return len(p), err
+}
+
+func hexOf(n int) string {
+	const digits = "0123456789abcdef"
+	text := ""
+	for ; n > 0; n /= 16 {
+		text = string(digits[n%16]) + text
+	}
+	return text
+}
+
+// A server may answer before it has read the request, and hang up on the rest.
+func TestSendAnsweredEarly(t *testing.T) {
+	early := func(c *net.TCPConn, r *bufio.Reader) {
+		_, _ = r.ReadString('\n')
+		_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+		_, _ = io.Copy(io.Discard, r)
+	}
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			s := make(newTestDialer(t, Config{URL: scripted(t, early)}))
+			r := &Request{Method: "POST", Path: []byte("/"), Body: []byte(strings.Repeat("x", 8<<20))}
+			if got, err := s.send(r, patience); err != nil || got.Status != 413 {
+				t.Errorf("Do = %+v, %v; want 413", got, err)
+			}
+		})
+	}
+}
+
+func TestSendToNobody(t *testing.T) {
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + lis.Addr().String()
+	_ = lis.Close()
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			s := make(newTestDialer(t, Config{URL: url}))
+			for range 2 {
+				_, err := s.send(aGet, patience)
+				var e *Error
+				if Classify(err) != measure.Refused || !errors.As(err, &e) || e.Phase != Dialing {
+					t.Errorf("Do = %v, want that the connection is refused", err)
+				}
+			}
+		})
+	}
+}
+
+// A deadline is that of its own request, also when the one before had another.
+func TestSendKeepsEachDeadline(t *testing.T) {
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			slowly := func(c *net.TCPConn, r *bufio.Reader) {
+				says(empty)(c, r)
+				says(empty)(c, r)
+				if _, err := http.ReadRequest(r); err != nil {
+					return
+				}
+				<-time.After(120 * time.Millisecond)
+				_, _ = io.WriteString(c, empty)
+			}
+			d := newTestDialer(t, Config{URL: scripted(t, stays(slowly))})
+			s := make(d)
+			for _, timeout := range []time.Duration{60 * time.Millisecond, patience, 60 * time.Second} {
+				if _, err := s.send(aGet, timeout); err != nil {
+					t.Fatal(err)
+				}
+			}
+			began := time.Now()
+			if _, err := s.send(aGet, 30*time.Millisecond); Classify(err) != measure.Timeout || time.Since(began) > patience {
+				t.Errorf("Do = %v after %v, want a timeout after 30ms", err, time.Since(began))
+			}
+		})
+	}
+}
+
+// quick is a server that allocates nothing.
+func quick(c *net.TCPConn, _ *bufio.Reader) {
+	in, out := make([]byte, 4096), []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello")
+	for {
+		if _, err := c.Read(in); err != nil {
+			return
+		}
+		if _, err := c.Write(out); err != nil {
+			return
+		}
+	}
+}
+
+func BenchmarkSend(b *testing.B) {
+	for _, kind := range []string{"conn", "loop"} {
+		b.Run(kind, func(b *testing.B) {
+			lis, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = lis.Close() }()
+			go func() {
+				if c, err := lis.Accept(); err == nil {
+					quick(c.(*net.TCPConn), nil)
+				}
+			}()
+			d, err := NewDialer(Config{URL: "http://" + lis.Addr().String(), Policy: Policy{AllowSpecial: true}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var s sender = connSender{d.NewConn()}
+			if kind == "loop" {
+				s = newLoopSender(b, d)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.send(aGet, patience); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

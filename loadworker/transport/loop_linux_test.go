@@ -1,0 +1,273 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// loopSender sends on one wire of a loop.
+type loopSender struct {
+	loop  *Loop
+	wire  Wire
+	start time.Time
+	ended bool
+	r     Response
+	err   error
+}
+
+func newLoopSender(t testing.TB, d *Dialer) *loopSender {
+	t.Helper()
+	s := &loopSender{start: time.Now()}
+	var err error
+	s.loop, err = d.NewLoop(s.start, func(_ *Wire, r Response, err error) { s.ended, s.r, s.err = true, r, err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.loop.Close)
+	s.loop.Add(&s.wire, d.NewConn())
+	return s
+}
+
+func (s *loopSender) isOpen() bool { return s.wire.open }
+
+func (s *loopSender) send(r *Request, timeout time.Duration) (Response, error) {
+	s.ended = false
+	s.loop.Send(context.Background(), &s.wire, r, time.Since(s.start)+timeout)
+	for !s.ended {
+		s.loop.Wait(time.Since(s.start) + patience)
+	}
+	return s.r, s.err
+}
+
+func TestNewLoopRefusesTLS(t *testing.T) {
+	d := newTestDialer(t, Config{URL: "https://shop.test"})
+	if _, err := d.NewLoop(time.Now(), nil); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("NewLoop = %v, want that it is unsupported", err)
+	}
+}
+
+// A socket goes to the loop and back, and stays the same.
+func TestLoopTakesAndReturnsConnections(t *testing.T) {
+	d := newTestDialer(t, Config{URL: scripted(t, stays(answers(empty, empty, empty)))})
+	c := d.NewConn()
+	defer c.Close()
+	do(t, c, 200)
+	s := newLoopSender(t, d)
+	var w Wire
+	s.loop.Add(&w, c)
+	if c.IsOpen() || !w.open {
+		t.Fatalf("the connection is open: %v, the wire: %v; want the wire only", c.IsOpen(), w.open)
+	}
+	s.loop.Send(context.Background(), &w, aGet, time.Since(s.start)+patience)
+	for !s.ended {
+		s.loop.Wait(time.Since(s.start) + patience)
+	}
+	if s.err != nil || s.r.Status != 200 {
+		t.Errorf("%+v, %v; want 200", s.r, s.err)
+	}
+	s.loop.Return(&w, c)
+	if !c.IsOpen() || w.open {
+		t.Errorf("the connection is open: %v, the wire: %v; want the connection only", c.IsOpen(), w.open)
+	}
+	do(t, c, 200)
+	if d.Opened() != 1 {
+		t.Errorf("%d connections opened, want 1", d.Opened())
+	}
+}
+
+// A server closes a connection that idles: the loop is told, and sends the next
+// request over another.
+func TestLoopSeesAnIdleConnectionClose(t *testing.T) {
+	tests := map[string]script{
+		"closed":             func(c *net.TCPConn, r *bufio.Reader) { answers(empty)(c, r) },
+		"bytes without need": stays(says(empty, "HTTP/1.1 408 Request Timeout\r\n\r\n")),
+	}
+	for name, script := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := newTestDialer(t, Config{URL: scripted(t, script, stays(answers(empty)))})
+			s := newLoopSender(t, d)
+			for range 2 {
+				if got, err := s.send(aGet, patience); err != nil || got.Status != 200 {
+					t.Fatalf("%+v, %v; want 200", got, err)
+				}
+				for deadline := time.Now().Add(patience); s.wire.open && d.Opened() == 1 && time.Now().Before(deadline); {
+					s.loop.Wait(time.Since(s.start) + time.Second)
+				}
+			}
+			if d.Opened() != 2 {
+				t.Errorf("%d connections opened, want 2", d.Opened())
+			}
+		})
+	}
+}
+
+func TestLoopCut(t *testing.T) {
+	d := newTestDialer(t, Config{URL: scripted(t, stays(says()))})
+	s := newLoopSender(t, d)
+	ctx, cancel := context.WithCancel(context.Background())
+	c := d.NewConn()
+	if err := c.Open(ctx, far()); err != nil {
+		t.Fatal(err)
+	}
+	var w Wire
+	s.loop.Add(&w, c)
+	s.loop.Send(ctx, &w, aGet, time.Since(s.start)+patience)
+	cancel()
+	s.loop.Cut()
+	if !s.ended || !errors.Is(s.err, ErrCut) || w.open {
+		t.Errorf("ended %v, %v, open %v; want that it is cut", s.ended, s.err, w.open)
+	}
+}
+
+func TestLoopCutWhileDialling(t *testing.T) {
+	asked := make(chan struct{})
+	d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
+		close(asked)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	s := newLoopSender(t, d)
+	ctx, cancel := context.WithCancel(context.Background())
+	s.loop.Send(ctx, &s.wire, aGet, time.Since(s.start)+patience)
+	<-asked
+	s.loop.Cut()
+	if s.ended {
+		t.Error("it ended before its dialling did")
+	}
+	cancel()
+	for !s.ended {
+		s.loop.Wait(time.Since(s.start) + patience)
+	}
+	if !errors.Is(s.err, ErrCut) {
+		t.Errorf("%v, want ErrCut", s.err)
+	}
+}
+
+// What is dialled when nobody waits for it any more is closed with the loop.
+func TestLoopClosesWhatWasDialled(t *testing.T) {
+	gone := make(chan error)
+	d := newTestDialer(t, Config{URL: scripted(t, func(c *net.TCPConn, _ *bufio.Reader) {
+		_, err := c.Read(make([]byte, 1))
+		gone <- err
+	})})
+	s := newLoopSender(t, d)
+	s.loop.Send(context.Background(), &s.wire, aGet, time.Since(s.start)+patience)
+	s.loop.Close()
+	if err := <-gone; !errors.Is(err, io.EOF) {
+		t.Errorf("the server read %v, want the end of the connection", err)
+	}
+	s.loop.Wake() // harmless: its descriptors may be others' by now
+	s.loop, _ = d.NewLoop(s.start, s.loop.done)
+}
+
+func TestLoopWakes(t *testing.T) {
+	s := newLoopSender(t, newTestDialer(t, Config{URL: "http://127.0.0.1:1"}))
+	s.loop.Wait(0) // it may be told that it can write
+	go s.loop.Wake()
+	began := time.Now()
+	s.loop.Wait(time.Since(s.start) + patience)
+	if d := time.Since(began); d >= patience {
+		t.Errorf("it waited %v, want that it was woken", d)
+	}
+}
+
+// Many wires, answered in another order than asked: each gets its own.
+func TestLoopKeepsWiresApart(t *testing.T) {
+	const n = 40
+	var scripts []func(*net.TCPConn, *bufio.Reader)
+	for range n {
+		scripts = append(scripts, stays(func(c *net.TCPConn, r *bufio.Reader) {
+			for {
+				request, err := http.ReadRequest(r)
+				if err != nil {
+					return
+				}
+				<-time.After(time.Duration(rand.IntN(2000)) * time.Microsecond)
+				_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\n"+
+					"Content-Length: "+string('0'+rune(len(request.URL.Path)/10))+string('0'+rune(len(request.URL.Path)%10))+"\r\n\r\n"+request.URL.Path)
+			}
+		}))
+	}
+	d := newTestDialer(t, Config{URL: scripted(t, scripts...)})
+	wires, left := make([]Wire, n), 3*n
+	var loop *Loop
+	start := time.Now()
+	send := func(w *Wire) {
+		path := []byte("/user/" + string('A'+rune(w.User)))
+		loop.Send(context.Background(), w, &Request{Method: "GET", Path: path, Keep: 99}, time.Since(start)+patience)
+	}
+	turns := make([]int, n)
+	loop, err := d.NewLoop(start, func(w *Wire, r Response, err error) {
+		if want := "/user/" + string('A'+rune(w.User)); err != nil || string(r.Body) != want {
+			t.Errorf("user %d got %q, %v; want %q", w.User, r.Body, err, want)
+		}
+		left--
+		if turns[w.User]++; turns[w.User] < 3 {
+			send(w)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loop.Close()
+	for i := range wires {
+		wires[i].User = i
+		loop.Add(&wires[i], d.NewConn())
+		send(&wires[i])
+	}
+	for left > 0 && time.Since(start) < patience {
+		loop.Wait(time.Since(start) + time.Second)
+	}
+	if left != 0 || d.Opened() != n {
+		t.Errorf("%d left, %d connections opened; want 0, %d", left, d.Opened(), n)
+	}
+}
+
+func TestDeadlinesAreInOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var q deadlines
+	var want []*Wire
+	for range 2000 {
+		if len(want) > 0 && random.IntN(3) == 0 {
+			i := random.IntN(len(want))
+			q.remove(want[i])
+			q.remove(want[i]) // once more does nothing
+			want = slices.Delete(want, i, i+1)
+		} else {
+			w := &Wire{deadline: time.Duration(random.IntN(50))}
+			q.add(w)
+			want = append(want, w)
+		}
+		slices.SortStableFunc(want, func(a, b *Wire) int { return int(a.deadline - b.deadline) })
+		var forth, back []*Wire
+		for w := q.first; w != nil; w = w.next {
+			forth = append(forth, w)
+		}
+		for w := q.last; w != nil; w = w.prev {
+			back = append(back, w)
+		}
+		slices.Reverse(back)
+		if !slices.Equal(want, forth) || !slices.Equal(want, back) {
+			t.Fatalf("%d and %d wires from either end, want %d in order", len(forth), len(back), len(want))
+		}
+	}
+}
+
+func TestReleaseNothing(t *testing.T) {
+	c := newTestDialer(t, Config{URL: "http://127.0.0.1:1"}).NewConn()
+	if fd, err := c.release(); err == nil {
+		_ = unix.Close(fd)
+		t.Error("a closed connection released a socket")
+	}
+}
