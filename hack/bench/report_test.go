@@ -51,6 +51,25 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
+func TestDisturbed(t *testing.T) {
+	cores := func(generator, server time.Duration) sample {
+		s := sampled(1)
+		s.generator.CPU, s.server.CPU = generator, server
+		return s
+	}
+	full, half := time.Second, time.Second/2
+	results := map[key][]sample{
+		{"wrk", false}:  {cores(full, half), cores(full, half), cores(half, half)},
+		{"ab", false}:   {cores(half, full)},
+		{"k6", true}:    {cores(half, half)},
+		{"hey", false}:  {cores(half, half), cores(half, half), cores(full, half)},
+		{"fine", false}: {cores(full, full)},
+	}
+	if diff := cmp.Diff([]string{"hey", "k6 over TLS"}, disturbed(results)); diff != "" {
+		t.Errorf("disturbed (-want +got):\n%s", diff)
+	}
+}
+
 func TestParse(t *testing.T) {
 	tests := map[string]struct {
 		want options

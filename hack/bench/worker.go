@@ -64,6 +64,10 @@ func benchWorker(ctx context.Context, b *bench) (string, error) {
 		"All counts are the server's.\n\n", connections, d, b.rounds)
 	b.writeRates(plain, secure, results)
 	b.writeMemory(memory)
+	if names := disturbed(results); len(names) > 0 {
+		fmt.Fprintf(b.out, "\nDo not trust this run: something else kept cores busy, since neither generator nor server had its own with %s.\n",
+			strings.Join(names, ", "))
+	}
 	for _, m := range missing {
 		fmt.Fprintf(b.out, "\nNot measured: %s\n", m)
 	}
@@ -188,4 +192,25 @@ func lastLine(results map[key][]sample, memory map[string][]sample) string {
 	}
 	kb := median(column(memory[ourUsers], sample.perInFlight))
 	return strings.Join(append(fields, fmt.Sprintf("kb-per-inflight=%.1f", kb)), " ")
+}
+
+// busy is how much of a core something has that has it for itself; the start of
+// a program and its end take the rest.
+const busy = 0.85
+
+// disturbed are the contenders that were held up by neither themselves nor the
+// server.
+func disturbed(results map[key][]sample) (names []string) {
+	for k, list := range results {
+		if max(median(column(list, sample.generatorCores)), median(column(list, sample.serverCores))) >= busy {
+			continue
+		}
+		name := k.name
+		if k.tls {
+			name += " over TLS"
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
 }
