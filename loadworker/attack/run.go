@@ -181,6 +181,7 @@ func (x *Run) Snapshot() (*measure.Step, error) {
 	}
 	s.Unsent = s.Due - sent
 	s.Window = x.window(now, ended)
+	s.Transport = x.runner.client.Name()
 	s.ConnectionsOpened = x.runner.client.Opened() - x.opened
 	s.Transport = x.runner.client.Name()
 	return s, nil

@@ -26,7 +26,8 @@ type refusal struct {
 // plan is an assignment that can be carried out.
 type plan struct {
 	steps  []attack.Step
-	dialer *transport.Dialer
+	client transport.Client
+	dialer *transport.Dialer // of the client
 	runner *attack.Runner
 }
 
@@ -49,17 +50,12 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 	if err != nil {
 		return nil, &refusal{reasonInvalidSpec, err}
 	}
-	p.dialer, err = transport.NewDialer(transport.Config{
-		URL:    a.GetTarget().GetUrl(),
-		Agent:  "loadtest-operator/" + c.Version,
-		Policy: transport.Policy{AllowSpecial: a.GetTarget().GetAllowSpecialAddresses()},
-		Lookup: c.Lookup,
-	})
+	p.client, p.dialer, err = newClient(a.GetTarget(), c)
 	if err != nil {
 		return nil, &refusal{reasonInvalidSpec, err}
 	}
 	p.runner, err = attack.NewRunner(attack.Config{
-		Source: traffic.source, Client: p.dialer, Worker: a.GetWorker(),
+		Source: traffic.source, Client: p.client, Worker: a.GetWorker(),
 		Seed:           a.GetSeed(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections: int(limits.Connections()),

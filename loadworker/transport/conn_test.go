@@ -18,7 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
 
-func newTestDialer(t *testing.T, c Config) *Dialer {
+func newTestDialer(t testing.TB, c Config) *Dialer {
 	t.Helper()
 	c.Policy.AllowSpecial = true
 	d, err := NewDialer(c)

@@ -19,6 +19,7 @@ type Dialer struct {
 	port     uint16
 	agent    string
 	tls      *tls.Config // nil: plain
+	http2    bool
 	policy   Policy
 	resolver *resolver
 
@@ -38,6 +39,8 @@ type Config struct {
 	Lookup Lookup
 	// TLS is used for https. Absent: the system's certificates.
 	TLS *tls.Config
+	// HTTP2 says that connections are for HTTP/2.
+	HTTP2 bool
 }
 
 // NewDialer returns a Dialer, or an error that says what is wrong with the URL.
@@ -56,9 +59,9 @@ func NewDialer(c Config) (*Dialer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("target url %q: %w", c.URL, err)
 	}
-	d := &Dialer{host: u.Host, port: port, agent: c.Agent, policy: c.Policy}
+	d := &Dialer{host: u.Host, port: port, agent: c.Agent, policy: c.Policy, http2: c.HTTP2}
 	if u.Scheme == "https" {
-		d.tls = tlsConfig(c.TLS, u.Hostname())
+		d.tls = tlsConfig(c.TLS, u.Hostname(), c.HTTP2)
 	}
 	lookup := c.Lookup
 	if lookup == nil {
@@ -86,7 +89,7 @@ func portOf(u *url.URL) (uint16, error) {
 	return port, nil
 }
 
-func tlsConfig(base *tls.Config, host string) *tls.Config {
+func tlsConfig(base *tls.Config, host string, http2 bool) *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if base != nil {
 		c = base.Clone()
@@ -94,7 +97,10 @@ func tlsConfig(base *tls.Config, host string) *tls.Config {
 	if c.ServerName == "" {
 		c.ServerName = host
 	}
-	c.NextProtos = []string{"http/1.1"}
+	c.NextProtos = []string{http1Protocol}
+	if http2 {
+		c.NextProtos = []string{http2Protocol}
+	}
 	return c
 }
 
@@ -114,6 +120,11 @@ func (d *Dialer) Addresses(ctx context.Context) ([]netip.Addr, error) {
 // that a headless Service gets its share on every pod; the others are tried
 // when it fails.
 func (d *Dialer) dial(ctx context.Context) (net.Conn, error) {
+	return d.open(ctx, func(c net.Conn) net.Conn { return c })
+}
+
+// open is dial; the bare connection, under TLS, is handed to wrap first.
+func (d *Dialer) open(ctx context.Context, wrap func(net.Conn) net.Conn) (net.Conn, error) {
 	addrs, err := d.Addresses(ctx)
 	if err != nil {
 		return nil, err
@@ -123,7 +134,7 @@ func (d *Dialer) dial(ctx context.Context) (net.Conn, error) {
 		addr := addrs[(int(first)+i)%len(addrs)]
 		conn, dialErr := d.connect(ctx, addr)
 		if dialErr == nil {
-			return d.secure(ctx, conn)
+			return d.secure(ctx, wrap(conn))
 		}
 		if err == nil {
 			err = dialErr
@@ -156,7 +167,11 @@ func (d *Dialer) secure(ctx context.Context, conn net.Conn) (net.Conn, error) {
 		return conn, nil
 	}
 	secured := tls.Client(conn, d.tls)
-	if err := secured.HandshakeContext(ctx); err != nil {
+	err := secured.HandshakeContext(ctx)
+	if err == nil {
+		err = d.handshaken(secured.ConnectionState())
+	}
+	if err != nil {
 		// The handshake's own context error hides whether it was cut or timed out.
 		return nil, errors.Join(&Error{Phase: Handshaking, Err: err}, conn.Close())
 	}
