@@ -99,7 +99,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 		}},
 		Steps: []*workerv1.Step{
 			{Index: 0, Total: 50, Share: &workerv1.Share{First: 1, Stride: 4, Count: 13},
-				Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 4, LimitNanos: 20_000_000_000}}},
+				Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 4, LimitNanos: 25_000_000_000}}},
 			{Index: 2, Total: 15, Share: &workerv1.Share{First: 1, Stride: 4, Count: 4},
 				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 5_000_000, DurationNanos: 3_000_000_000}}},
 			{Index: 3, Total: 3, Share: &workerv1.Share{First: 1, Stride: 4, Count: 1},

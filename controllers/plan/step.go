@@ -18,6 +18,9 @@ const (
 	// Grace is how long the last final snapshot may take after the drain: a
 	// reconnect with backoff, and a restart of the operator.
 	Grace = 10 * time.Second
+	// BurstSlack is what a burst may take beyond the timeouts of its requests, so
+	// that one that takes its whole timeout is counted as such, and not cut.
+	BurstSlack = 5 * time.Second
 	// MaxBurst bounds a burst, whose length is not known beforehand.
 	MaxBurst = time.Hour
 )
@@ -180,7 +183,7 @@ func userStep(s *v1alpha1.Step, timeout time.Duration) Step {
 		step.RequestsPerUser = *s.RequestsPerUser
 		step.Name = fmt.Sprintf("%d users x %d", users, step.RequestsPerUser)
 		// A user sends one request after another, each bounded by the timeout.
-		step.Duration = min(time.Duration(step.RequestsPerUser)*timeout, MaxBurst)
+		step.Duration = min(time.Duration(step.RequestsPerUser)*timeout+BurstSlack, MaxBurst)
 	} else {
 		step.WarmUp, step.Duration = optional(s.WarmUp), optional(s.Duration)
 	}

@@ -24,6 +24,10 @@ const (
 	// back: 1/100. What is held back is late or answered late, and a larger part
 	// would reach into the p99.
 	tolerableThrottling = 100
+	// tolerableUnsent is how large a part of arrivals may remain unsent: 1/200.
+	// Arrivals do not wait for replies, so whatever the target does, it is the
+	// generator that did not send them.
+	tolerableUnsent = 200
 )
 
 // fleet are the workers in one step.
@@ -69,6 +73,7 @@ func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step
 	// be sent is worse than a late one, and a worker that is held back is late.
 	for _, rule := range []func() (reason, message string){
 		func() (string, string) { return exhausted(step, health, workers) },
+		func() (string, string) { return unsent(step, merged, workers) },
 		func() (string, string) { return throttled(step, merged, workers, status.CPUThrottled) },
 		func() (string, string) { return late(step, merged, workers, response) },
 	} {
@@ -89,6 +94,16 @@ func exhausted(step plan.Step, health *measure.Health, workers fleet) (reason, m
 		return v1alpha1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", health.PortsExhausted, workers.more)
 	}
 	return "", ""
+}
+
+// unsent is about arrivals: a user that waits for a reply has good reason not to
+// send.
+func unsent(step plan.Step, merged *measure.Step, workers fleet) (reason, message string) {
+	if step.Users > 0 || merged.Unsent*tolerableUnsent <= merged.Due {
+		return "", ""
+	}
+	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("Step %s sent %s of the requests that were due; use %d workers or more, or give each more CPU.",
+		step.Name, Percent(merged.Due-merged.Unsent, merged.Due), workers.more)
 }
 
 func throttled(step plan.Step, merged *measure.Step, workers fleet, percent string) (reason, message string) {

@@ -174,3 +174,29 @@ func TestThrottlingExplainsLateness(t *testing.T) {
 		t.Errorf("reason %s and lateness %v, want %s and both figures", got.Reason, got.SendLatenessP99, v1alpha1.ReasonCPUThrottled)
 	}
 }
+
+// What was not sent is the generator's fault only where sending waits for
+// nothing.
+func TestUnsent(t *testing.T) {
+	arrivals := plan.Step{Name: "1000/s", Total: 1000, RateMicros: 1_000_000_000, Duration: time.Second}
+	for name, tt := range map[string]struct {
+		step    plan.Step
+		unsent  int64
+		message string
+	}{
+		"all arrivals sent":               {step: arrivals},
+		"as few unsent as is tolerated":   {step: arrivals, unsent: 5},
+		"more":                            {step: arrivals, unsent: 6, message: "Step 1000/s sent 99.4% of the requests that were due; use 6 workers or more, or give each more CPU."},
+		"none sent at all":                {step: arrivals, unsent: 1000, message: "Step 1000/s sent 0% of the requests that were due; use 6 workers or more, or give each more CPU."},
+		"users that wait for their reply": {step: paced, unsent: 900},
+	} {
+		t.Run(name, func(t *testing.T) {
+			merged := measure.NewStep(4)
+			merged.Due, merged.Unsent, merged.Window = 1000, tt.unsent, time.Second
+			got := stepResult(t, fleetOf(3), tt.step, merged).Generator
+			if got.Message != tt.message || got.Healthy != (tt.message == "") {
+				t.Errorf("healthy %v: %q; want %q", got.Healthy, got.Message, tt.message)
+			}
+		})
+	}
+}
