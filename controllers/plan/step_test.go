@@ -69,7 +69,7 @@ func TestSteps(t *testing.T) {
 				v1alpha1.Step{Name: "paced", Users: ptr(int32(3)), RatePerUser: decimal("2"), Duration: duration(time.Minute)},
 			),
 			want: []plan.Step{
-				{Index: 0, Name: "50 users x 4", Users: 50, RequestsPerUser: 4, Total: 50, Burst: true, Duration: 2*time.Minute + BurstSlack, Limit: 165 * time.Second},
+				{Index: 0, Name: "50 users x 4", Users: 50, RequestsPerUser: 4, Total: 50, Burst: true, Duration: 2*time.Minute + plan.BurstSlack, Limit: 165 * time.Second},
 				{Index: 1, Name: "pause 1s", Pause: time.Second, Limit: time.Second},
 				{Index: 2, Name: "5/s", RateMicros: 5_000_000, Total: 15, Duration: 3 * time.Second, Limit: 43 * time.Second},
 				{Index: 3, Name: "1000 users", Users: 1000, Total: 1000, Duration: time.Minute, Limit: 100 * time.Second},
