@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -129,7 +130,7 @@ var _ vegeta.Pacer = (*pacer)(nil)
 // Pace is called by the dispatcher's goroutine only.
 func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
 	if p.sleep == nil {
-		p.sleep = pace.Precise()
+		p.sleep = pace.Shared()
 		if !p.run.await(p.sleep) {
 			return 0, true
 		}
@@ -137,6 +138,11 @@ func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
 	due := p.arrivals.schedule.Due(int64(hits))
 	if due >= p.arrivals.duration || p.run.elapsed() >= p.run.closes()+grace {
 		return 0, true
+	}
+	if p.run.elapsed() < due {
+		// The hit before goes first: its goroutine is ready, but a thread that
+		// sleeps keeps its processor until the runtime notices.
+		runtime.Gosched()
 	}
 	return 0, !pace.Wait(p.run.start.Add(due), p.run.halt, p.sleep)
 }
