@@ -2,9 +2,10 @@
 // knows nothing of Kubernetes: it is told by environment variables where the
 // operator's coordinator is, and does what that says.
 //
-//	main ── session ── attack ─┬─ source ── transport ── (target)
-//	           │               ├─ pace
-//	           │               └─ measure
+//	main ── session ─┬─ setup ──┬─ source ── transport ── (target)
+//	           │     └─ attack ─┤
+//	           │                ├─ pace
+//	           │                └─ measure
 //	           └─ measure/wire ── (coordinator)
 //
 // Nothing below this folder imports Kubernetes' packages, and only attack

@@ -17,7 +17,7 @@ const (
 	reasonWorkerRefused     = "WorkerRefused"
 )
 
-// refusal is why a worker is not ready.
+// refusal is why a worker is not ready. Without a reason it will be by itself.
 type refusal struct {
 	reason string
 	err    error
@@ -29,6 +29,7 @@ type plan struct {
 	client transport.Client
 	dialer *transport.Dialer // of the client
 	runner *attack.Runner
+	setup  *prologue
 }
 
 // newPlan compiles an assignment and checks all that can be checked without the
@@ -64,6 +65,10 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 	if err != nil {
 		return nil, &refusal{reasonInvalidSpec, err}
 	}
+	first, _ := p.after(-1)
+	if p.setup, err = newPrologue(a, c, traffic, first); err != nil {
+		return nil, &refusal{reasonInvalidSpec, err}
+	}
 	return p, nil
 }
 
@@ -88,10 +93,9 @@ func (p *plan) after(index int32) (next attack.Step, ok bool) {
 }
 
 func toStep(s *workerv1.Step) attack.Step {
-	share := s.GetShare()
 	return attack.Step{
 		Index: s.GetIndex(),
-		Share: pace.Share{First: share.GetFirst(), Stride: share.GetStride(), Count: share.GetCount()},
+		Share: toShare(s.GetShare()),
 		Total: s.GetTotal(),
 		Load:  toLoad(s),
 

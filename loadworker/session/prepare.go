@@ -26,7 +26,8 @@ type prepared struct {
 }
 
 // prepare makes a plan of the assignment, waits until the target can be
-// reached, and opens the connections of the first step. It tells all that
+// reached, sends what is to be sent before, and opens the connections of the
+// first step. It tells all that
 // happens, and ends with a plan, a refusal that is final, or ctx.
 func prepare(ctx context.Context, a *workerv1.Assignment, c Config, tell func(prepared)) {
 	p, refused := newPlan(a, c)
@@ -49,6 +50,10 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c Config, tell func(pr
 		case <-ctx.Done():
 			return
 		}
+	}
+	if refused := p.setup.run(ctx, tell); refused != nil {
+		tell(prepared{refusal: refused})
+		return
 	}
 	if first, ok := p.after(-1); ok {
 		opening, cancel := context.WithTimeout(ctx, prepareTimeout)

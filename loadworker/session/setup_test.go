@@ -1,0 +1,142 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// shop creates codes, and knows only those.
+type shop struct {
+	*target
+	mu    sync.Mutex
+	codes map[string]int // how often each was read
+	wrong int
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{codes: map[string]int{}}
+	s.target = newTarget(t, func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if r.Method == http.MethodPost {
+			body, _ := io.ReadAll(r.Body)
+			code := "code-" + string(body)
+			s.codes[code] = 0
+			_, _ = fmt.Fprintf(w, `{"code":%q}`, code)
+			return
+		}
+		code := strings.TrimPrefix(r.URL.Path, "/")
+		if _, ok := s.codes[code]; !ok {
+			s.wrong++
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		s.codes[code]++
+	})
+	return s
+}
+
+// shopping seeds some of 60 codes and reads them.
+func shopping(url string, count int64, steps ...*workerv1.Step) *workerv1.Assignment {
+	a := assignment(url, steps...)
+	a.Requests = []*workerv1.Request{
+		{Name: "read", Weight: 1, Method: "GET", Path: "/${code}"},
+		{Name: "create", Weight: 1, Method: "POST", Path: "/", Body: []byte("${seq}")},
+	}
+	a.Setup = &workerv1.Setup{Seed: &workerv1.Seed{
+		Request: 1, Share: &workerv1.Share{First: 0, Stride: 2, Count: count}, Capture: map[string]string{"code": ".code"},
+		Choice: workerv1.DataChoice_DATA_CHOICE_SEQUENTIAL,
+	}}
+	return a
+}
+
+func TestSetupIsNoPartOfTheResult(t *testing.T) {
+	server := newShop(t)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	a := shopping(server.URL, 30, burst(0, 3, 20))
+	a.Setup.WarmUp = &workerv1.WarmUp{Request: 0, DurationNanos: int64(50 * time.Millisecond)}
+	s := c.hello(t)
+	s.say(t, assign(a))
+	first := c.readiness(t)
+	if first.GetReady() || first.GetReason() != "" || !strings.HasPrefix(first.GetMessage(), "setup: ") {
+		t.Errorf("first it says %v, want how far the setup is", first)
+	}
+	c.ready(t)
+	warm := server.served.Load()
+	if len(server.codes) != 30 || warm <= 30 {
+		t.Errorf("%d codes were created, %d requests served; want 30 and the warm-up", len(server.codes), warm)
+	}
+	s.say(t, start(0, 20*time.Millisecond))
+	_, got := c.final(t, 0)
+	total, err := got.Total()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total.Sent != 60 || total.Outcomes[measure.Success] != 60 || server.wrong != 0 {
+		t.Errorf("sent %d, %d successes, %d codes unknown to the server; want 60 that it knows", total.Sent, total.Outcomes[measure.Success], server.wrong)
+	}
+	if n := server.served.Load() - warm; n != 60 || got.ConnectionsOpened != 3 {
+		t.Errorf("%d served in the step on %d connections, want 60 on 3", n, got.ConnectionsOpened)
+	}
+	s.say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestSetupRefusals(t *testing.T) {
+	tests := map[string]struct {
+		change  func(*workerv1.Assignment)
+		handle  http.HandlerFunc
+		reason  string
+		message string
+	}{
+		"a response that is not expected": {
+			handle:  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInsufficientStorage) },
+			reason:  "InvalidSpec",
+			message: `setup.seed: request "create": status 507 Insufficient Storage is not expected`,
+		},
+		"no response": {
+			handle:  func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			reason:  "TargetUnreachable",
+			message: `setup.seed: request "create": read: unexpected EOF, at try 3 of 3`,
+		},
+		"nothing for this worker to capture": {
+			change:  func(a *workerv1.Assignment) { a.Setup.Seed.Share.Count = 0 },
+			reason:  "InvalidSpec",
+			message: "setup.seed.count: must be at least the number of workers",
+		},
+		"a request that is not there": {
+			change:  func(a *workerv1.Assignment) { a.Setup.WarmUp = &workerv1.WarmUp{Request: 5} },
+			reason:  "InvalidSpec",
+			message: "setup.warmUp.request: there is no request 5",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := newTarget(t, tt.handle)
+			c := startCoordinator(t)
+			w := startWorker(t, c)
+			a := shopping(server.URL, 1, burst(0, 1, 1))
+			if tt.change != nil {
+				tt.change(a)
+			}
+			s := c.hello(t)
+			s.say(t, assign(a))
+			got := c.hears(t, "a refusal", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReason() != "" }).message.GetReadiness()
+			if got.GetReady() || got.GetReason() != tt.reason || !strings.Contains(got.GetMessage(), tt.message) {
+				t.Errorf("readiness = %v, want %s: …%s…", got, tt.reason, tt.message)
+			}
+			s.say(t, finish())
+			w.ends(t, nil)
+		})
+	}
+}

@@ -1,0 +1,8 @@
+// Package setup is what a worker does to the target before it is ready: it fills
+// it, learns what it is filled with, and warms it up. None of it is measured.
+//
+//	Seed ── one request n times ── values of the responses ──▶ rows of a Table
+//	WarmUp ── one request, as fast as replies come, for a while
+//
+// It imports the packages source and transport, and nothing else of ours.
+package setup

@@ -1,0 +1,235 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Config is what both parts of a setup need.
+type Config struct {
+	Source *source.Source
+	Client transport.Client
+	// Timeout of a request.
+	Timeout time.Duration
+	// Worker is the worker's number, of Workers.
+	Worker, Workers int32
+}
+
+// Seed is a worker's part of filling the target.
+type Seed struct {
+	// Request is the index of the request.
+	Request int
+	// Number is the number, over all workers, of the worker's j-th request.
+	Number func(j int64) int64
+	// Count is how many requests the worker sends.
+	Count int64
+	// Capture is path of the JSON body by column.
+	Capture map[string]string
+	// Into is where a row for each response goes; nil: nothing is captured.
+	Into *source.Table
+}
+
+// Unreachable is a request that was not answered, however often it was tried.
+type Unreachable struct{ Err error }
+
+func (e *Unreachable) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Unreachable) Unwrap() error { return e.Err }
+
+const (
+	// lines is how many requests are under way at once: enough that the target,
+	// not the round trip, is the limit, and few enough not to be a load test.
+	lines = 16
+	// tries is how often a request is sent that gets no response. So it may have
+	// its effect twice, but a single lost connection does not end the run.
+	tries = 3
+	// tryAgain is how long it is waited for between them.
+	tryAgain = 250 * time.Millisecond
+	// batch is after how many requests rows are added, in the order of the
+	// requests: with the same seed, a request is to take the same row.
+	batch = 1024
+	// keep is how much of a body is looked at.
+	keep = 1 << 20
+)
+
+// seedStep and warmUpStep are the steps of what the setup sends: no step of the
+// run has these indexes, so that what is drawn is independent.
+const (
+	seedStep   int32 = -1
+	warmUpStep int32 = -2
+)
+
+// seeding is a Seed that runs.
+type seeding struct {
+	Config
+	Seed
+	columns []string
+	paths   []source.JSONPath
+	senders [lines]*sender
+	sent    atomic.Int64
+}
+
+// sender is a line with the buffers of the request on it.
+type sender struct {
+	line   transport.Line
+	buffer source.Buffer
+}
+
+// Check refuses a seed that could not be sent or captured.
+func (s Seed) Check(c Config) error {
+	_, err := newSeeding(c, s)
+	return err
+}
+
+func newSeeding(c Config, s Seed) (*seeding, error) {
+	if s.Request < 0 || s.Request >= c.Source.Len() {
+		return nil, fmt.Errorf("setup.seed.request: there is no request %d", s.Request)
+	}
+	r := &seeding{Config: c, Seed: s, columns: slices.Sorted(maps.Keys(s.Capture))}
+	for _, column := range r.columns {
+		path, err := source.ParseJSONPath(s.Capture[column])
+		if err != nil {
+			return nil, fmt.Errorf("setup.seed.capture.%s: %w", column, err)
+		}
+		r.paths = append(r.paths, path)
+	}
+	if s.Into != nil && c.Source.Takes(s.Request, s.Into) {
+		return nil, fmt.Errorf("setup.seed.request: request %q takes values that it is to capture", c.Source.Name(s.Request))
+	}
+	return r, nil
+}
+
+// Run sends the requests, and tells every second how many were sent. An error is
+// *Unreachable, or says what the target answered; ctx ends it, too.
+func (s Seed) Run(ctx context.Context, c Config, tell func(sent int64)) error {
+	r, err := newSeeding(c, s)
+	if err != nil {
+		return err
+	}
+	for i := range r.senders {
+		r.senders[i] = &sender{line: c.Client.NewLine()}
+		defer r.senders[i].line.Close()
+	}
+	defer r.report(tell)()
+	for first := int64(0); first < s.Count; first += batch {
+		rows := make([][]string, min(batch, s.Count-first))
+		if err := r.send(ctx, first, rows); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if s.Into == nil {
+				break
+			}
+			if err := s.Into.Add(row); err != nil {
+				return fmt.Errorf("setup.seed.capture: request %q: %w", c.Source.Name(s.Request), err)
+			}
+		}
+	}
+	return nil
+}
+
+// report tells until the returned function is called.
+func (r *seeding) report(tell func(sent int64)) (stop func()) {
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticks := time.NewTicker(time.Second)
+		defer ticks.Stop()
+		for {
+			tell(r.sent.Load())
+			select {
+			case <-ticks.C:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-stopped
+	}
+}
+
+// send sends the requests first, first+1, …, one for each row, over all lines.
+func (r *seeding) send(ctx context.Context, first int64, rows [][]string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for i, sender := range r.senders {
+		group.Go(func() error {
+			for j := i; j < len(rows); j += lines {
+				var err error
+				if rows[j], err = r.one(ctx, sender, first+int64(j)); err != nil {
+					return err
+				}
+				r.sent.Add(1)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// one sends the worker's j-th request until it is answered.
+func (r *seeding) one(ctx context.Context, s *sender, j int64) ([]string, error) {
+	r.Source.Render(&s.buffer, r.Request, source.Vars{
+		Seq: r.Number(j), Worker: r.Worker, Step: seedStep, Order: source.Order{N: j, Lanes: 1},
+	})
+	s.buffer.Request.Keep = keep
+	var response transport.Response
+	for try := 1; ; try++ {
+		var err error
+		response, err = s.line.Do(ctx, &s.buffer.Request, time.Now().Add(r.Timeout))
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if try == tries {
+			return nil, &Unreachable{r.errorf("%w, at try %d of %d", err, try, tries)}
+		}
+		select {
+		case <-time.After(tryAgain):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return r.capture(&response)
+}
+
+// capture is the row of a response, which must be as it should be.
+func (r *seeding) capture(response *transport.Response) ([]string, error) {
+	if !r.Source.Expected(r.Request, response.Status) {
+		return nil, r.errorf("status %d %s is not expected", response.Status, http.StatusText(response.Status))
+	}
+	if err := r.Source.CheckBody(r.Request, response); err != nil {
+		return nil, r.errorf("status %d: %w", response.Status, err)
+	}
+	row := make([]string, len(r.paths))
+	for i, path := range r.paths {
+		var err error
+		if row[i], err = path.Find(response.Body); err != nil {
+			return nil, r.errorf("status %d, capture of %s: %w", response.Status, r.columns[i], err)
+		}
+	}
+	return row, nil
+}
+
+func (r *seeding) errorf(format string, a ...any) error {
+	return fmt.Errorf("setup.seed: request %q: "+format, append([]any{r.Source.Name(r.Request)}, a...)...)
+}
+
+// ErrNothingCaptured is a table that stays empty although requests take rows of
+// it: a worker has no part of a seed with fewer requests than workers.
+var ErrNothingCaptured = errors.New("setup.seed.count: must be at least the number of workers, as requests take captured values and each worker has its own")

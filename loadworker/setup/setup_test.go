@@ -1,0 +1,257 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// shop is a target that answers with a code for each item it is given.
+type shop struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies []string
+	fail   func(n int, w http.ResponseWriter) bool // whether it answers otherwise
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
+		s.bodies = append(s.bodies, string(body))
+		n := len(s.bodies)
+		s.mu.Unlock()
+		if s.fail != nil && s.fail(n, w) {
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"item":{"code":"c%s"},"size":%d}`, body, len(body))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// got is what was sent, sorted.
+func (s *shop) got() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(slices.Values(s.bodies))
+}
+
+func newConfig(t *testing.T, url string, into *source.Table) Config {
+	t.Helper()
+	requests := []source.Request{
+		{Name: "create", Weight: 1, Method: "POST", Path: "/", Body: "${seq}"},
+		{Name: "read", Weight: 1, Method: "GET", Path: "/${code}"},
+	}
+	src, err := source.New(source.Config{Requests: requests, Tables: []*source.Table{into}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialer, err := transport.NewDialer(transport.Config{URL: url, Policy: transport.Policy{AllowSpecial: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{Source: src, Client: dialer, Timeout: 20 * time.Second, Worker: 1, Workers: 3}
+}
+
+func codes(t *testing.T) *source.Table {
+	t.Helper()
+	table, err := source.NewTable("setup.seed.capture", []string{"code", "size"}, source.Sequential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// seed sends the numbers 1, 4, 7, … of all workers.
+func seed(count int64, into *source.Table) Seed {
+	return Seed{
+		Number: func(j int64) int64 { return 1 + 3*j }, Count: count, Into: into,
+		Capture: map[string]string{"code": ".item.code", "size": ".size"},
+	}
+}
+
+func TestSeedSendsItsShareAndCapturesInOrder(t *testing.T) {
+	const n = 2*batch + 100
+	s, table := newShop(t), codes(t)
+	c := newConfig(t, s.URL, table)
+	var told []int64
+	if err := seed(n, table).Run(context.Background(), c, func(sent int64) { told = append(told, sent) }); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for j := range n {
+		want = append(want, fmt.Sprint(1+3*j))
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, s.got()); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+	if table.Rows() != n {
+		t.Fatalf("%d rows of %d responses", table.Rows(), n)
+	}
+	// In turn they come in the order of the requests, whichever was answered first.
+	var b source.Buffer
+	for _, j := range []int64{0, 1, 2, 500, n - 1} {
+		c.Source.Render(&b, 1, source.Vars{Order: source.Order{N: j, Lanes: 1}})
+		if got, want := string(b.Request.Path), fmt.Sprintf("/c%d", 1+3*j); got != want {
+			t.Errorf("row %d is %s, want %s", j, got, want)
+		}
+	}
+	if len(told) == 0 || told[0] != 0 || !slices.IsSorted(told) {
+		t.Errorf("told %v, want how many were sent, from 0", told)
+	}
+}
+
+func TestSeedWithoutCapture(t *testing.T) {
+	s, table := newShop(t), codes(t)
+	plain := Seed{Number: func(j int64) int64 { return j }, Count: 40}
+	if err := plain.Run(context.Background(), newConfig(t, s.URL, table), func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.got()) != 40 || table.Rows() != 0 {
+		t.Errorf("%d sent, %d rows; want 40 and none", len(s.got()), table.Rows())
+	}
+}
+
+func TestSeedTriesAgain(t *testing.T) {
+	s, table := newShop(t), codes(t)
+	s.fail = func(n int, _ http.ResponseWriter) bool {
+		if n <= 2 {
+			panic(http.ErrAbortHandler) // the connection breaks
+		}
+		return false
+	}
+	if err := seed(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.got()); n != 3 || table.Rows() != 1 {
+		t.Errorf("sent %d times, %d rows; want 3 and one", n, table.Rows())
+	}
+}
+
+func TestSeedFails(t *testing.T) {
+	tests := map[string]struct {
+		fail        func(int, http.ResponseWriter) bool
+		unreachable bool
+		want        string
+	}{
+		"no answer": {
+			func(int, http.ResponseWriter) bool { panic(http.ErrAbortHandler) }, true,
+			`setup.seed: request "create": read: unexpected EOF, at try 3 of 3`,
+		},
+		"another status": {
+			func(_ int, w http.ResponseWriter) bool { w.WriteHeader(500); return true }, false,
+			`setup.seed: request "create": status 500 Internal Server Error is not expected`,
+		},
+		"no JSON": {
+			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "hello"); return true }, false,
+			`setup.seed: request "create": status 200, capture of code: the body is no JSON: "hello"`,
+		},
+		"another document": {
+			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "{}"); return true }, false,
+			`setup.seed: request "create": status 200, capture of code: the body has no .item.code: "{}"`,
+		},
+		"a code that does not stand in a path": {
+			func(_ int, w http.ResponseWriter) bool {
+				_, _ = io.WriteString(w, `{"item":{"code":"a b"},"size":1}`)
+				return true
+			}, false,
+			`setup.seed.capture: request "create": column "code": " " at 1 must be percent-encoded`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, table := newShop(t), codes(t)
+			s.fail = tt.fail
+			err := seed(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64) {})
+			var unreachable *Unreachable
+			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &unreachable) != tt.unreachable {
+				t.Errorf("Run = %v, want …%s…, unreachable: %v", err, tt.want, tt.unreachable)
+			}
+		})
+	}
+}
+
+func TestSeedEndsWithItsContext(t *testing.T) {
+	s, table := newShop(t), codes(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	s.fail = func(int, http.ResponseWriter) bool { cancel(); panic(http.ErrAbortHandler) }
+	if err := seed(1000, table).Run(ctx, newConfig(t, s.URL, table), func(int64) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Run = %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	table := codes(t)
+	c := newConfig(t, "http://x", table)
+	tests := map[string]struct {
+		check func() error
+		want  string
+	}{
+		"a request that is not there":   {func() error { return Seed{Request: 2}.Check(c) }, "setup.seed.request: there is no request 2"},
+		"one below 0":                   {func() error { return Seed{Request: -1}.Check(c) }, "setup.seed.request: there is no request -1"},
+		"a path that is none":           {func() error { return Seed{Capture: map[string]string{"code": "x"}}.Check(c) }, `setup.seed.capture.code: "x" is no path`},
+		"what it is to capture":         {func() error { return Seed{Request: 1, Into: table}.Check(c) }, `setup.seed.request: request "read" takes values that it is to capture`},
+		"to warm up with one not there": {func() error { return WarmUp{Request: 9}.Check(c) }, "setup.warmUp.request: there is no request 9"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if err := tt.check(); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Check = %v, want %s", err, tt.want)
+			}
+		})
+	}
+	if err := (WarmUp{Request: 1}).Check(c); err != nil {
+		t.Errorf("a warm-up that takes captured values: %v", err)
+	}
+}
+
+func TestWarmUp(t *testing.T) {
+	s, table := newShop(t), codes(t)
+	c := newConfig(t, s.URL, table)
+	WarmUp{Duration: 50 * time.Millisecond, Lines: 4}.Run(context.Background(), c)
+	sent := s.got()
+	if len(sent) < 4 {
+		t.Fatalf("%d requests sent, want at least one on each line", len(sent))
+	}
+	if n := c.Client.Opened(); n > 4 {
+		t.Errorf("%d connections opened, want at most 4", n)
+	}
+	if len(slices.Compact(sent)) != len(sent) {
+		t.Errorf("numbers came twice: %v", sent)
+	}
+}
+
+// A target that hangs does not hold the worker up beyond the warm-up.
+func TestWarmUpEndsInTime(t *testing.T) {
+	s, table := newShop(t), codes(t)
+	released := make(chan struct{})
+	defer close(released)
+	s.fail = func(int, http.ResponseWriter) bool { <-released; return false }
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		WarmUp{Duration: 20 * time.Millisecond, Lines: 100}.Run(context.Background(), newConfig(t, s.URL, table))
+	}()
+	select {
+	case <-done:
+	case <-time.After(15 * time.Second):
+		t.Fatal("the warm-up does not end")
+	}
+}
