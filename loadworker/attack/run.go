@@ -39,7 +39,9 @@ type Run struct {
 	source  *source.Source
 	rec     *recorder
 	engine  engine
-	opened  int64 // connections opened before this step's
+	dialed  dialed // before this step
+
+	health vitals
 
 	ctx    context.Context // of dialling; ends with interrupt
 	cancel context.CancelFunc
@@ -64,6 +66,8 @@ func (x *Run) closes() time.Duration { return time.Duration(x.end.Load()) }
 // live is the life of a run.
 func (x *Run) live() {
 	defer close(x.done)
+	window := time.AfterFunc(time.Until(x.start), func() { x.health.begin(x.runner.probe) })
+	defer window.Stop()
 	limit := x.step.Load.length()
 	_, burst := x.step.Load.(Burst)
 	drain := min(x.timeout, MaxDrain)
@@ -76,6 +80,7 @@ func (x *Run) live() {
 	if !burst {
 		x.rest(x.closes() - x.elapsed())
 	}
+	x.health.end(x.runner.probe)
 	x.cancel()
 	x.runner.finished()
 }
@@ -181,8 +186,7 @@ func (x *Run) Snapshot() (*measure.Step, error) {
 	}
 	s.Unsent = s.Due - sent
 	s.Window = x.window(now, ended)
-	s.Transport = x.runner.client.Name()
-	s.ConnectionsOpened = x.runner.client.Opened() - x.opened
+	x.examine(s)
 	s.Transport = x.runner.client.Name()
 	return s, nil
 }

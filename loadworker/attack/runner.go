@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/time/rate"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
@@ -36,10 +37,11 @@ type Config struct {
 type Runner struct {
 	config Config
 	client transport.Client
+	probe  health.Probe
 
 	mu      sync.Mutex // held while connections are opened
 	clients []*client
-	opened  int64 // connections opened up to the end of the last step
+	dialed  dialed // up to the end of the last step
 }
 
 // NewRunner returns a Runner without connections.
@@ -53,7 +55,7 @@ func NewRunner(c Config) (*Runner, error) {
 	if c.MaxConnections < 1 {
 		return nil, errors.New("runner: needs at least one connection")
 	}
-	return &Runner{config: c, client: c.Client}, nil
+	return &Runner{config: c, client: c.Client, probe: health.NewProbe()}, nil
 }
 
 const (
@@ -120,7 +122,7 @@ func (r *Runner) Start(step Step, start time.Time) *Run {
 	defer r.mu.Unlock()
 	x := &Run{
 		step: step, start: start.Add(step.WarmUp), timeout: r.config.Timeout,
-		runner: r, source: r.config.Source, opened: r.opened,
+		runner: r, source: r.config.Source, dialed: r.dialed,
 		halt: make(chan struct{}), done: make(chan struct{}),
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
@@ -167,7 +169,7 @@ func (x *Run) connect() {
 func (r *Runner) finished() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.opened = r.client.Opened()
+	r.dialed = r.dials()
 }
 
 // Close closes all connections.

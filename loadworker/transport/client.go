@@ -12,6 +12,9 @@ type Client interface {
 	NewLine() Line
 	// Opened is how many connections were opened for requests so far.
 	Opened() int64
+	// Exhausted is how many attempts to connect failed so far because this process
+	// had no descriptor, or this address no port, left.
+	Exhausted() (descriptors, ports int64)
 	// Name says in results which client it was: "http1", "net/http HTTP/2", …
 	Name() string
 }

@@ -23,8 +23,10 @@ type Dialer struct {
 	policy   Policy
 	resolver *resolver
 
-	opened atomic.Int64
-	turn   atomic.Uint32
+	opened      atomic.Int64
+	descriptors atomic.Int64 // attempts that found none left
+	ports       atomic.Int64 // the same
+	turn        atomic.Uint32
 }
 
 // Config is what a Dialer needs to know.
@@ -107,10 +109,27 @@ func tlsConfig(base *tls.Config, host string, http2 bool) *tls.Config {
 // Opened is how many connections were opened for requests so far.
 func (d *Dialer) Opened() int64 { return d.opened.Load() }
 
+// Exhausted is how many attempts to connect failed for want of a descriptor or a
+// local port.
+func (d *Dialer) Exhausted() (descriptors, ports int64) {
+	return d.descriptors.Load(), d.ports.Load()
+}
+
+// exhausted counts an attempt that failed for want of either.
+func (d *Dialer) exhausted(err error) {
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		d.descriptors.Add(1)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		d.ports.Add(1)
+	}
+}
+
 // Addresses is what the target's host resolves to.
 func (d *Dialer) Addresses(ctx context.Context) ([]netip.Addr, error) {
 	addrs, err := d.resolver.resolve(ctx)
 	if err != nil {
+		d.exhausted(err)
 		return nil, &Error{Phase: Resolving, Err: err}
 	}
 	return addrs, nil
@@ -136,6 +155,7 @@ func (d *Dialer) open(ctx context.Context, wrap func(net.Conn) net.Conn) (net.Co
 		if dialErr == nil {
 			return d.secure(ctx, wrap(conn))
 		}
+		d.exhausted(dialErr)
 		if err == nil {
 			err = dialErr
 		}

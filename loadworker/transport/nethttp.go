@@ -60,6 +60,10 @@ func (n *NetHTTP) NewLine() Line { return &netLine{client: n} }
 // Opened is how many connections were opened for requests so far.
 func (n *NetHTTP) Opened() int64 { return n.dialer.Opened() }
 
+// Exhausted is how many attempts to connect failed for want of a descriptor or a
+// local port.
+func (n *NetHTTP) Exhausted() (descriptors, ports int64) { return n.dialer.Exhausted() }
+
 // Name is that of net/http and the protocol.
 func (n *NetHTTP) Name() string { return n.name }
 

@@ -23,6 +23,10 @@ func (o OneShot) NewLine() Line { return &oneShot{Line: o.client.NewLine(), http
 // Opened is how many connections were opened for requests so far.
 func (o OneShot) Opened() int64 { return o.client.Opened() }
 
+// Exhausted is how many attempts to connect failed for want of a descriptor or a
+// local port.
+func (o OneShot) Exhausted() (descriptors, ports int64) { return o.client.Exhausted() }
+
 // Name is that of the client, and what is different.
 func (o OneShot) Name() string { return o.client.Name() + ", no keep-alive" }
 

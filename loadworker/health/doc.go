@@ -1,0 +1,9 @@
+// Package health measures how the worker itself fares, since a generator that is
+// held back measures itself instead of the target: processor time used, time that
+// the control group held it back, pauses of the garbage collector.
+//
+// A Sample is what the system says at an instant; two of them make a
+// measure.Health. What is read from files is parsed by pure functions.
+//
+// It imports package measure, and nothing else of ours.
+package health

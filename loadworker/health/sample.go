@@ -1,0 +1,96 @@
+package health
+
+import (
+	"math"
+	"os"
+	"runtime/metrics"
+	"slices"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// Probe asks the system. The zero value knows of no control group.
+type Probe struct {
+	statFile string // cpu.stat; empty: none
+}
+
+// NewProbe finds the control group of this process, if there is one that bounds
+// its processor time.
+func NewProbe() Probe {
+	groups, _ := os.ReadFile(groupsFile) // there is none: nothing is throttled
+	mounts, _ := os.ReadFile(mountsFile)
+	for _, file := range statFiles(string(groups), string(mounts)) {
+		if _, ok := readThrottled(file); ok {
+			return Probe{statFile: file}
+		}
+	}
+	return Probe{}
+}
+
+func readThrottled(file string) (time.Duration, bool) {
+	stat, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	return throttled(string(stat))
+}
+
+// Sample is what the system says at an instant: all of it grows.
+type Sample struct {
+	cpu, throttled time.Duration
+	pauses         pauses
+}
+
+// Sample takes a sample.
+func (p Probe) Sample() Sample {
+	s := Sample{cpu: processorTime(), pauses: gcPauses()}
+	if p.statFile != "" {
+		s.throttled, _ = readThrottled(p.statFile)
+	}
+	return s
+}
+
+// Since is what happened between two samples.
+func (s Sample) Since(before Sample) measure.Health {
+	return measure.Health{
+		CPU:          max(0, s.cpu-before.cpu),
+		CPUThrottled: max(0, s.throttled-before.throttled),
+		GCPauseMax:   s.pauses.longestSince(before.pauses),
+	}
+}
+
+// pauses are the pauses of the garbage collector: how many were as long as a
+// bucket says.
+type pauses struct {
+	counts  []uint64
+	buckets []float64 // bounds in seconds, one more than counts
+}
+
+const pausesMetric = "/sched/pauses/total/gc:seconds"
+
+func gcPauses() pauses {
+	sample := []metrics.Sample{{Name: pausesMetric}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindFloat64Histogram {
+		return pauses{}
+	}
+	h := sample[0].Value.Float64Histogram()
+	return pauses{counts: slices.Clone(h.Counts), buckets: h.Buckets}
+}
+
+// longestSince is the upper bound of the longest pause since then, 0 if there was
+// none. The last bucket has no upper bound; its lower one is told.
+func (p pauses) longestSince(before pauses) time.Duration {
+	for i := len(p.counts) - 1; i >= 0; i-- {
+		if i < len(before.counts) && p.counts[i] <= before.counts[i] || p.counts[i] == 0 {
+			continue
+		}
+		bound := p.buckets[i+1]
+		if math.IsInf(bound, 1) {
+			bound = p.buckets[i]
+		}
+		return time.Duration(bound * float64(time.Second))
+	}
+	return 0
+}

@@ -1,0 +1,86 @@
+package health
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+func TestLongestPause(t *testing.T) {
+	buckets := []float64{0, 0.001, 0.01, math.Inf(1)}
+	at := func(counts ...uint64) pauses { return pauses{counts: counts, buckets: buckets} }
+	tests := map[string]struct {
+		before, now pauses
+		want        time.Duration
+	}{
+		"none":                       {at(3, 1, 0), at(3, 1, 0), 0},
+		"a short one":                {at(3, 1, 0), at(4, 1, 0), time.Millisecond},
+		"the longest of several":     {at(3, 1, 0), at(9, 2, 0), 10 * time.Millisecond},
+		"one without an upper bound": {at(3, 1, 0), at(3, 1, 1), 10 * time.Millisecond},
+		"since the beginning":        {pauses{}, at(1, 0, 0), time.Millisecond},
+		"nothing is known":           {pauses{}, pauses{}, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tt.now.longestSince(tt.before); got != tt.want {
+				t.Errorf("longest pause %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSince(t *testing.T) {
+	before := Sample{cpu: time.Second, throttled: 2 * time.Second}
+	got := Sample{cpu: 4 * time.Second, throttled: 2500 * time.Millisecond}.Since(before)
+	want := measure.Health{CPU: 3 * time.Second, CPUThrottled: 500 * time.Millisecond}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("health (-want +got):\n%s", diff)
+	}
+	// A control group that was made anew counts from 0.
+	if got := (Sample{}).Since(before); got != (measure.Health{}) {
+		t.Errorf("backwards: %+v, want nothing", got)
+	}
+}
+
+func TestProbeReadsTheGroup(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cpu.stat")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := Probe{statFile: file}
+	write("throttled_usec 1000\n")
+	before := p.Sample()
+	write("throttled_usec 4000\n")
+	if got := p.Sample().Since(before).CPUThrottled; got != 3*time.Millisecond {
+		t.Errorf("throttled for %v, want 3ms", got)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Sample().Since(before).CPUThrottled; got != 0 {
+		t.Errorf("throttled for %v without a file to read", got)
+	}
+}
+
+// The system's own figures: work takes processor time, and a collection pauses.
+func TestSampleOfThisProcess(t *testing.T) {
+	p := NewProbe()
+	before := p.Sample()
+	var got measure.Health
+	for deadline := time.Now().Add(30 * time.Second); got.CPU == 0 || got.GCPauseMax == 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("after 30 s of work: %+v, want processor time and a pause", got)
+		}
+		runtime.GC()
+		got = p.Sample().Since(before)
+	}
+}
