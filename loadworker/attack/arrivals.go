@@ -113,7 +113,7 @@ func (a *arrivals) drive(x *Run) {
 // target is the same for every hit: the round tripper renders the request, since
 // only it knows the number of the hit.
 func target(t *vegeta.Target) error {
-	t.Method, t.URL = http.MethodGet, "http://target/"
+	t.Method, t.URL = http.MethodGet, "http://t/"
 	return nil
 }
 
@@ -136,14 +136,16 @@ func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
 		}
 	}
 	due := p.arrivals.schedule.Due(int64(hits))
-	if due >= p.arrivals.duration || p.run.elapsed() >= p.run.closes()+grace {
+	now := p.run.elapsed()
+	if due >= p.arrivals.duration || now >= p.run.closes()+grace || p.run.stopped.Load() {
 		return 0, true
 	}
-	if p.run.elapsed() < due {
-		// The hit before goes first: its goroutine is ready, but a thread that
-		// sleeps keeps its processor until the runtime notices.
-		runtime.Gosched()
+	if due <= now {
+		return 0, false
 	}
+	// The hit before goes first: its goroutine is ready, but a thread that sleeps
+	// keeps its processor until the runtime notices.
+	runtime.Gosched()
 	return 0, !pace.Wait(p.run.start.Add(due), p.run.halt, p.sleep)
 }
 

@@ -231,12 +231,12 @@ func TestBurstIsCutAtItsLimit(t *testing.T) {
 	handle, _ := hold(t)
 	o := newOracle(t, handle)
 	r := newTestRunner(t, setup{url: o.URL})
-	got := drive(t, r, usersStep(3, Burst{Requests: 4, Limit: 100 * time.Millisecond}))
+	got := drive(t, r, usersStep(3, Burst{Requests: 4, Limit: 500 * time.Millisecond}))
 	if diff := cmp.Diff(map[string]int64{"unfinished": 3}, outcomes(total(t, got))); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
-	if got.Due != 12 || got.Unsent != 9 || got.Window != 100*time.Millisecond {
-		t.Errorf("due %d, unsent %d, window %v; want 12, 9, 100ms", got.Due, got.Unsent, got.Window)
+	if got.Due != 12 || got.Unsent != 9 || got.Window != 500*time.Millisecond {
+		t.Errorf("due %d, unsent %d, window %v; want 12, 9, 500ms", got.Due, got.Unsent, got.Window)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -27,8 +28,10 @@ type Conn struct {
 	drain   func(fd uintptr) bool // what raw is given: an allocation saved
 	used    time.Time             // when the last request was sent
 
-	intake intake
-	err    error // of drain
+	request *Request // to be sent
+	rest    []byte   // of the request, when there was no room for it
+	intake  intake
+	err     error // of drain
 
 	mu     sync.Mutex
 	shared net.Conn // what Interrupt acts on; net, but for a moment
@@ -52,7 +55,7 @@ func (d *Dialer) Name() string { return "http1" }
 // NewConn returns a closed connection, which opens at its first use.
 func (d *Dialer) NewConn() *Conn {
 	c := &Conn{dialer: d}
-	c.drain = c.readable
+	c.drain = c.turn
 	return c
 }
 
@@ -67,12 +70,9 @@ func (c *Conn) Do(ctx context.Context, r *Request, deadline time.Time) (Response
 		return Response{}, c.failed(ErrCut)
 	}
 	c.used = now
-	if err := c.write(r, deadline); err != nil {
-		return Response{}, c.failed(&Error{Phase: Writing, Err: err})
-	}
 	c.intake.begin(r)
-	if err := c.read(deadline); err != nil {
-		return Response{}, c.failed(&Error{Phase: Reading, Err: err})
+	if err := c.exchange(r, deadline); err != nil {
+		return Response{}, c.failed(err)
 	}
 	if !c.intake.reusable() {
 		c.Close()
@@ -80,54 +80,84 @@ func (c *Conn) Do(ctx context.Context, r *Request, deadline time.Time) (Response
 	return c.intake.parser.response(), nil
 }
 
-func (c *Conn) write(r *Request, deadline time.Time) error {
-	buffer := buffers.Get().(*buffer)
-	defer buffers.Put(buffer)
-	buffer.out = r.appendTo(buffer.out[:0], c.dialer.host, c.dialer.agent)
-	rest := buffer.out
-	for {
-		n, err := c.net.Write(rest)
-		if rest = rest[n:]; err == nil || !c.rearm(err, deadline) {
-			return err
-		}
-	}
-}
-
-// read reads one whole response, after any interim ones.
-func (c *Conn) read(deadline time.Time) error {
-	for {
-		err := c.readOnce()
-		if err == nil || !c.rearm(err, deadline) {
-			return err
-		}
-	}
-}
-
-func (c *Conn) readOnce() error {
+// exchange sends a request and reads the response.
+func (c *Conn) exchange(r *Request, deadline time.Time) error {
 	if c.raw == nil {
-		return c.readSecured()
+		return c.exchangeSecured(r)
 	}
-	if err := c.raw.Read(c.drain); err != nil {
-		return err
+	c.request, c.rest = r, nil
+	for {
+		// What drain finds is in c.err; what the runtime finds, a deadline, is not.
+		err := c.raw.Read(c.drain)
+		switch {
+		case err == nil && len(c.rest) > 0:
+			if err := c.writeRest(deadline); err != nil {
+				return &Error{Phase: Writing, Err: err}
+			}
+		case err == nil:
+			return c.err
+		case !c.rearm(err, deadline):
+			return &Error{Phase: Reading, Err: err}
+		}
 	}
-	return c.err
 }
 
-// readable reads what is there. It returns false to be called again when there
-// is more.
-func (c *Conn) readable(fd uintptr) bool {
+// turn sends the request, then reads what is there; it returns false to be
+// called again when there is more. It sends within the wait for the response,
+// which so cannot be missed: to look for one that cannot have come yet would
+// cost a system call.
+func (c *Conn) turn(fd uintptr) bool {
 	buffer := buffers.Get().(*buffer)
 	defer buffers.Put(buffer)
+	if r := c.request; r != nil {
+		c.request = nil
+		buffer.out = r.appendTo(buffer.out[:0], c.dialer.host, c.dialer.agent)
+		return !c.sent(buffer.out, int32(fd))
+	}
 	for {
-		n, err := readFD(fd, buffer.in[:])
-		if errors.Is(err, syscall.EAGAIN) {
+		n, err := readNow(int32(fd), buffer.in[:])
+		if err == syscall.EAGAIN { // as it is: errors.Is costs as much as a lock
 			return false
 		}
 		// A read that did not fill the buffer is followed by another all the same:
 		// the end of the connection may have come with the bytes, and would not
 		// be told of twice.
-		if c.err = c.feed(buffer.in[:n], err); c.err != nil || c.intake.parser.done() {
+		if err == nil {
+			err = c.intake.feed(buffer.in[:n])
+		}
+		if err != nil {
+			c.err = &Error{Phase: Reading, Err: err}
 			return true
+		}
+		if c.intake.parser.done() {
+			c.err = nil
+			return true
+		}
+	}
+}
+
+// sent says that all of a request was sent; if not, c.err says why, or there is
+// a rest.
+func (c *Conn) sent(out []byte, fd int32) bool {
+	n, err := writeNow(fd, out)
+	if err != nil && err != syscall.EAGAIN {
+		c.err = &Error{Phase: Writing, Err: err}
+		return false
+	}
+	if n < len(out) {
+		c.rest = slices.Clone(out[n:])
+		return false
+	}
+	return true
+}
+
+// writeRest writes the rest of a large request, as there is room.
+func (c *Conn) writeRest(deadline time.Time) error {
+	for {
+		n, err := c.net.Write(c.rest)
+		if c.rest = c.rest[n:]; err == nil || !c.rearm(err, deadline) {
+			c.rest = nil
+			return err
 		}
 	}
 }
@@ -136,23 +166,22 @@ func (c *Conn) readable(fd uintptr) bool {
 // many times that.
 const securedBuffer = 4 << 10
 
-func (c *Conn) readSecured() error {
+func (c *Conn) exchangeSecured(r *Request) error {
+	if _, err := c.net.Write(r.appendTo(nil, c.dialer.host, c.dialer.agent)); err != nil {
+		return &Error{Phase: Writing, Err: err}
+	}
 	for {
 		n, err := c.net.Read(c.secured)
 		if n > 0 || errors.Is(err, io.EOF) {
-			err = nil // an error that came with bytes comes again
+			err = c.intake.feed(c.secured[:n]) // an error that came with bytes comes again
 		}
-		if err := c.feed(c.secured[:n], err); err != nil || c.intake.parser.done() {
-			return err
+		if err != nil {
+			return &Error{Phase: Reading, Err: err}
+		}
+		if c.intake.parser.done() {
+			return nil
 		}
 	}
-}
-
-func (c *Conn) feed(in []byte, err error) error {
-	if err != nil {
-		return err
-	}
-	return c.intake.feed(in)
 }
 
 // Alive says whether the connection is open, here and on the other side.

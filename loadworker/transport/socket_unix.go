@@ -47,13 +47,3 @@ func rawConn(conn net.Conn) syscall.RawConn {
 	}
 	return raw
 }
-
-// readFD reads what is there without waiting.
-func readFD(fd uintptr, b []byte) (int, error) {
-	for {
-		n, err := syscall.Read(int(fd), b)
-		if err != syscall.EINTR {
-			return max(n, 0), err
-		}
-	}
-}

@@ -1,11 +1,12 @@
-//go:build race
+//go:build unix && (race || !linux)
 
 package transport
 
 import "syscall"
 
-// Package syscall tells the race detector that a request comes before its
-// response, on which tests build whose server is in the same process.
+// This is for all systems, and with the race detector for Linux, too: package
+// syscall tells it that a request comes before its response, on which tests
+// build whose server is in the same process.
 
 func readNow(fd int32, b []byte) (int, error)  { return transfer(syscall.Read, fd, b) }
 func writeNow(fd int32, b []byte) (int, error) { return transfer(syscall.Write, fd, b) }
