@@ -37,7 +37,10 @@ Exit code: 0 when the run is finished; 1 when the worker ended before that, for
 example by SIGTERM (it then sends what it measured so far); 2 when it was not
 told what it needs.
 
-Logs are JSON lines on standard error.
+Logs are JSON lines on standard error. When a step has ended, one holds a copy of
+its result: due, sent, and the response times of all requests as histogram
+(HdrHistogram V2, compressed, base64). The error that the worker ends with is
+written to --termination-log too, where the operator reads it.
 
 Flags:
 `
@@ -47,12 +50,13 @@ func main() {
 }
 
 func run(args []string, getenv func(string) string, stderr io.Writer) int {
-	config, err := configure(args, getenv, stderr)
+	config, lastWords, err := configure(args, getenv, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "loadworker:", err)
+		lastWords.write(err)
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
@@ -61,13 +65,14 @@ func run(args []string, getenv func(string) string, stderr io.Writer) int {
 	config.Log.Info("loadworker begins", "version", config.Version, "coordinator", config.Coordinator)
 	if err := session.Run(ctx, config); err != nil {
 		config.Log.Error("loadworker ends", "error", err.Error())
+		lastWords.write(err)
 		return 1
 	}
 	return 0
 }
 
 // configure reads the flags and, for those that are absent, the environment.
-func configure(args []string, getenv func(string) string, stderr io.Writer) (session.Config, error) {
+func configure(args []string, getenv func(string) string, stderr io.Writer) (session.Config, terminationLog, error) {
 	flags := flag.NewFlagSet("loadworker", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
@@ -79,18 +84,19 @@ func configure(args []string, getenv func(string) string, stderr io.Writer) (ses
 	tokenFile := flags.String("token-file", getenv("LOADTEST_TOKEN_FILE"), "`file` with the token; read again at each connection")
 	runID := flags.String("run", getenv("LOADTEST_RUN"), "`UID` of the LoadTest")
 	worker := flags.String("worker", getenv("JOB_COMPLETION_INDEX"), "`number` of this worker, from 0")
+	lastWords := flags.String("termination-log", "/dev/termination-log", "`file` for the error that the worker ends with, if it is there")
 	if err := flags.Parse(args); err != nil {
-		return session.Config{}, err
+		return session.Config{}, terminationLog(*lastWords), err
 	}
 	c := session.Config{Coordinator: *coordinator, TokenFile: *tokenFile, Run: *runID, Version: buildVersion()}
 	if flags.NArg() > 0 {
-		return c, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
+		return c, terminationLog(*lastWords), fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
 	}
 	var err error
 	if c.CA, err = readCA(*caFile, getenv); err != nil {
-		return c, err
+		return c, terminationLog(*lastWords), err
 	}
-	return c, errors.Join(
+	return c, terminationLog(*lastWords), errors.Join(
 		needed(c.Coordinator, "LOADTEST_COORDINATOR", "--coordinator"),
 		needed(c.TokenFile, "LOADTEST_TOKEN_FILE", "--token-file"),
 		needed(c.Run, "LOADTEST_RUN", "--run"),

@@ -45,7 +45,7 @@ func TestConfigure(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			env := complete()
-			got, err := configure(tt.args, func(k string) string { return env[k] }, &bytes.Buffer{})
+			got, _, err := configure(tt.args, func(k string) string { return env[k] }, &bytes.Buffer{})
 			if err != nil {
 				t.Fatal(err)
 			}

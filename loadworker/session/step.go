@@ -66,21 +66,39 @@ func (w *worker) snapshot(final bool) {
 	if w.run == nil {
 		return
 	}
-	s, err := w.measure(final)
+	step, s, err := w.measure(final)
 	if err != nil {
 		w.log.Error("snapshot", "step", w.run.Step().Index, "error", err.Error())
 		return
 	}
 	if final {
 		w.finals[s.GetStep()] = s
+		w.copyToLog(s.GetStep(), step)
 	}
 	w.saySnapshot(s)
 }
 
-func (w *worker) measure(final bool) (*workerv1.Snapshot, error) {
+// copyToLog leaves a copy of the result where it outlives both the worker and the
+// operator: how many were due and sent, and the response times of all requests,
+// as HdrHistogram V2, compressed, base64.
+func (w *worker) copyToLog(index int32, step *measure.Step) {
+	total, err := step.Total()
+	if err != nil {
+		w.log.Error("step ended", "step", index, "error", err.Error())
+		return
+	}
+	histogram, err := total.Response.Encode()
+	if err != nil {
+		w.log.Error("step ended", "step", index, "error", err.Error())
+		return
+	}
+	w.log.Info("step ended", "step", index, "due", step.Due, "sent", total.Sent, "histogram", histogram)
+}
+
+func (w *worker) measure(final bool) (*measure.Step, *workerv1.Snapshot, error) {
 	step, err := w.run.Snapshot()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// When it began is translated once: it must not change with the clock.
 	if began, ok := w.run.Began(); ok && w.startedAt.IsZero() {
@@ -90,10 +108,10 @@ func (w *worker) measure(final bool) (*workerv1.Snapshot, error) {
 	step.ClockError = w.clock.bound(time.Now())
 	m, err := wire.FromStep(step)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	w.sequence++
-	return &workerv1.Snapshot{Step: w.run.Step().Index, Sequence: w.sequence, Final: final, Measurement: m}, nil
+	return step, &workerv1.Snapshot{Step: w.run.Step().Index, Sequence: w.sequence, Final: final, Measurement: m}, nil
 }
 
 // finishStep keeps the final snapshot of a step that is over, and opens the
@@ -102,7 +120,6 @@ func (w *worker) finishStep(ctx context.Context) {
 	w.snapshot(true)
 	index := w.run.Step().Index
 	w.run, w.ended = nil, index+1
-	w.log.Info("step ended", "step", index)
 	next, ok := w.plan.after(index)
 	if !ok || w.leaving {
 		return

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// What the log holds of a step is what the snapshot holds.
+func TestTheLogHasACopyOfTheResult(t *testing.T) {
+	var log bytes.Buffer
+	server := newTarget(t, nil)
+	c := startCoordinator(t)
+	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	s := c.hello(t)
+	s.say(t, assign(assignment(server.URL, burst(0, 3, 7), burst(2, 2, 2))))
+	c.ready(t)
+	var results []*measure.Step
+	for _, step := range []int32{0, 2} {
+		s.say(t, start(step, 0))
+		_, got := c.final(t, step)
+		results = append(results, got)
+	}
+	s.say(t, finish())
+	w.ends(t, nil)
+
+	type line struct {
+		Level, Msg, Histogram string
+		Step                  int32
+		Due, Sent             int64
+	}
+	var found []line
+	for text := range bytes.Lines(log.Bytes()) {
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if l.Msg == "step ended" {
+			found = append(found, l)
+		}
+	}
+	if len(found) != 2 || found[0].Step != 0 || found[1].Step != 2 {
+		t.Fatalf("lines %+v, want one for each step", found)
+	}
+	for i, l := range found {
+		total, err := results[i].Total()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := measure.Decode(l.Histogram, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Level != "INFO" || l.Due != results[i].Due || l.Sent != total.Sent || h.Count() != total.Response.Count() || h.Max() != total.Response.Max() {
+			t.Errorf("%+v with %d times up to %v; the result has %d due, %d sent, %d times up to %v",
+				l, h.Count(), h.Max(), results[i].Due, total.Sent, total.Response.Count(), total.Response.Max())
+		}
+	}
+}
