@@ -45,6 +45,13 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
+// count is how many codes were created, and how many reads were of another.
+func (s *shop) count() (created, wrong int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.codes), s.wrong
+}
+
 // shopping seeds some of 60 codes and reads them.
 func shopping(url string, count int64, steps ...*workerv1.Step) *workerv1.Assignment {
 	a := assignment(url, steps...)
@@ -73,8 +80,8 @@ func TestSetupIsNoPartOfTheResult(t *testing.T) {
 	}
 	c.ready(t)
 	warm := server.served.Load()
-	if len(server.codes) != 30 || warm <= 30 {
-		t.Errorf("%d codes were created, %d requests served; want 30 and the warm-up", len(server.codes), warm)
+	if created, _ := server.count(); created != 30 || warm <= 30 {
+		t.Errorf("%d codes were created, %d requests served; want 30 and the warm-up", created, warm)
 	}
 	s.say(t, start(0, 20*time.Millisecond))
 	_, got := c.final(t, 0)
@@ -82,10 +89,11 @@ func TestSetupIsNoPartOfTheResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if total.Sent != 60 || total.Outcomes[measure.Success] != 60 || server.wrong != 0 {
-		t.Errorf("sent %d, %d successes, %d codes unknown to the server; want 60 that it knows", total.Sent, total.Outcomes[measure.Success], server.wrong)
+	if _, wrong := server.count(); total.Sent != 60 || total.Outcomes[measure.Success] != 60 || wrong != 0 {
+		t.Errorf("sent %d, %d successes, %d codes unknown to the server; want 60 that it knows", total.Sent, total.Outcomes[measure.Success], wrong)
 	}
-	if n := server.served.Load() - warm; n != 60 || got.ConnectionsOpened != 3 {
+	// The server may see the last request of each of the warm-up's three lines late.
+	if n := server.served.Load() - warm; n < 60 || n > 63 || got.ConnectionsOpened != 3 {
 		t.Errorf("%d served in the step on %d connections, want 60 on 3", n, got.ConnectionsOpened)
 	}
 	s.say(t, finish())

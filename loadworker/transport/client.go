@@ -6,7 +6,7 @@ import (
 )
 
 // Client is a way to send requests to one target. There are two: one of our own
-// for HTTP/1.1 over plain TCP, which costs a fifth, and net/http's for all else.
+// for HTTP/1.1, and net/http's for HTTP/2.
 type Client interface {
 	// NewLine returns a line that is not open yet.
 	NewLine() Line

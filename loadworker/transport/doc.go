@@ -1,16 +1,22 @@
-// Package transport puts a request on a connection and reads the response:
-// plain HTTP/1.1 over TCP or TLS, one request at a time, nothing hidden.
+// Package transport puts a request on a connection and reads the response, one
+// request at a time, nothing hidden. A Client makes lines, of which each is one
+// connection. There are two, and the target decides which is used:
 //
-// It is a client of its own because a load generator must know what net/http's
-// keeps to itself: when a connection was opened, in which phase a request
-// failed, and that it was sent exactly once. net/http replays a request whose
-// idle connection was closed meanwhile; here an idle connection is looked at
-// before it is used, and what fails after that is an outcome. The parsing of
-// responses is net/http's.
+//	Dialer  HTTP/1.1, plain or over TLS: a client of our own
+//	  ├─ Policy (which addresses), resolver (cached), counts of what was opened
+//	  ├─ Conn ── a line for a goroutine
+//	  └─ Loop ── many connections on one thread, plain only
+//	NetHTTP HTTP/2, by ALPN or by prior knowledge: net/http without its pool,
+//	        over connections of the Dialer
+//	OneShot either of them, with a connection for each request
 //
-//	Dialer ── policy (which addresses), Resolver (cached), count of opened
-//	  └─ Conn ── Do: dial if needed, write, read the whole response
-//	      └─ *Error ── phase and cause; Classify makes an outcome of it
+//	*Error ── phase and cause; Classify makes an outcome of it, the same for all
+//
+// The first exists because a load generator must know what net/http keeps to
+// itself: when a connection was opened, in which phase a request failed, and that
+// it was sent exactly once. net/http's pool replays a request whose idle
+// connection was closed meanwhile; here an idle connection is looked at before it
+// is used, and what fails after that is an outcome.
 //
 // It imports package measure for the outcomes, and nothing else of ours.
 package transport
