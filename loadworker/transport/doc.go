@@ -4,8 +4,9 @@
 //
 //	Dialer  HTTP/1.1, plain or over TLS: a client of our own
 //	  ├─ Policy (which addresses), resolver (cached), counts of what was opened
-//	  ├─ Conn ── a line for a goroutine
-//	  └─ Loop ── many connections on one thread, plain only
+//	  ├─ Conn ── a line for a goroutine: write, read the whole response
+//	  ├─ Loop ── the same for thousands of Wires, from one thread (Linux, plain)
+//	  └─ parser ── of both: takes bytes as they come, holds none
 //	NetHTTP HTTP/2, by ALPN or by prior knowledge: net/http without its pool,
 //	        over connections of the Dialer
 //	OneShot either of them, with a connection for each request
