@@ -5,7 +5,8 @@
 //	  └─ Run ── one step: start, window, drain, cut; a snapshot at any time
 //	      ├─ engine
 //	      │    arrivals: vegeta's Attacker; our pacer and round tripper
-//	      │    paced, closed, burst: a goroutine and a connection per user
+//	      │    paced, closed, burst: a connection per user, on event loops;
+//	      │      where there can be none, a goroutine per user, too
 //	      └─ recorder ── counts and histograms, in shards
 //
 // Vegeta has no notion of a user, keeps no due time, cannot be cancelled and

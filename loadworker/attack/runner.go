@@ -111,8 +111,8 @@ func (r *Runner) open(ctx context.Context, clients []*client) {
 }
 
 // openUntil is how long before its start a step stops opening connections: it
-// takes some 20 ms to start 10,000 users.
-const openUntil = 50 * time.Millisecond
+// takes some 30 ms to make 10,000 users of them, and more on a busy machine.
+const openUntil = 100 * time.Millisecond
 
 // Start runs a step, whose shares must have passed Check, at an instant. It
 // must not be called before the last run is done, and ends a Prepare only by

@@ -115,22 +115,20 @@ func (c *Conn) turn(fd uintptr) bool {
 		return !c.sent(buffer.out, int32(fd))
 	}
 	for {
-		n, err := readNow(int32(fd), buffer.in[:])
-		if err == syscall.EAGAIN { // as it is: errors.Is costs as much as a lock
+		n, errno := readNow(int32(fd), buffer.in[:])
+		if errno == syscall.EAGAIN {
 			return false
 		}
 		// A read that did not fill the buffer is followed by another all the same:
 		// the end of the connection may have come with the bytes, and would not
 		// be told of twice.
-		if err == nil {
-			err = c.intake.feed(buffer.in[:n])
-		}
-		if err != nil {
+		c.err = nil
+		if errno != 0 {
+			c.err = &Error{Phase: Reading, Err: errno}
+		} else if err := c.intake.feed(buffer.in[:n]); err != nil {
 			c.err = &Error{Phase: Reading, Err: err}
-			return true
 		}
-		if c.intake.parser.done() {
-			c.err = nil
+		if c.err != nil || c.intake.parser.done() {
 			return true
 		}
 	}
@@ -139,9 +137,9 @@ func (c *Conn) turn(fd uintptr) bool {
 // sent says that all of a request was sent; if not, c.err says why, or there is
 // a rest.
 func (c *Conn) sent(out []byte, fd int32) bool {
-	n, err := writeNow(fd, out)
-	if err != nil && err != syscall.EAGAIN {
-		c.err = &Error{Phase: Writing, Err: err}
+	n, errno := writeNow(fd, out)
+	if errno != 0 && errno != syscall.EAGAIN {
+		c.err = &Error{Phase: Writing, Err: errno}
 		return false
 	}
 	if n < len(out) {

@@ -197,9 +197,9 @@ func (l *Loop) woken() {
 }
 
 func (l *Loop) write(w *Wire, b []byte) {
-	n, err := writeNow(w.fd, b)
-	if err != nil && err != unix.EAGAIN {
-		l.fail(w, &Error{Phase: Writing, Err: err})
+	n, errno := writeNow(w.fd, b)
+	if errno != 0 && errno != unix.EAGAIN {
+		l.fail(w, &Error{Phase: Writing, Err: errno})
 		return
 	}
 	if n == len(b) {
@@ -212,18 +212,18 @@ func (l *Loop) write(w *Wire, b []byte) {
 // read reads what is there. closed says that the other side will send no more.
 func (l *Loop) read(w *Wire, closed bool) {
 	for {
-		n, err := readNow(w.fd, l.in)
+		n, errno := readNow(w.fd, l.in)
 		switch {
-		case err == unix.EAGAIN:
+		case errno == unix.EAGAIN:
 			return
 		case !w.busy: // it was closed, or bytes came that nobody asked for
 			l.shut(w)
 			return
-		case err != nil:
-			l.fail(w, &Error{Phase: Reading, Err: err})
+		case errno != 0:
+			l.fail(w, &Error{Phase: Reading, Err: errno})
 			return
 		}
-		if err = w.intake.feed(l.in[:n]); err != nil {
+		if err := w.intake.feed(l.in[:n]); err != nil {
 			l.fail(w, &Error{Phase: Reading, Err: err})
 			return
 		}

@@ -62,7 +62,7 @@ func TestLoopTakesAndReturnsConnections(t *testing.T) {
 	d := newTestDialer(t, Config{URL: scripted(t, stays(answers(empty, empty, empty)))})
 	c := d.NewConn()
 	defer c.Close()
-	do(t, c, 200)
+	do(t, c)
 	s := newLoopSender(t, d)
 	var w Wire
 	s.loop.Add(&w, c)
@@ -80,7 +80,7 @@ func TestLoopTakesAndReturnsConnections(t *testing.T) {
 	if !c.IsOpen() || w.open {
 		t.Errorf("the connection is open: %v, the wire: %v; want the connection only", c.IsOpen(), w.open)
 	}
-	do(t, c, 200)
+	do(t, c)
 	if d.Opened() != 1 {
 		t.Errorf("%d connections opened, want 1", d.Opened())
 	}

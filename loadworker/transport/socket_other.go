@@ -3,7 +3,6 @@
 package transport
 
 import (
-	"errors"
 	"net"
 	"syscall"
 )
@@ -14,5 +13,5 @@ func alive(net.Conn) bool { return true }
 // rawConn has no way to the socket on this system: it is read through net.
 func rawConn(net.Conn) syscall.RawConn { return nil }
 
-func readNow(int32, []byte) (int, error)  { return 0, errors.ErrUnsupported }
-func writeNow(int32, []byte) (int, error) { return 0, errors.ErrUnsupported }
+func readNow(int32, []byte) (int, syscall.Errno)  { return 0, syscall.EINVAL }
+func writeNow(int32, []byte) (int, syscall.Errno) { return 0, syscall.EINVAL }

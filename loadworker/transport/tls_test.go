@@ -30,7 +30,7 @@ func TestTLS(t *testing.T) {
 	c := d.NewConn()
 	defer c.Close()
 	for range 3 {
-		do(t, c, 200)
+		do(t, c)
 		c.used = time.Time{} // looks at the connection before the next
 	}
 	if n := d.Opened(); n != 1 || proto.Load() != "HTTP/1.1" {
