@@ -76,7 +76,7 @@ func (r *run) whyNotReady() wait {
 	worst, n := r.worstHindrance()
 	if n == 0 {
 		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonWaiting, until: r.until(),
-			message: fmt.Sprintf("%d of %s not ready yet.", desired-ready, workers(desired))}
+			message: fmt.Sprintf("%d of %s not ready yet.", desired-ready, workers(desired)) + r.progress()}
 	}
 	w := wait{status: metav1.ConditionFalse, reason: worst.reason, hopeless: worst.hopeless}
 	w.message = fmt.Sprintf("%d of %s: %s", n, workers(desired), sentence(worst.message))
@@ -84,6 +84,17 @@ func (r *run) whyNotReady() wait {
 		w.until = r.until()
 	}
 	return w
+}
+
+// progress is what the first worker that is busy getting ready says of it: with
+// a setup that takes minutes.
+func (r *run) progress() string {
+	for n, w := range r.seen.Workers {
+		if w.Connected && !w.Ready && w.Reason == "" && w.Message != "" {
+			return fmt.Sprintf(" Worker %d: %s", n, sentence(w.Message))
+		}
+	}
+	return ""
 }
 
 // hindrance is why one worker is not ready.

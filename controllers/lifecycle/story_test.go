@@ -72,6 +72,14 @@ var stories = map[string]func(*world){
 			x.Ready, x.Reason, x.Message = true, "", ""
 		})
 	},
+	"setup-takes-time": func(w *world) {
+		w.workers[0].refuses = [2]string{"", "setup: 1200 of 5000 requests sent"}
+		w.workers[0].busy = true
+		w.in(20*time.Second, func() {
+			x := w.workers[0]
+			x.Ready, x.Message = true, ""
+		})
+	},
 	"worker-dies": func(w *world) { w.workers[1].diesIn = 1500 * time.Millisecond },
 	"every-one-dies": func(w *world) {
 		for _, x := range w.workers {

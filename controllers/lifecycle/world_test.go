@@ -59,6 +59,8 @@ type worker struct {
 	stuck bool
 	// refuses has the worker connect and say that it is not ready.
 	refuses [2]string
+	// busy has the worker connect without being ready.
+	busy bool
 	// diesIn ends the pod so long after a step has begun; 0: never.
 	diesIn  time.Duration
 	step    int32
@@ -260,7 +262,7 @@ func (w *world) boot(i int) {
 			return
 		}
 		x.Connected, x.LastSeen = true, w.now
-		x.Ready = x.refuses[0] == ""
+		x.Ready = x.refuses[0] == "" && !x.busy
 		x.Reason, x.Message = x.refuses[0], x.refuses[1]
 	})
 }
