@@ -30,6 +30,10 @@ func install(ctx context.Context) error {
 	if err := connect(); err != nil {
 		return err
 	}
+	// Helm installs the CRDs of a chart, and never upgrades them.
+	if _, err := command(ctx, "kubectl", "apply", "--server-side", "--force-conflicts", "-f", "../../charts/loadtest-operator/crds"); err != nil {
+		return err
+	}
 	_, err := command(ctx, "helm", "upgrade", "--install", "loadtest-operator", "../../charts/loadtest-operator",
 		"--namespace", operatorNamespace, "--create-namespace",
 		"--values", "../../charts/loadtest-operator/values-local.yaml",
