@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -130,7 +129,7 @@ var _ vegeta.Pacer = (*pacer)(nil)
 // Pace is called by the dispatcher's goroutine only.
 func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
 	if p.sleep == nil {
-		p.sleep = pace.Shared()
+		p.sleep = pace.Precise()
 		if !p.run.await(p.sleep) {
 			return 0, true
 		}
@@ -143,9 +142,6 @@ func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
 	if due <= now {
 		return 0, false
 	}
-	// The hit before goes first: its goroutine is ready, but a thread that sleeps
-	// keeps its processor until the runtime notices.
-	runtime.Gosched()
 	return 0, !pace.Wait(p.run.start.Add(due), p.run.halt, p.sleep)
 }
 

@@ -30,8 +30,7 @@ func (u users) prepare(x *Run, b *source.Buffer, j, k int64) hit {
 
 // paced is users of which each has a schedule.
 //
-// One locked thread keeps the schedule of all of them and wakes whose turn it
-// is: 10,000 timers of the runtime would each be up to a millisecond late. The
+// One goroutine keeps the schedule of all of them and wakes whose turn it is: 10,000 timers of the runtime would each be up to a millisecond late. The
 // waking is a hint only. The user itself looks whether it is due, so that it is
 // never early and misses nothing when it was busy.
 type paced struct {
@@ -154,7 +153,7 @@ func (l *closed) drive(x *Run) {
 	for j := range l.share.Count {
 		group.Go(func() { l.user(x, j, gate) })
 	}
-	go func() { // the locked thread ends with its goroutine
+	go func() {
 		defer close(gate)
 		x.await(pace.Precise())
 	}()

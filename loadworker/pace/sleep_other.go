@@ -6,6 +6,3 @@ import "time"
 
 // Precise returns the best sleep there is on this system.
 func Precise() Sleep { return time.Sleep }
-
-// Shared returns the same.
-func Shared() Sleep { return time.Sleep }
