@@ -171,7 +171,7 @@ e2e: bin/helm bin/kustomize $(COMMANDS) cluster-ready ## Run the cluster tests, 
 
 .PHONY: test-cluster
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.
-	cluster build
+	cluster up --install && cluster down # installs what the test needs
 	go -C hack/cluster test -tags cluster -count=1 -timeout 10m ./test
 
 ##@ Measure
