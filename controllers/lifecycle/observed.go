@@ -58,9 +58,8 @@ type Worker struct {
 	// LastSeen is when the session last showed life; zero: never in this
 	// operator's life.
 	LastSeen time.Time
-	// Reported and Final say that a snapshot, and the last snapshot, of the
-	// running step are here.
-	Reported, Final bool
+	// Final says that the last snapshot of the running step is here.
+	Final bool
 }
 
 // StepReport is the merged measurement of the running step.

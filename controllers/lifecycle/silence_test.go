@@ -50,7 +50,7 @@ func TestWhatIsInNoResultMayHaveTakenTheTokens(t *testing.T) {
 			tc.edit(lt)
 			seen := lifecycle.Observed{
 				Job:     lifecycle.JobPresent,
-				Workers: []lifecycle.Worker{{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Reported: true}},
+				Workers: []lifecycle.Worker{{Pod: lifecycle.PodRunning, Connected: true, Ready: true}},
 				Step:    &lifecycle.StepReport{Step: int32(tc.step), Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)},
 			}
 			d := lifecycle.Decide(lt, plan.Policy{}, seen, lt.Status.Steps[tc.step].StartTime.Add(time.Second))

@@ -29,7 +29,7 @@ func (w *world) measure(i int, x *worker, untilStart time.Duration) {
 		return func() {
 			if alive() && !x.Final && w.lt.Status.CompletionTime == nil {
 				x.latest, x.until, x.LastSeen = w.measurement(x, elapsed, length), w.now, w.now
-				x.Reported, x.Final = true, final
+				x.Final = final
 			}
 		}
 	}

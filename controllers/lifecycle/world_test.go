@@ -272,7 +272,7 @@ func (w *world) directWorker(i int, x *worker, d lifecycle.Directive) {
 		return
 	}
 	if x.latest != nil && x.step < d.Acknowledged {
-		x.latest, x.Reported, x.Final = nil, false, false
+		x.latest, x.Final = nil, false
 	}
 	if s := d.Start; s != nil && x.step < s.Step {
 		x.step, x.started = s.Step, s.At

@@ -37,7 +37,7 @@ type plan struct {
 func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 	p := &plan{}
 	for _, s := range a.GetSteps() {
-		step := toStep(s)
+		step := StepOf(s)
 		if err := step.Check(); err != nil {
 			return nil, &refusal{reasonInvalidSpec, err}
 		}
@@ -92,7 +92,8 @@ func (p *plan) after(index int32) (next attack.Step, ok bool) {
 	return next, ok
 }
 
-func toStep(s *workerv1.Step) attack.Step {
+// StepOf is a step of an assignment as the engines take it.
+func StepOf(s *workerv1.Step) attack.Step {
 	return attack.Step{
 		Index: s.GetIndex(),
 		Share: toShare(s.GetShare()),

@@ -12,7 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 )
 
-func TestToStep(t *testing.T) {
+func TestStepOf(t *testing.T) {
 	share := &workerv1.Share{First: 1, Stride: 4, Count: 25}
 	tests := map[string]struct {
 		in   *workerv1.Step
@@ -44,8 +44,8 @@ func TestToStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tt.in.Index, tt.in.Share, tt.in.Total, tt.in.WarmUpNanos = 3, share, 100, 8e9
 			want := attack.Step{Index: 3, Share: pace.Share{First: 1, Stride: 4, Count: 25}, Total: 100, Load: tt.want, WarmUp: 8 * time.Second}
-			if diff := cmp.Diff(want, toStep(tt.in)); diff != "" {
-				t.Errorf("toStep (-want +got):\n%s", diff)
+			if diff := cmp.Diff(want, StepOf(tt.in)); diff != "" {
+				t.Errorf("StepOf (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
@@ -110,7 +111,7 @@ func (e experiment) run(t *testing.T) outcome {
 	o.start = groundtruth.Now() + int64(50*ms)
 	runs := make([]*attack.Run, len(runners))
 	for i, r := range runners {
-		runs[i] = r.Start(solo.Step(assignments[i].GetSteps()[0]), groundtruth.Instant(o.start))
+		runs[i] = r.Start(session.StepOf(assignments[i].GetSteps()[0]), groundtruth.Instant(o.start))
 	}
 	o.merged = collect(t, runs, len(lt.Spec.Requests))
 	o.judge(t, lt)
@@ -149,7 +150,7 @@ func (e experiment) employ(t *testing.T, a *workerv1.Assignment) *attack.Runner 
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Close)
-	step := solo.Step(a.GetSteps()[0])
+	step := session.StepOf(a.GetSteps()[0])
 	if err := step.Check(); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/solo"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
@@ -63,7 +64,7 @@ func run(stdin io.Reader, stdout io.Writer, connections int, opening time.Durati
 	defer runner.Close()
 	if steps := assignment.GetSteps(); len(steps) > 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), opening)
-		runner.Prepare(ctx, solo.Step(steps[0]))
+		runner.Prepare(ctx, session.StepOf(steps[0]))
 		cancel()
 	}
 	out := json.NewEncoder(stdout)
@@ -93,7 +94,7 @@ func obey(line string, assignment *workerv1.Assignment, runner *attack.Runner) (
 		if s.GetIndex() != index {
 			continue
 		}
-		step := solo.Step(s)
+		step := session.StepOf(s)
 		if err := step.Check(); err != nil {
 			return Answer{}, err
 		}

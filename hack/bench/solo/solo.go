@@ -6,7 +6,6 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -55,43 +54,4 @@ func toSource(a *workerv1.Assignment) source.Config {
 		c.Requests = append(c.Requests, request)
 	}
 	return c
-}
-
-// Step is a step of an assignment as a runner takes it.
-func Step(s *workerv1.Step) attack.Step {
-	share := s.GetShare()
-	return attack.Step{
-		Index: s.GetIndex(),
-		Share: pace.Share{First: share.GetFirst(), Stride: share.GetStride(), Count: share.GetCount()},
-		Total: s.GetTotal(),
-		Load:  toLoad(s),
-
-		WarmUp: time.Duration(s.GetWarmUpNanos()),
-	}
-}
-
-// toLoad returns nil, which Step.Check refuses, for another kind.
-func toLoad(s *workerv1.Step) attack.Load {
-	switch load := s.GetLoad().(type) {
-	case *workerv1.Step_PacedUsers:
-		return attack.PacedUsers{
-			Rate:     pace.Rate(load.PacedUsers.GetTotalRateMicros()),
-			Duration: time.Duration(load.PacedUsers.GetDurationNanos()),
-		}
-	case *workerv1.Step_ClosedUsers:
-		return attack.ClosedUsers{Duration: time.Duration(load.ClosedUsers.GetDurationNanos())}
-	case *workerv1.Step_Burst:
-		return attack.Burst{
-			Requests: int64(load.Burst.GetRequestsPerUser()),
-			Limit:    time.Duration(load.Burst.GetLimitNanos()),
-		}
-	case *workerv1.Step_Arrivals:
-		return attack.Arrivals{
-			Rate:     pace.Rate(load.Arrivals.GetTotalRateMicros()),
-			Duration: time.Duration(load.Arrivals.GetDurationNanos()),
-			End:      pace.Rate(load.Arrivals.GetEndRateMicros()),
-			Poisson:  load.Arrivals.GetPoisson(),
-		}
-	}
-	return nil
 }

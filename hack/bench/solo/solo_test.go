@@ -5,38 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
-
-func step(load *workerv1.Step) *workerv1.Step {
-	return &workerv1.Step{Index: 3, Total: 10, Share: &workerv1.Share{First: 1, Stride: 2, Count: 5}, Load: load.GetLoad(), WarmUpNanos: 6}
-}
-
-func TestStep(t *testing.T) {
-	tests := map[string]struct {
-		load *workerv1.Step
-		want attack.Load
-	}{
-		"paced":    {&workerv1.Step{Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 7, DurationNanos: 8}}}, attack.PacedUsers{Rate: 7, Duration: 8}},
-		"closed":   {&workerv1.Step{Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 8}}}, attack.ClosedUsers{Duration: 8}},
-		"burst":    {&workerv1.Step{Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 7, LimitNanos: 8}}}, attack.Burst{Requests: 7, Limit: 8}},
-		"arrivals": {&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 7, DurationNanos: 8, EndRateMicros: 9, Poisson: true}}}, attack.Arrivals{Rate: 7, Duration: 8, End: 9, Poisson: true}},
-		"none":     {&workerv1.Step{}, nil},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			want := attack.Step{Index: 3, Total: 10, Share: pace.Share{First: 1, Stride: 2, Count: 5}, Load: tt.want, WarmUp: 6}
-			if diff := cmp.Diff(want, Step(step(tt.load))); diff != "" {
-				t.Errorf("Step (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 func assignment(url, path string) *workerv1.Assignment {
 	return &workerv1.Assignment{
@@ -61,7 +33,7 @@ func TestNewRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Close)
-	x := r.Start(Step(&workerv1.Step{Total: 2, Share: &workerv1.Share{Stride: 1, Count: 2}, Load: &workerv1.Step_Burst{
+	x := r.Start(session.StepOf(&workerv1.Step{Total: 2, Share: &workerv1.Share{Stride: 1, Count: 2}, Load: &workerv1.Step_Burst{
 		Burst: &workerv1.Burst{RequestsPerUser: 1, LimitNanos: int64(time.Minute)},
 	}}), time.Now())
 	<-x.Done()
