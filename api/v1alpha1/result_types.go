@@ -185,6 +185,10 @@ type GeneratorStatus struct {
 	GCPauseMax *metav1.Duration `json:"gcPauseMax,omitempty"`
 	// connectionsOpened is how many connections were opened in the step.
 	ConnectionsOpened int64 `json:"connectionsOpened"`
+	// connectionsReused is how many requests went over a connection which had
+	// carried one before.
+	// +optional
+	ConnectionsReused int64 `json:"connectionsReused,omitempty"`
 	// descriptorsExhausted is how many attempts to connect failed because a worker
 	// had no file descriptor left.
 	// +optional

@@ -60,6 +60,7 @@ func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step
 		Healthy:              true,
 		CPUThrottled:         Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
 		ConnectionsOpened:    merged.ConnectionsOpened,
+		ConnectionsReused:    merged.Reused,
 		DescriptorsExhausted: health.DescriptorsExhausted,
 		PortsExhausted:       health.PortsExhausted,
 	}

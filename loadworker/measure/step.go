@@ -23,6 +23,9 @@ type Step struct {
 	Lateness *Histogram
 	// ConnectionsOpened is how many connections were opened.
 	ConnectionsOpened int64
+	// Reused is how many requests went over a connection which had carried one
+	// before.
+	Reused int64
 	// Clients are the audit ledgers by client, when the plan names a client header.
 	Clients map[string]*Ledger
 	// Untracked is how many requests had no ledger because there were too many clients.
@@ -141,6 +144,7 @@ func (s *Step) Merge(o *Step) error {
 	s.Due += o.Due
 	s.Unsent += o.Unsent
 	s.ConnectionsOpened += o.ConnectionsOpened
+	s.Reused += o.Reused
 	s.Untracked += o.Untracked
 	s.Health.merge(o.Health)
 	if s.Transport == "" || o.Transport != "" && o.Transport < s.Transport {

@@ -41,7 +41,7 @@ func randomStep(seed uint64) *Step {
 	s.Unsent = r.Int64N(10)
 	s.Due += s.Unsent
 	s.Lateness.Record(time.Duration(r.Int64N(int64(time.Second))))
-	s.ConnectionsOpened, s.Untracked = r.Int64N(9), r.Int64N(9)
+	s.ConnectionsOpened, s.Reused, s.Untracked = r.Int64N(9), r.Int64N(9), r.Int64N(9)
 	if r.IntN(4) > 0 {
 		s.FirstStart = time.Unix(r.Int64N(100), 0).UTC()
 		s.LastStart = s.FirstStart

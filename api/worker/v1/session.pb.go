@@ -2188,7 +2188,10 @@ type StepMeasurement struct {
 	Errors          []*ErrorSample   `protobuf:"bytes,11,rep,name=errors,proto3" json:"errors,omitempty"`
 	Health          *GeneratorHealth `protobuf:"bytes,12,opt,name=health,proto3" json:"health,omitempty"`
 	// transport names the client that was used: "http1", "net/http HTTP/2", …
-	Transport     string `protobuf:"bytes,13,opt,name=transport,proto3" json:"transport,omitempty"`
+	Transport string `protobuf:"bytes,13,opt,name=transport,proto3" json:"transport,omitempty"`
+	// reused is how many requests went over a connection which had carried one
+	// before.
+	Reused        int64 `protobuf:"varint,14,opt,name=reused,proto3" json:"reused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2312,6 +2315,13 @@ func (x *StepMeasurement) GetTransport() string {
 		return x.Transport
 	}
 	return ""
+}
+
+func (x *StepMeasurement) GetReused() int64 {
+	if x != nil {
+		return x.Reused
+	}
+	return 0
 }
 
 // GeneratorHealth is how a worker fared in a step.
@@ -2871,7 +2881,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
-	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\"\xb8\x05\n" +
+	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\"\xd0\x05\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
@@ -2886,7 +2896,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	" \x01(\x03R\x0fclockErrorNanos\x127\n" +
 	"\x06errors\x18\v \x03(\v2\x1f.loadtest.worker.v1.ErrorSampleR\x06errors\x12;\n" +
 	"\x06health\x18\f \x01(\v2#.loadtest.worker.v1.GeneratorHealthR\x06health\x12\x1c\n" +
-	"\ttransport\x18\r \x01(\tR\ttransport\x1aV\n" +
+	"\ttransport\x18\r \x01(\tR\ttransport\x12\x16\n" +
+	"\x06reused\x18\x0e \x01(\x03R\x06reused\x1aV\n" +
 	"\fClientsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
 	"\x05value\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.LedgerR\x05value:\x028\x01\"\xe9\x01\n" +

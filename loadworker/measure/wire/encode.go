@@ -19,6 +19,7 @@ func FromStep(s *measure.Step) (*workerv1.StepMeasurement, error) {
 		Due:               s.Due,
 		Unsent:            s.Unsent,
 		ConnectionsOpened: s.ConnectionsOpened,
+		Reused:            s.Reused,
 		Untracked:         s.Untracked,
 		StartUnixNanos:    fromTime(s.FirstStart),
 		WindowNanos:       int64(s.Window),

@@ -60,6 +60,7 @@ func TestToStepRefuses(t *testing.T) {
 		"due: 281474976710657 is more than 281474976710656":     func(m *message) { m.Due = maxCount + 1 },
 		"unsent: -1 is less than 0":                             func(m *message) { m.Unsent = -1 },
 		"connections_opened: -1 is less than 0":                 func(m *message) { m.ConnectionsOpened = -1 },
+		"reused: -1 is less than 0":                             func(m *message) { m.Reused = -1 },
 		"untracked: -1 is less than 0":                          func(m *message) { m.Untracked = -1 },
 		"start_unix_nanos: -1 is less than 0":                   func(m *message) { m.StartUnixNanos = -1 },
 		"window_nanos: -1 is less than 0":                       func(m *message) { m.WindowNanos = -1 },

@@ -27,7 +27,8 @@ func (randomStep) Generate(src *mathrand.Rand, size int) reflect.Value {
 	for i := range s.Requests {
 		randomRequest(rng, &s.Requests[i], s.Lateness, rng.IntN(10*size+1))
 	}
-	s.Due, s.Unsent, s.ConnectionsOpened, s.Untracked = rng.Int64N(1e6), rng.Int64N(1e6), rng.Int64N(1e6), rng.Int64N(1e6)
+	s.Due, s.Unsent, s.Untracked = rng.Int64N(1e6), rng.Int64N(1e6), rng.Int64N(1e6)
+	s.ConnectionsOpened, s.Reused = rng.Int64N(1e6), rng.Int64N(1e6)
 	s.Window, s.ClockError = time.Duration(rng.Int64N(1e12)), time.Duration(rng.Int64N(1e6))
 	if rng.IntN(10) > 0 {
 		s.FirstStart = time.Unix(0, 1+rng.Int64N(1<<60)).UTC()
