@@ -117,8 +117,10 @@ func TestTargetViolations(t *testing.T) {
 		"technology, sibling":        {importer: "targets/limiter/redis", imported: "targets/limiter/http", want: []string{"targets/limiter/redis imports targets/limiter/http: only a target's cmd may see several of its technologies"}},
 		"technology, below it":       {importer: "targets/limiter/redis", imported: "targets/limiter/redis/script"},
 		"cmd, technology":            {importer: "targets/limiter/cmd/limiter", imported: "targets/limiter/redis"},
-		"cmd, another target":        {importer: "targets/limiter/cmd/limiter", imported: "targets/store", want: []string{"targets/limiter/cmd/limiter imports targets/store: a target imports nothing but its own packages"}},
-		"a name that begins alike":   {importer: "targets/limiter/redis", imported: "targets/limiter2", want: []string{"targets/limiter/redis imports targets/limiter2: a target imports nothing but its own packages"}},
+		"cmd, another target":        {importer: "targets/limiter/cmd/limiter", imported: "targets/store", want: []string{"targets/limiter/cmd/limiter imports targets/store: a target imports nothing but its own packages and targets/internal"}},
+		"a name that begins alike":   {importer: "targets/limiter/redis", imported: "targets/limiter2", want: []string{"targets/limiter/redis imports targets/limiter2: a target imports nothing but its own packages and targets/internal"}},
+		"technology, shared":         {importer: "targets/limiter/redis", imported: "targets/internal/reply"},
+		"domain, shared":             {importer: "targets/limiter", imported: "targets/internal/reply", want: []string{"targets/limiter imports targets/internal/reply: a domain uses the standard library only"}},
 		"shared among tests, driver": {importer: "targets/internal/redistest", imported: "github.com/redis/go-redis/v9"},
 		"no target":                  {importer: "controllers/plan", imported: "loadworker/measure"},
 	}

@@ -133,7 +133,8 @@ func (r rule) chains(g graph, from string) [][]string {
 // targetViolations keeps the rule of the targets, whose packages are known by
 // their place: targets/NAME is a domain and uses the standard library only;
 // targets/NAME/TECHNOLOGY imports of ours its domain and no sibling;
-// targets/NAME/cmd wires them; and no target imports another.
+// targets/NAME/cmd wires them; no target imports another, and what they share
+// is in targets/internal.
 func targetViolations(g graph, standard func(importPath string) bool) []string {
 	var found []string
 	for _, p := range slices.Sorted(maps.Keys(g)) {
@@ -148,8 +149,8 @@ func targetViolations(g graph, standard func(importPath string) bool) []string {
 			switch {
 			case p == domain && !standard(imported):
 				found = append(found, fmt.Sprintf("%s imports %s: a domain uses the standard library only", p, imported))
-			case matches(everything, imported) && !own:
-				found = append(found, fmt.Sprintf("%s imports %s: a target imports nothing but its own packages", p, imported))
+			case matches(everything, imported) && !own && !matches([]string{"targets/internal/..."}, imported):
+				found = append(found, fmt.Sprintf("%s imports %s: a target imports nothing but its own packages and targets/internal", p, imported))
 			case own && imported != domain && !below && !matches([]string{domain + "/cmd/..."}, p):
 				found = append(found, fmt.Sprintf("%s imports %s: only a target's cmd may see several of its technologies", p, imported))
 			}

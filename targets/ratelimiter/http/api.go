@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/reply"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
@@ -27,24 +28,24 @@ type hit struct {
 // finds the request counted.
 func (h *Handler) handleAPI(w http.ResponseWriter, r *http.Request) {
 	start := h.Now()
-	outcome, reply := h.decide(r, start)
+	outcome, answer := h.decide(r, start)
 	h.Observe(outcome, h.Now().Sub(start))
-	reply.write(w)
+	answer.Write(w)
 }
 
 // decide turns every way in which a request can end into one outcome and one
 // reply. A panic is one of them; let through, it would leave the request
 // uncounted.
-func (h *Handler) decide(r *http.Request, now time.Time) (outcome ratelimiter.Outcome, reply reply) {
+func (h *Handler) decide(r *http.Request, now time.Time) (outcome ratelimiter.Outcome, answer reply.Reply) {
 	defer func() {
 		if v := recover(); v != nil {
 			h.Logger.Error("panic while deciding", "panic", fmt.Sprint(v))
-			outcome, reply = ratelimiter.Failed, failure(http.StatusInternalServerError, "internal error")
+			outcome, answer = ratelimiter.Failed, reply.Failure(http.StatusInternalServerError, "internal error")
 		}
 	}()
-	client, err := h.identity.client(r)
+	client, err := h.TrustedProxies.Client(r)
 	if err != nil {
-		return ratelimiter.Failed, failure(http.StatusBadRequest, err.Error())
+		return ratelimiter.Failed, reply.Failure(http.StatusBadRequest, err.Error())
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), decideTimeout)
 	defer cancel()
@@ -55,25 +56,25 @@ func (h *Handler) decide(r *http.Request, now time.Time) (outcome ratelimiter.Ou
 	return h.decided(decision, now)
 }
 
-func (h *Handler) decided(d ratelimiter.Decision, now time.Time) (ratelimiter.Outcome, reply) {
+func (h *Handler) decided(d ratelimiter.Decision, now time.Time) (ratelimiter.Outcome, reply.Reply) {
 	headers := h.policy.headers(d)
 	if !d.Allowed {
-		denied := failure(http.StatusTooManyRequests, "rate limit exceeded")
-		denied.headers = append(headers, denied.headers...)
+		denied := reply.Failure(http.StatusTooManyRequests, "rate limit exceeded")
+		denied.Headers = append(headers, denied.Headers...)
 		return ratelimiter.Denied, denied
 	}
 	body := hit{Msg: "Successfully Hit", Time: now.UTC().Truncate(time.Second), InstanceID: h.About.InstanceID}
-	return ratelimiter.Granted, reply{status: http.StatusOK, headers: headers, body: body}
+	return ratelimiter.Granted, reply.Reply{Status: http.StatusOK, Headers: headers, Body: body}
 }
 
 // undecided fails closed: a client that could not be counted is not served.
 // Neither is it denied, which would be a statement about its bucket.
-func (h *Handler) undecided(err error) reply {
+func (h *Handler) undecided(err error) reply.Reply {
 	if errors.Is(err, ratelimiter.ErrContended) {
-		return failure(http.StatusServiceUnavailable, "rate limiter contended: try again")
+		return reply.Failure(http.StatusServiceUnavailable, "rate limiter contended: try again")
 	}
 	h.Logger.Warn("cannot decide", "error", err)
-	return failure(http.StatusServiceUnavailable, "rate limiter unavailable: its store does not answer")
+	return reply.Failure(http.StatusServiceUnavailable, "rate limiter unavailable: its store does not answer")
 }
 
 // policy is the contract in the words of HTTP headers: those in wide use
@@ -90,20 +91,20 @@ func newPolicy(c ratelimiter.Contract) policy {
 	}
 }
 
-func (p policy) headers(d ratelimiter.Decision) []header {
+func (p policy) headers(d ratelimiter.Decision) []reply.Header {
 	remaining := strconv.FormatInt(d.Remaining, 10)
-	headers := []header{
-		{"X-RateLimit-Limit", p.limit},
-		{"X-RateLimit-Remaining", remaining},
-		{"RateLimit-Policy", p.policy},
+	headers := []reply.Header{
+		{Name: "X-RateLimit-Limit", Value: p.limit},
+		{Name: "X-RateLimit-Remaining", Value: remaining},
+		{Name: "RateLimit-Policy", Value: p.policy},
 	}
 	if d.Allowed {
-		return append(headers, header{"RateLimit", `"bucket";r=` + remaining})
+		return append(headers, reply.Header{Name: "RateLimit", Value: `"bucket";r=` + remaining})
 	}
 	wait := strconv.FormatInt(wholeSeconds(d.RetryAfter), 10)
 	return append(headers,
-		header{"RateLimit", `"bucket";r=` + remaining + `;t=` + wait},
-		header{"Retry-After", wait})
+		reply.Header{Name: "RateLimit", Value: `"bucket";r=` + remaining + `;t=` + wait},
+		reply.Header{Name: "Retry-After", Value: wait})
 }
 
 // wholeSeconds rounds up, and never to 0, which clients read as "at once".

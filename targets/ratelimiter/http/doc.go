@@ -2,9 +2,8 @@
 // that say how the service is (/health, /ready), what it is (/version) and what
 // it has decided (/metrics).
 //
-// It owns the client's identity, the replies, and the life of the server. It
-// imports the domain and net/http; a limiter, a readiness check, the page of
-// metrics and a counter are handed in.
+// It imports the domain, what the targets share and net/http; a limiter, a
+// readiness check, the page of metrics and a counter are handed in.
 //
 // Every request to /api is decided and counted in one place, handleAPI, so that
 // the counts can be compared with a load test's, exactly.

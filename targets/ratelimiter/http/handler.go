@@ -5,10 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"sync/atomic"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/clientip"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/reply"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
@@ -30,7 +31,7 @@ type Config struct {
 	Limiter ratelimiter.Limiter
 	About   About
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
-	TrustedProxies []netip.Prefix
+	TrustedProxies clientip.Trusted
 	// Ready reports whether requests can be decided.
 	Ready func(context.Context) error
 	// Observe is told the outcome of each request to /api, once, before the
@@ -53,7 +54,6 @@ func (c Config) validate() error {
 type Handler struct {
 	Config
 	mux      *http.ServeMux
-	identity identity
 	policy   policy
 	draining atomic.Bool
 }
@@ -66,10 +66,9 @@ func NewHandler(c Config) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{
-		Config:   c,
-		mux:      http.NewServeMux(),
-		identity: identity{trusted: c.TrustedProxies},
-		policy:   newPolicy(ratelimiter.Contract{Capacity: c.About.Capacity, RefillPerSecond: c.About.RefillPerSecond}),
+		Config: c,
+		mux:    http.NewServeMux(),
+		policy: newPolicy(ratelimiter.Contract{Capacity: c.About.Capacity, RefillPerSecond: c.About.RefillPerSecond}),
 	}
 	h.mux.HandleFunc("/api", h.handleAPI)
 	h.mux.HandleFunc("/health", h.handleHealth)
@@ -88,28 +87,28 @@ func (h *Handler) Drain() { h.draining.Store(true) }
 // handleHealth says that the process serves; it asks nobody, since a restart
 // would not bring Redis back.
 func (h *Handler) handleHealth(w http.ResponseWriter, _ *http.Request) {
-	reply{status: http.StatusOK, body: state{"healthy"}}.write(w)
+	reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "healthy"}}.Write(w)
 }
 
 func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
 	if h.draining.Load() {
-		reply{status: http.StatusServiceUnavailable, body: state{"draining"}}.write(w)
+		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "draining"}}.Write(w)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pingTimeout)
 	defer cancel()
 	if err := h.Ready(ctx); err != nil {
 		h.Logger.Warn("not ready", "error", err)
-		reply{status: http.StatusServiceUnavailable, body: state{"store unreachable"}}.write(w)
+		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "store unreachable"}}.Write(w)
 		return
 	}
-	reply{status: http.StatusOK, body: state{"ready"}}.write(w)
+	reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "ready"}}.Write(w)
 }
 
 func (h *Handler) handleVersion(w http.ResponseWriter, _ *http.Request) {
-	reply{status: http.StatusOK, body: h.About}.write(w)
+	reply.Reply{Status: http.StatusOK, Body: h.About}.Write(w)
 }
 
 func (h *Handler) handleNotFound(w http.ResponseWriter, _ *http.Request) {
-	failure(http.StatusNotFound, "no such page: use /api, /health, /ready, /version or /metrics").write(w)
+	reply.Failure(http.StatusNotFound, "no such page: use /api, /health, /ready, /version or /metrics").Write(w)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,17 +11,20 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	prom "github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/http"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
 )
+
+// writeTimeout covers the decision as well.
+const writeTimeout = 15 * time.Second
 
 // version is set by the linker (-X main.version=...).
 var version = "dev"
@@ -65,7 +67,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, now fun
 	logger.Info("serving", "addr", ln.Addr().String(), "version", version, "strategy", c.strategy,
 		"capacity", c.contract.Capacity, "refillPerSecond", c.contract.RefillPerSecond,
 		"redis", c.redis.Addr, "trustedProxies", fmt.Sprint(c.trustedProxies))
-	return http.Serve(ctx, ln, handler, c.shutdownDelay)
+	return serve.Serve(ctx, ln, serve.Options{
+		Handler: handler, Drain: handler.Drain, Delay: c.shutdownDelay, WriteTimeout: writeTimeout, Logger: logger,
+	})
 }
 
 func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog.Logger) (*http.Handler, error) {
@@ -86,7 +90,7 @@ func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog
 		About: http.About{
 			Version: version, Strategy: c.strategy,
 			Capacity: c.contract.Capacity, RefillPerSecond: c.contract.RefillPerSecond,
-			InstanceID: instanceID(),
+			InstanceID: serve.InstanceID(),
 		},
 		TrustedProxies: c.trustedProxies,
 		Ready:          store.Ping,
@@ -95,14 +99,4 @@ func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog
 		Now:            now,
 		Logger:         logger,
 	})
-}
-
-// instanceID tells replicas apart, and one life of a replica from the next: the
-// host's name, which in a cluster is the pod's, and a few random characters.
-func instanceID() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return host + "-" + strings.ToLower(rand.Text()[:6])
 }

@@ -1,4 +1,4 @@
-package http
+package serve
 
 import (
 	"context"
@@ -14,8 +14,6 @@ const (
 	// A request is small; one that takes longer than this to arrive is an
 	// attempt to hold a connection.
 	readTimeout = 10 * time.Second
-	// writeTimeout covers the decision as well.
-	writeTimeout = 15 * time.Second
 	// idleTimeout is longer than a proxy keeps idle connections (Nginx: 60 s),
 	// so that the proxy closes first: else it would now and then send a request
 	// into a connection that is just being closed here.
@@ -26,18 +24,31 @@ const (
 	drainTimeout = 20 * time.Second
 )
 
-// Serve answers on the listener until ctx ends. Then it says at /ready that it
-// drains, serves on for as long as delay (the time it takes until a cluster no
-// longer sends clients here), and finishes the requests in flight.
-func Serve(ctx context.Context, ln net.Listener, h *Handler, delay time.Duration) error {
+// Options are what servers of the targets differ in.
+type Options struct {
+	Handler http.Handler
+	// Drain makes the service say that it is not ready.
+	Drain func()
+	// Delay is the time to serve on after that, until a cluster no longer sends
+	// clients here.
+	Delay time.Duration
+	// WriteTimeout is the time that a reply may take, with all that is done for
+	// it; 0 is no bound.
+	WriteTimeout time.Duration
+	Logger       *slog.Logger
+}
+
+// Serve answers on the listener until ctx ends. Then it drains, serves on for
+// the delay, and finishes the requests in flight.
+func Serve(ctx context.Context, ln net.Listener, o Options) error {
 	server := &http.Server{
-		Handler:           h,
+		Handler:           o.Handler,
 		ReadHeaderTimeout: readTimeout,
 		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
+		WriteTimeout:      o.WriteTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(h.Logger.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(ln) }()
@@ -46,12 +57,12 @@ func Serve(ctx context.Context, ln net.Listener, h *Handler, delay time.Duration
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	h.Drain()
-	h.Logger.Info("draining", "delay", delay.String())
+	o.Drain()
+	o.Logger.Info("draining", "delay", o.Delay.String())
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve while draining: %w", err)
-	case <-time.After(delay):
+	case <-time.After(o.Delay):
 	}
 	return shutDown(server, failed)
 }

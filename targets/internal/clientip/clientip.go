@@ -1,4 +1,4 @@
-package http
+package clientip
 
 import (
 	"errors"
@@ -17,24 +17,22 @@ const headerForwardedFor = "X-Forwarded-For"
 
 var errClientName = errors.New("use 1 to 64 letters, digits and any of . : _ -")
 
-// identity tells clients apart.
-type identity struct {
-	trusted []netip.Prefix
-}
+// Trusted are the networks of the proxies whose X-Forwarded-For is believed.
+type Trusted []netip.Prefix
 
-// client names who sent the request: the first address of X-Forwarded-For if
+// Client names who sent the request: the first address of X-Forwarded-For if
 // the peer is a proxy that is trusted to pass it on, else the peer itself.
 //
 // The first address is what the client said of itself, which a proxy that
 // appends leaves in place. That is what the experiment needs, where a load
 // generator on one address plays many clients. It is not what a limiter on the
 // open internet wants: there the proxy must overwrite the header.
-func (i identity) client(r *http.Request) (string, error) {
+func (t Trusted) Client(r *http.Request) (string, error) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return "", fmt.Errorf("address of the peer: %w", err)
 	}
-	if !i.trusts(host) {
+	if !t.believes(host) {
 		return host, nil
 	}
 	first, _, _ := strings.Cut(r.Header.Get(headerForwardedFor), ",")
@@ -48,14 +46,14 @@ func (i identity) client(r *http.Request) (string, error) {
 	return first, nil
 }
 
-func (i identity) trusts(host string) bool {
+func (t Trusted) believes(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
 		return false
 	}
 	// A listener on both families sees an IPv4 peer as ::ffff:a.b.c.d.
 	addr = addr.Unmap().WithZone("")
-	for _, prefix := range i.trusted {
+	for _, prefix := range t {
 		if prefix.Contains(addr) {
 			return true
 		}

@@ -1,14 +1,13 @@
-package http
+package serve
 
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
 func listen(t *testing.T) net.Listener {
@@ -20,21 +19,26 @@ func listen(t *testing.T) net.Listener {
 	return ln
 }
 
+func options(handler http.HandlerFunc) (o Options, drained <-chan struct{}) {
+	drain := make(chan struct{})
+	return Options{
+		Handler: handler, Drain: func() { close(drain) },
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}, drain
+}
+
 // A request that has begun is answered, though the server is told to stop while
-// it waits for its decision.
+// it waits.
 func TestServeFinishesRequestsInFlight(t *testing.T) {
 	entered, decide := make(chan struct{}), make(chan struct{})
-	s := newService(t, func(c *Config) {
-		c.Limiter = limiterFunc(func(context.Context, string) (ratelimiter.Decision, error) {
-			close(entered)
-			<-decide
-			return ratelimiter.Decision{Allowed: true}, nil
-		})
+	o, drained := options(func(http.ResponseWriter, *http.Request) {
+		close(entered)
+		<-decide
 	})
 	ln := listen(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- Serve(ctx, ln, s.Handler, 0) }()
+	go func() { served <- Serve(ctx, ln, o) }()
 
 	type result struct {
 		status int
@@ -42,7 +46,7 @@ func TestServeFinishesRequestsInFlight(t *testing.T) {
 	}
 	answered := make(chan result, 1)
 	go func() {
-		resp, err := http.Get("http://" + ln.Addr().String() + "/api")
+		resp, err := http.Get("http://" + ln.Addr().String() + "/")
 		if err != nil {
 			answered <- result{err: err}
 			return
@@ -54,15 +58,13 @@ func TestServeFinishesRequestsInFlight(t *testing.T) {
 
 	<-entered
 	stop()
+	<-drained
 	close(decide)
 	if got := <-answered; got.status != 200 || got.err != nil {
 		t.Errorf("request in flight: %+v, want status 200", got)
 	}
 	if err := <-served; err != nil {
 		t.Errorf("Serve() = %v", err)
-	}
-	if got := s.ask("GET", "/ready"); got.Status != 503 {
-		t.Errorf("/ready = %d after the end, want 503", got.Status)
 	}
 	if conn, err := net.Dial("tcp", ln.Addr().String()); err == nil {
 		conn.Close()
@@ -73,8 +75,15 @@ func TestServeFinishesRequestsInFlight(t *testing.T) {
 func TestServeReportsABrokenListener(t *testing.T) {
 	ln := listen(t)
 	ln.Close()
-	err := Serve(t.Context(), ln, newService(t, nil).Handler, 0)
+	o, _ := options(nil)
+	err := Serve(t.Context(), ln, o)
 	if err == nil || !strings.HasPrefix(err.Error(), "serve: ") {
 		t.Errorf("Serve() = %v, want an error that begins with serve", err)
+	}
+}
+
+func TestInstancesDiffer(t *testing.T) {
+	if a, b := InstanceID(), InstanceID(); a == b || a == "" {
+		t.Errorf("two instances are %q and %q", a, b)
 	}
 }

@@ -1,4 +1,4 @@
-package http
+package clientip
 
 import (
 	"net/http/httptest"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestClient(t *testing.T) {
-	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
+	trusted := Trusted{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	tests := map[string]struct {
 		peer      string
 		forwarded []string
@@ -45,7 +45,7 @@ func TestClient(t *testing.T) {
 			for _, value := range tc.forwarded {
 				r.Header.Add("X-Forwarded-For", value)
 			}
-			got, err := identity{trusted: trusted}.client(r)
+			got, err := trusted.Client(r)
 			if (err != nil) != tc.refused || got != tc.want {
 				t.Errorf("client = %q, %v; want %q, refused %v", got, err, tc.want, tc.refused)
 			}
@@ -57,7 +57,7 @@ func TestNobodyIsTrustedByDefault(t *testing.T) {
 	r := httptest.NewRequest("GET", "/api", nil)
 	r.RemoteAddr = "127.0.0.1:4711"
 	r.Header.Set("X-Forwarded-For", "192.168.1.100")
-	if got, err := (identity{}).client(r); err != nil || got != "127.0.0.1" {
+	if got, err := Trusted(nil).Client(r); err != nil || got != "127.0.0.1" {
 		t.Errorf("client = %q, %v; want the peer, 127.0.0.1", got, err)
 	}
 }
@@ -67,12 +67,12 @@ func FuzzClient(f *testing.F) {
 	for _, seed := range []string{"", ",", "1.2.3.4, 5.6.7.8", "ratelimit:tb:*", strings.Repeat("x", 100), "\x00"} {
 		f.Add(seed)
 	}
-	everyone := identity{trusted: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}}
+	everyone := Trusted{netip.MustParsePrefix("0.0.0.0/0")}
 	f.Fuzz(func(t *testing.T, value string) {
 		r := httptest.NewRequest("GET", "/api", nil)
 		r.RemoteAddr = "192.0.2.7:4711"
 		r.Header["X-Forwarded-For"] = []string{value}
-		got, err := everyone.client(r)
+		got, err := everyone.Client(r)
 		if err != nil {
 			return
 		}

@@ -1,0 +1,50 @@
+package reply
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// Reply is a whole answer as a value: nothing is sent until it is complete.
+type Reply struct {
+	Status  int
+	Headers []Header
+	// Body is written as JSON: a struct, a map or a slice of such as always
+	// encode. Nil is no body.
+	Body any
+}
+
+// Header is one header of a reply.
+type Header struct{ Name, Value string }
+
+// State says in a word how the service is.
+type State struct {
+	Status string `json:"status"`
+}
+
+// Problem says in a sentence what is wrong.
+type Problem struct {
+	Error string `json:"error"`
+}
+
+// Failure is a reply that says what is wrong.
+func Failure(status int, sentence string) Reply {
+	return Reply{Status: status, Body: Problem{sentence}}
+}
+
+// Write sends the reply.
+func (r Reply) Write(w http.ResponseWriter) {
+	for _, h := range r.Headers {
+		w.Header().Set(h.Name, h.Value)
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if r.Body == nil {
+		w.WriteHeader(r.Status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(r.Status)
+	// What is left as an error is a client that went away, whom nothing can be
+	// told.
+	_ = json.NewEncoder(w).Encode(r.Body)
+}

@@ -1,0 +1,5 @@
+// Package serve is the life of a target's HTTP server: from the listener to the
+// last request in flight.
+//
+// It imports the standard library only.
+package serve

@@ -1,0 +1,112 @@
+package settings
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+type values struct {
+	Name  string
+	Count int
+	Cache bool
+	Wait  time.Duration
+	Nets  []netip.Prefix
+	Rate  float64
+}
+
+func parse(args []string, env map[string]string, out io.Writer) (values, error) {
+	var v values
+	s := New("target", "target does this.\n", func(name string) string { return env[name] })
+	s.String(&v.Name, "name", "NAME", "", "the `name`")
+	s.Int(&v.Count, "count", "COUNT", "7", "a `number`")
+	s.Bool(&v.Cache, "cache", "CACHE", "off", "`on or off`")
+	s.Duration(&v.Wait, "wait", "WAIT", "1s", "a `time`")
+	s.Parsed("nets", "NETS", "", "`networks`", func(x string) (err error) {
+		v.Nets, err = Networks(x)
+		return err
+	})
+	s.Parsed("rate", "RATE", "0.5", "a `rate`", func(x string) (err error) {
+		v.Rate, err = Number(x)
+		return err
+	})
+	return v, s.Parse(args, out)
+}
+
+func TestParse(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		env  map[string]string
+		want values
+	}{
+		"nothing given": {want: values{Count: 7, Wait: time.Second, Rate: .5}},
+		"by environment": {
+			env: map[string]string{"NAME": "a", "COUNT": "1", "CACHE": "on", "WAIT": "2m", "NETS": "10.1.2.3/8, fd00::/8,", "RATE": "3"},
+			want: values{Name: "a", Count: 1, Cache: true, Wait: 2 * time.Minute, Rate: 3,
+				Nets: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}},
+		},
+		"the flag wins, even over nonsense": {
+			args: []string{"--count=5"}, env: map[string]string{"COUNT": "many"},
+			want: values{Count: 5, Wait: time.Second, Rate: .5},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := parse(tt.args, tt.env, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
+				t.Errorf("values (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		"an unknown flag": {args: []string{"--burst=3"}, want: "flag provided but not defined: -burst"},
+		"an argument":     {args: []string{"x"}, want: `unexpected argument "x": settings are given as --name=value`},
+		"no switch":       {args: []string{"--cache=yes"}, want: `invalid value "yes" for flag -cache: "yes" is neither on nor off`},
+		"every mistake at once": {
+			env: map[string]string{"COUNT": "many", "WAIT": "3", "NETS": "10.0.0.1"},
+			want: "invalid value \"many\" for COUNT: \"many\" is no whole number\n" +
+				"invalid value \"3\" for WAIT: \"3\" is no duration: use the form 5s\n" +
+				"invalid value \"10.0.0.1\" for NETS: \"10.0.0.1\" is no network: use the form 10.0.0.0/8",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(tt.args, tt.env, io.Discard)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var out strings.Builder
+	if _, err := parse([]string{"--help"}, nil, &out); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("error = %v, want flag.ErrHelp", err)
+	}
+	for _, want := range []string{"target does this.", "-count number", "a number (COUNT, default 7)", "(NAME, default none)"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the help does not mention %q:\n%s", want, out.String())
+		}
+	}
+}
