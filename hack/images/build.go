@@ -15,9 +15,12 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/images/archive"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/debimage"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/goimage"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/prerequisite"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/rootfs"
 )
+
+var mmdebstrap = prerequisite.Program{Name: "mmdebstrap", Package: "mmdebstrap"}
 
 // builder turns recipes into tars.
 type builder struct {
@@ -33,6 +36,7 @@ func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, e
 	if err != nil {
 		return nil, err
 	}
+	cache = filepath.Join(cache, "images")
 	for _, dir := range []string{out, cache} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
@@ -47,17 +51,17 @@ func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, e
 	}, nil
 }
 
-// cacheDir lies in the folder that hack/cluster keeps its builds in, by the
-// same rule.
+// cacheDir is the folder that hack/cluster keeps its builds in, by the same
+// rule.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("LOADTEST_CACHE"); dir != "" {
-		return filepath.Abs(filepath.Join(dir, "images"))
+		return filepath.Abs(dir)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return "", fmt.Errorf("find the cache folder (set LOADTEST_CACHE): %w", err)
 	}
-	return filepath.Join(home, ".cache", "loadtest-operator", "images"), nil
+	return filepath.Join(home, ".cache", "loadtest-operator"), nil
 }
 
 // buildAll builds every image, one after the other as the compiler keeps all
@@ -119,7 +123,7 @@ func (b *builder) goImage(ctx context.Context, r recipe.Go) (v1.Image, error) {
 }
 
 func (b *builder) debianImage(ctx context.Context, r recipe.Debian) (v1.Image, error) {
-	if err := debimage.Prerequisite(ctx, b.install, b.w); err != nil {
+	if err := mmdebstrap.Ensure(ctx, b.install, b.w); err != nil {
 		return nil, err
 	}
 	tree, cached, err := b.debian.Tree(ctx, r)

@@ -7,6 +7,9 @@
 //	   │                                  ├─ rootfs   one layer, one config ── archive   bin/images/NAME.tar
 //	   └─ debimage  Debian packages ──────┘
 //
+// Beside them, prerequisite looks for the host's programs, and kafka keeps the
+// jars of a broker, also for tests that run one on the host.
+//
 // The same inputs give the same image: entries are sorted, owners and modes
 // are set, and every timestamp is zero. A tar whose image has not changed is
 // left untouched, so that what depends on the file need not be redone.

@@ -20,6 +20,7 @@ const usage = `images builds this repository's container images without Docker o
 Usage:
   images build [--out DIR] [--install] [--fresh] [NAME...]
   images list
+  images kafka [--install] [lock]
 
 build writes one docker-save tar per image (all of them, if none is named). A
 tar whose image has not changed is left untouched. Load one with any of
@@ -27,54 +28,59 @@ tar whose image has not changed is left untouched. Load one with any of
   kind load image-archive bin/images/operator.tar
   docker load --input bin/images/operator.tar
 
+kafka fetches Kafka's jars with Maven, unless they are there with the digests
+that are recorded in the repository, and prints the folder that has them in
+libs. kafka lock records the digests of what Maven brings now.
+
+Flags of build and kafka:
+  --install   install mmdebstrap or maven with apt-get if it is missing (as root)
+
 Flags of build:
   --out DIR   where the tars go, relative to the repository (default bin/images)
-  --install   install mmdebstrap with apt-get if it is missing (as root)
   --fresh     extract Debian packages again, with the updates made since
 
 The images of our own binaries need Go; those of Debian packages (redis, nginx)
 need a Debian host with mmdebstrap, and use the archives in its /etc/apt.
-Extracted packages and linked binaries are kept in LOADTEST_CACHE/images, or
-~/.cache/loadtest-operator/images if that variable is not set.
+Extracted packages, linked binaries and Kafka's jars are kept in LOADTEST_CACHE,
+or ~/.cache/loadtest-operator if that variable is not set.
 `
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "images:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string, w io.Writer) error {
+// run writes the command's answer to w, and to progress what is not a part of
+// it.
+func run(ctx context.Context, args []string, w, progress io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("which command? build or list; --help explains them")
+		return errors.New("which command? build, list or kafka; --help explains them")
 	}
 	switch args[0] {
 	case "build":
 		return buildCommand(ctx, args[1:], w)
 	case "list":
 		return list(w)
+	case "kafka":
+		return kafkaCommand(ctx, args[1:], w, progress)
 	case "help", "-h", "-help", "--help":
 		_, err := io.WriteString(w, usage)
 		return err
 	}
-	return fmt.Errorf("unknown command %q: the commands are build and list; --help explains them", args[0])
+	return fmt.Errorf("unknown command %q: the commands are build, list and kafka; --help explains them", args[0])
 }
 
 func buildCommand(ctx context.Context, args []string, w io.Writer) error {
-	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
+	flags, install := newFlags("build")
 	out := flags.String("out", "bin/images", "")
-	install := flags.Bool("install", false, "")
 	fresh := flags.Bool("fresh", false, "")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		_, err := io.WriteString(w, usage)
+	if help, err := parse(flags, args, w); help || err != nil {
 		return err
-	} else if err != nil {
-		return fmt.Errorf("%w; --help explains the flags", err)
 	}
 	images, err := recipe.Select(flags.Args())
 	if err != nil {
@@ -92,6 +98,24 @@ func buildCommand(ctx context.Context, args []string, w io.Writer) error {
 		return err
 	}
 	return b.buildAll(ctx, images)
+}
+
+// newFlags are those of both commands that have any.
+func newFlags(command string) (flags *flag.FlagSet, install *bool) {
+	flags = flag.NewFlagSet(command, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	return flags, flags.Bool("install", false, "")
+}
+
+// parse reads the flags. It reports whether only help was asked for, and given.
+func parse(flags *flag.FlagSet, args []string, w io.Writer) (help bool, err error) {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		_, err := io.WriteString(w, usage)
+		return true, err
+	} else if err != nil {
+		return false, fmt.Errorf("%w; --help explains the flags", err)
+	}
+	return false, nil
 }
 
 func list(w io.Writer) error {

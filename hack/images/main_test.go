@@ -20,14 +20,15 @@ func TestCommandLineErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no command":      {nil, "which command? build or list; --help explains them"},
-		"unknown command": {[]string{"push"}, `unknown command "push": the commands are build and list; --help explains them`},
+		"no command":      {nil, "which command? build, list or kafka; --help explains them"},
+		"unknown command": {[]string{"push"}, `unknown command "push": the commands are build, list and kafka; --help explains them`},
 		"unknown flag":    {[]string{"build", "--push"}, "flag provided but not defined: -push; --help explains the flags"},
+		"kafka of what":   {[]string{"kafka", "unlock"}, `unknown arguments ["unlock"]: want none, or lock`},
 		"unknown image":   {[]string{"build", "postgres"}, `unknown image "postgres": the images are operator, worker, ratelimiter, redis, nginx`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := run(t.Context(), tt.args, &bytes.Buffer{})
+			err := run(t.Context(), tt.args, &bytes.Buffer{}, &bytes.Buffer{})
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("error = %v, want %s", err, tt.want)
 			}
@@ -36,9 +37,9 @@ func TestCommandLineErrors(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"build", "--help"}} {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"build", "--help"}, {"kafka", "--help"}} {
 		var out bytes.Buffer
-		if err := run(t.Context(), args, &out); err != nil {
+		if err := run(t.Context(), args, &out, &bytes.Buffer{}); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
 		if out.String() != usage {
@@ -54,7 +55,7 @@ func TestHelp(t *testing.T) {
 
 func TestList(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"list"}, &out); err != nil {
+	if err := run(t.Context(), []string{"list"}, &out, &bytes.Buffer{}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -69,7 +70,7 @@ func TestList(t *testing.T) {
 
 func TestBuildOutsideTheRepository(t *testing.T) {
 	t.Chdir(t.TempDir())
-	err := run(t.Context(), []string{"build"}, &bytes.Buffer{})
+	err := run(t.Context(), []string{"build"}, &bytes.Buffer{}, &bytes.Buffer{})
 	if err == nil || !strings.Contains(err.Error(), "run images inside the repository") {
 		t.Errorf("error = %v, want it to say where to run", err)
 	}

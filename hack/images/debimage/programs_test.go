@@ -1,7 +1,6 @@
 package debimage
 
 import (
-	"bytes"
 	"os"
 	"path"
 	"path/filepath"
@@ -63,54 +62,6 @@ func TestMmdebstrap(t *testing.T) {
 	if diff := cmp.Diff("mmdebstrap redis-server: exit status 7\nE: no such package", err.Error()); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
 	}
-}
-
-func TestPrerequisite(t *testing.T) {
-	asRoot := os.Geteuid() == 0
-	t.Run("there", func(t *testing.T) {
-		programs(t, map[string]string{"mmdebstrap": ""})
-		if err := Prerequisite(t.Context(), false, &bytes.Buffer{}); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("missing", func(t *testing.T) {
-		programs(t, nil)
-		want := "mmdebstrap is missing: run apt-get install mmdebstrap, or build with --install"
-		if err := Prerequisite(t.Context(), false, &bytes.Buffer{}); err == nil || err.Error() != want {
-			t.Errorf("error = %v, want %s", err, want)
-		}
-	})
-	t.Run("installed if asked to, by root", func(t *testing.T) {
-		dir := programs(t, map[string]string{"apt-get": `echo "$@" >> "$0.log"`})
-		var progress bytes.Buffer
-		err := Prerequisite(t.Context(), true, &progress)
-		if !asRoot {
-			if err == nil || !strings.Contains(err.Error(), "sudo apt-get install mmdebstrap") {
-				t.Errorf("error = %v, want it to say what to run", err)
-			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		log, err := os.ReadFile(filepath.Join(dir, "apt-get.log"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff("update\ninstall --yes --no-install-recommends mmdebstrap\n", string(log)); diff != "" {
-			t.Errorf("apt-get's arguments (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff("apt-get update\napt-get install\n", progress.String()); diff != "" {
-			t.Errorf("progress (-want +got):\n%s", diff)
-		}
-	})
-	t.Run("apt-get fails", func(t *testing.T) {
-		programs(t, map[string]string{"apt-get": "echo no network; exit 100"})
-		err := Prerequisite(t.Context(), true, &bytes.Buffer{})
-		if err == nil || asRoot && !strings.Contains(err.Error(), "apt-get update: exit status 100\nno network") {
-			t.Errorf("error = %v, want apt-get's", err)
-		}
-	})
 }
 
 // programs makes the given shell scripts the only programs in PATH.

@@ -1,0 +1,75 @@
+package prerequisite
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var tool = Program{Name: "tool", Package: "toolbox"}
+
+func TestEnsure(t *testing.T) {
+	asRoot := os.Geteuid() == 0
+	t.Run("there", func(t *testing.T) {
+		programs(t, map[string]string{"tool": ""})
+		if err := tool.Ensure(t.Context(), false, &bytes.Buffer{}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("missing", func(t *testing.T) {
+		programs(t, nil)
+		want := "tool is missing: run apt-get install toolbox, or pass --install"
+		if err := tool.Ensure(t.Context(), false, &bytes.Buffer{}); err == nil || err.Error() != want {
+			t.Errorf("error = %v, want %s", err, want)
+		}
+	})
+	t.Run("installed if asked to, by root", func(t *testing.T) {
+		dir := programs(t, map[string]string{"apt-get": `echo "$@" >> "$0.log"`})
+		var progress bytes.Buffer
+		err := tool.Ensure(t.Context(), true, &progress)
+		if !asRoot {
+			if err == nil || !strings.Contains(err.Error(), "sudo apt-get install toolbox") {
+				t.Errorf("error = %v, want it to say what to run", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := os.ReadFile(filepath.Join(dir, "apt-get.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff("update\ninstall --yes --no-install-recommends toolbox\n", string(log)); diff != "" {
+			t.Errorf("apt-get's arguments (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff("apt-get update\napt-get install\n", progress.String()); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("apt-get fails", func(t *testing.T) {
+		programs(t, map[string]string{"apt-get": "echo no network; exit 100"})
+		err := tool.Ensure(t.Context(), true, &bytes.Buffer{})
+		if err == nil || asRoot && !strings.Contains(err.Error(), "apt-get update: exit status 100\nno network") {
+			t.Errorf("error = %v, want apt-get's", err)
+		}
+	})
+}
+
+// programs makes the given shell scripts the only programs in PATH.
+func programs(t *testing.T, scripts map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, script := range scripts {
+		content := []byte("#!/bin/sh\n" + script + "\n")
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o700); err != nil { //nolint:gosec // a program is to be run
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	return dir
+}
