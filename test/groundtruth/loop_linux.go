@@ -321,12 +321,13 @@ func (l *loop) block(c *conn, blocked bool) {
 	}
 }
 
-// finish ends a request whose reply was written.
+// finish ends a request whose reply was written. That it was answered is counted
+// last: whoever sees it sees all else of the request.
 func (l *loop) finish(c *conn) {
 	s := l.server
 	s.answered(c.place, Now())
-	s.counts.answered.Add(1)
 	s.counts.inFlight.Add(-1)
+	s.counts.answered.Add(1)
 	c.busy = false
 	switch {
 	case c.reply.End == Abort:
@@ -347,8 +348,8 @@ func (l *loop) hangUp(c *conn, reset bool) {
 	}
 	_ = unix.Close(c.fd)
 	l.conns[c.fd] = nil
-	l.server.counts.open.Add(-1)
 	if c.busy {
 		l.server.counts.inFlight.Add(-1)
 	}
+	l.server.counts.open.Add(-1)
 }
