@@ -1,0 +1,214 @@
+package throttle
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// clock is set by the test.
+type clock struct{ at time.Time }
+
+func newClock() *clock { return &clock{at: time.Unix(1_700_000_000, 0)} }
+
+func (c *clock) now() time.Time          { return c.at }
+func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
+
+func newThrottle(t *testing.T, c Config) *Throttle {
+	t.Helper()
+	throttle, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return throttle
+}
+
+// granted asks n times and returns how often the answer was yes.
+func granted(throttle *Throttle, client string, n int) (yes int) {
+	for range n {
+		if ok, _ := throttle.Allow(client); ok {
+			yes++
+		}
+	}
+	return yes
+}
+
+func TestAllow(t *testing.T) {
+	type step struct {
+		After  time.Duration
+		Client string
+		OK     bool
+		Retry  time.Duration
+	}
+	tests := map[string]struct {
+		perSecond float64
+		burst     int
+		want      []step
+	}{
+		"burst, then the rate": {perSecond: 4, burst: 2, want: []step{
+			{Client: "a", OK: true},
+			{Client: "a", OK: true},
+			{Client: "a", Retry: 250 * time.Millisecond},
+			{After: 100 * time.Millisecond, Client: "a", Retry: 150 * time.Millisecond},
+			{After: 150 * time.Millisecond, Client: "a", OK: true},
+			{Client: "a", Retry: 250 * time.Millisecond},
+		}},
+		"a full bucket does not overflow": {perSecond: 1, burst: 1, want: []step{
+			{Client: "a", OK: true},
+			{After: time.Hour, Client: "a", OK: true},
+			{Client: "a", Retry: time.Second},
+		}},
+		"each client has its own": {perSecond: 1, burst: 1, want: []step{
+			{Client: "a", OK: true},
+			{Client: "b", OK: true},
+			{Client: "a", Retry: time.Second},
+			{Client: "b", Retry: time.Second},
+		}},
+		"a rate below one per second": {perSecond: 0.1, burst: 1, want: []step{
+			{Client: "a", OK: true},
+			{Client: "a", Retry: 10 * time.Second},
+		}},
+		"a wait longer than a Duration": {perSecond: 1e-12, burst: 1, want: []step{
+			{Client: "a", OK: true},
+			{Client: "a", Retry: math.MaxInt64},
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			clock := newClock()
+			throttle := newThrottle(t, Config{PerSecond: tt.perSecond, Burst: tt.burst, Now: clock.now})
+			var got []step
+			for _, s := range tt.want {
+				clock.advance(s.After)
+				s.OK, s.Retry = throttle.Allow(s.Client)
+				got = append(got, s)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("answers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A client that waits as long as it was told is let through, whatever the rate.
+func TestRetryAfterIsEnough(t *testing.T) {
+	for _, perSecond := range []float64{0.3, 1, 3, 7, 99, 100, 12345.678} {
+		clock := newClock()
+		throttle := newThrottle(t, Config{PerSecond: perSecond, Burst: 5, Now: clock.now})
+		granted(throttle, "a", 5)
+		for i := range 100 {
+			ok, retryAfter := throttle.Allow("a")
+			if ok {
+				t.Fatalf("%v/s: an empty bucket granted a token", perSecond)
+			}
+			clock.advance(retryAfter)
+			if ok, again := throttle.Allow("a"); !ok {
+				t.Fatalf("%v/s, round %d: told to wait for %v, then for %v more", perSecond, i, retryAfter, again)
+			}
+		}
+	}
+}
+
+// New clients come without end; whoever goes on asking meanwhile is neither
+// locked out nor given a new bucket, and a new client gets its whole burst.
+func TestFullTable(t *testing.T) {
+	const clients, burst = 8, 10
+	clock := newClock()
+	throttle := newThrottle(t, Config{PerSecond: 1, Burst: burst, Clients: clients, Now: clock.now})
+	active := granted(throttle, "active", burst)
+	for i := range 100 * clients {
+		if got := granted(throttle, fmt.Sprintf("new-%d", i), burst+1); got != burst {
+			t.Fatalf("new client %d was granted %d requests, want %d", i, got, burst)
+		}
+		active += granted(throttle, "active", 1)
+	}
+	if active != burst {
+		t.Errorf("the active client was granted %d requests in no time, want %d", active, burst)
+	}
+	if got := len(throttle.byName); got != clients || throttle.recent.Len() != clients {
+		t.Errorf("the table holds %d clients in %d places, want %d", got, throttle.recent.Len(), clients)
+	}
+}
+
+func TestForgetsTheLongestIdle(t *testing.T) {
+	throttle := newThrottle(t, Config{PerSecond: 1, Burst: 1, Clients: 2, Now: newClock().now})
+	var got []bool
+	for _, client := range []string{"a", "b", "a", "c", "a", "b"} {
+		ok, _ := throttle.Allow(client)
+		got = append(got, ok)
+	}
+	// The third asks in vain and is thereby the last that asked; c takes the
+	// place of b, who is new again at the end.
+	want := []bool{true, true, false, true, false, true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
+func TestConcurrentClientsShareOneBucket(t *testing.T) {
+	const burst = 100
+	throttle := newThrottle(t, Config{PerSecond: 1, Burst: burst, Now: newClock().now})
+	var yes atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { yes.Add(int64(granted(throttle, "a", burst))) })
+	}
+	wg.Wait()
+	if got := yes.Load(); got != burst {
+		t.Errorf("granted %d of %d requests in no time, want %d", got, 8*burst, burst)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	tests := map[string]struct {
+		config Config
+		want   []string
+	}{
+		"no rate":        {config: Config{Burst: 1}, want: []string{"rate limit is 0 requests per second: use a number above 0"}},
+		"no number":      {config: Config{PerSecond: math.NaN(), Burst: 1}, want: []string{"rate limit is NaN"}},
+		"no end":         {config: Config{PerSecond: math.Inf(1), Burst: 1}, want: []string{"rate limit is +Inf"}},
+		"no burst":       {config: Config{PerSecond: 1}, want: []string{"burst of the rate limit is 0: use 1 or more"}},
+		"fewer than one": {config: Config{PerSecond: 1, Burst: 1, Clients: -1}, want: []string{"remembers -1 clients"}},
+		"all at once":    {config: Config{PerSecond: -1, Burst: -1, Clients: -1}, want: []string{"rate limit is -1", "burst", "clients"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := New(tt.config)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	throttle := newThrottle(t, Config{PerSecond: 1, Burst: 1})
+	if throttle.clients != DefaultClients {
+		t.Errorf("remembers %d clients, want %d", throttle.clients, DefaultClients)
+	}
+	if ok, _ := throttle.Allow("a"); !ok {
+		t.Error("the first request was denied by the machine's clock")
+	}
+}
+
+func BenchmarkAllow(b *testing.B) {
+	throttle, err := New(Config{PerSecond: 1, Burst: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		throttle.Allow("192.0.2.1")
+	}
+}
