@@ -7,6 +7,7 @@ import (
 // Target is the service under test.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'https')",fieldPath=".tls",reason="FieldValueForbidden",message="tls must not be set for a target that is not https"
+// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || !has(self.protocol) || self.protocol != 'HTTP/2' || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'https')",fieldPath=".proxy",reason="FieldValueForbidden",message="proxy must not be set with HTTP/2 for a target that is not https"
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="exactly one of url and service must be set"
 type Target struct {
 	// url is the base of every request, without a path: http://shortener:8080.
@@ -35,6 +36,11 @@ type Target struct {
 	// Absent: by the certificates that the worker's image trusts, and not at all.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
+
+	// proxy is what requests go through. Absent: they go to the target itself,
+	// whatever proxies the worker's environment names.
+	// +optional
+	Proxy *Proxy `json:"proxy,omitempty"`
 
 	// timeout bounds each request, from when it is sent to the last byte of its
 	// response. Default 30s.
@@ -99,6 +105,20 @@ const (
 	// ProtocolHTTP2 sends requests side by side over a connection.
 	ProtocolHTTP2 Protocol = "HTTP/2"
 )
+
+// Proxy is an HTTP proxy. Plain requests name the target to it (absolute form),
+// and a Host header of their own is not sent; https goes through a tunnel that
+// it makes (CONNECT). The proxy resolves the target's name, and what it answers
+// itself counts like an answer of the target.
+type Proxy struct {
+	// url is the proxy's, without credentials and without a path:
+	// http://proxy:3128. The administrator decides which hosts are allowed, as for
+	// the target.
+	// +required
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="self.matches('^http://[^/?#@ ]+/?$')",message="url must be http:// with a host, without credentials and without a path, such as http://proxy:3128"
+	URL string `json:"url"`
+}
 
 // TLS says how an https target is verified, and by what it knows the client.
 //

@@ -70,6 +70,24 @@ var trafficValidations = []validation{
 		want:    []string{`spec.target.service.scheme: Unsupported value: "ftp": supported values: "http", "https"`},
 	},
 	{
+		name:    "proxy over https",
+		valid:   "{target: {proxy: {url: 'http://proxy:3128'}}}",
+		invalid: "{target: {proxy: {url: 'https://proxy:3128'}}}",
+		want:    []string{`spec.target.proxy.url: Invalid value: "https://proxy:3128": url must be http:// with a host, without credentials and without a path, such as http://proxy:3128`},
+	},
+	{
+		name:    "proxy with a password",
+		valid:   "{target: {proxy: {url: 'http://10.0.0.1:3128/'}}}",
+		invalid: "{target: {proxy: {url: 'http://me:secret@proxy:3128'}}}",
+		want:    []string{`spec.target.proxy.url: Invalid value: "http://me:secret@proxy:3128": url must be http:// with a host, without credentials and without a path, such as http://proxy:3128`},
+	},
+	{
+		name:    "HTTP/2 through a proxy",
+		valid:   "{target: {url: 'https://shortener', protocol: HTTP/2, proxy: {url: 'http://proxy'}}}",
+		invalid: "{target: {protocol: HTTP/2, proxy: {url: 'http://proxy'}}}",
+		want:    []string{"spec.target.proxy: Forbidden: proxy must not be set with HTTP/2 for a target that is not https"},
+	},
+	{
 		name:    "timeout of 999us",
 		valid:   "{target: {timeout: 1ms}}",
 		invalid: "{target: {timeout: 999us}}",

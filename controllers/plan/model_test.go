@@ -31,6 +31,7 @@ func fullModel() *v1alpha1.LoadTestSpec {
 	return &v1alpha1.LoadTestSpec{
 		Target: v1alpha1.Target{
 			URL: "https://shortener", Protocol: v1alpha1.ProtocolHTTP2, DisableKeepAlive: true,
+			Proxy:   &v1alpha1.Proxy{URL: "http://proxy:3128/"},
 			Headers: []v1alpha1.Header{secretHeader("Authorization", "api", "token")},
 			TLS: &v1alpha1.TLS{
 				CA: configMap("trust", "ca.crt"), ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "client"},
@@ -71,6 +72,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 		Run: "5e1f", Worker: 3, Workers: 4, Seed: 7,
 		Target: &workerv1.Target{
 			Url: "https://shortener", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP2, DisableKeepAlive: true,
+			ProxyUrl: "http://proxy:3128",
 			Tls: &workerv1.TLS{
 				CaFile:   "/var/run/loadtest/configmaps/trust/ca.crt",
 				CertFile: "/var/run/loadtest/secrets/client/tls.crt", KeyFile: "/var/run/loadtest/secrets/client/tls.key",

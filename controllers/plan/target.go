@@ -15,6 +15,7 @@ func target(lt *v1alpha1.LoadTest) *workerv1.Target {
 		TimeoutNanos:     int64(Timeout(&lt.Spec)),
 		Protocol:         workerv1.Protocol_PROTOCOL_HTTP1,
 		DisableKeepAlive: t.DisableKeepAlive,
+		ProxyUrl:         proxyURL(t),
 		Tls:              targetTLS(t.TLS),
 	}
 	if t.Protocol == v1alpha1.ProtocolHTTP2 {
@@ -36,6 +37,13 @@ func targetURL(lt *v1alpha1.LoadTest) string {
 		port = 80
 	}
 	return fmt.Sprintf("%s://%s.%s.svc:%d", scheme, service.Name, lt.Namespace, port)
+}
+
+func proxyURL(t *v1alpha1.Target) string {
+	if t.Proxy == nil {
+		return ""
+	}
+	return strings.TrimSuffix(t.Proxy.URL, "/")
 }
 
 func targetTLS(t *v1alpha1.TLS) *workerv1.TLS {

@@ -32,37 +32,49 @@ func Validate(lt *v1alpha1.LoadTest, policy Policy) *Refusal {
 	if refusal := checkSpec(&lt.Spec); refusal != nil {
 		return refusal
 	}
+	// What a proxy resolves the target's name to, no worker sees: behind it, this
+	// is the only check of the target.
+	if refusal := checkProxy(&lt.Spec.Target, policy); refusal != nil {
+		return refusal
+	}
 	if lt.Spec.Target.Service != nil {
 		return nil
 	}
-	host, refusal := targetHost(lt.Spec.Target.URL)
-	if refusal != nil {
-		return refusal
+	u, err := url.Parse(lt.Spec.Target.URL)
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return invalid("spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080.")
+	}
+	return checkHost("spec.target.url", u, policy)
+}
+
+func checkProxy(t *v1alpha1.Target, policy Policy) *Refusal {
+	if t.Proxy == nil {
+		return nil
+	}
+	u, err := url.Parse(t.Proxy.URL)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" || u.User != nil || u.Path != "" && u.Path != "/" {
+		return invalid("spec.target.proxy.url: must be http:// with a host, without credentials and without a path, for example http://proxy:3128.")
+	}
+	return checkHost("spec.target.proxy.url", u, policy)
+}
+
+// checkHost refuses the host of a URL that is none or is not allowed.
+func checkHost(field string, u *url.URL, policy Policy) *Refusal {
+	host, port := normalHost(u.Hostname()), u.Port()
+	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
+		return invalid("%s: port %s must be between 1 and 65535.", field, port)
+	}
+	if addr, err := netip.ParseAddr(host); err != nil && !hostPattern.MatchString(host) || addr.Zone() != "" {
+		return invalid("%s: %s is neither a host name nor an address.", field, host)
 	}
 	if !policy.allows(host) {
 		return &Refusal{
 			Reason: v1alpha1.ReasonTargetNotAllowed,
-			Message: fmt.Sprintf("spec.target.url: host %s is not allowed; use a Service of this cluster, "+
-				"or have the administrator add %s to the operator's allowed hosts.", host, host),
+			Message: fmt.Sprintf("%s: host %s is not allowed; use a Service of this cluster, "+
+				"or have the administrator add %s to the operator's allowed hosts.", field, host, host),
 		}
 	}
 	return nil
-}
-
-// targetHost is the host of a base URL, in normal form.
-func targetHost(raw string) (string, *Refusal) {
-	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", invalid("spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080.")
-	}
-	host, port := normalHost(u.Hostname()), u.Port()
-	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
-		return "", invalid("spec.target.url: port %s must be between 1 and 65535.", port)
-	}
-	if addr, err := netip.ParseAddr(host); err != nil && !hostPattern.MatchString(host) || addr.Zone() != "" {
-		return "", invalid("spec.target.url: %s is neither a host name nor an address.", host)
-	}
-	return host, nil
 }
 
 // checkSpec refuses what cannot be planned. The API server refuses most of it

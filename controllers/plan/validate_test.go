@@ -76,11 +76,20 @@ func TestPolicyRefusesPatternsThatMeanNothing(t *testing.T) {
 	}
 }
 
+type refusalCase = struct {
+	edit func(*v1alpha1.LoadTestSpec)
+	want *plan.Refusal
+}
+
+func proxyRefused(url string) refusalCase {
+	return refusalCase{
+		func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: url} },
+		&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.proxy.url: must be http:// with a host, without credentials and without a path, for example http://proxy:3128."},
+	}
+}
+
 func TestRefusals(t *testing.T) {
-	tests := map[string]struct {
-		edit func(*v1alpha1.LoadTestSpec)
-		want *plan.Refusal
-	}{
+	tests := map[string]refusalCase{
 		"nothing is wrong": {func(*v1alpha1.LoadTestSpec) {}, nil},
 		"a service needs no permission": {
 			func(s *v1alpha1.LoadTestSpec) {
@@ -91,6 +100,29 @@ func TestRefusals(t *testing.T) {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://example.com" },
 			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to the operator's allowed hosts."},
 		},
+		"proxy not allowed": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy.example.com:3128"} },
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.example.com is not allowed; use a Service of this cluster, or have the administrator add proxy.example.com to the operator's allowed hosts."},
+		},
+		"proxy of the cluster": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy.tools.svc:3128/"} }, nil,
+		},
+		"host not allowed behind a proxy": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Target.URL, s.Target.Proxy = "https://example.com", &v1alpha1.Proxy{URL: "http://proxy:3128"}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to the operator's allowed hosts."},
+		},
+		"proxy not allowed for a service": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}, Proxy: &v1alpha1.Proxy{URL: "http://192.0.2.1"}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host 192.0.2.1 is not allowed; use a Service of this cluster, or have the administrator add 192.0.2.1 to the operator's allowed hosts."},
+		},
+		"proxy over https":         proxyRefused("https://proxy:3128"),
+		"proxy with a password":    proxyRefused("http://me:secret@proxy:3128"),
+		"proxy with a path":        proxyRefused("http://proxy:3128/x"),
+		"proxy that is no address": proxyRefused("proxy:3128"),
 		"no host": {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://" },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."},

@@ -27,7 +27,7 @@ type refusal struct {
 type plan struct {
 	steps  []attack.Step
 	client transport.Client
-	dialer *transport.Dialer // of the client
+	target prober
 	runner *attack.Runner
 	setup  *prologue
 }
@@ -51,7 +51,7 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 	if err != nil {
 		return nil, &refusal{reasonInvalidSpec, err}
 	}
-	p.client, p.dialer, err = newClient(a.GetTarget(), c)
+	p.client, p.target, err = newClient(a.GetTarget(), c)
 	if err != nil {
 		return nil, &refusal{reasonInvalidSpec, err}
 	}

@@ -27,8 +27,7 @@ type prepared struct {
 
 // prepare makes a plan of the assignment, waits until the target can be
 // reached, sends what is to be sent before, and opens the connections of the
-// first step. It tells all that
-// happens, and ends with a plan, a refusal that is final, or ctx.
+// first step. It tells all that happens, and ends with a plan, a refusal that is final, or ctx.
 func prepare(ctx context.Context, a *workerv1.Assignment, c Config, tell func(prepared)) {
 	p, refused := newPlan(a, c)
 	if refused != nil {
@@ -43,7 +42,7 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c Config, tell func(pr
 		if ctx.Err() != nil {
 			return
 		}
-		err = fmt.Errorf("target %s: %w", a.GetTarget().GetUrl(), err)
+		err = fmt.Errorf("target %s: %w", destination(a.GetTarget()), err)
 		tell(prepared{refusal: &refusal{reasonTargetUnreachable, err}})
 		select {
 		case <-time.After(tryEvery):
@@ -63,9 +62,17 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c Config, tell func(pr
 	tell(prepared{plan: p})
 }
 
+// destination names a target, and the proxy at which the failure may be.
+func destination(t *workerv1.Target) string {
+	if t.GetProxyUrl() == "" {
+		return t.GetUrl()
+	}
+	return t.GetUrl() + " by proxy " + t.GetProxyUrl()
+}
+
 // reach resolves the target and opens a connection to it.
 func (p *plan) reach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	return p.dialer.Probe(ctx)
+	return p.target.Probe(ctx)
 }

@@ -52,6 +52,25 @@ func TestRefusals(t *testing.T) {
 			reason:  "TargetUnreachable",
 			message: "connection refused",
 		},
+		"a proxy that nobody listens on": {
+			change:  func(a *workerv1.Assignment) { a.Target.ProxyUrl = "http://127.0.0.1:1" },
+			reason:  "TargetUnreachable",
+			message: " by proxy http://127.0.0.1:1: dial: ",
+		},
+		"a proxy at a loopback address": {
+			change: func(a *workerv1.Assignment) {
+				a.Target.Url, a.Target.ProxyUrl, a.Target.AllowSpecialAddresses = "http://shop.test", server.URL, false
+			},
+			reason:  "TargetUnreachable",
+			message: "address 127.0.0.1 is refused: a loopback address",
+		},
+		"a target behind a proxy at a metadata service's address": {
+			change: func(a *workerv1.Assignment) {
+				a.Target.Url, a.Target.ProxyUrl, a.Target.AllowSpecialAddresses = "http://100.100.100.200", server.URL, false
+			},
+			reason:  "InvalidSpec",
+			message: "target url: address 100.100.100.200 is refused: a metadata service's address",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

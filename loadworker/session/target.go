@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -9,9 +10,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
+// prober opens a connection to a target and closes it.
+type prober interface {
+	Probe(ctx context.Context) error
+}
+
 // newClient is the client for a target. Our own speaks HTTP/1.1, over TLS too: it
-// takes two thirds of net/http's time for a request. net/http speaks HTTP/2.
-func newClient(t *workerv1.Target, c Config) (transport.Client, *transport.Dialer, error) {
+// takes two thirds of net/http's time for a request. net/http speaks HTTP/2, and
+// to proxies.
+func newClient(t *workerv1.Target, c Config) (transport.Client, prober, error) {
 	secure, err := loadTLS(t.GetTls())
 	if err != nil {
 		return nil, nil, fmt.Errorf("target.tls: %w", err)
@@ -29,13 +36,21 @@ func newClient(t *workerv1.Target, c Config) (transport.Client, *transport.Diale
 		return nil, nil, err
 	}
 	var client transport.Client = dialer
-	if http2 {
+	var reach prober = dialer
+	switch {
+	case t.GetProxyUrl() != "":
+		proxy, err := transport.NewProxy(dialer, t.GetProxyUrl())
+		if err != nil {
+			return nil, nil, err
+		}
+		client, reach = transport.NewProxied(proxy), proxy
+	case http2:
 		client = transport.NewNetHTTP(dialer)
 	}
 	if t.GetDisableKeepAlive() {
 		client = transport.NewOneShot(client, dialer)
 	}
-	return client, dialer, nil
+	return client, reach, nil
 }
 
 // maxPEM bounds a file of certificates: a Secret's size.

@@ -160,9 +160,13 @@ func TestSecureTargets(t *testing.T) {
 func TestClientsByTarget(t *testing.T) {
 	const h2 = workerv1.Protocol_PROTOCOL_HTTP2
 	tests := map[string]*workerv1.Target{
-		"http1":                          {Url: "http://x"},
-		"http1, no keep-alive":           {Url: "http://x", DisableKeepAlive: true},
-		"net/http HTTP/2":                {Url: "http://x", Protocol: h2},
+		"http1":                      {Url: "http://x"},
+		"http1, no keep-alive":       {Url: "http://x", DisableKeepAlive: true},
+		"net/http HTTP/2":            {Url: "http://x", Protocol: h2},
+		"net/http HTTP/1.1 by proxy": {Url: "http://x", ProxyUrl: "http://y"},
+		"net/http HTTP/2 by proxy, no keep-alive": {
+			Url: "https://x", Protocol: h2, ProxyUrl: "http://y", DisableKeepAlive: true,
+		},
 		"net/http HTTP/2, no keep-alive": {Url: "https://x", Protocol: h2, DisableKeepAlive: true},
 	}
 	for want, target := range tests {

@@ -50,4 +50,7 @@ type Response struct {
 	// Body is the first bytes of the body, as many as the request's Keep says.
 	// It is valid until the line's next request.
 	Body []byte
+	// Reused is whether the request went over a connection which had carried one
+	// before. It is set beside an error, too.
+	Reused bool
 }

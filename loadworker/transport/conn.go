@@ -27,6 +27,7 @@ type Conn struct {
 	secured []byte
 	drain   func(fd uintptr) bool // what raw is given: an allocation saved
 	used    time.Time             // when the last request was sent
+	carried bool                  // a request, since it was opened
 
 	request *Request // to be sent
 	rest    []byte   // of the request, when there was no room for it
@@ -69,15 +70,18 @@ func (c *Conn) Do(ctx context.Context, r *Request, deadline time.Time) (Response
 	if !c.arm(now, deadline) {
 		return Response{}, c.failed(ErrCut)
 	}
-	c.used = now
+	reused := c.carried
+	c.used, c.carried = now, true
 	c.intake.begin(r)
 	if err := c.exchange(r, deadline); err != nil {
-		return Response{}, c.failed(err)
+		return Response{Reused: reused}, c.failed(err)
 	}
 	if !c.intake.reusable() {
 		c.Close()
 	}
-	return c.intake.parser.response(), nil
+	response := c.intake.parser.response()
+	response.Reused = reused
+	return response, nil
 }
 
 // exchange sends a request and reads the response.
@@ -223,7 +227,7 @@ func (c *Conn) ready(ctx context.Context, now, deadline time.Time) error {
 
 // adopt makes conn the open connection.
 func (c *Conn) adopt(conn net.Conn) {
-	c.net, c.raw, c.used = conn, nil, time.Now()
+	c.net, c.raw, c.used, c.carried = conn, nil, time.Now(), false
 	if _, secured := conn.(*tls.Conn); !secured {
 		c.raw = rawConn(conn)
 	}

@@ -9,6 +9,8 @@
 //	  └─ parser ── of both: takes bytes as they come, holds none
 //	NetHTTP HTTP/2, by ALPN or by prior knowledge: net/http without its pool,
 //	        over connections of the Dialer
+//	  └─ Proxy ── or through a proxy, by absolute form or CONNECT; never one of
+//	              the environment's
 //	OneShot either of them, with a connection for each request
 //
 //	*Error ── phase and cause; Classify makes an outcome of it, the same for all

@@ -32,6 +32,7 @@ type Loop struct {
 	events      [256]unix.EpollEvent
 	in, out     []byte
 	waiting     deadlines
+	dialing     int // wires
 	cut         bool
 
 	dials  sync.WaitGroup
@@ -45,11 +46,13 @@ type Wire struct {
 	// User is whose it is; the loop does not look at it.
 	User int
 
-	number int32 // in the loop
-	fd     int32
-	open   bool
-	busy   bool   // a request is under way
-	rest   []byte // of a request that is not yet written
+	number  int32 // in the loop
+	fd      int32
+	open    bool
+	busy    bool   // a request is under way
+	carried bool   // a request, since it was opened
+	reused  bool   // what was carried before the request that is under way
+	rest    []byte // of a request that is not yet written
 	intake intake
 
 	deadline   time.Duration
@@ -104,10 +107,18 @@ func (l *Loop) watch(fd int, number int32) error {
 func (l *Loop) Add(w *Wire, c *Conn) {
 	w.number = int32(len(l.wires))
 	l.wires = append(l.wires, w)
+	carried := c.carried
 	if fd, err := c.release(); err == nil {
 		_ = l.connect(w, fd) // it is opened again for its first request
+		w.carried = carried
 	}
 }
+
+// IsOpen says whether a wire is open as far as the loop was told.
+func (w *Wire) IsOpen() bool { return w.open }
+
+// Dialing is how many wires are being opened.
+func (l *Loop) Dialing() int { return l.dialing }
 
 // Return gives an open socket back to a connection.
 func (l *Loop) Return(w *Wire, c *Conn) {
@@ -118,11 +129,12 @@ func (l *Loop) Return(w *Wire, c *Conn) {
 	// An error leaves the descriptor with nobody; the connection opens again.
 	_ = unix.EpollCtl(l.poll, unix.EPOLL_CTL_DEL, int(w.fd), nil)
 	c.resume(int(w.fd))
+	c.carried = w.carried
 }
 
 // connect makes fd the socket of a wire.
 func (l *Loop) connect(w *Wire, fd int) error {
-	w.fd, w.open = int32(fd), true
+	w.fd, w.open, w.carried = int32(fd), true, false
 	err := l.watch(fd, w.number)
 	if err != nil {
 		l.shut(w)
@@ -144,11 +156,11 @@ func (l *Loop) Send(ctx context.Context, w *Wire, r *Request, deadline time.Dura
 	l.out = r.appendTo(l.out[:0], l.dialer.host, l.dialer.agent)
 	if !w.open {
 		w.rest = append(w.rest, l.out...)
+		l.dialing++
 		l.dials.Go(func() { l.dial(ctx, w, deadline) })
 		return
 	}
-	l.waiting.add(w)
-	l.write(w, l.out)
+	l.begin(w, l.out)
 }
 
 // dial opens a socket, in a goroutine of its own.
@@ -183,6 +195,7 @@ func (l *Loop) woken() {
 	came := l.dialed
 	l.dialed = nil
 	l.mu.Unlock()
+	l.dialing -= len(came)
 	for _, d := range came {
 		if d.err == nil {
 			d.err = l.connect(d.wire, d.fd)
@@ -191,9 +204,15 @@ func (l *Loop) woken() {
 			l.fail(d.wire, d.err)
 			continue
 		}
-		l.waiting.add(d.wire)
-		l.write(d.wire, d.wire.rest)
+		l.begin(d.wire, d.wire.rest)
 	}
+}
+
+// begin begins to write a request.
+func (l *Loop) begin(w *Wire, b []byte) {
+	w.reused, w.carried = w.carried, true
+	l.waiting.add(w)
+	l.write(w, b)
 }
 
 func (l *Loop) write(w *Wire, b []byte) {
@@ -248,7 +267,8 @@ func (l *Loop) fail(w *Wire, err error) {
 
 func (l *Loop) end(w *Wire, r Response, err error) {
 	l.waiting.remove(w)
-	w.busy, w.rest, w.intake.held = false, nil, nil
+	r.Reused = w.reused
+	w.busy, w.reused, w.rest, w.intake.held = false, false, nil, nil
 	l.done(w, r, err)
 }
 

@@ -14,6 +14,9 @@ type Loop struct{}
 // Wire is a connection of a Loop.
 type Wire struct{ User int }
 
+// IsOpen is false.
+func (*Wire) IsOpen() bool { return false }
+
 // NewLoop says that there is none on this system.
 func (d *Dialer) NewLoop(time.Time, func(*Wire, Response, error)) (*Loop, error) {
 	return nil, errors.ErrUnsupported
@@ -24,6 +27,7 @@ func (*Loop) Add(*Wire, *Conn)                                     {}
 func (*Loop) Return(*Wire, *Conn)                                  {}
 func (*Loop) Send(context.Context, *Wire, *Request, time.Duration) {}
 func (*Loop) Wait(time.Duration)                                   {}
+func (*Loop) Dialing() int                                         { return 0 }
 func (*Loop) Wake()                                                {}
 func (*Loop) Cut()                                                 {}
 func (*Loop) Close()                                               {}

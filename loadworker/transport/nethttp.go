@@ -15,22 +15,41 @@ import (
 )
 
 // NetHTTP is the client for what Conn does not speak: HTTP/2, over TLS by ALPN
-// and over plain TCP by prior knowledge. It speaks HTTP/1.1 too.
+// and over plain TCP by prior knowledge; and to proxies. It speaks HTTP/1.1 too.
 //
 // Each line is one connection of net/http, an http.ClientConn, and no pool: a
 // pool decides by itself when to open and which to use, and replays requests
 // that met a closed connection without saying so. That holds for HTTP/2 too, so
 // that a user is a connection whatever is spoken: 20 KB of memory, 30 over TLS.
+//
+// The environment's proxies are not used: what is between the generator and the
+// target is part of what is measured, so that only the test may say it.
 type NetHTTP struct {
-	dialer    *Dialer
+	dialer    *Dialer // of the target
+	way       way
 	transport *http.Transport
 	name      string
+	// absolute is whether requests name the target, for a proxy.
+	absolute bool
 }
 
 var _ Client = (*NetHTTP)(nil)
 
-// NewNetHTTP returns a client that opens its connections through a dialer.
-func NewNetHTTP(d *Dialer) *NetHTTP {
+// way is how connections to a target are opened: by its Dialer, or by a Proxy.
+type way interface {
+	// dialWatched opens a connection whose errors go to the watch in ctx, and
+	// fails with an *Error. What net/http asks for is not looked at.
+	dialWatched(ctx context.Context, network, address string) (net.Conn, error)
+	// Exhausted is that of a Client.
+	Exhausted() (descriptors, ports int64)
+}
+
+var _ way = (*Dialer)(nil)
+
+// NewNetHTTP returns a client that opens its connections by a dialer.
+func NewNetHTTP(d *Dialer) *NetHTTP { return newNetHTTP(d, d) }
+
+func newNetHTTP(d *Dialer, w way) *NetHTTP {
 	protocols, name := &http.Protocols{}, "net/http HTTP/1.1"
 	switch {
 	case d.http2 && d.tls == nil:
@@ -43,10 +62,10 @@ func NewNetHTTP(d *Dialer) *NetHTTP {
 	if d.http2 {
 		name = "net/http HTTP/2"
 	}
-	return &NetHTTP{dialer: d, name: name, transport: &http.Transport{
+	return &NetHTTP{dialer: d, way: w, name: name, transport: &http.Transport{
 		Protocols:              protocols,
-		DialContext:            d.dialWatched,
-		DialTLSContext:         d.dialWatched,
+		DialContext:            w.dialWatched,
+		DialTLSContext:         w.dialWatched,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeader,
 		ReadBufferSize:         bufferSize,
@@ -62,9 +81,9 @@ func (n *NetHTTP) Opened() int64 { return n.dialer.Opened() }
 
 // Exhausted is how many attempts to connect failed for want of a descriptor or a
 // local port.
-func (n *NetHTTP) Exhausted() (descriptors, ports int64) { return n.dialer.Exhausted() }
+func (n *NetHTTP) Exhausted() (descriptors, ports int64) { return n.way.Exhausted() }
 
-// Name is that of net/http and the protocol.
+// Name is that of net/http and the protocol, and whether there is a proxy.
 func (n *NetHTTP) Name() string { return n.name }
 
 // bufferSize is that of a connection's buffers: a usual request or response.
@@ -165,10 +184,13 @@ func (l *netLine) request(ctx context.Context, r *Request) *http.Request {
 	if d.tls != nil {
 		out.URL.Scheme = "https"
 	}
-	if bytes.HasPrefix(r.Path, []byte("//")) { // which Opaque would take for a host
+	// A path with two slashes Opaque would take for a host.
+	if l.client.absolute || bytes.HasPrefix(r.Path, []byte("//")) {
 		out.URL.Opaque = out.URL.Scheme + "://" + d.host + string(r.Path)
 	}
-	if len(r.Host) > 0 {
+	// A proxy that looked at another host than the one that is named to it would
+	// be a way around what targets are allowed.
+	if len(r.Host) > 0 && !l.client.absolute {
 		out.Host = string(r.Host)
 	}
 	if d.agent != "" {

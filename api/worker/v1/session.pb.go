@@ -807,6 +807,9 @@ type Target struct {
 	Tls *TLS `protobuf:"bytes,5,opt,name=tls,proto3" json:"tls,omitempty"`
 	// disable_keep_alive opens a new connection for each request.
 	DisableKeepAlive bool `protobuf:"varint,6,opt,name=disable_keep_alive,json=disableKeepAlive,proto3" json:"disable_keep_alive,omitempty"`
+	// proxy_url is scheme and host of the proxy that requests go through; empty:
+	// none.
+	ProxyUrl string `protobuf:"bytes,7,opt,name=proxy_url,json=proxyUrl,proto3" json:"proxy_url,omitempty"`
 	// allow_special_addresses permits loopback and link-local addresses: only in
 	// local mode, never in a cluster.
 	AllowSpecialAddresses bool `protobuf:"varint,3,opt,name=allow_special_addresses,json=allowSpecialAddresses,proto3" json:"allow_special_addresses,omitempty"`
@@ -877,6 +880,13 @@ func (x *Target) GetDisableKeepAlive() bool {
 		return x.DisableKeepAlive
 	}
 	return false
+}
+
+func (x *Target) GetProxyUrl() string {
+	if x != nil {
+		return x.ProxyUrl
+	}
+	return ""
 }
 
 func (x *Target) GetAllowSpecialAddresses() bool {
@@ -2783,13 +2793,14 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04seed\x18\b \x01(\x03R\x04seed\x12,\n" +
 	"\x04data\x18\t \x03(\v2\x18.loadtest.worker.v1.DataR\x04data\x12/\n" +
 	"\x05setup\x18\n" +
-	" \x01(\v2\x19.loadtest.worker.v1.SetupR\x05setup\"\x8a\x02\n" +
+	" \x01(\v2\x19.loadtest.worker.v1.SetupR\x05setup\"\xa7\x02\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
 	"\bprotocol\x18\x04 \x01(\x0e2\x1c.loadtest.worker.v1.ProtocolR\bprotocol\x12)\n" +
 	"\x03tls\x18\x05 \x01(\v2\x17.loadtest.worker.v1.TLSR\x03tls\x12,\n" +
-	"\x12disable_keep_alive\x18\x06 \x01(\bR\x10disableKeepAlive\x126\n" +
+	"\x12disable_keep_alive\x18\x06 \x01(\bR\x10disableKeepAlive\x12\x1b\n" +
+	"\tproxy_url\x18\a \x01(\tR\bproxyUrl\x126\n" +
 	"\x17allow_special_addresses\x18\x03 \x01(\bR\x15allowSpecialAddresses\"\xa9\x01\n" +
 	"\x03TLS\x12\x17\n" +
 	"\aca_file\x18\x01 \x01(\tR\x06caFile\x12\x1b\n" +

@@ -1,0 +1,113 @@
+package session
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// proxy counts what passes it on the way to the one target that it knows.
+type proxy struct {
+	*httptest.Server
+	forwarded, tunnels atomic.Int64
+}
+
+func newProxy(t *testing.T, target string) *proxy {
+	t.Helper()
+	_, to, _ := strings.Cut(target, "://")
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Host = to }}
+	p := &proxy{}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Hostname() != "shop.test":
+			http.Error(w, "not known here", http.StatusBadGateway)
+		case r.Method == http.MethodConnect:
+			p.tunnels.Add(1)
+			tunnel(w, to)
+		default:
+			p.forwarded.Add(1)
+			forward.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+// tunnel copies between a client and an address until either is done.
+func tunnel(w http.ResponseWriter, address string) {
+	there, err := net.Dial("tcp", address)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	here, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		_ = there.Close()
+		return
+	}
+	_, _ = io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n")
+	go func() {
+		_, _ = io.Copy(there, here)
+		_ = there.Close()
+	}()
+	_, _ = io.Copy(here, there)
+	_ = here.Close()
+}
+
+// Through the whole worker: the target has a name that only the proxy knows, and
+// what was sent is what the proxy and the target count.
+func TestRunThroughAProxy(t *testing.T) {
+	const users, each = 5, 4
+	tests := map[string]struct {
+		start              func(*httptest.Server)
+		forwarded, tunnels int64
+	}{
+		"http": {start: (*httptest.Server).Start, forwarded: users * each},
+		// One tunnel is that by which the worker found that the target is there.
+		"https": {start: (*httptest.Server).StartTLS, tunnels: users + 1},
+	}
+	for scheme, tt := range tests {
+		t.Run(scheme, func(t *testing.T) {
+			server := &target{Server: httptest.NewUnstartedServer(nil)}
+			server.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { server.served.Add(1) })
+			tt.start(server.Server)
+			t.Cleanup(server.Close)
+			p := newProxy(t, server.URL)
+			c := startCoordinator(t)
+			w := startWorker(t, c, func(c *Config) {
+				c.Lookup = func(_ context.Context, host string) ([]netip.Addr, error) {
+					return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+				}
+			})
+			a := assignment(scheme+"://shop.test", burst(0, users, each))
+			a.Target.ProxyUrl, a.Target.Tls = p.URL, &workerv1.TLS{InsecureSkipVerify: true}
+			s := c.hello(t)
+			s.say(t, assign(a))
+			c.ready(t)
+			s.say(t, start(0, 50*time.Millisecond))
+			_, got := c.final(t, 0)
+			if q := got.Requests[0]; q.Sent != users*each || q.Outcomes[measure.Success] != users*each || server.served.Load() != users*each {
+				t.Errorf("sent %d, %d successes, served %d; want %d. %v", q.Sent, q.Outcomes[measure.Success], server.served.Load(), users*each, got.Errors)
+			}
+			if f, n := p.forwarded.Load(), p.tunnels.Load(); f != tt.forwarded || n != tt.tunnels {
+				t.Errorf("the proxy forwarded %d requests and made %d tunnels, want %d and %d", f, n, tt.forwarded, tt.tunnels)
+			}
+			if got.ConnectionsOpened != users || got.Transport != "net/http HTTP/1.1 by proxy" {
+				t.Errorf("%d connections by %q, want %d by net/http HTTP/1.1 by proxy", got.ConnectionsOpened, got.Transport, users)
+			}
+			s.say(t, finish())
+			w.ends(t, nil)
+		})
+	}
+}
