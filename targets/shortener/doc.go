@@ -1,0 +1,2 @@
+// Package shortener is the domain of a URL shortener.
+package shortener
