@@ -110,7 +110,7 @@ func TestParseStrategy(t *testing.T) {
 		}
 	}
 	_, err := ratelimiter.ParseStrategy("tokenbucket-lua")
-	want := `unknown strategy "tokenbucket-lua": use one of hash, transaction, lua, lua-seconds`
+	want := `unknown strategy "tokenbucket-lua": use one of hash, transaction, transaction-429, lua, lua-seconds`
 	if err == nil || err.Error() != want {
 		t.Errorf("error = %v, want %s", err, want)
 	}

@@ -28,6 +28,11 @@ type Decision struct {
 // left, and a client that is told otherwise has been denied falsely.
 var ErrContended = errors.New("bucket contended: every attempt met a concurrent change")
 
+// ErrNotAsked says that the store was not asked, because it has failed all who
+// asked it last. It is told apart from a failure so that an outage is logged
+// once, and not by every request that it meets.
+var ErrNotAsked = errors.New("store not asked: it failed the requests before")
+
 // Outcome is what one request to the service came to. The set is closed, so
 // that it can label a metric.
 type Outcome string
@@ -37,10 +42,13 @@ const (
 	Granted Outcome = "granted"
 	// Denied is a request that met an empty bucket.
 	Denied Outcome = "denied"
+	// Unchecked is a request that was granted without its bucket, because the
+	// store failed and the service is told to grant then (Open).
+	Unchecked Outcome = "unchecked"
 	// Failed is a request about which nothing could be decided: the client
 	// could not be told apart, the bucket was contended or out of reach.
 	Failed Outcome = "error"
 )
 
 // Outcomes returns every outcome.
-func Outcomes() []Outcome { return []Outcome{Granted, Denied, Failed} }
+func Outcomes() []Outcome { return []Outcome{Granted, Denied, Unchecked, Failed} }

@@ -19,6 +19,10 @@ const (
 	// concurrent change is refused and tried again, a bounded number of times,
 	// and then fails with ErrContended. Time is the store's.
 	Transaction Strategy = "transaction"
+	// Transaction429 is Transaction as it was published: when its tries are
+	// exhausted it denies, with 0 remaining, whatever the bucket holds. It never
+	// grants too much; it denies falsely. It is here to be caught.
+	Transaction429 Strategy = "transaction-429"
 	// Lua does the whole decision in one script inside the store, by the
 	// store's clock. It keeps the contract.
 	Lua Strategy = "lua"
@@ -29,7 +33,9 @@ const (
 )
 
 // Strategies returns every strategy.
-func Strategies() []Strategy { return []Strategy{Hash, Transaction, Lua, LuaSeconds} }
+func Strategies() []Strategy {
+	return []Strategy{Hash, Transaction, Transaction429, Lua, LuaSeconds}
+}
 
 // ParseStrategy returns the strategy of that name.
 func ParseStrategy(name string) (Strategy, error) {

@@ -47,11 +47,13 @@ func (h *Handler) decide(r *http.Request, now time.Time) (outcome ratelimiter.Ou
 	if err != nil {
 		return ratelimiter.Failed, reply.Failure(http.StatusBadRequest, err.Error())
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), decideTimeout)
+	// A client that goes away ends no decision: its token may be taken already,
+	// and to the breaker it would look as if the store had failed.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), decideTimeout)
 	defer cancel()
 	decision, err := h.Limiter.Take(ctx, client)
 	if err != nil {
-		return ratelimiter.Failed, h.undecided(err)
+		return h.undecided(err, now)
 	}
 	return h.decided(decision, now)
 }
@@ -63,18 +65,26 @@ func (h *Handler) decided(d ratelimiter.Decision, now time.Time) (ratelimiter.Ou
 		denied.Headers = append(headers, denied.Headers...)
 		return ratelimiter.Denied, denied
 	}
-	body := hit{Msg: "Successfully Hit", Time: now.UTC().Truncate(time.Second), InstanceID: h.About.InstanceID}
-	return ratelimiter.Granted, reply.Reply{Status: http.StatusOK, Headers: headers, Body: body}
+	return ratelimiter.Granted, reply.Reply{Status: http.StatusOK, Headers: headers, Body: h.hit(now)}
 }
 
-// undecided fails closed: a client that could not be counted is not served.
-// Neither is it denied, which would be a statement about its bucket.
-func (h *Handler) undecided(err error) reply.Reply {
+func (h *Handler) hit(now time.Time) hit {
+	return hit{Msg: "Successfully Hit", Time: now.UTC().Truncate(time.Second), InstanceID: h.About.InstanceID}
+}
+
+// undecided refuses or grants, as it is told; a contended bucket is refused
+// either way. It never denies, which would be a statement about the bucket.
+func (h *Handler) undecided(err error, now time.Time) (ratelimiter.Outcome, reply.Reply) {
 	if errors.Is(err, ratelimiter.ErrContended) {
-		return reply.Failure(http.StatusServiceUnavailable, "rate limiter contended: try again")
+		return ratelimiter.Failed, reply.Failure(http.StatusServiceUnavailable, "rate limiter contended: try again")
 	}
-	h.Logger.Warn("cannot decide", "error", err)
-	return reply.Failure(http.StatusServiceUnavailable, "rate limiter unavailable: its store does not answer")
+	if !errors.Is(err, ratelimiter.ErrNotAsked) {
+		h.Logger.Warn("cannot decide", "error", err)
+	}
+	if h.About.OnStoreFailure == ratelimiter.Open {
+		return ratelimiter.Unchecked, reply.Reply{Status: http.StatusOK, Headers: h.policy.unchecked(), Body: h.hit(now)}
+	}
+	return ratelimiter.Failed, reply.Failure(http.StatusServiceUnavailable, "rate limiter unavailable: its store does not answer")
 }
 
 // policy is the contract in the words of HTTP headers: those in wide use
@@ -105,6 +115,15 @@ func (p policy) headers(d ratelimiter.Decision) []reply.Header {
 	return append(headers,
 		reply.Header{Name: "RateLimit", Value: `"bucket";r=` + remaining + `;t=` + wait},
 		reply.Header{Name: "Retry-After", Value: wait})
+}
+
+// unchecked says what the limit is, and that nobody looked at what is left of it.
+func (p policy) unchecked() []reply.Header {
+	return []reply.Header{
+		{Name: "X-RateLimit-Limit", Value: p.limit},
+		{Name: "X-RateLimit-Unchecked", Value: "store unavailable"},
+		{Name: "RateLimit-Policy", Value: p.policy},
+	}
 }
 
 // wholeSeconds rounds up, and never to 0, which clients read as "at once".

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +28,7 @@ func TestAPI(t *testing.T) {
 	}
 	tests := map[string]struct {
 		limiter   limiterFunc
+		policy    ratelimiter.FailurePolicy
 		forwarded string
 		want      page
 		outcome   ratelimiter.Outcome
@@ -63,6 +67,24 @@ func TestAPI(t *testing.T) {
 			want:    page{Status: 503, Headers: plain, Body: `{"error":"rate limiter unavailable: its store does not answer"}`},
 			outcome: ratelimiter.Failed,
 		},
+		"no store fails open, and says so": {
+			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
+			policy:  ratelimiter.Open,
+			want: page{
+				Status: 200,
+				Headers: with(map[string]string{
+					"X-Ratelimit-Limit": "50", "Ratelimit-Policy": `"bucket";q=50;w=5`, "X-Ratelimit-Unchecked": "store unavailable",
+				}),
+				Body: `{"msg":"Successfully Hit","time":"2026-11-20T12:00:00Z","instanceId":"pod-abc123"}`,
+			},
+			outcome: ratelimiter.Unchecked,
+		},
+		"contended is not granted, even when open": {
+			limiter: answer(ratelimiter.Decision{}, fmt.Errorf("take after 10 retries: %w", ratelimiter.ErrContended)),
+			policy:  ratelimiter.Open,
+			want:    page{Status: 503, Headers: plain, Body: `{"error":"rate limiter contended: try again"}`},
+			outcome: ratelimiter.Failed,
+		},
 		"a panic is counted": {
 			limiter: func(context.Context, string) (ratelimiter.Decision, error) { panic("boom") },
 			want:    page{Status: 500, Headers: plain, Body: `{"error":"internal error"}`},
@@ -80,7 +102,7 @@ func TestAPI(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, func(c *Config) { c.Limiter = tc.limiter })
+			s := newService(t, func(c *Config) { c.Limiter, c.About.OnStoreFailure = tc.limiter, tc.policy })
 			tc.want.Body += "\n"
 			if diff := cmp.Diff(tc.want, s.ask("GET", "/api", tc.forwarded)); diff != "" {
 				t.Errorf("page (-want +got):\n%s", diff)
@@ -127,6 +149,53 @@ func TestDecisionHasATimeLimit(t *testing.T) {
 	})
 	if s.ask("GET", "/api"); !limited {
 		t.Error("the limiter was asked without a deadline")
+	}
+}
+
+// A client that has gone away has perhaps taken its token: the decision goes on.
+func TestAClientThatLeavesEndsNoDecision(t *testing.T) {
+	var ended error
+	s := newService(t, func(c *Config) {
+		c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
+			ended = ctx.Err()
+			return ratelimiter.Decision{Allowed: true}, nil
+		})
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/api", nil))
+	if ended != nil {
+		t.Errorf("the decision was asked for with a context that is done: %v", ended)
+	}
+	if diff := cmp.Diff([]observation{{ratelimiter.Granted, 5 * time.Millisecond}}, s.observed); diff != "" {
+		t.Errorf("observed (-want +got):\n%s", diff)
+	}
+}
+
+// What fails without the store being asked is not worth a line each time.
+func TestAnOutageIsLoggedByThoseWhoMeetTheStore(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		want int
+	}{
+		"asked":     {errors.New("no route to host"), 3},
+		"not asked": {fmt.Errorf("open: %w", ratelimiter.ErrNotAsked), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			s := newService(t, func(c *Config) {
+				c.Limiter = answer(ratelimiter.Decision{}, tc.err)
+				c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			})
+			for range 3 {
+				if got := s.ask("GET", "/api"); got.Status != 503 {
+					t.Errorf("status = %d, want 503", got.Status)
+				}
+			}
+			if got := strings.Count(log.String(), "cannot decide"); got != tc.want {
+				t.Errorf("%d lines, want %d:\n%s", got, tc.want, log.String())
+			}
+		})
 	}
 }
 

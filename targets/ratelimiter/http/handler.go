@@ -19,11 +19,13 @@ const pingTimeout = time.Second
 // About is what the service says of itself at /version, so that a load test can
 // check what it is about to test.
 type About struct {
-	Version         string               `json:"version"`
-	Strategy        ratelimiter.Strategy `json:"strategy"`
-	Capacity        int64                `json:"capacity"`
-	RefillPerSecond float64              `json:"refillPerSecond"`
-	InstanceID      string               `json:"instanceId"`
+	Version         string                    `json:"version"`
+	Strategy        ratelimiter.Strategy      `json:"strategy"`
+	Capacity        int64                     `json:"capacity"`
+	RefillPerSecond float64                   `json:"refillPerSecond"`
+	MaxRetries      int                       `json:"maxRetries"`
+	OnStoreFailure  ratelimiter.FailurePolicy `json:"onStoreFailure"`
+	InstanceID      string                    `json:"instanceId"`
 }
 
 // Config is what the service is made of.
@@ -32,7 +34,7 @@ type Config struct {
 	About   About
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
 	TrustedProxies clientip.Trusted
-	// Ready reports whether requests can be decided.
+	// Ready reports whether the store answers.
 	Ready func(context.Context) error
 	// Observe is told the outcome of each request to /api, once, before the
 	// reply is sent.
@@ -90,6 +92,8 @@ func (h *Handler) handleHealth(w http.ResponseWriter, _ *http.Request) {
 	reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "healthy"}}.Write(w)
 }
 
+// handleReady says no when a request would not be served: with a policy that is
+// open, a store that is out of reach is no reason.
 func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
 	if h.draining.Load() {
 		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "draining"}}.Write(w)
@@ -97,12 +101,15 @@ func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pingTimeout)
 	defer cancel()
-	if err := h.Ready(ctx); err != nil {
+	switch err := h.Ready(ctx); {
+	case err == nil:
+		reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "ready"}}.Write(w)
+	case h.About.OnStoreFailure == ratelimiter.Open:
+		reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "ready, without the store"}}.Write(w)
+	default:
 		h.Logger.Warn("not ready", "error", err)
 		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "store unreachable"}}.Write(w)
-		return
 	}
-	reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "ready"}}.Write(w)
 }
 
 func (h *Handler) handleVersion(w http.ResponseWriter, _ *http.Request) {

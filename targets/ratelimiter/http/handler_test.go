@@ -55,7 +55,7 @@ func newService(t *testing.T, change func(*Config)) *service {
 	s := &service{}
 	config := Config{
 		Limiter:        answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
-		About:          About{Version: "v1.2.3", Strategy: ratelimiter.Lua, Capacity: 50, RefillPerSecond: 10, InstanceID: "pod-abc123"},
+		About:          About{Version: "v1.2.3", Strategy: ratelimiter.Lua, Capacity: 50, RefillPerSecond: 10, MaxRetries: 3, OnStoreFailure: ratelimiter.Closed, InstanceID: "pod-abc123"},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, // httptest's peer
 		Ready:          func(context.Context) error { return nil },
 		Observe: func(o ratelimiter.Outcome, d time.Duration) {
@@ -123,11 +123,19 @@ func TestPages(t *testing.T) {
 			change: func(c *Config) { c.Ready = func(context.Context) error { return errors.New("password: hunter2") } },
 			status: 503, body: `{"status":"store unreachable"}`,
 		},
+		"ready without a store, when that is no reason": {
+			path: "/ready",
+			change: func(c *Config) {
+				c.About.OnStoreFailure = ratelimiter.Open
+				c.Ready = func(context.Context) error { return errors.New("gone") }
+			},
+			status: 200, body: `{"status":"ready, without the store"}`,
+		},
 		"ready while draining":  {path: "/ready", drain: true, status: 503, body: `{"status":"draining"}`},
 		"health while draining": {path: "/health", drain: true, status: 200, body: `{"status":"healthy"}`},
 		"version": {
 			path: "/version", status: 200,
-			body: `{"version":"v1.2.3","strategy":"lua","capacity":50,"refillPerSecond":10,"instanceId":"pod-abc123"}`,
+			body: `{"version":"v1.2.3","strategy":"lua","capacity":50,"refillPerSecond":10,"maxRetries":3,"onStoreFailure":"closed","instanceId":"pod-abc123"}`,
 		},
 		"elsewhere": {
 			path: "/apis", status: 404,

@@ -45,6 +45,7 @@ func TestEverySeriesExistsFromTheStart(t *testing.T) {
 		`ratelimiter_requests_total{decision="denied",strategy="hash"} 0`,
 		`ratelimiter_requests_total{decision="error",strategy="hash"} 0`,
 		`ratelimiter_requests_total{decision="granted",strategy="hash"} 0`,
+		`ratelimiter_requests_total{decision="unchecked",strategy="hash"} 0`,
 	}
 	if diff := cmp.Diff(want, scrape(t, registry, "ratelimiter_requests_total")); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
@@ -54,9 +55,10 @@ func TestEverySeriesExistsFromTheStart(t *testing.T) {
 func TestObserve(t *testing.T) {
 	m, registry := newMetrics(t)
 	for outcome, took := range map[ratelimiter.Outcome][]time.Duration{
-		ratelimiter.Granted: {250 * time.Microsecond, 500 * time.Microsecond, 250 * time.Millisecond},
-		ratelimiter.Denied:  {time.Second, 10 * time.Second},
-		ratelimiter.Failed:  {5 * time.Second},
+		ratelimiter.Granted:   {250 * time.Microsecond, 500 * time.Microsecond, 250 * time.Millisecond},
+		ratelimiter.Denied:    {time.Second, 10 * time.Second},
+		ratelimiter.Unchecked: {time.Second, 2 * time.Second},
+		ratelimiter.Failed:    {5 * time.Second},
 	} {
 		for _, d := range took {
 			m.Observe(outcome, d)
@@ -66,6 +68,7 @@ func TestObserve(t *testing.T) {
 		`ratelimiter_requests_total{decision="denied",strategy="hash"} 2`,
 		`ratelimiter_requests_total{decision="error",strategy="hash"} 1`,
 		`ratelimiter_requests_total{decision="granted",strategy="hash"} 3`,
+		`ratelimiter_requests_total{decision="unchecked",strategy="hash"} 2`,
 	}
 	if diff := cmp.Diff(want, scrape(t, registry, "ratelimiter_requests_total")); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
@@ -74,6 +77,7 @@ func TestObserve(t *testing.T) {
 		`ratelimiter_request_duration_seconds_sum{decision="denied",strategy="hash"} 11`,
 		`ratelimiter_request_duration_seconds_sum{decision="error",strategy="hash"} 5`,
 		`ratelimiter_request_duration_seconds_sum{decision="granted",strategy="hash"} 0.25075`,
+		`ratelimiter_request_duration_seconds_sum{decision="unchecked",strategy="hash"} 3`,
 	}
 	if diff := cmp.Diff(want, scrape(t, registry, "ratelimiter_request_duration_seconds_sum")); diff != "" {
 		t.Errorf("durations (-want +got):\n%s", diff)

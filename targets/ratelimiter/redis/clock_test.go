@@ -65,7 +65,7 @@ func configured(s ratelimiter.Strategy) func(*Store, func() time.Time) ratelimit
 // The strategies that keep the contract count by the server's clock, in
 // microseconds, whatever the replica's says.
 func TestServerClock(t *testing.T) {
-	for _, strategy := range []ratelimiter.Strategy{ratelimiter.Lua, ratelimiter.Transaction} {
+	for _, strategy := range []ratelimiter.Strategy{ratelimiter.Lua, ratelimiter.Transaction, ratelimiter.Transaction429} {
 		t.Run(string(strategy), func(t *testing.T) {
 			store := openStore(t)
 			wrong := &manual{now: epoch.AddDate(100, 0, 0)}

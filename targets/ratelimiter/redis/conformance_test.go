@@ -16,6 +16,9 @@ func TestConformance(t *testing.T) {
 			if strategy != ratelimiter.Hash {
 				limitertest.RunAtomic(t, factory(strategy))
 			}
+			if strategy != ratelimiter.Hash && strategy != ratelimiter.Transaction429 {
+				limitertest.RunHonest(t, factory(strategy))
+			}
 		})
 	}
 }

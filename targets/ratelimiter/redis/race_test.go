@@ -3,6 +3,7 @@ package redis
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -100,5 +101,26 @@ func TestTransactionGivesUpAsContended(t *testing.T) {
 				t.Errorf("%v tokens left, want %v: one for each try of the other replica", got, want)
 			}
 		})
+	}
+}
+
+// The flaw of the seed, without the luck: a client with 39 tokens left is told
+// that it has none.
+func TestTransaction429DeniesFalsely(t *testing.T) {
+	store := openStore(t)
+	contract := ratelimiter.Contract{Capacity: 50, RefillPerSecond: 0.01}
+	config := Config{Strategy: ratelimiter.Transaction429, Contract: contract, Now: (&manual{}).Now, MaxRetries: 10}
+	unlucky, lucky := newLimiter(t, store, config), newLimiter(t, store, config)
+	unlucky.(*transaction).afterRead = func() { limitertest.Sequential(t, lucky, "customer", 1) }
+
+	got, err := unlucky.Take(t.Context(), "customer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(ratelimiter.Decision{RetryAfter: 100 * time.Second}, got); diff != "" {
+		t.Errorf("decision (-want +got):\n%s", diff)
+	}
+	if got := stored(t, store.client, "customer").Tokens; got < 39 || got > 39.9 {
+		t.Errorf("%v tokens left, want 39", got)
 	}
 }

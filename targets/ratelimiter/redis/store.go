@@ -11,6 +11,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
+// A command to a Redis that answers takes a fraction of a millisecond. timeout
+// is for one that does not: the time to connect, to write and to read, each.
+// poolTimeout leaves room for who waits for another's timeout to end.
+const (
+	timeout     = time.Second
+	poolTimeout = 2 * timeout
+)
+
 const (
 	keyPrefix   = "ratelimit:tb:"
 	fieldTokens = "tokens"
@@ -51,6 +59,11 @@ func Open(o Options) (*Store, error) {
 		Password: o.Password,
 		DB:       o.DB,
 		PoolSize: o.PoolSize,
+
+		DialTimeout:  timeout,
+		ReadTimeout:  timeout,
+		WriteTimeout: timeout,
+		PoolTimeout:  poolTimeout,
 		// A command whose reply was lost may have taken its token. Sent again
 		// it would take a second one, so that it fails instead.
 		MaxRetries:            -1,
@@ -81,7 +94,8 @@ type Config struct {
 	Contract ratelimiter.Contract
 	// Now is the replica's clock, by which Hash and LuaSeconds count.
 	Now func() time.Time
-	// MaxRetries bounds how often Transaction tries again after a conflict.
+	// MaxRetries bounds how often Transaction and Transaction429 try again after a
+	// conflict.
 	MaxRetries int
 }
 
@@ -100,8 +114,11 @@ func (s *Store) Limiter(c Config) (ratelimiter.Limiter, error) {
 	switch c.Strategy {
 	case ratelimiter.Hash:
 		return &hash{client: s.client, buckets: buckets, now: wholeSeconds(c.Now)}, nil
-	case ratelimiter.Transaction:
-		return &transaction{client: s.client, buckets: buckets, maxRetries: c.MaxRetries}, nil
+	case ratelimiter.Transaction, ratelimiter.Transaction429:
+		return &transaction{
+			client: s.client, buckets: buckets, maxRetries: c.MaxRetries,
+			deniesContended: c.Strategy == ratelimiter.Transaction429,
+		}, nil
 	case ratelimiter.Lua:
 		return &script{client: s.client, buckets: buckets}, nil
 	case ratelimiter.LuaSeconds:

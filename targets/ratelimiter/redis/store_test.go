@@ -44,7 +44,7 @@ func TestLimiterRefuses(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"strategy": {func(c *Config) { c.Strategy = "magic" }, `unknown strategy "magic": use one of hash, transaction, lua, lua-seconds`},
+		"strategy": {func(c *Config) { c.Strategy = "magic" }, `unknown strategy "magic": use one of hash, transaction, transaction-429, lua, lua-seconds`},
 		"contract": {func(c *Config) { c.Contract.Capacity = 0 }, "capacity is 0: use 1 to 1000000000 tokens"},
 		"clock":    {func(c *Config) { c.Now = nil }, "limiter has no clock: set Now"},
 		"retries":  {func(c *Config) { c.MaxRetries = -1 }, "max retries is -1: use 0 or more"},
@@ -109,5 +109,16 @@ func TestBrokenBucketIsAnError(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Whatever Redis does, a command ends: none of the driver's timeouts is left
+// to its default, or to nothing.
+func TestEveryCommandIsBounded(t *testing.T) {
+	options := openStore(t).client.Options()
+	got := []time.Duration{options.DialTimeout, options.ReadTimeout, options.WriteTimeout, options.PoolTimeout}
+	want := []time.Duration{timeout, timeout, timeout, poolTimeout}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("timeouts to connect, read, write and wait (-want +got):\n%s", diff)
 	}
 }

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -51,7 +52,7 @@ func factory(strategy ratelimiter.Strategy) limitertest.Factory {
 	return func(t *testing.T, c ratelimiter.Contract) limitertest.Subject {
 		store, clock := openStore(t), &manual{now: epoch}
 		pass := clock.pass
-		if strategy == ratelimiter.Lua || strategy == ratelimiter.Transaction {
+		if slices.Contains([]ratelimiter.Strategy{ratelimiter.Lua, ratelimiter.Transaction, ratelimiter.Transaction429}, strategy) {
 			pass = func(client string, d time.Duration) { rewind(t, store.client, client, d) }
 		}
 		return limitertest.Subject{

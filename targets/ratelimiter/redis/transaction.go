@@ -15,11 +15,15 @@ import (
 // it was read (WATCH, MULTI, EXEC); else it begins again. Each refused write
 // means that another replica's write succeeded, so that the service as a whole
 // moves on, but one request may lose every time: after maxRetries it fails with
-// ErrContended.
+// ErrContended,
+// or, as the seed did, denies.
 type transaction struct {
 	client     *redis.Client
 	buckets    buckets
 	maxRetries int
+	// deniesContended has the flaw of the seed: a request that lost every time is
+	// denied, as if its bucket were empty.
+	deniesContended bool
 	// afterRead, which only tests set, runs between the read and the write.
 	afterRead func()
 }
@@ -32,6 +36,9 @@ func (x *transaction) Take(ctx context.Context, client string) (ratelimiter.Deci
 		if !errors.Is(err, redis.TxFailedErr) {
 			return decision, err
 		}
+	}
+	if x.deniesContended {
+		return x.buckets.contract.Decide(false, 0), nil
 	}
 	return ratelimiter.Decision{}, fmt.Errorf("take after %d retries: %w", x.maxRetries, ratelimiter.ErrContended)
 }

@@ -18,6 +18,8 @@ Replicas share the buckets in Redis. How they share them is the strategy:
 
   hash         read, compute, write back: fast, and wrong under concurrency
   transaction  WATCH/MULTI: correct; a contended request ends as 503
+  transaction-429
+               the same, but a contended request is denied: falsely
   lua          one script in Redis, by Redis's clock: correct
   lua-seconds  the same by the replica's clock in whole seconds: a burst across
                the turn of a second is granted a whole second's refill at once
@@ -41,6 +43,7 @@ type config struct {
 	strategy       ratelimiter.Strategy
 	contract       ratelimiter.Contract
 	maxRetries     int
+	onStoreFailure ratelimiter.FailurePolicy
 	trustedProxies []netip.Prefix
 	shutdownDelay  time.Duration
 }
@@ -66,7 +69,12 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 		c.contract.RefillPerSecond, err = settings.Number(v)
 		return err
 	})
-	set.Int(&c.maxRetries, "max-retries", "MAX_RETRIES", "10", "`times` that the transaction strategy tries again")
+	set.Int(&c.maxRetries, "max-retries", "MAX_RETRIES", "10", "`times` that the transaction strategies try again")
+	set.Parsed("on-store-failure", "LIMITER_ON_STORE_FAILURE", string(ratelimiter.Closed),
+		"`policy` when Redis fails: closed answers 503, open grants without counting", func(v string) (err error) {
+			c.onStoreFailure, err = ratelimiter.ParseFailurePolicy(v)
+			return err
+		})
 	set.Parsed("trusted-proxies", "TRUSTED_PROXIES", "", "comma-separated `networks` (CIDR) whose X-Forwarded-For names the client; none: the peer is the client",
 		func(v string) (err error) {
 			c.trustedProxies, err = settings.Networks(v)

@@ -27,6 +27,8 @@ func defaults() config {
 		strategy:   ratelimiter.Lua,
 		contract:   ratelimiter.Contract{Capacity: 50, RefillPerSecond: 10},
 		maxRetries: 10,
+
+		onStoreFailure: ratelimiter.Closed,
 	}
 }
 
@@ -42,6 +44,7 @@ func TestParseConfig(t *testing.T) {
 				"PORT": "1783", "REDIS_ADDR": "redis:6380", "REDIS_PASSWORD": "secret", "REDIS_DB": "3", "REDIS_POOL_SIZE": "7",
 				"LIMITER_STRATEGY": "lua-seconds", "LIMITER_CAPACITY": "20", "LIMITER_REFILL_RATE": "0.5", "MAX_RETRIES": "0",
 				"TRUSTED_PROXIES": "10.1.2.3/8, fd00::/8,", "SHUTDOWN_DELAY": "3s",
+				"LIMITER_ON_STORE_FAILURE": "open",
 			},
 			change: func(c *config) {
 				*c = config{
@@ -50,6 +53,8 @@ func TestParseConfig(t *testing.T) {
 					strategy:   ratelimiter.LuaSeconds,
 					contract:   ratelimiter.Contract{Capacity: 20, RefillPerSecond: 0.5},
 					maxRetries: 0,
+
+					onStoreFailure: ratelimiter.Open,
 					trustedProxies: []netip.Prefix{
 						netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8"),
 					},
@@ -91,7 +96,8 @@ func TestParseConfigRefuses(t *testing.T) {
 	}{
 		"an unknown flag":     {args: []string{"--burst=3"}, want: "flag provided but not defined: -burst"},
 		"an argument":         {args: []string{"lua"}, want: `unexpected argument "lua": settings are given as --name=value`},
-		"an unknown strategy": {args: []string{"--strategy=magic"}, want: `invalid value "magic" for flag -strategy: unknown strategy "magic": use one of hash, transaction, lua, lua-seconds`},
+		"an unknown strategy": {args: []string{"--strategy=magic"}, want: `invalid value "magic" for flag -strategy: unknown strategy "magic": use one of hash, transaction, transaction-429, lua, lua-seconds`},
+		"an unknown policy":   {args: []string{"--on-store-failure=half"}, want: `invalid value "half" for flag -on-store-failure: unknown policy "half": use closed or open`},
 		"words for numbers": {
 			env:  map[string]string{"LIMITER_CAPACITY": "many", "LIMITER_REFILL_RATE": "fast"},
 			want: "invalid value \"many\" for LIMITER_CAPACITY: \"many\" is no whole number\ninvalid value \"fast\" for LIMITER_REFILL_RATE: \"fast\" is no number",
@@ -128,8 +134,8 @@ func TestHelp(t *testing.T) {
 	for _, want := range []string{
 		"-port", "PORT", "-redis-addr", "REDIS_ADDR", "REDIS_PASSWORD", "-redis-db", "REDIS_DB", "-redis-pool-size", "REDIS_POOL_SIZE",
 		"-strategy", "LIMITER_STRATEGY", "-capacity", "LIMITER_CAPACITY", "-refill-rate", "LIMITER_REFILL_RATE",
-		"-max-retries", "MAX_RETRIES", "-trusted-proxies", "TRUSTED_PROXIES", "-shutdown-delay", "SHUTDOWN_DELAY",
-		"  hash ", "  transaction ", "  lua ", "  lua-seconds ",
+		"-max-retries", "MAX_RETRIES", "-on-store-failure", "LIMITER_ON_STORE_FAILURE", "-trusted-proxies", "TRUSTED_PROXIES", "-shutdown-delay", "SHUTDOWN_DELAY",
+		"  hash ", "  transaction ", "  transaction-429", "  lua ", "  lua-seconds ",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the help does not mention %q", want)

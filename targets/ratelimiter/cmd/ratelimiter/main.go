@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/breaker"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/http"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, now fun
 		return fmt.Errorf("listen: %w", err)
 	}
 	logger.Info("serving", "addr", ln.Addr().String(), "version", version, "strategy", c.strategy,
-		"capacity", c.contract.Capacity, "refillPerSecond", c.contract.RefillPerSecond,
+		"capacity", c.contract.Capacity, "refillPerSecond", c.contract.RefillPerSecond, "onStoreFailure", c.onStoreFailure,
 		"redis", c.redis.Addr, "trustedProxies", fmt.Sprint(c.trustedProxies))
 	return serve.Serve(ctx, ln, serve.Options{
 		Handler: handler, Drain: handler.Drain, Delay: c.shutdownDelay, WriteTimeout: writeTimeout, Logger: logger,
@@ -79,6 +80,12 @@ func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog
 	if err != nil {
 		return nil, err
 	}
+	guarded, err := breaker.New(limiter, func(asking bool) {
+		logger.Warn("store failure", "asking", asking, "policy", c.onStoreFailure)
+	})
+	if err != nil {
+		return nil, err
+	}
 	registry := prom.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics, err := prometheus.New(registry, c.strategy)
@@ -86,10 +93,11 @@ func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog
 		return nil, err
 	}
 	return http.NewHandler(http.Config{
-		Limiter: limiter,
+		Limiter: guarded,
 		About: http.About{
 			Version: version, Strategy: c.strategy,
 			Capacity: c.contract.Capacity, RefillPerSecond: c.contract.RefillPerSecond,
+			MaxRetries: c.maxRetries, OnStoreFailure: c.onStoreFailure,
 			InstanceID: serve.InstanceID(),
 		},
 		TrustedProxies: c.trustedProxies,

@@ -125,7 +125,7 @@ func TestVersionNamesWhatRuns(t *testing.T) {
 		t.Errorf("instanceId = %q, want host-random", id)
 	}
 	delete(got, "instanceId")
-	want := map[string]any{"version": "dev", "strategy": "hash", "capacity": 50.0, "refillPerSecond": 2.5}
+	want := map[string]any{"version": "dev", "strategy": "hash", "capacity": 50.0, "refillPerSecond": 2.5, "maxRetries": 10.0, "onStoreFailure": "closed"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("/version (-want +got):\n%s", diff)
 	}
@@ -133,11 +133,38 @@ func TestVersionNamesWhatRuns(t *testing.T) {
 
 // A replica comes up without Redis, says so, and denies nobody falsely.
 func TestWithoutRedis(t *testing.T) {
-	url := startReplica(t, "--redis-addr="+t.TempDir()+"/nobody")
-	for path, want := range map[string]int{"/health": 200, "/ready": 503, "/api": 503} {
-		if got, body := get(t, url+path, ""); got != want {
-			t.Errorf("%s = %d %s, want %d", path, got, body, want)
-		}
+	for policy, tc := range map[string]struct {
+		pages   map[string]int
+		counted map[string]int
+	}{
+		"closed": {
+			pages:   map[string]int{"/health": 200, "/ready": 503, "/api": 503},
+			counted: map[string]int{"granted": 0, "denied": 0, "unchecked": 0, "error": 20},
+		},
+		"open": {
+			pages:   map[string]int{"/health": 200, "/ready": 200, "/api": 200},
+			counted: map[string]int{"granted": 0, "denied": 0, "unchecked": 20, "error": 0},
+		},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			url := startReplica(t, "--redis-addr="+t.TempDir()+"/nobody", "--strategy=lua-seconds", "--on-store-failure="+policy)
+			// More than it takes to open the breaker: what is answered stays the same.
+			for range 20 {
+				for path, want := range tc.pages {
+					if got, body := get(t, url+path, ""); got != want {
+						t.Errorf("%s = %d %s, want %d", path, got, body, want)
+					}
+				}
+			}
+			_, page := get(t, url+"/metrics", "")
+			counted := map[string]int{}
+			for decision := range tc.counted {
+				counted[decision] = counter(t, page, decision)
+			}
+			if diff := cmp.Diff(tc.counted, counted); diff != "" {
+				t.Errorf("counted (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
