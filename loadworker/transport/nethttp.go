@@ -96,6 +96,8 @@ type netLine struct {
 	watch  *watch           // of the last conn
 	body   bytes.Reader     // of the request
 	kept   []byte
+	// carried is whether conn has carried a request.
+	carried bool
 
 	mu     sync.Mutex
 	cut    bool
@@ -113,11 +115,13 @@ func (l *netLine) Do(ctx context.Context, r *Request, deadline time.Time) (Respo
 	if err := l.ready(ctx); err != nil {
 		return Response{}, l.failed(err)
 	}
+	out := Response{Reused: l.carried}
+	l.carried = true
 	response, err := l.conn.RoundTrip(l.request(ctx, r))
 	if err != nil {
-		return Response{}, l.failed(err)
+		return out, l.failed(err)
 	}
-	out := Response{Status: response.StatusCode}
+	out.Status = response.StatusCode
 	if out.Status == http.StatusSwitchingProtocols {
 		l.Close() // what follows is no HTTP
 		return out, nil
@@ -125,7 +129,7 @@ func (l *netLine) Do(ctx context.Context, r *Request, deadline time.Time) (Respo
 	out.Size, err = l.read(response.Body, r.Keep)
 	_ = response.Body.Close() // it was read to its end, or failed
 	if err != nil {
-		return Response{}, l.failed(err)
+		return Response{Reused: out.Reused}, l.failed(err)
 	}
 	out.Body = l.kept
 	if response.Close {
@@ -169,7 +173,7 @@ func (l *netLine) ready(ctx context.Context) error {
 		return err
 	}
 	d.opened.Add(1)
-	l.conn = conn
+	l.conn, l.carried = conn, false
 	return nil
 }
 

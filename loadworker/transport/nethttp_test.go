@@ -129,9 +129,14 @@ func TestNetHTTPSendsWhatItIsGiven(t *testing.T) {
 				"POST of nothing": {Request{Method: "POST", Path: []byte("/")}, "POST / " + d.host + " |[]|[agent]|0|"},
 				"another agent":   {Request{Method: "DELETE", Path: []byte("/"), Headers: []Header{{Name: "User-Agent", Value: []byte("mine")}}}, "DELETE / " + d.host + " |[]|[mine]|0|"},
 			}
+			sent := false // and so the next is on a connection that has carried one
 			for name, tt := range tests {
 				tt.request.Keep = 1 << 10
 				got, err := line.Do(context.Background(), &tt.request, far())
+				if got.Reused != sent {
+					t.Errorf("%s: reused is %v, want %v", name, got.Reused, sent)
+				}
+				sent = true
 				want := "HTTP/1.1 " + tt.want
 				if config.HTTP2 {
 					want = "HTTP/2.0 " + tt.want
@@ -225,7 +230,7 @@ func TestNetHTTPStreams(t *testing.T) {
 
 // A server that shuts down says GOAWAY: what it has not answered was reset.
 func TestNetHTTPShutdown(t *testing.T) {
-	hanging := make(chan struct{})
+	hanging, closed := make(chan struct{}), make(chan struct{})
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(hanging)
 		<-r.Context().Done()
@@ -236,6 +241,7 @@ func TestNetHTTPShutdown(t *testing.T) {
 	line := NewNetHTTP(newTestDialer(t, Config{URL: s.URL, HTTP2: true, TLS: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}})).NewLine()
 	defer line.Close()
 	go func() {
+		defer close(closed)
 		<-hanging
 		s.CloseClientConnections()
 		s.Close()
@@ -244,6 +250,7 @@ func TestNetHTTPShutdown(t *testing.T) {
 	if got := Classify(err); err == nil || got != measure.Reset {
 		t.Errorf("%v, of class %v, want reset", err, got)
 	}
+	<-closed
 	_, err = line.Do(context.Background(), aGet, far())
 	if got := Classify(err); err == nil || got != measure.Refused {
 		t.Errorf("and then %v, of class %v, want refused", err, got)
@@ -275,12 +282,12 @@ func TestNetHTTPNeverReplays(t *testing.T) {
 	if _, err := line.Do(context.Background(), aGet, far()); err != nil {
 		t.Fatal(err)
 	}
-	_, err := line.Do(context.Background(), aGet, far())
-	if Classify(err) != measure.Reset || requests.Load() != 2 || d.Opened() != 1 {
-		t.Errorf("%v after %d requests on %d connections; want a reset and no third request", err, requests.Load(), d.Opened())
+	got, err := line.Do(context.Background(), aGet, far())
+	if Classify(err) != measure.Reset || requests.Load() != 2 || d.Opened() != 1 || !got.Reused {
+		t.Errorf("%v after %d requests on %d connections, reused: %v; want a reset and no third request", err, requests.Load(), d.Opened(), got.Reused)
 	}
-	if _, err := line.Do(context.Background(), aGet, far()); err != nil || d.Opened() != 2 {
-		t.Errorf("%v on connection %d, want success on another", err, d.Opened())
+	if got, err := line.Do(context.Background(), aGet, far()); err != nil || d.Opened() != 2 || got.Reused {
+		t.Errorf("%v on connection %d, reused: %v; want success on another", err, d.Opened(), got.Reused)
 	}
 }
 
