@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/images/archive"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/debimage"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/goimage"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/kafka"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/prerequisite"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/rootfs"
@@ -27,6 +29,7 @@ type builder struct {
 	out     string
 	golang  goimage.Builder
 	debian  debimage.Builder
+	kafka   kafka.Jars
 	install bool
 	w       io.Writer
 }
@@ -36,6 +39,7 @@ func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, e
 	if err != nil {
 		return nil, err
 	}
+	jars := jars(cache, install, w)
 	cache = filepath.Join(cache, "images")
 	for _, dir := range []string{out, cache} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -46,6 +50,7 @@ func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, e
 		out:     out,
 		golang:  goimage.Builder{Root: root, BinDir: filepath.Join(cache, "bin"), Certificates: goimage.HostCertificates},
 		debian:  debimage.Builder{CacheDir: filepath.Join(cache, "debian"), Fresh: fresh, AptDir: "/etc/apt", Extract: debimage.Mmdebstrap},
+		kafka:   jars,
 		install: install,
 		w:       w,
 	}, nil
@@ -130,6 +135,11 @@ func (b *builder) debianImage(ctx context.Context, r recipe.Debian) (v1.Image, e
 	if err != nil {
 		return nil, err
 	}
+	if r.KafkaJars != "" {
+		if err := b.addJars(ctx, tree, r.KafkaJars); err != nil {
+			return nil, err
+		}
+	}
 	run := rootfs.Run{Entrypoint: []string{"/" + debimage.Entrypoint}, Command: r.Command}
 	if len(r.Writable) > 0 {
 		run.WorkingDir = "/" + r.Writable[0]
@@ -138,4 +148,24 @@ func (b *builder) debianImage(ctx context.Context, r recipe.Debian) (v1.Image, e
 		fmt.Fprintf(b.w, "extracted %s from Debian's packages\n", r.Packages[0])
 	}
 	return tree.Image(run)
+}
+
+// addJars puts Kafka's jars into a folder of the tree.
+func (b *builder) addJars(ctx context.Context, tree rootfs.Tree, folder string) error {
+	home, _, err := b.kafka.Home(ctx)
+	if err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(home, "libs", "*"))
+	if err != nil {
+		return fmt.Errorf("list jars: %w", err)
+	}
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("read jar: %w", err)
+		}
+		tree.File(path.Join(folder, filepath.Base(file)), 0o644, body)
+	}
+	return nil
 }

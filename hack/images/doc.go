@@ -5,7 +5,7 @@
 //	   │
 //	   ├─ goimage   a static Go binary ───┐
 //	   │                                  ├─ rootfs   one layer, one config ── archive   bin/images/NAME.tar
-//	   └─ debimage  Debian packages ──────┘
+//	   └─ debimage  Debian packages ──────┘      (and, for one, the jars of package kafka)
 //
 // Beside them, prerequisite looks for the host's programs, and kafka keeps the
 // jars of a broker, also for tests that run one on the host.

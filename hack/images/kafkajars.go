@@ -14,11 +14,7 @@ import (
 var maven = prerequisite.Program{Name: "mvn", Package: "maven"}
 
 // jars are Kafka's, fetched with a Maven that is there or may be installed.
-func jars(install bool, progress io.Writer) (kafka.Jars, error) {
-	cache, err := cacheDir()
-	if err != nil {
-		return kafka.Jars{}, err
-	}
+func jars(cache string, install bool, progress io.Writer) kafka.Jars {
 	fetch := func(ctx context.Context, folder string) error {
 		if err := maven.Ensure(ctx, install, progress); err != nil {
 			return err
@@ -26,7 +22,7 @@ func jars(install bool, progress io.Writer) (kafka.Jars, error) {
 		fmt.Fprintf(progress, "fetching the jars of Kafka %s\n", kafka.Version)
 		return kafka.Maven(ctx, folder)
 	}
-	return kafka.Jars{CacheDir: cache, Fetch: fetch}, nil
+	return kafka.Jars{CacheDir: cache, Fetch: fetch}
 }
 
 // kafkaCommand prints where the jars are, or records the digests of new ones.
@@ -35,10 +31,11 @@ func kafkaCommand(ctx context.Context, args []string, out, progress io.Writer) e
 	if help, err := parse(flags, args, out); help || err != nil {
 		return err
 	}
-	j, err := jars(*install, progress)
+	cache, err := cacheDir()
 	if err != nil {
 		return err
 	}
+	j := jars(cache, *install, progress)
 	switch {
 	case flags.NArg() == 0:
 		home, _, err := j.Home(ctx)

@@ -39,8 +39,9 @@ Flags of build:
   --out DIR   where the tars go, relative to the repository (default bin/images)
   --fresh     extract Debian packages again, with the updates made since
 
-The images of our own binaries need Go; those of Debian packages (redis, nginx)
-need a Debian host with mmdebstrap, and use the archives in its /etc/apt.
+The images of our own binaries need Go; those of Debian packages (all others)
+need a Debian host with mmdebstrap, and use the archives in its /etc/apt. That of
+Kafka needs Maven, too.
 Extracted packages, linked binaries and Kafka's jars are kept in LOADTEST_CACHE,
 or ~/.cache/loadtest-operator if that variable is not set.
 `

@@ -24,7 +24,7 @@ func TestCommandLineErrors(t *testing.T) {
 		"unknown command": {[]string{"push"}, `unknown command "push": the commands are build, list and kafka; --help explains them`},
 		"unknown flag":    {[]string{"build", "--push"}, "flag provided but not defined: -push; --help explains the flags"},
 		"kafka of what":   {[]string{"kafka", "unlock"}, `unknown arguments ["unlock"]: want none, or lock`},
-		"unknown image":   {[]string{"build", "postgres"}, `unknown image "postgres": the images are operator, worker, ratelimiter, redis, nginx`},
+		"unknown image":   {[]string{"build", "postgre"}, `unknown image "postgre": the images are ` + names()},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -121,4 +121,12 @@ var numbers = regexp.MustCompile(`sha256:[0-9a-f]{12}|[0-9]+\.[0-9]`)
 func withoutNumbers(s string) string {
 	s = regexp.MustCompile(` +`).ReplaceAllString(s, " ")
 	return numbers.ReplaceAllString(s, "N")
+}
+
+func names() string {
+	var all []string
+	for _, image := range recipe.All() {
+		all = append(all, image.Name)
+	}
+	return strings.Join(all, ", ")
 }

@@ -36,7 +36,7 @@ func aptSources(aptDir string) ([]string, error) {
 // fresh one is asked for. The rest of the recipe is applied after the cache.
 func cacheKey(r recipe.Debian, sources []string) (string, error) {
 	hash := sha256.New()
-	if err := json.NewEncoder(hash).Encode([]any{runtime.GOARCH, slices.Sorted(slices.Values(r.Packages)), trim}); err != nil {
+	if err := json.NewEncoder(hash).Encode([]any{runtime.GOARCH, slices.Sorted(slices.Values(r.Packages)), patterns(r)}); err != nil {
 		return "", fmt.Errorf("hash recipe: %w", err)
 	}
 	for _, file := range sources {

@@ -46,6 +46,9 @@ func (b Builder) Tree(ctx context.Context, r recipe.Debian) (t rootfs.Tree, cach
 	for name, target := range r.Links {
 		t.Symlink(name, target)
 	}
+	for name, script := range r.Scripts {
+		t.File(name, 0o755, []byte(script))
+	}
 	t.File(Entrypoint, 0o755, entrypoint(r.Command[0]))
 	return t, cached, nil
 }
@@ -70,7 +73,7 @@ func (b Builder) packages(ctx context.Context, r recipe.Debian) (t rootfs.Tree, 
 	if err != nil {
 		return nil, false, err
 	}
-	if t, err = rootfs.Read(bytes.NewReader(raw), trimmed); err != nil {
+	if t, err = rootfs.Read(bytes.NewReader(raw), trimmer(r)); err != nil {
 		return nil, false, err
 	}
 	return t, false, store(file, t)

@@ -1,6 +1,7 @@
 package debimage
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"errors"
@@ -21,6 +22,7 @@ var redis = recipe.Debian{
 	Command:  []string{"redis-server"},
 	Writable: []string{"data"},
 	Links:    map[string]string{"var/log/redis.log": "/dev/stdout"},
+	Scripts:  map[string]string{"usr/bin/start": "#!/bin/sh\n"},
 }
 
 func TestTree(t *testing.T) {
@@ -46,6 +48,18 @@ func TestTree(t *testing.T) {
 	}
 }
 
+func TestTreeHasScripts(t *testing.T) {
+	b, _ := builder(t)
+	tree, _, err := b.Tree(t.Context(), redis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := rootfs.Node{Type: tar.TypeReg, Mode: 0o755, Body: []byte("#!/bin/sh\n")}
+	if diff := cmp.Diff(want, tree["usr/bin/start"]); diff != "" {
+		t.Errorf("script (-want +got):\n%s", diff)
+	}
+}
+
 func TestCache(t *testing.T) {
 	tests := map[string]struct {
 		change     func(t *testing.T, b *Builder, r *recipe.Debian)
@@ -57,6 +71,8 @@ func TestCache(t *testing.T) {
 		"another command":    {change: func(_ *testing.T, _ *Builder, r *recipe.Debian) { r.Command = []string{"redis-cli"} }, wantCached: true},
 		"another source":     {change: func(t *testing.T, b *Builder, _ *recipe.Debian) { addSource(t, b.AptDir, "b.list", "deb b") }},
 		"what is no source":  {change: func(t *testing.T, b *Builder, _ *recipe.Debian) { addSource(t, b.AptDir, "b.bak", "deb b") }, wantCached: true},
+		"something dropped":  {change: func(_ *testing.T, _ *Builder, r *recipe.Debian) { r.Drop = []string{"usr/lib/x"} }},
+		"another script":     {change: func(_ *testing.T, _ *Builder, r *recipe.Debian) { r.Scripts = nil }, wantCached: true},
 		"an emptied cache":   {change: func(t *testing.T, b *Builder, _ *recipe.Debian) { b.CacheDir = t.TempDir() }},
 		"a different folder": {change: func(_ *testing.T, _ *Builder, r *recipe.Debian) { r.Writable = []string{"var/x"} }, wantCached: true},
 	}

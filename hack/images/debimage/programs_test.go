@@ -4,14 +4,23 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
 )
 
 func TestTrimPatternsAreValid(t *testing.T) {
-	for _, pattern := range trim {
+	all := trim
+	for _, image := range recipe.All() {
+		if image.Debian != nil {
+			all = slices.Concat(all, image.Debian.Drop)
+		}
+	}
+	for _, pattern := range all {
 		if _, err := path.Match(pattern, ""); err != nil {
 			t.Errorf("pattern %q: %v", pattern, err)
 		}
@@ -22,7 +31,9 @@ func TestTrimPatternsAreValid(t *testing.T) {
 }
 
 func TestTrimmed(t *testing.T) {
+	drop := trimmer(recipe.Debian{Drop: []string{"usr/lib/*/libLLVM*"}})
 	for name, want := range map[string]bool{
+		"usr/lib/x86_64-linux-gnu/libLLVM-14.so": true,
 		"usr/share/doc":                          true,
 		"usr/share/doc/redis/README":             true,
 		"usr/share/documents":                    false,
@@ -36,8 +47,8 @@ func TestTrimmed(t *testing.T) {
 		"usr/bin/redis-server":                   false,
 		"bin/sh":                                 false,
 	} {
-		if got := trimmed(name); got != want {
-			t.Errorf("trimmed(%q) = %t, want %t", name, got, want)
+		if got := drop(name); got != want {
+			t.Errorf("drop(%q) = %t, want %t", name, got, want)
 		}
 	}
 }

@@ -2,7 +2,10 @@ package debimage
 
 import (
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
 )
 
 // trim are the files that a running container does not use, as patterns of
@@ -27,17 +30,27 @@ var trim = []string{
 	"usr/lib/*/gconv", "usr/include",
 }
 
-// trimmed reports whether the file, or a folder that it is in, is to go.
-func trimmed(name string) bool {
-	parts := strings.Split(name, "/")
-	for i := range parts {
-		prefix := strings.Join(parts[:i+1], "/")
-		for _, pattern := range trim {
-			// A bad pattern is caught by the test of the list.
-			if ok, _ := path.Match(pattern, prefix); ok {
+// patterns are those of all images and the recipe's own.
+func patterns(r recipe.Debian) []string { return slices.Concat(trim, r.Drop) }
+
+// trimmer reports whether a file, or a folder that it is in, is to go.
+func trimmer(r recipe.Debian) func(name string) bool {
+	all := patterns(r)
+	return func(name string) bool {
+		parts := strings.Split(name, "/")
+		for i := range parts {
+			if matches(all, strings.Join(parts[:i+1], "/")) {
 				return true
 			}
 		}
+		return false
 	}
-	return false
+}
+
+// matches passes over a bad pattern: the tests of both lists find it.
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
 }

@@ -22,43 +22,17 @@ type Go struct {
 	Binary string
 }
 
-// Debian is an image that holds a few Debian packages.
-type Debian struct {
-	// Packages are extracted together with what they depend on.
-	Packages []string
-	// Command runs when the container names no other. Arguments that begin
-	// with a dash are added to its first word, as the official images do it:
-	// a chart written for those runs these unchanged.
-	Command []string
-	// Writable are folders that belong to the image's user; the first is the
-	// working folder.
-	Writable []string
-	// Links are symbolic links, by path.
-	Links map[string]string
-}
-
 // All are the images, in the order in which they are built and listed.
 func All() []Image {
 	return []Image{
 		{Name: "operator", Go: &Go{Package: ".", Binary: "manager"}},
 		{Name: "worker", Go: &Go{Package: "./loadworker", Binary: "loadworker"}},
 		{Name: "ratelimiter", Go: &Go{Package: "./targets/ratelimiter/cmd/ratelimiter", Binary: "ratelimiter"}},
-		{Name: "redis", Debian: &Debian{
-			Packages: []string{"redis-server", "dash", "coreutils"},
-			Command:  []string{"redis-server"},
-			Writable: []string{"data"},
-		}},
-		{Name: "nginx", Debian: &Debian{
-			Packages: []string{"nginx", "dash", "coreutils"},
-			Command:  []string{"nginx", "-g", "daemon off;"},
-			Writable: []string{"var/lib/nginx", "var/log/nginx", "run"},
-			// Nginx opens its compiled-in logs before it reads its
-			// configuration; a container's log is its output.
-			Links: map[string]string{
-				"var/log/nginx/access.log": "/dev/stdout",
-				"var/log/nginx/error.log":  "/dev/stderr",
-			},
-		}},
+		{Name: "redis", Debian: redis()},
+		{Name: "nginx", Debian: nginx()},
+		{Name: "postgres", Debian: postgres()},
+		{Name: "pgbouncer", Debian: pgbouncer()},
+		{Name: "kafka", Debian: kafka()},
 	}
 }
 
