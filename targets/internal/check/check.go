@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -97,7 +96,7 @@ func (c caller) ready(ctx context.Context) error {
 			return nil
 		}
 		// The time that is up says less than what was wrong before.
-		if last == nil || !errors.Is(err, context.DeadlineExceeded) {
+		if last == nil || ctx.Err() == nil {
 			last = err
 		}
 		select {

@@ -161,8 +161,16 @@ func TestBecomesReady(t *testing.T) {
 
 // When the time is up the reason is told, which the deadline is not.
 func TestNeverReady(t *testing.T) {
-	url := fake(t, nil, map[string]http.HandlerFunc{"GET /ready": text(http.StatusServiceUnavailable, "store unreachable")})
-	err := Shortener(t.Context(), []string{"--url", url, "--timeout=300ms"}, environment(nil), io.Discard)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var asked atomic.Int64
+	url := fake(t, nil, map[string]http.HandlerFunc{"GET /ready": func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 2 {
+			cancel()
+		}
+		text(http.StatusServiceUnavailable, "store unreachable")(w, r)
+	}})
+	err := Shortener(ctx, []string{"--url", url}, environment(nil), io.Discard)
 	const want = ": not ready in time: GET /ready: status 503, want one of [200]: store unreachable"
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error = %v, want one that ends with %q", err, want)
