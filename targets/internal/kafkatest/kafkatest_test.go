@@ -1,0 +1,166 @@
+package kafkatest
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func TestMain(m *testing.M) { os.Exit(Main(m)) }
+
+// A broker that crashes is gone at once; when it comes back it has what it
+// acknowledged, under the same address.
+func TestCrash(t *testing.T) {
+	broker := Shared(t)
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.DefaultProduceTopic("crash"),
+		kgo.ConsumeTopics("crash"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	if _, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "crash"); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.ProduceSync(t.Context(), kgo.StringRecord("before")).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+
+	broker.Crash(t)
+	if conn, err := net.Dial("tcp", broker.Addr()); err == nil {
+		conn.Close()
+		t.Errorf("a crashed broker still listens on %s", broker.Addr())
+	}
+	broker.Start(t)
+	broker.Start(t) // is running, so that this does nothing
+
+	if err := client.ProduceSync(t.Context(), kgo.StringRecord("after")).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for len(got) < 2 {
+		fetches := client.PollFetches(t.Context())
+		if err := fetches.Err(); err != nil {
+			t.Fatal(err)
+		}
+		fetches.EachRecord(func(r *kgo.Record) { got = append(got, string(r.Value)) })
+	}
+	if diff := cmp.Diff([]string{"before", "after"}, got); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+func TestInstalled(t *testing.T) {
+	java, err := exec.LookPath("java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(home, "libs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "libs", "kafka_2.13-4.0.0.jar"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		home, path string
+		want       string
+	}{
+		"complete":           {home: home, path: filepath.Dir(java)},
+		"no KAFKA_HOME":      {path: filepath.Dir(java), want: "this test needs KAFKA_HOME"},
+		"an empty folder":    {home: t.TempDir(), path: filepath.Dir(java), want: "which has no libs/kafka_*.jar: run: export KAFKA_HOME="},
+		"no java":            {home: home, path: t.TempDir(), want: "this test needs java in PATH"},
+		"a folder not there": {home: "/nowhere", path: filepath.Dir(java), want: "KAFKA_HOME is /nowhere"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PATH", tt.path)
+			_, _, err := installed(func(string) string { return tt.home })
+			if tt.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error is %v, want one that says %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	seen := map[string]bool{}
+	for _, pid := range []int{1, 255, 256, 65535, 65536, 4194303} {
+		for number := range 2 {
+			a := addressesOf(pid, number)
+			for _, address := range []string{a.broker, a.controller} {
+				host, _, err := net.SplitHostPort(address)
+				if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+					t.Errorf("process %d has the address %s, which is not of this machine", pid, address)
+				}
+				if seen[address] {
+					t.Errorf("two nodes have the address %s", address)
+				}
+				seen[address] = true
+			}
+		}
+	}
+}
+
+func TestProcess(t *testing.T) {
+	t.Run("says what it is waited for", func(t *testing.T) {
+		p, err := run("/bin/sh", []string{"-c", "echo one; echo two >&2; exec cat /dev/zero"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.kill()
+		if err := p.await("two", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("ends before", func(t *testing.T) {
+		p, err := run("/bin/sh", []string{"-c", "echo the reason"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.await("ready", time.Minute)
+		if err == nil || !strings.Contains(err.Error(), "the reason") {
+			t.Errorf("error is %v, want one that shows the output", err)
+		}
+		p.kill()
+		p.kill() // is gone already
+	})
+	t.Run("is late", func(t *testing.T) {
+		p, err := run("/bin/sh", []string{"-c", "exec sleep 600"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.kill()
+		if err := p.await("ready", 0); err == nil || !strings.Contains(err.Error(), "did not say") {
+			t.Errorf("error is %v, want one that says that it is late", err)
+		}
+	})
+	t.Run("is killed with its children", func(t *testing.T) {
+		p, err := run("/bin/sh", []string{"-c", "sleep 600 & echo started; wait"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.await("started", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		p.kill() // would wait for the child, which holds the output
+	})
+	t.Run("does not exist", func(t *testing.T) {
+		if _, err := run("/nowhere/java", nil); err == nil {
+			t.Error("started")
+		}
+	})
+}
