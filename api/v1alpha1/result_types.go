@@ -167,6 +167,12 @@ type KindResult struct {
 type GeneratorStatus struct {
 	// healthy is false when the generator, not the target, limited the step.
 	Healthy bool `json:"healthy"`
+	// engine is how the workers drove the requests: by "event loops", or by
+	// "goroutines", one for each request in flight, which cost more memory and
+	// CPU. The client that they were sent with is in the step's transport.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Engine string `json:"engine,omitempty"`
 	// sendLatenessP99 is the 99th percentile of how late the generator itself
 	// sent requests that it was free to send. Absent with fewer than 100 samples.
 	// +optional
@@ -174,7 +180,8 @@ type GeneratorStatus struct {
 	// cpuThrottled is how long the control groups held the workers back, for want
 	// of CPU that their limits allow, in percent of the time that they had: the
 	// window x the number of workers with a share of the step. "0%": not at all.
-	// Absent without a window.
+	// Absent without a window. What is judged is the worker that was held back
+	// longest, which reason and message tell of.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	CPUThrottled string `json:"cpuThrottled,omitempty"`

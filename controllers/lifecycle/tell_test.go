@@ -52,7 +52,7 @@ func (w *world) measurement(x *worker, elapsed, length time.Duration) *measure.S
 	n := int64(elapsed.Seconds() * perSecond)
 	m.Due, m.Window = n, length
 	m.FirstStart, m.LastStart = x.started, x.started
-	m.Health.CPUThrottled = w.throttled
+	m.Health.CPUThrottled, m.Health.CPUThrottledMax = w.throttled, w.throttled
 	r := &m.Requests[0]
 	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, n, n, n
 	r.Outcomes[measure.Success] = n

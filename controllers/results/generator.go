@@ -58,6 +58,7 @@ func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step
 	workers, health := newFleet(spec, step), &merged.Health
 	status := &v1alpha1.GeneratorStatus{
 		Healthy:              true,
+		Engine:               truncate(merged.Engine, maxEngine),
 		CPUThrottled:         Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
 		ConnectionsOpened:    merged.ConnectionsOpened,
 		ConnectionsReused:    merged.Reused,
@@ -75,7 +76,7 @@ func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step
 	for _, rule := range []func() (reason, message string){
 		func() (string, string) { return exhausted(step, health, workers) },
 		func() (string, string) { return unsent(step, merged, workers) },
-		func() (string, string) { return throttled(step, merged, workers, status.CPUThrottled) },
+		func() (string, string) { return throttled(step, merged, workers) },
 		func() (string, string) { return late(step, merged, workers, response) },
 	} {
 		if status.Reason, status.Message = rule(); status.Reason != "" {
@@ -107,12 +108,16 @@ func unsent(step plan.Step, merged *measure.Step, workers fleet) (reason, messag
 		step.Name, Percent(merged.Due-merged.Unsent, merged.Due), workers.more)
 }
 
-func throttled(step plan.Step, merged *measure.Step, workers fleet, percent string) (reason, message string) {
-	if percent == "" || merged.Health.CPUThrottled <= workers.time(merged.Window)/tolerableThrottling {
+// throttled is about the worker that fared worst: what it sent is in the merged
+// quantiles, however well the others fared.
+func throttled(step plan.Step, merged *measure.Step, workers fleet) (reason, message string) {
+	worst := merged.Health.CPUThrottledMax
+	if merged.Window <= 0 || worst <= merged.Window/tolerableThrottling {
 		return "", ""
 	}
-	return v1alpha1.ReasonCPUThrottled, fmt.Sprintf("In step %s the workers were held back by their CPU limit for %s of the time; "+
-		"raise spec.worker.resources.limits.cpu or leave it out, or use %d workers or more.", step.Name, percent, workers.more)
+	return v1alpha1.ReasonCPUThrottled, fmt.Sprintf("In step %s a worker was held back by its CPU limit for %s of the time; "+
+		"raise spec.worker.resources.limits.cpu or leave it out, or use %d workers or more.",
+		step.Name, Percent(int64(worst), int64(merged.Window)), workers.more)
 }
 
 // late is about schedules: a closed loop sends when it can, and has none to miss.

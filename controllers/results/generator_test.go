@@ -96,7 +96,7 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 		ports       = "In step 1000 a worker had no local port left for a connection (2 times in all); use 6 workers or more."
 	)
 	heldBack := func(percent string) string {
-		return "In step 1000 the workers were held back by their CPU limit for " + percent + " of the time; " +
+		return "In step 1000 a worker was held back by its CPU limit for " + percent + " of the time; " +
 			"raise spec.worker.resources.limits.cpu or leave it out, or use 6 workers or more."
 	}
 	tests := map[string]struct {
@@ -113,34 +113,38 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 			step: closed, window: 10 * time.Second, health: measure.Health{GCPauseMax: 1500 * time.Microsecond, CPU: 40 * time.Second},
 			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0%", GCPauseMax: d(1500 * time.Microsecond)},
 		},
-		"held back for just as long as is tolerated": {
-			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 300 * ms},
+		"one held back for just as long as is tolerated": {
+			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 100 * ms, CPUThrottledMax: 100 * ms},
+			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0.33%"},
+		},
+		"all of them just as long": {
+			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 300 * ms, CPUThrottledMax: 100 * ms},
 			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "1%"},
 		},
-		"held back for longer, in a closed loop too": {
-			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 303 * ms},
-			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1.01%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.01%")},
+		"one held back for longer, in a closed loop too": {
+			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 101 * ms, CPUThrottledMax: 101 * ms},
+			want: &v1alpha1.GeneratorStatus{CPUThrottled: "0.34%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.01%")},
 		},
-		"held back by a hair longer": {
-			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 300*ms + 1},
+		"by a hair longer": {
+			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 300*ms + 1, CPUThrottledMax: 100*ms + 1},
 			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1%")},
 		},
 		"of three workers, one has a share": {
 			step:   plan.Step{Name: "1000", Users: 1, Total: 1, Duration: 10 * time.Second},
-			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms},
+			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms, CPUThrottledMax: 120 * ms},
 			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1.2%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.2%")},
 		},
 		"random arrivals are everyone's": {
 			step:   plan.Step{Name: "1000", RateMicros: 1_000_000, Poisson: true, Duration: 10 * time.Second},
-			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms},
+			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms, CPUThrottledMax: 40 * ms},
 			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0.4%"},
 		},
 		"held back before there is a window": {
-			step: closed, health: measure.Health{CPUThrottled: time.Second},
+			step: closed, health: measure.Health{CPUThrottled: time.Second, CPUThrottledMax: time.Second},
 			want: &v1alpha1.GeneratorStatus{Healthy: true},
 		},
 		"no descriptor left explains the rest": {
-			step: closed, window: 10 * time.Second, health: measure.Health{DescriptorsExhausted: 3, PortsExhausted: 2, CPUThrottled: 3 * time.Second},
+			step: closed, window: 10 * time.Second, health: measure.Health{DescriptorsExhausted: 3, PortsExhausted: 2, CPUThrottled: 3 * time.Second, CPUThrottledMax: time.Second},
 			want: &v1alpha1.GeneratorStatus{
 				CPUThrottled: "10%", DescriptorsExhausted: 3, PortsExhausted: 2,
 				Reason: v1alpha1.ReasonDescriptorsExhausted, Message: descriptors,
@@ -162,10 +166,32 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 	}
 }
 
+// One of a thousand that is held back for a tenth of the time is a ten-thousandth
+// of the time of all, but sends each of its requests late.
+func TestOneOfManyIsHeldBack(t *testing.T) {
+	merged := measure.NewStep(4)
+	for i := range 1000 {
+		worker := measure.NewStep(4)
+		worker.Window = 10 * time.Second
+		if i == 500 {
+			worker.Health = measure.Health{CPUThrottled: time.Second, CPUThrottledMax: time.Second}
+		}
+		if err := merged.Merge(worker); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := stepResult(t, fleetOf(1000), closed, merged).Generator
+	want := "In step 1000 a worker was held back by its CPU limit for 10% of the time; " +
+		"raise spec.worker.resources.limits.cpu or leave it out, or use 1000 workers or more."
+	if got.Healthy || got.Message != want || got.CPUThrottled != "0.01%" {
+		t.Errorf("healthy %v, %s: %q; want %q", got.Healthy, got.CPUThrottled, got.Message, want)
+	}
+}
+
 // A worker that is held back sends late: what causes it is said, not what follows.
 func TestThrottlingExplainsLateness(t *testing.T) {
 	merged := measure.NewStep(4)
-	merged.Window, merged.Health.CPUThrottled = 10*time.Second, time.Second
+	merged.Window, merged.Health.CPUThrottledMax = 10*time.Second, time.Second
 	for range 1000 {
 		merged.Lateness.Record(time.Second)
 	}

@@ -15,6 +15,7 @@ import (
 const (
 	maxErrorMessage = 256
 	maxTransport    = 64
+	maxEngine       = 64
 )
 
 // StepResult is what the status says of a step whose measurements, of all

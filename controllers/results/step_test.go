@@ -59,7 +59,7 @@ func mix() *v1alpha1.LoadTestSpec {
 func TestStepResult(t *testing.T) {
 	merged := measure.NewStep(4)
 	merged.Due, merged.Unsent, merged.ConnectionsOpened, merged.Reused = 20, 3, 5, 12
-	merged.Window, merged.Transport = 3*time.Second, "http1"
+	merged.Window, merged.Transport, merged.Engine = 3*time.Second, "http1", "event loops"
 	record(&merged.Requests[0], 4, measure.Success, 10*ms)
 	record(&merged.Requests[0], 1, measure.ServerError, 30*ms)
 	record(&merged.Requests[1], 6, measure.Success, 20*ms)
@@ -125,7 +125,7 @@ func TestStepResult(t *testing.T) {
 			},
 		},
 		Transport: "http1",
-		Generator: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0%", ConnectionsOpened: 5, ConnectionsReused: 12},
+		Generator: &v1alpha1.GeneratorStatus{Healthy: true, Engine: "event loops", CPUThrottled: "0%", ConnectionsOpened: 5, ConnectionsReused: 12},
 		ErrorSamples: []v1alpha1.ErrorSample{
 			{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"},
 		},

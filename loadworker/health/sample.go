@@ -53,10 +53,12 @@ func (p Probe) Sample() Sample {
 
 // Since is what happened between two samples.
 func (s Sample) Since(before Sample) measure.Health {
+	throttled := max(0, s.throttled-before.throttled)
 	return measure.Health{
-		CPU:          max(0, s.cpu-before.cpu),
-		CPUThrottled: max(0, s.throttled-before.throttled),
-		GCPauseMax:   s.pauses.longestSince(before.pauses),
+		CPU:             max(0, s.cpu-before.cpu),
+		CPUThrottled:    throttled,
+		CPUThrottledMax: throttled,
+		GCPauseMax:      s.pauses.longestSince(before.pauses),
 	}
 }
 

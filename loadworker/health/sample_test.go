@@ -39,7 +39,7 @@ func TestLongestPause(t *testing.T) {
 func TestSince(t *testing.T) {
 	before := Sample{cpu: time.Second, throttled: 2 * time.Second}
 	got := Sample{cpu: 4 * time.Second, throttled: 2500 * time.Millisecond}.Since(before)
-	want := measure.Health{CPU: 3 * time.Second, CPUThrottled: 500 * time.Millisecond}
+	want := measure.Health{CPU: 3 * time.Second, CPUThrottled: 500 * time.Millisecond, CPUThrottledMax: 500 * time.Millisecond}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("health (-want +got):\n%s", diff)
 	}

@@ -46,6 +46,9 @@ type Step struct {
 	// Transport names the client that was used; the alphabetically first of the
 	// merged, which all workers of a run share.
 	Transport string
+	// Engine names how requests were driven: "event loops", "goroutines", …;
+	// merged as Transport is. A run may have workers of both.
+	Engine string
 }
 
 // Health is how a worker, or all of them together, fared in a step.
@@ -53,6 +56,9 @@ type Health struct {
 	// CPUThrottled is how long the control group held the workers back, and CPU
 	// the processor time they used; both added up.
 	CPUThrottled, CPU time.Duration
+	// CPUThrottledMax is how long it held back the worker that fared worst: among
+	// many others, one does not show in the sum.
+	CPUThrottledMax time.Duration
 	// GCPauseMax is the longest pause of a garbage collector.
 	GCPauseMax time.Duration
 	// DescriptorsExhausted and PortsExhausted count attempts to connect that
@@ -64,6 +70,7 @@ type Health struct {
 func (h *Health) merge(o Health) {
 	h.CPUThrottled += o.CPUThrottled
 	h.CPU += o.CPU
+	h.CPUThrottledMax = max(h.CPUThrottledMax, o.CPUThrottledMax)
 	h.GCPauseMax = max(h.GCPauseMax, o.GCPauseMax)
 	h.DescriptorsExhausted += o.DescriptorsExhausted
 	h.PortsExhausted += o.PortsExhausted
@@ -147,13 +154,20 @@ func (s *Step) Merge(o *Step) error {
 	s.Reused += o.Reused
 	s.Untracked += o.Untracked
 	s.Health.merge(o.Health)
-	if s.Transport == "" || o.Transport != "" && o.Transport < s.Transport {
-		s.Transport = o.Transport
-	}
+	s.Transport = mergeNames(s.Transport, o.Transport)
+	s.Engine = mergeNames(s.Engine, o.Engine)
 	s.mergeTimes(o)
 	s.mergeErrors(o)
 	s.mergeClients(o)
 	return s.Lateness.Merge(o.Lateness)
+}
+
+// mergeNames is the alphabetically first of two names that are there.
+func mergeNames(a, b string) string {
+	if a == "" || b != "" && b < a {
+		return b
+	}
+	return a
 }
 
 func (s *Step) mergeTimes(o *Step) {

@@ -47,6 +47,11 @@ func randomStep(seed uint64) *Step {
 		s.LastStart = s.FirstStart
 	}
 	s.Window, s.ClockError = time.Duration(r.Int64N(100)), time.Duration(r.Int64N(100))
+	s.Health = Health{
+		CPUThrottled: time.Duration(r.Int64N(99)), CPUThrottledMax: time.Duration(r.Int64N(99)), CPU: time.Duration(r.Int64N(99)),
+		GCPauseMax: time.Duration(r.Int64N(99)), DescriptorsExhausted: r.Int64N(9), PortsExhausted: r.Int64N(9),
+	}
+	s.Transport, s.Engine = string(rune('a'+r.IntN(3))), string(rune('a'+r.IntN(3)))
 	if r.IntN(2) == 0 {
 		s.Errors = map[Outcome]string{Timeout: string(rune('a' + r.IntN(5))), Outcome(2 + r.IntN(9)): "b"}
 	}
@@ -136,6 +141,20 @@ func TestStepMergeTimes(t *testing.T) {
 	}
 	if !sum.FirstStart.Equal(at(5)) || !sum.LastStart.Equal(at(7)) || sum.Window != 8 || sum.ClockError != 9 {
 		t.Errorf("got %+v, want from 5 to 7, window 8, clock error 9", sum)
+	}
+}
+
+// One worker that is held back shows, however many are not.
+func TestStepMergeHealth(t *testing.T) {
+	sum := &Step{Lateness: NewHistogram()}
+	for _, throttled := range []time.Duration{0, 7, 0, 2} {
+		h := Health{CPUThrottled: throttled, CPUThrottledMax: throttled}
+		if err := sum.Merge(&Step{Health: h, Transport: "http1", Engine: "goroutines"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sum.Health.CPUThrottled != 9 || sum.Health.CPUThrottledMax != 7 || sum.Transport != "http1" || sum.Engine != "goroutines" {
+		t.Errorf("got %+v, %q, %q; want 9 in all, 7 at most", sum.Health, sum.Transport, sum.Engine)
 	}
 }
 

@@ -2201,7 +2201,9 @@ type StepMeasurement struct {
 	Transport string `protobuf:"bytes,13,opt,name=transport,proto3" json:"transport,omitempty"`
 	// reused is how many requests went over a connection which had carried one
 	// before.
-	Reused        int64 `protobuf:"varint,14,opt,name=reused,proto3" json:"reused,omitempty"`
+	Reused int64 `protobuf:"varint,14,opt,name=reused,proto3" json:"reused,omitempty"`
+	// engine names how requests were driven: "event loops", "goroutines", …
+	Engine        string `protobuf:"bytes,15,opt,name=engine,proto3" json:"engine,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2332,6 +2334,13 @@ func (x *StepMeasurement) GetReused() int64 {
 		return x.Reused
 	}
 	return 0
+}
+
+func (x *StepMeasurement) GetEngine() string {
+	if x != nil {
+		return x.Engine
+	}
+	return ""
 }
 
 // GeneratorHealth is how a worker fared in a step.
@@ -2892,7 +2901,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
-	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\"\xd0\x05\n" +
+	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\"\xe8\x05\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
@@ -2908,7 +2917,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06errors\x18\v \x03(\v2\x1f.loadtest.worker.v1.ErrorSampleR\x06errors\x12;\n" +
 	"\x06health\x18\f \x01(\v2#.loadtest.worker.v1.GeneratorHealthR\x06health\x12\x1c\n" +
 	"\ttransport\x18\r \x01(\tR\ttransport\x12\x16\n" +
-	"\x06reused\x18\x0e \x01(\x03R\x06reused\x1aV\n" +
+	"\x06reused\x18\x0e \x01(\x03R\x06reused\x12\x16\n" +
+	"\x06engine\x18\x0f \x01(\tR\x06engine\x1aV\n" +
 	"\fClientsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
 	"\x05value\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.LedgerR\x05value:\x028\x01\"\xe9\x01\n" +

@@ -36,6 +36,7 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		ClockError:        time.Duration(m.GetClockErrorNanos()),
 		Health:            toHealth(m.GetHealth()),
 		Transport:         CleanText(m.GetTransport()),
+		Engine:            CleanText(m.GetEngine()),
 	}
 	return errors.Join(
 		count("due", m.GetDue()),
@@ -53,6 +54,7 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 func toHealth(m *workerv1.GeneratorHealth) measure.Health {
 	return measure.Health{
 		CPUThrottled:         time.Duration(m.GetCpuThrottledNanos()),
+		CPUThrottledMax:      time.Duration(m.GetCpuThrottledNanos()), // of the one worker
 		CPU:                  time.Duration(m.GetCpuNanos()),
 		GCPauseMax:           time.Duration(m.GetGcPauseMaxNanos()),
 		DescriptorsExhausted: m.GetDescriptorsExhausted(),

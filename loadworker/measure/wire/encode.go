@@ -27,6 +27,7 @@ func FromStep(s *measure.Step) (*workerv1.StepMeasurement, error) {
 		Errors:            fromErrors(s.Errors),
 		Health:            fromHealth(s.Health),
 		Transport:         CleanText(s.Transport),
+		Engine:            CleanText(s.Engine),
 	}
 	var err error
 	for i := range s.Requests {

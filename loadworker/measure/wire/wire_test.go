@@ -43,11 +43,13 @@ func (randomStep) Generate(src *mathrand.Rand, size int) reflect.Value {
 		}
 	}
 	if rng.IntN(3) > 0 {
+		throttled := time.Duration(rng.Int64N(1e12))
 		s.Health = measure.Health{
-			CPUThrottled: time.Duration(rng.Int64N(1e12)), CPU: time.Duration(rng.Int64N(1e12)), GCPauseMax: time.Duration(rng.Int64N(1e9)),
+			CPUThrottled: throttled, CPUThrottledMax: throttled, CPU: time.Duration(rng.Int64N(1e12)), GCPauseMax: time.Duration(rng.Int64N(1e9)),
 			DescriptorsExhausted: rng.Int64N(1e6), PortsExhausted: rng.Int64N(1e6),
 		}
 		s.Transport = []string{"http1", "net/http HTTP/2"}[rng.IntN(2)]
+		s.Engine = []string{"event loops", "goroutines"}[rng.IntN(2)]
 	}
 	randomClients(rng, s)
 	return reflect.ValueOf(randomStep{s})
