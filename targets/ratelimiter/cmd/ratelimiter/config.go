@@ -28,7 +28,11 @@ Try it:
 
   redis-server --save '' &
   ratelimiter --strategy lua --capacity 5 --refill-rate 1 &
+  ratelimiter check --url http://localhost:8080
   for i in 1 2 3 4 5 6; do curl -i http://localhost:8080/api; done
+
+ratelimiter check calls a running one as a client would, and says what is wrong:
+see ratelimiter check --help.
 
 Each flag can be given as the environment variable beside it; the flag wins.
 The password of Redis is read from REDIS_PASSWORD only, since a command line is

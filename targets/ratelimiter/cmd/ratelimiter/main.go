@@ -17,6 +17,7 @@ import (
 	prom "github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/check"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/breaker"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/http"
@@ -45,8 +46,11 @@ func exitCode(err error, out io.Writer) int {
 	return 1
 }
 
-// run serves until ctx ends.
+// run serves until ctx ends, or checks a service that runs.
 func run(ctx context.Context, args []string, getenv func(string) string, now func() time.Time, out io.Writer) (err error) {
+	if len(args) > 0 && args[0] == "check" {
+		return check.RateLimiter(ctx, args[1:], getenv, out)
+	}
 	c, err := parseConfig(args, getenv, out)
 	if err != nil {
 		return err

@@ -168,6 +168,19 @@ func TestWithoutRedis(t *testing.T) {
 	}
 }
 
+// The command checks what it serves, and knows when it is not there.
+func TestCheck(t *testing.T) {
+	ask := func(url, patience string) error {
+		return run(t.Context(), []string{"check", "--url=" + url, "--timeout=" + patience}, environment(nil), frozen, io.Discard)
+	}
+	if err := ask(startReplica(t, "--redis-addr="+redistest.Start(t), "--strategy=transaction-429"), "1m"); err != nil {
+		t.Errorf("a service that runs: %v", err)
+	}
+	if err := ask(startReplica(t, "--redis-addr="+t.TempDir()+"/nobody"), "100ms"); err == nil {
+		t.Error("a service without Redis passed")
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	tests := map[string]struct {
 		args []string
