@@ -1,0 +1,84 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// amount is how many of something there may be.
+type amount int
+
+const (
+	none amount = iota
+	allowed
+	some
+)
+
+func (a amount) check(n int64, what string) error {
+	switch {
+	case a == none && n != 0:
+		return fmt.Errorf("%d %s: there must be none", n, what)
+	case a == some && n == 0:
+		return fmt.Errorf("no %s: the flaw of this strategy was not seen", what)
+	}
+	return nil
+}
+
+// flaw is what a strategy is known to do wrong.
+type flaw struct{ overLimit, falseDenials amount }
+
+// flaws are those of the strategies that have one. Whatever is not here keeps
+// the contract.
+//
+// The hash loses races in every burst. Whether a transaction loses all its
+// tries, and whether a burst meets the turn of a second, is luck; clocks in whole
+// seconds keep a refill back, too, until the second turns.
+var flaws = map[string]flaw{
+	"hash":            {overLimit: some, falseDenials: allowed},
+	"transaction-429": {falseDenials: allowed},
+	"lua-seconds":     {overLimit: allowed, falseDenials: allowed},
+}
+
+// Limits is the status's own audit of a rate limiter, held against what its
+// strategy must and may do.
+type Limits struct {
+	Strategy string
+	v1alpha1.RateLimitStatus
+}
+
+// Limited sums the audit over the steps of a run.
+func Limited(strategy string, s v1alpha1.LoadTestStatus) Limits {
+	l := Limits{Strategy: strategy}
+	for _, step := range s.Steps {
+		if step.Result == nil || step.Result.RateLimit == nil {
+			continue
+		}
+		r := step.Result.RateLimit
+		l.Clients = max(l.Clients, r.Clients)
+		l.Granted += r.Granted
+		l.Denied += r.Denied
+		l.OverLimitGrants += r.OverLimitGrants
+		l.FalseDenials += r.FalseDenials
+		l.Untracked += r.Untracked
+	}
+	return l
+}
+
+// Err is nil when the strategy did what it must, and nothing that it may not.
+func (l Limits) Err() error {
+	f := flaws[l.Strategy]
+	var unseen error
+	if l.Granted == 0 || l.Denied == 0 || l.Untracked > 0 {
+		unseen = fmt.Errorf("%d granted, %d denied, %d not tracked: there is nothing to audit", l.Granted, l.Denied, l.Untracked)
+	}
+	return errors.Join(unseen,
+		f.overLimit.check(l.OverLimitGrants, "grants over the limit"),
+		f.falseDenials.check(l.FalseDenials, "false denials"))
+}
+
+// String is the audit in a few words.
+func (l Limits) String() string {
+	return fmt.Sprintf("granted %d, denied %d, over the limit %d, denied falsely %d", l.Granted, l.Denied, l.OverLimitGrants, l.FalseDenials)
+}

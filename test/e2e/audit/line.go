@@ -1,0 +1,58 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Line is what is told of one preset.
+type Line struct {
+	Preset Preset
+	// Ready is how long the installation took to be ready; 0 when it never was.
+	Ready time.Duration
+	// Tested says that `helm test` passed.
+	Tested bool
+	// Sent and Failed count the load test's requests; Verdict is its own.
+	Sent, Failed int64
+	Verdict      string
+	// Findings are the audits in a few words each.
+	Findings []string
+	// Err is what went wrong; nil when nothing did.
+	Err error
+}
+
+// String is the line, up to where the preset came.
+func (l Line) String() string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if l.Ready > 0 {
+		add("ready %s", l.Ready.Round(time.Second))
+	}
+	if l.Tested {
+		add("test passed")
+	}
+	if l.Preset.Disturbed && l.Sent > 0 {
+		add("a pod killed")
+	}
+	if l.Sent > 0 {
+		add("%d sent", l.Sent)
+	}
+	if l.Failed > 0 {
+		add("%d failed", l.Failed)
+	}
+	parts = append(parts, l.Findings...)
+	if l.Verdict != "" {
+		add("verdict %s", l.Verdict)
+	}
+	if l.Err != nil {
+		first, _, _ := strings.Cut(l.Err.Error(), "\n")
+		add("FAILED: %s", first)
+	}
+	return "targets: " + l.Preset.Name + " " + strings.Join(parts, ", ")
+}
+
+// Summary is the last line.
+func Summary(presets, failed int) string {
+	return fmt.Sprintf("targets: %d presets, %d failed", presets, failed)
+}

@@ -1,0 +1,85 @@
+package audit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+func spec(t *testing.T, p Preset) v1alpha1.LoadTestSpec {
+	t.Helper()
+	text, err := p.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s v1alpha1.LoadTestSpec
+	if err := yaml.UnmarshalStrict([]byte(text), &s); err != nil {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+	return s
+}
+
+func TestSpecOfTheShortener(t *testing.T) {
+	for api, want := range map[string][]string{
+		"canonical": {"/urls", ".code"},
+		"seed-001":  {"/urls", ".code"},
+		"seed-002":  {"/api/urls", ".short_code"},
+	} {
+		s := spec(t, Preset{Service: Shortener, Host: "links", Port: 81, API: api})
+		got := []string{s.Requests[0].Path, string(s.Setup.Seed.Capture["code"])}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: path and capture (-want +got):\n%s", api, diff)
+		}
+		if s.Setup.Seed.Count != Seeded || s.Target.Service.Name != "links" || s.Target.Service.Port != 81 {
+			t.Errorf("%s: seeded %d at %+v", api, s.Setup.Seed.Count, s.Target.Service)
+		}
+	}
+}
+
+// Each kind that the audits count is sent.
+func TestSpecsHaveTheKinds(t *testing.T) {
+	for service, want := range map[Service][]string{
+		Shortener: {Create, Follow}, EventStore: {Append, Batch, ""}, RateLimiter: {Hit, Hit},
+	} {
+		var got []string
+		for _, r := range spec(t, Preset{Service: service, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5}).Requests {
+			got = append(got, r.Kind)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: kinds (-want +got):\n%s", service, diff)
+		}
+	}
+}
+
+func TestSpecOfTheEventStore(t *testing.T) {
+	batch := spec(t, Preset{Service: EventStore, Host: "x", Port: 1}).Requests[1]
+	var events []struct{ Data struct{ ID string } }
+	if err := yaml.Unmarshal([]byte(batch.Body), &events); err != nil {
+		t.Fatal(err)
+	}
+	if len(events) != PerBatch || int(batch.Items) != PerBatch || events[0].Data.ID != "${uuid}" {
+		t.Errorf("a batch of %d items has %d events: %s", batch.Items, len(events), batch.Body)
+	}
+}
+
+func TestSpecOfTheRateLimiter(t *testing.T) {
+	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 7, RefillPerSecond: 2.5})
+	want := &v1alpha1.RateLimit{Capacity: 7, RefillPerSecond: "2.5", ClientHeader: "X-Forwarded-For"}
+	if diff := cmp.Diff(want, s.RateLimit); diff != "" {
+		t.Errorf("contract (-want +got):\n%s", diff)
+	}
+}
+
+// A run in which a pod dies lasts until after another has taken its place.
+func TestADisturbedRunIsLonger(t *testing.T) {
+	for disturbed, want := range map[bool]time.Duration{false: 8 * time.Second, true: 15 * time.Second} {
+		s := spec(t, Preset{Service: Shortener, Host: "x", Port: 1, Disturbed: disturbed})
+		if got := s.Steps[0].Duration.Duration; got != want {
+			t.Errorf("disturbed %v: the steady step lasts %s, want %s", disturbed, got, want)
+		}
+	}
+}
