@@ -21,7 +21,7 @@ func TestSamples(t *testing.T) {
 	samples := os.DirFS(filepath.Join("..", "..", "config", "samples"))
 	var names []string
 	err := fs.WalkDir(samples, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == "kustomization.yaml" {
+		if err != nil || filepath.Ext(path) != ".yaml" || entry.Name() == "kustomization.yaml" {
 			return err
 		}
 		text, err := fs.ReadFile(samples, path)
@@ -44,7 +44,12 @@ func TestSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(names)
-	want := []string{"burst-then-steady", "event-batches", "five-clients", "hello", "shortener-ladder", "single-client-burst"}
+	want := []string{
+		"burst-then-steady", "event-batches",
+		"events-append", "events-batch-10", "events-batch-100", "events-batch-1000", "events-batch-500", "events-position", "events-range",
+		"five-clients", "flask-users", "hello", "sharded-reads", "shortener-ladder", "single-client-burst",
+		"tiny-bitly-reads", "tiny-bitly-writes",
+	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("samples (-want +got):\n%s", diff)
 	}

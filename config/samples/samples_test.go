@@ -1,0 +1,77 @@
+package samples
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the generated files anew")
+
+// codes are those that `shortener seed --rows=5000` stores: i in base 62, padded
+// to six digits.
+func codes() string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	var table strings.Builder
+	table.WriteString("code\n")
+	for i := range 5000 {
+		code := []byte("000000")
+		for at, n := len(code)-1, i; n > 0; at, n = at-1, n/len(digits) {
+			code[at] = digits[n%len(digits)]
+		}
+		fmt.Fprintf(&table, "%s\n", code)
+	}
+	return table.String()
+}
+
+// batch is an array of so many of the one event that the seed sent.
+func batch(events int) string {
+	lines := make([]string, events)
+	for i := range lines {
+		lines[i] = `{"type":"load","data":{"value":1}}`
+	}
+	return "[\n" + strings.Join(lines, ",\n") + "\n]\n"
+}
+
+// TestGenerated compares the generated files with what they should be.
+// go test ./config/samples -update writes them.
+func TestGenerated(t *testing.T) {
+	want := map[string]string{"seeds/001/codes.csv": codes()}
+	for _, events := range []int{10, 100, 500, 1000} {
+		want[fmt.Sprintf("seeds/003/batch-%d.json", events)] = batch(events)
+	}
+	for name, text := range want {
+		path := filepath.FromSlash(name)
+		if *update {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(text, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// What the generators write is what their readers expect.
+func TestGenerators(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(codes()), "\n")
+	got := []string{lines[0], lines[1], lines[62], lines[63], lines[5000]}
+	if diff := cmp.Diff([]string{"code", "000000", "00000z", "000010", "0001Id"}, got); diff != "" {
+		t.Errorf("codes (-want +got):\n%s", diff)
+	}
+	var events []struct{ Type string }
+	if err := json.Unmarshal([]byte(batch(10)), &events); err != nil || len(events) != 10 || events[9].Type != "load" {
+		t.Errorf("a batch of 10 is %v (%v)", events, err)
+	}
+}
