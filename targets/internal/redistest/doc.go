@@ -1,4 +1,5 @@
-// Package redistest runs a real redis-server for one test.
+// Package redistest runs a real redis-server for one test, which can crash it,
+// hang it, and start it again with its data.
 //
 // It owns the process and its folder, and nothing about what is stored. Only
 // tests import it; it knows no target. A machine without redis-server fails

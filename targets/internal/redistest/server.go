@@ -1,21 +1,41 @@
 package redistest
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"syscall"
 	"testing"
 )
 
-// Start runs a redis-server until the test ends and returns its address. It
-// listens on a socket in a folder of its own, where no other process can come
-// first, as it can with a port that was found free a moment ago.
+// Start runs a redis-server until the test ends and returns its address.
 func Start(t testing.TB) string {
+	t.Helper()
+	s := newServer(t, "--appendonly", "no")
+	s.Start(t)
+	return s.Addr()
+}
+
+// Server is a redis-server that a test can crash, hang and start again.
+//
+// It listens on a socket in a folder of its own, where no other process can
+// come first, as it can with a port that was found free a moment ago.
+type Server struct {
+	binary, dir string
+	args        []string
+	process     *process // nil while it does not run
+}
+
+// New returns a running server that keeps its data over crashes: what it has
+// answered is in its log by then, which the system, unlike the disk, has.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := newServer(t, "--appendonly", "yes", "--appendfsync", "no")
+	s.Start(t)
+	return s
+}
+
+func newServer(t testing.TB, args ...string) *Server {
 	t.Helper()
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -27,57 +47,63 @@ func Start(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("create a folder for redis-server: %v", err)
 	}
+	s := &Server{binary: binary, dir: dir, args: args}
 	t.Cleanup(func() {
+		s.stop()
 		if err := os.RemoveAll(dir); err != nil {
 			t.Errorf("remove the folder of redis-server: %v", err)
 		}
 	})
-	return start(t, binary, dir)
+	return s
 }
 
-func start(t testing.TB, binary, dir string) string {
+// Addr is the path of the server's socket; it stays the same over crashes.
+func (s *Server) Addr() string { return filepath.Join(s.dir, "redis.sock") }
+
+// Start starts the server with its data. It does nothing if it is running.
+func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	socket := filepath.Join(dir, "redis.sock")
-	cmd := exec.Command(binary,
-		"--port", "0", "--unixsocket", socket, "--dir", dir,
-		"--save", "", "--appendonly", "no", "--daemonize", "no")
-	stdout, err := cmd.StdoutPipe()
+	if s.process != nil {
+		return
+	}
+	p, err := run(s.binary, append([]string{
+		"--port", "0", "--unixsocket", s.Addr(), "--dir", s.dir,
+		"--save", "", "--daemonize", "no"}, s.args...))
 	if err != nil {
-		t.Fatalf("pipe the output of redis-server: %v", err)
+		t.Fatalf("start %s: %v", s.binary, err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start %s: %v", binary, err)
-	}
-	drained := make(chan struct{})
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-drained
-		_ = cmd.Wait() // reports the kill
-	})
-	ready := make(chan error, 1)
-	go func() {
-		defer close(drained)
-		ready <- awaitReady(stdout)
-		_, _ = io.Copy(io.Discard, stdout)
-	}()
-	if err := <-ready; err != nil {
-		t.Fatalf("start %s: %v", binary, err)
-	}
-	return socket
+	s.process = p
 }
 
-// awaitReady reads the server's log until it says that it accepts connections:
-// "Ready to accept connections" by Redis 7.2 and later, "The server is now
-// ready to accept connections at <socket>" by those before.
-func awaitReady(log io.Reader) error {
-	var seen []string
-	lines := bufio.NewScanner(log)
-	for lines.Scan() {
-		if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
-			return nil
-		}
-		seen = append(seen, lines.Text())
+// Crash kills the server, which gets no time for anything.
+func (s *Server) Crash(t testing.TB) {
+	t.Helper()
+	if s.process == nil {
+		t.Fatal("crash redis-server: it is not running")
 	}
-	return errors.Join(lines.Err(),
-		fmt.Errorf("it ended before it was ready:\n%s", strings.Join(seen, "\n")))
+	s.stop()
+}
+
+// Hang holds the server: it accepts connections, and answers nothing until
+// Resume.
+func (s *Server) Hang(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+
+// Resume lets a server go on that hangs.
+func (s *Server) Resume(t testing.TB) { s.signal(t, syscall.SIGCONT) }
+
+func (s *Server) signal(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if s.process == nil {
+		t.Fatalf("send %v to redis-server: it is not running", signal)
+	}
+	if err := s.process.cmd.Process.Signal(signal); err != nil {
+		t.Fatalf("send %v to redis-server: %v", signal, err)
+	}
+}
+
+func (s *Server) stop() {
+	if s.process != nil {
+		s.process.kill()
+		s.process = nil
+	}
 }

@@ -2,24 +2,77 @@ package redistest
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
-func TestStartAnswers(t *testing.T) {
-	conn, err := net.Dial("unix", Start(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
+// ask sends one command and returns the first line of the reply.
+func ask(t *testing.T, conn net.Conn, command string) string {
+	t.Helper()
+	if _, err := io.WriteString(conn, command+"\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	reply, err := bufio.NewReader(conn).ReadString('\n')
-	if err != nil || reply != "+PONG\r\n" {
-		t.Errorf("reply = %q, %v; want +PONG", reply, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+func dial(t *testing.T, addr string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("unix", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func TestStartAnswers(t *testing.T) {
+	if got := ask(t, dial(t, Start(t)), "PING"); got != "+PONG\r\n" {
+		t.Errorf("reply = %q, want +PONG", got)
+	}
+}
+
+func TestCrash(t *testing.T) {
+	server := New(t)
+	if got := ask(t, dial(t, server.Addr()), "INCR n"); got != ":1\r\n" {
+		t.Fatalf("reply = %q, want 1", got)
+	}
+	server.Crash(t)
+	if conn, err := net.Dial("unix", server.Addr()); err == nil {
+		conn.Close()
+		t.Error("a crashed server accepts connections")
+	}
+	server.Start(t)
+	server.Start(t) // is running, so that this does nothing
+	if got := ask(t, dial(t, server.Addr()), "INCR n"); got != ":2\r\n" {
+		t.Errorf("reply after a crash = %q, want 2", got)
+	}
+}
+
+func TestHang(t *testing.T) {
+	server := New(t)
+	server.Hang(t)
+	conn := dial(t, server.Addr())
+	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("read %d bytes of a server that hangs, %v; want a timeout", n, err)
+	}
+	server.Resume(t)
+	if got := ask(t, dial(t, server.Addr()), "PING"); got != "+PONG\r\n" {
+		t.Errorf("reply = %q, want +PONG", got)
 	}
 }
 

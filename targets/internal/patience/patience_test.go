@@ -1,0 +1,94 @@
+package patience
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// timers fire at once, or never, and remember what they were asked for.
+type timers struct {
+	fire  bool
+	asked []time.Duration
+}
+
+func (f *timers) after(d time.Duration) <-chan time.Time {
+	f.asked = append(f.asked, d)
+	c := make(chan time.Time, 1)
+	if f.fire {
+		c <- time.Time{}
+	}
+	return c
+}
+
+var (
+	answered = closed()
+	silence  = make(chan struct{})
+)
+
+func closed() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+func TestWaitEnds(t *testing.T) {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	tests := map[string]struct {
+		ctx    context.Context
+		answer <-chan struct{}
+		fire   bool
+		lost   bool
+	}{
+		"with the answer":           {ctx: context.Background(), answer: answered},
+		"with the caller's context": {ctx: over, answer: silence},
+		"with patience":             {ctx: context.Background(), answer: silence, fire: true, lost: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := &timers{fire: tt.fire}
+			p := New(time.Second, f.after)
+			p.Wait(tt.ctx, tt.answer)
+			if diff := cmp.Diff([]time.Duration{time.Second}, f.asked); diff != "" {
+				t.Errorf("bounds (-want +got):\n%s", diff)
+			}
+			if got := p.lost.Load(); got != tt.lost {
+				t.Errorf("patience is lost: %v, want %v", got, tt.lost)
+			}
+		})
+	}
+}
+
+// One caller waits in vain, those after it do not, until there is an answer.
+func TestOneWaitsForAll(t *testing.T) {
+	f := &timers{fire: true}
+	p := New(time.Second, f.after)
+	for range 10 {
+		p.Wait(t.Context(), silence)
+	}
+	if len(f.asked) != 1 {
+		t.Errorf("%d of 10 callers waited for a silent service, want 1", len(f.asked))
+	}
+	p.Regain()
+	p.Wait(t.Context(), silence)
+	if len(f.asked) != 2 {
+		t.Errorf("after an answer %d callers waited, want 1", len(f.asked)-1)
+	}
+	p.Regain()
+	p.Lose()
+	p.Wait(t.Context(), silence)
+	if len(f.asked) != 2 {
+		t.Error("a caller waited for a service that was said to be silent")
+	}
+}
+
+func TestNoPatience(t *testing.T) {
+	f := &timers{}
+	New(0, f.after).Wait(t.Context(), silence)
+	if len(f.asked) != 0 {
+		t.Error("waited without patience")
+	}
+}
