@@ -15,11 +15,17 @@ const (
 
 // statFiles are the files that may tell of this process's throttling, the likeliest
 // first, given the text of groupsFile and mountsFile.
+func statFiles(groups, mounts string) []string {
+	return groupFiles(groups, mounts, "cpu", func(bool) string { return "cpu.stat" })
+}
+
+// groupFiles are the files of a name, which may depend on the version, in the
+// groups that hold this process: its own first, then those around it.
 //
 // In version 1 a container sees the path of its group on the node, which does not
 // exist in it, and its own group where the controller is mounted; in version 2, or
 // with a namespace, the path is the one to go from there.
-func statFiles(groups, mounts string) []string {
+func groupFiles(groups, mounts, controller string, name func(unified bool) string) []string {
 	var files []string
 	for line := range strings.Lines(groups) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -27,14 +33,18 @@ func statFiles(groups, mounts string) []string {
 			continue
 		}
 		unified := fields[0] == "0" && fields[1] == ""
-		if !unified && !contains(fields[1], "cpu") {
+		if !unified && !contains(fields[1], controller) {
 			continue
 		}
-		for _, m := range groupMounts(mounts, unified) {
-			if inside, ok := below(fields[2], m.root); ok {
-				files = append(files, path.Join(m.point, inside, "cpu.stat"))
+		for _, m := range groupMounts(mounts, controller, unified) {
+			inside, ok := below(fields[2], m.root)
+			if !ok {
+				inside = "/"
 			}
-			files = append(files, path.Join(m.point, "cpu.stat"))
+			for inside = path.Clean("/" + inside); inside != "/"; inside = path.Dir(inside) {
+				files = append(files, path.Join(m.point, inside, name(unified)))
+			}
+			files = append(files, path.Join(m.point, name(unified)))
 		}
 	}
 	return files
@@ -43,9 +53,8 @@ func statFiles(groups, mounts string) []string {
 // groupMount is a place where control groups are mounted, from root on.
 type groupMount struct{ root, point string }
 
-// groupMounts finds the mounts of version 2, or those of version 1's controller
-// of the processor.
-func groupMounts(mounts string, unified bool) []groupMount {
+// groupMounts finds the mounts of version 2, or those of a controller of version 1.
+func groupMounts(mounts, controller string, unified bool) []groupMount {
 	var found []groupMount
 	for line := range strings.Lines(mounts) {
 		// 36 35 98:0 /root /point options - type source options
@@ -54,7 +63,7 @@ func groupMounts(mounts string, unified bool) []groupMount {
 		if !ok || len(place) < 5 || len(kind) < 3 {
 			continue
 		}
-		if unified && kind[0] == "cgroup2" || !unified && kind[0] == "cgroup" && contains(kind[2], "cpu") {
+		if unified && kind[0] == "cgroup2" || !unified && kind[0] == "cgroup" && contains(kind[2], controller) {
 			found = append(found, groupMount{root: place[3], point: place[4]})
 		}
 	}

@@ -20,19 +20,19 @@ func TestStatFiles(t *testing.T) {
 	}{
 		"version 2 on a node": {
 			"0::/kubepods/pod1/abc\n", unified,
-			[]string{"/sys/fs/cgroup/kubepods/pod1/abc/cpu.stat", "/sys/fs/cgroup/cpu.stat"},
+			[]string{"/sys/fs/cgroup/kubepods/pod1/abc/cpu.stat", "/sys/fs/cgroup/kubepods/pod1/cpu.stat", "/sys/fs/cgroup/kubepods/cpu.stat", "/sys/fs/cgroup/cpu.stat"},
 		},
 		"version 2 in a container": {
 			"0::/\n", unified,
-			[]string{"/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu.stat"},
+			[]string{"/sys/fs/cgroup/cpu.stat"},
 		},
 		"version 1 on a node": {
 			"5:cpuset:/x\n4:cpu,cpuacct:/kubepods/abc\n1:name=systemd:/init\n", separate,
-			[]string{"/sys/fs/cgroup/cpu,cpuacct/kubepods/abc/cpu.stat", "/sys/fs/cgroup/cpu,cpuacct/cpu.stat"},
+			[]string{"/sys/fs/cgroup/cpu,cpuacct/kubepods/abc/cpu.stat", "/sys/fs/cgroup/cpu,cpuacct/kubepods/cpu.stat", "/sys/fs/cgroup/cpu,cpuacct/cpu.stat"},
 		},
 		"version 1 in a container, mounted from its own group": {
 			"4:cpu,cpuacct:/kubepods/abc\n", "33 32 0:29 /kubepods/abc /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpuacct,cpu\n",
-			[]string{"/sys/fs/cgroup/cpu/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"},
+			[]string{"/sys/fs/cgroup/cpu/cpu.stat"},
 		},
 		"mounted from another group": {
 			"4:cpu:/kubepods/abcdef\n", "33 32 0:29 /kubepods/abc /cg rw - cgroup cgroup rw,cpu\n",
@@ -41,6 +41,10 @@ func TestStatFiles(t *testing.T) {
 		"both, the first with the processor": {
 			"4:cpu:/a\n0::/b\n", separate + unified,
 			[]string{"/sys/fs/cgroup/cpu,cpuacct/a/cpu.stat", "/sys/fs/cgroup/cpu,cpuacct/cpu.stat", "/sys/fs/cgroup/b/cpu.stat", "/sys/fs/cgroup/cpu.stat"},
+		},
+		"outside its namespace": {
+			"0::/../../other\n", unified,
+			[]string{"/sys/fs/cgroup/other/cpu.stat", "/sys/fs/cgroup/cpu.stat"},
 		},
 		"no control groups":         {"", unified, nil},
 		"none that are mounted":     {"0::/\n", "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n", nil},

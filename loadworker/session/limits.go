@@ -13,6 +13,8 @@ type Limits struct {
 	Descriptors int64
 	// Ports is how many connections one address of a target can have from here.
 	Ports int64
+	// Memory is how many bytes may be used, by sockets too; 0: nobody says.
+	Memory int64
 }
 
 // spareDescriptors are for all but the connections to the target.
@@ -36,24 +38,45 @@ func ports() int64 {
 
 const unlimited = 1 << 30
 
-// Connections is how many connections to the target fit. A Service is one
+// sockets is how many connections to the target can be open. A Service is one
 // address, so the ports of one address are all there are.
-func (l Limits) Connections() int64 {
+func (l Limits) sockets() int64 {
 	return max(0, min(l.Descriptors-spareDescriptors, l.Ports))
 }
 
+// room is for how many connections, each of which takes that much, there is
+// memory.
+func (l Limits) room(each int64) int64 {
+	if l.Memory == 0 {
+		return unlimited
+	}
+	return max(0, (l.Memory-baseMemory)/each)
+}
+
+// Connections is how many connections to the target fit, of which each takes
+// that much memory.
+func (l Limits) Connections(each int64) int64 { return min(l.sockets(), l.room(each)) }
+
 // check refuses steps that need more connections than fit.
-func (l Limits) check(steps []attack.Step) error {
-	fit := l.Connections()
-	if fit == 0 {
+func (l Limits) check(steps []attack.Step, each int64) error {
+	sockets, room := l.sockets(), l.room(each)
+	switch {
+	case sockets == 0:
 		return fmt.Errorf("the worker may open %d files, which is too few for any connection; raise the limit on open files", l.Descriptors)
+	case room == 0:
+		return fmt.Errorf("the worker may use %s of memory, and needs %s before any connection: raise spec.worker.resources.limits.memory",
+			mebibytes(l.Memory), mebibytes(baseMemory+each))
 	}
 	for _, s := range steps {
-		if s.Users() <= fit {
-			continue
+		if n := s.Users(); n > sockets {
+			return fmt.Errorf("step %d gives the worker %d users, but it can hold %d connections (%d file descriptors, %d ports): set spec.parallelism to %d or more",
+				s.Index, n, sockets, l.Descriptors, l.Ports, divideUp(s.Total, sockets))
+		} else if n > room {
+			return fmt.Errorf("step %d gives the worker %d users, which take %s of memory, but it may use %s: set spec.parallelism to %d or more, or spec.worker.resources.limits.memory to %s",
+				s.Index, n, mebibytes(baseMemory+n*each), mebibytes(l.Memory), divideUp(s.Total, room), mebibytes(baseMemory+n*each))
 		}
-		return fmt.Errorf("step %d gives the worker %d users, but it can hold %d connections (%d file descriptors, %d ports): set spec.parallelism to %d or more",
-			s.Index, s.Users(), fit, l.Descriptors, l.Ports, (s.Total+fit-1)/fit)
 	}
 	return nil
 }
+
+func divideUp(n, by int64) int64 { return (n + by - 1) / by }

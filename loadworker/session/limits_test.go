@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 )
@@ -14,30 +15,48 @@ func TestLimits(t *testing.T) {
 		return attack.Step{Index: 4, Share: pace.Share{Stride: 2, Count: mine}, Total: total, Load: closed}
 	}
 	hits := attack.Step{Share: pace.Share{Stride: 1, Count: 1e6}, Total: 1e6, Load: attack.Arrivals{Rate: 1, Duration: 1}}
+	memory := func(bytes int64) Limits { return Limits{Descriptors: 1 << 20, Ports: 28232, Memory: bytes} }
 	tests := map[string]struct {
 		limits Limits
 		step   attack.Step
 		want   string
 	}{
-		"fits exactly":        {Limits{1064, 28232}, users(1000, 2000), ""},
-		"arrivals always fit": {Limits{1064, 28232}, hits, ""},
+		"fits exactly":        {Limits{Descriptors: 1064, Ports: 28232}, users(1000, 2000), ""},
+		"arrivals always fit": {Limits{Descriptors: 1064, Ports: 28232}, hits, ""},
 		"too few descriptors": {
-			Limits{1064, 28232}, users(1001, 2001),
+			Limits{Descriptors: 1064, Ports: 28232}, users(1001, 2001),
 			"step 4 gives the worker 1001 users, but it can hold 1000 connections (1064 file descriptors, 28232 ports): set spec.parallelism to 3 or more",
 		},
 		"too few ports": {
-			Limits{1 << 20, 100}, users(500, 1000),
+			Limits{Descriptors: 1 << 20, Ports: 100}, users(500, 1000),
 			"step 4 gives the worker 500 users, but it can hold 100 connections (1048576 file descriptors, 100 ports): set spec.parallelism to 10 or more",
 		},
 		"none at all": {
-			Limits{64, 28232}, hits,
+			Limits{Descriptors: 64, Ports: 28232}, hits,
 			"the worker may open 64 files, which is too few for any connection; raise the limit on open files",
+		},
+		"memory that just suffices": {memory(31 * mib), users(104, 208), ""},
+		"too little memory": {
+			memory(31 * mib), users(105, 210),
+			"step 4 gives the worker 105 users, which take 32Mi of memory, but it may use 31Mi: set spec.parallelism to 3 or more, or spec.worker.resources.limits.memory to 32Mi",
+		},
+		"too little for many": {
+			memory(64 * mib), users(10_000, 20_000),
+			"step 4 gives the worker 10000 users, which take 126Mi of memory, but it may use 64Mi: set spec.parallelism to 6 or more, or spec.worker.resources.limits.memory to 126Mi",
+		},
+		"none for any": {
+			memory(30 * mib), hits,
+			"the worker may use 30Mi of memory, and needs 31Mi before any connection: raise spec.worker.resources.limits.memory",
+		},
+		"descriptors are told of first": {
+			Limits{Descriptors: 74, Ports: 28232, Memory: 31 * mib}, users(200, 200),
+			"step 4 gives the worker 200 users, but it can hold 10 connections (74 file descriptors, 28232 ports): set spec.parallelism to 20 or more",
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := tt.limits.check([]attack.Step{users(1, 1), tt.step}); err != nil {
+			if err := tt.limits.check([]attack.Step{users(1, 1), tt.step}, 10_000); err != nil {
 				got = err.Error()
 			}
 			if got != tt.want {
@@ -47,8 +66,51 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Arrivals, which open connections as they need them, open no more than fit.
+func TestConnections(t *testing.T) {
+	tests := map[string]struct {
+		limits Limits
+		want   int64
+	}{
+		"descriptors":      {Limits{Descriptors: 1064, Ports: 28232, Memory: 1 << 40}, 1000},
+		"ports":            {Limits{Descriptors: 1 << 20, Ports: 28232, Memory: 1 << 40}, 28232},
+		"memory":           {Limits{Descriptors: 1 << 20, Ports: 28232, Memory: baseMemory + 50*10_000}, 50},
+		"memory not known": {Limits{Descriptors: 1064, Ports: 28232}, 1000},
+		"no descriptors":   {Limits{Descriptors: 10, Ports: 28232}, 0},
+		"no memory":        {Limits{Descriptors: 1064, Ports: 28232, Memory: mib}, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tt.limits.Connections(10_000); got != tt.want {
+				t.Errorf("%d connections, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// The more is done on a connection, the more memory it takes.
+func TestConnectionMemory(t *testing.T) {
+	const h2, proxy = workerv1.Protocol_PROTOCOL_HTTP2, "http://proxy"
+	last := int64(kernelMemory)
+	for _, target := range []*workerv1.Target{
+		{Url: "http://x"},
+		{Url: "http://x", DisableKeepAlive: true},
+		{Url: "https://x"},
+		{Url: "http://x", ProxyUrl: proxy},
+		{Url: "http://x", Protocol: h2},
+		{Url: "https://x", ProxyUrl: proxy, DisableKeepAlive: true},
+		{Url: "https://x", Protocol: h2, ProxyUrl: proxy},
+	} {
+		got := connectionMemory(target)
+		if got < last || got > 64*kib {
+			t.Errorf("%v takes %d bytes, want from %d to 64 KiB", target, got, last)
+		}
+		last = got
+	}
+}
+
 func TestSystemLimits(t *testing.T) {
-	if l := SystemLimits(); l.Descriptors < 1 || l.Ports < 1 {
+	if l := SystemLimits(); l.Descriptors < 1 || l.Ports < 1 || l.Memory != 0 && l.Memory < baseMemory {
 		t.Errorf("SystemLimits() = %+v, want some of each", l)
 	}
 }

@@ -1,0 +1,66 @@
+package health
+
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
+// memoryFile says how much memory the machine has.
+const memoryFile = "/proc/meminfo"
+
+// MemoryLimit is how many bytes of memory this process may use, sockets in the
+// kernel included: the least that its control groups allow, or all that the
+// machine has. 0: this system does not say.
+func MemoryLimit() int64 {
+	groups, _ := os.ReadFile(groupsFile) // there is none: nothing bounds it
+	mounts, _ := os.ReadFile(mountsFile)
+	info, _ := os.ReadFile(memoryFile)
+	limit := physical(string(info))
+	for _, file := range limitFiles(string(groups), string(mounts)) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if n := memoryMax(string(text)); n > 0 && (limit == 0 || n < limit) {
+			limit = n
+		}
+	}
+	return limit
+}
+
+// limitFiles are the files that may bound this process's memory: those of its
+// group and of all groups around it that can be seen from here.
+func limitFiles(groups, mounts string) []string {
+	return groupFiles(groups, mounts, "memory", func(unified bool) string {
+		if unified {
+			return "memory.max"
+		}
+		return "memory.limit_in_bytes"
+	})
+}
+
+// memoryMax reads a bound; 0: it is none. Version 2 says so in a word, version 1
+// with a number that is larger than any memory.
+func memoryMax(text string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || n >= 1<<60 {
+		return 0
+	}
+	return max(0, n)
+}
+
+// physical reads from meminfo what there is in all; 0: it does not say.
+func physical(info string) int64 {
+	for line := range strings.Lines(info) {
+		// MemTotal:       24684092 kB
+		fields := strings.Fields(line)
+		if len(fields) != 3 || fields[0] != "MemTotal:" {
+			continue
+		}
+		if kilobytes, err := strconv.ParseInt(fields[1], 10, 64); err == nil && kilobytes > 0 && kilobytes < 1<<50 {
+			return kilobytes << 10
+		}
+	}
+	return 0
+}
