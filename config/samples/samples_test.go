@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,5 +74,27 @@ func TestGenerators(t *testing.T) {
 	var events []struct{ Type string }
 	if err := json.Unmarshal([]byte(batch(10)), &events); err != nil || len(events) != 10 || events[9].Type != "load" {
 		t.Errorf("a batch of 10 is %v (%v)", events, err)
+	}
+}
+
+// TestKustomizations builds each folder that can be applied whole.
+func TestKustomizations(t *testing.T) {
+	kustomize := os.Getenv("KUSTOMIZE")
+	if kustomize == "" {
+		kustomize = filepath.Join("..", "..", "bin", "kustomize")
+		if _, err := os.Stat(kustomize); err != nil {
+			t.Fatal("KUSTOMIZE is not set and there is no bin/kustomize; run `make test`, which builds it")
+		}
+	}
+	files, err := filepath.Glob("seeds/*/kustomization.yaml")
+	if err != nil || len(files) != 5 {
+		t.Fatalf("kustomizations of the seeds are %v (%v), want 5", files, err)
+	}
+	for _, file := range append(files, "kustomization.yaml") {
+		folder := filepath.Dir(file)
+		out, err := exec.CommandContext(t.Context(), kustomize, "build", folder).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "kind: LoadTest") {
+			t.Errorf("kustomize build %s: %v:\n%s", folder, err, out)
+		}
 	}
 }
