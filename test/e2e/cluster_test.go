@@ -98,6 +98,7 @@ func explain(t *testing.T, namespace string) {
 	for _, args := range [][]string{
 		{"get", "loadtests,jobs,pods", "-n", namespace, "-o", "wide"},
 		{"get", "events", "-n", namespace, "--sort-by=.lastTimestamp"},
+		{"logs", "-n", namespace, "-l", "app.kubernetes.io/part-of=loadtest-targets", "--all-containers", "--prefix", "--tail=15"},
 		{"logs", "-n", operatorNamespace, "deploy/loadtest-operator", "--tail=40"},
 	} {
 		out, err := command(context.Background(), "kubectl", args...)

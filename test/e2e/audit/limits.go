@@ -78,6 +78,10 @@ func (l Limits) Err() error {
 		f.falseDenials.check(l.FalseDenials, "false denials"))
 }
 
+// Breached says that the contract was not kept, be it known of the strategy or
+// not.
+func (l Limits) Breached() bool { return l.OverLimitGrants > 0 || l.FalseDenials > 0 }
+
 // String is the audit in a few words.
 func (l Limits) String() string {
 	return fmt.Sprintf("granted %d, denied %d, over the limit %d, denied falsely %d", l.Granted, l.Denied, l.OverLimitGrants, l.FalseDenials)

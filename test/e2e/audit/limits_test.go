@@ -72,3 +72,16 @@ func TestLimited(t *testing.T) {
 		t.Errorf("limits say %q, want %q", got, want)
 	}
 }
+
+func TestBreached(t *testing.T) {
+	for want, statuses := range map[bool][]v1alpha1.RateLimitStatus{
+		false: {{}, {Granted: 50, Denied: 150}},
+		true:  {{OverLimitGrants: 1}, {FalseDenials: 1}},
+	} {
+		for _, status := range statuses {
+			if got := (Limits{RateLimitStatus: status}).Breached(); got != want {
+				t.Errorf("%+v: breached = %v, want %v", status, got, want)
+			}
+		}
+	}
+}

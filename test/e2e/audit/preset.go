@@ -142,6 +142,9 @@ func disturb(presets []Preset) {
 	}
 }
 
+// CountsClicks says whether the shortener counts its redirects.
+func (p Preset) CountsClicks() bool { return p.Clicks != "" && p.Clicks != "none" }
+
 // demand is how much a preset promises to a client whose pod is killed: other
 // replicas, clicks that are stored when the redirect is answered or wait outside
 // of the pod, a contract without a flaw.

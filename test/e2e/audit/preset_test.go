@@ -93,6 +93,14 @@ func TestPresetsRefuse(t *testing.T) {
 	}
 }
 
+func TestCountsClicks(t *testing.T) {
+	for mode, want := range map[string]bool{"": false, "none": false, "sync": true, "redis": true, "kafka": true} {
+		if got := (Preset{Clicks: mode}).CountsClicks(); got != want {
+			t.Errorf("mode %q: counts = %v, want %v", mode, got, want)
+		}
+	}
+}
+
 // The chart's own presets can be read, of each service one is disturbed, and
 // what is sent to each is a spec.
 func TestPresetsOfTheChart(t *testing.T) {

@@ -1,6 +1,10 @@
 package audit
 
-import "github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+import (
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
 
 // Tally divides the requests of a kind by what is known of them.
 type Tally struct {
@@ -52,6 +56,15 @@ func (t Tally) Times(n int64) Tally {
 
 // Failed is how many were not acknowledged.
 func (t Tally) Failed() int64 { return t.Sent - t.Acknowledged }
+
+// Enough says whether so much was acknowledged that the audit says something:
+// nine of ten requests or, when a pod was killed, any.
+func (t Tally) Enough(disturbed bool) error {
+	if t.Acknowledged == 0 || !disturbed && 10*t.Acknowledged < 9*t.Sent {
+		return fmt.Errorf("only %d of %d were acknowledged", t.Acknowledged, t.Sent)
+	}
+	return nil
+}
 
 // Sent is how many requests the whole run sent, and how many failed.
 func Sent(s v1alpha1.LoadTestStatus) (sent, failed int64) {

@@ -56,3 +56,29 @@ func TestTallyArithmetic(t *testing.T) {
 		t.Errorf("tally (-want +got):\n%s", diff)
 	}
 }
+
+func TestEnough(t *testing.T) {
+	tests := map[string]struct {
+		tally     Tally
+		disturbed bool
+		err       string
+	}{
+		"all":                        {tally: Tally{Sent: 100, Acknowledged: 100}},
+		"nine of ten":                {tally: Tally{Sent: 100, Acknowledged: 90}},
+		"less":                       {tally: Tally{Sent: 100, Acknowledged: 89}, err: "only 89 of 100 were acknowledged"},
+		"less, with a pod killed":    {tally: Tally{Sent: 100, Acknowledged: 1}, disturbed: true},
+		"nothing, with a pod killed": {tally: Tally{Sent: 100}, disturbed: true, err: "only 0 of 100 were acknowledged"},
+		"nothing was sent":           {err: "only 0 of 0 were acknowledged"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if err := tc.tally.Enough(tc.disturbed); err != nil {
+				got = err.Error()
+			}
+			if got != tc.err {
+				t.Errorf("error = %q, want %q", got, tc.err)
+			}
+		})
+	}
+}

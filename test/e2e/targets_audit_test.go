@@ -1,0 +1,166 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
+)
+
+// settleLimit is how long a queue of clicks may take to be counted.
+const settleLimit = time.Minute
+
+// stored is what a target says of itself: what it has stored, or served.
+type stored struct {
+	// Links and Clicks are the shortener's.
+	Links  int64 `json:"links"`
+	Clicks int64 `json:"clicks"`
+	// Position is the event store's last.
+	Position int64 `json:"position"`
+	// served is the rate limiter's.
+	served served
+}
+
+// state asks the target what it has stored so far.
+func (x *trial) state(t *testing.T) (s stored) {
+	t.Helper()
+	switch x.Preset.Service {
+	case audit.Shortener:
+		x.read(t, "/stats", &s)
+	case audit.EventStore:
+		x.read(t, "/position", &s)
+	case audit.RateLimiter:
+		s.served = ask(t, x.ns)
+	}
+	return s
+}
+
+// audit compares what was stored since with what was acknowledged.
+func (x *trial) audit(t *testing.T, before stored) {
+	t.Helper()
+	x.stage = "the audit"
+	kinds := audit.Kinds(x.lt.Status)
+	switch x.Preset.Service {
+	case audit.Shortener:
+		x.auditLinks(t, before, kinds)
+	case audit.EventStore:
+		x.auditEvents(t, before, kinds)
+	case audit.RateLimiter:
+		x.auditGrants(t, before, kinds[audit.Hit])
+	}
+}
+
+// check is one finding. What does not hold is told at once, and the audit goes
+// on.
+func (x *trial) check(t *testing.T, c audit.Count) {
+	t.Helper()
+	x.Findings = append(x.Findings, c.String())
+	if err := c.Err(); err != nil {
+		t.Error(err)
+	}
+	if err := c.Want.Enough(x.Preset.Disturbed); err != nil {
+		t.Errorf("%s: %v", c.Acknowledged, err)
+	}
+}
+
+func (x *trial) auditLinks(t *testing.T, before stored, kinds map[string]audit.Tally) {
+	t.Helper()
+	creates := kinds[audit.Create].Plus(audit.Tally{Sent: audit.Seeded, Acknowledged: audit.Seeded})
+	now := x.state(t)
+	x.check(t, audit.Count{Stored: "stored", Acknowledged: "acknowledged", Got: now.Links - before.Links, Want: creates})
+	if !x.Preset.CountsClicks() {
+		if n := now.Clicks - before.Clicks; n != 0 {
+			t.Errorf("%d clicks were counted by a variant that counts none", n)
+		}
+		return
+	}
+	clicks := audit.Count{Stored: "clicks", Acknowledged: "redirects", Want: kinds[audit.Follow]}
+	clicks.Got = x.settled(t, clicks.Want.Acknowledged, func() int64 { return x.state(t).Clicks - before.Clicks })
+	x.check(t, clicks)
+}
+
+// settled reads a number until it has reached what is wanted and rests there: a
+// click that is counted twice comes late, too. It returns the last number read.
+func (x *trial) settled(t *testing.T, want int64, read func() int64) (n int64) {
+	t.Helper()
+	const rests = 4
+	same := 0
+	err := wait.PollUntilContextTimeout(t.Context(), 500*time.Millisecond, settleLimit, true, func(context.Context) (bool, error) {
+		last := n
+		if n = read(); n != last {
+			same = 0
+		}
+		same++
+		return n >= want && same >= rests, nil
+	})
+	if err != nil {
+		t.Logf("after %s: %d of %d: %v", settleLimit, n, want, err)
+	}
+	return n
+}
+
+func (x *trial) auditEvents(t *testing.T, before stored, kinds map[string]audit.Tally) {
+	t.Helper()
+	text := x.get(t, "/events/stream", map[string]string{"from": itoa(before.Position + 1)})
+	n, err := audit.Events(bytes.NewReader(text), before.Position+1)
+	if err != nil {
+		t.Error(err)
+	}
+	if last := x.state(t).Position; last != before.Position+n {
+		t.Errorf("the last position is %d; the events end at %d", last, before.Position+n)
+	}
+	x.check(t, audit.Count{
+		Stored: "stored", Acknowledged: "acknowledged", Got: n,
+		Want: kinds[audit.Append].Plus(kinds[audit.Batch].Times(audit.PerBatch)),
+	})
+	if err == nil {
+		x.Findings = append(x.Findings, "positions dense and unique")
+	}
+	if x.Preset.Disturbed && x.Failed == 0 {
+		t.Error("the only pod was killed, and no request failed")
+	}
+}
+
+func (x *trial) auditGrants(t *testing.T, before stored, hits audit.Tally) {
+	t.Helper()
+	limits := audit.Limited(x.Preset.Strategy, x.lt.Status)
+	x.Findings = append(x.Findings, limits.String())
+	if err := limits.Err(); err != nil {
+		t.Error(err)
+	}
+	if limits.Breached() && x.Verdict == "Passed" {
+		t.Error("the contract was breached, and the verdict is Passed")
+	}
+	if x.Preset.Disturbed {
+		return // With the pod went its count.
+	}
+	now := x.state(t).served
+	for _, c := range []audit.Count{
+		{Stored: "granted", Acknowledged: "counted", Got: limits.Granted, Want: audit.Tally{Acknowledged: now.granted - before.served.granted}},
+		{Stored: "denied", Acknowledged: "counted", Got: limits.Denied, Want: audit.Tally{Acknowledged: now.denied - before.served.denied}},
+	} {
+		// A reply that was lost was counted by the target alone.
+		if lost := c.Want.Acknowledged - c.Got; lost > 0 && lost <= hits.Ambiguous {
+			c.Want.Acknowledged -= lost
+		}
+		if err := c.Err(); err != nil {
+			t.Error(err)
+		}
+	}
+	x.Findings = append(x.Findings, "as counted by the replicas")
+}
+
+// read asks a pod of the service, and decodes its JSON.
+func (x *trial) read(t *testing.T, path string, into any) {
+	t.Helper()
+	if err := json.Unmarshal(x.get(t, path, nil), into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}

@@ -1,0 +1,81 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
+)
+
+// apiKey is the key of the event store's Secret that holds its API key.
+const apiKey = "api-key"
+
+// pods waits until pods of the service are ready, and returns those.
+func (x *trial) pods(t *testing.T) (ready []corev1.Pod) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		var pods corev1.PodList
+		err := cluster.List(ctx, &pods, client.InNamespace(x.ns), client.MatchingLabels{
+			"app.kubernetes.io/name": string(x.Preset.Service), "app.kubernetes.io/component": "app",
+		})
+		ready = nil
+		for _, pod := range pods.Items {
+			if isReady(pod) {
+				ready = append(ready, pod)
+			}
+		}
+		return len(ready) > 0, err
+	})
+	if err != nil {
+		t.Fatalf("no pod of the %s is ready: %v", x.Preset.Service, err)
+	}
+	return ready
+}
+
+func isReady(pod corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
+		}
+	}
+	return false
+}
+
+// get asks a pod of the service, through the API server, and not through what is
+// in front of it.
+func (x *trial) get(t *testing.T, path string, query map[string]string) []byte {
+	t.Helper()
+	pod := x.pods(t)[0].Name
+	request := cluster.pods.CoreV1().RESTClient().Get().Namespace(x.ns).Resource("pods").Name(pod + ":8080").SubResource("proxy").Suffix(path)
+	for name, value := range query {
+		request.Param(name, value)
+	}
+	if x.Preset.Service == audit.EventStore {
+		request.SetHeader("X-API-Key", x.key(t))
+	}
+	body, err := request.DoRaw(t.Context())
+	if err != nil {
+		t.Fatalf("GET %s of %s: %v\n%s", path, pod, err, body)
+	}
+	return body
+}
+
+// key is the API key that the chart has made.
+func (x *trial) key(t *testing.T) string {
+	t.Helper()
+	var secret corev1.Secret
+	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: x.ns, Name: x.Preset.Host}, &secret); err != nil {
+		t.Fatal(err)
+	}
+	return string(secret.Data[apiKey])
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

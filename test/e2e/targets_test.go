@@ -1,0 +1,200 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
+)
+
+const targetsChart = "../../charts/targets"
+
+const (
+	// presetsAtOnce is for two cores: more would measure each other.
+	presetsAtOnce = 2
+	// presetsLimit bounds the whole suite.
+	presetsLimit = 12 * time.Minute
+	// readyLimit bounds an installation: of the slowest, a database for each
+	// shard, a broker on the JVM and what consumes from it.
+	readyLimit = 150 * time.Second
+)
+
+// TestTargets installs every preset of the chart of targets, loads it, and
+// compares what it has stored with what the status says was acknowledged. It
+// prints a line for each preset, and the last line in any case.
+func TestTargets(t *testing.T) {
+	presets, err := audit.Presets(os.DirFS(targetsChart))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), presetsLimit)
+	s := &suite{slots: make(chan struct{}, presetsAtOnce)}
+	t.Cleanup(func() {
+		cancel()
+		s.gone(t)
+		fmt.Println(audit.Summary(len(presets), s.failed))
+	})
+	for _, p := range presets {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			s.slots <- struct{}{}
+			defer func() { <-s.slots }()
+			s.run(ctx, t, p)
+		})
+	}
+}
+
+// suite is what the presets share.
+type suite struct {
+	slots      chan struct{}
+	mu         sync.Mutex
+	namespaces []string
+	failed     int
+}
+
+// run tries one preset, and tells how it went however it ends.
+func (s *suite) run(ctx context.Context, t *testing.T, p audit.Preset) {
+	x := &trial{Line: audit.Line{Preset: p}, stage: "the start"}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if t.Failed() {
+			s.failed++
+			x.Err = errors.Join(x.Err, fmt.Errorf("%s went wrong: see above", x.stage))
+		}
+		fmt.Println(x.Line)
+	}()
+	if err := ctx.Err(); err != nil {
+		t.Fatalf("no time is left: all presets together may take %s", presetsLimit)
+	}
+	x.ns = namespace(t)
+	s.mu.Lock()
+	s.namespaces = append(s.namespaces, x.ns)
+	s.mu.Unlock()
+	x.install(ctx, t)
+	defer x.uninstall(t)
+	before := x.state(t)
+	x.load(t)
+	x.audit(t, before)
+	if t.Failed() {
+		return
+	}
+	x.test(ctx, t)
+}
+
+// gone waits until nothing is left of any preset: neither pods nor volumes.
+func (s *suite) gone(t *testing.T) {
+	err := wait.PollUntilContextTimeout(context.Background(), time.Second, 90*time.Second, true, func(ctx context.Context) (bool, error) {
+		for _, ns := range s.namespaces {
+			err := cluster.Get(ctx, client.ObjectKey{Name: ns}, &corev1.Namespace{})
+			if !apierrors.IsNotFound(err) {
+				return false, err
+			}
+		}
+		var volumes corev1.PersistentVolumeList
+		if err := cluster.List(ctx, &volumes); err != nil {
+			return false, err
+		}
+		for _, v := range volumes.Items {
+			for _, ns := range s.namespaces {
+				if v.Spec.ClaimRef != nil && v.Spec.ClaimRef.Namespace == ns {
+					return false, nil
+				}
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		t.Errorf("namespaces or volumes of the presets are left: %v", err)
+	}
+}
+
+// trial is one preset in a namespace of its own.
+type trial struct {
+	audit.Line
+	ns string
+	// stage is what is under way, for whoever reads that it went wrong.
+	stage string
+	lt    *v1alpha1.LoadTest
+}
+
+func (x *trial) install(ctx context.Context, t *testing.T) {
+	t.Helper()
+	x.stage = "the installation"
+	service := string(x.Preset.Service)
+	args := []string{"install", "target", targetsChart, "--namespace", x.ns,
+		"--wait", "--wait-for-jobs", "--timeout", readyLimit.String()}
+	if env("CLUSTER", "local") == "local" {
+		args = append(args, "--values", targetsChart+"/values-local.yaml")
+	}
+	args = append(args, "--values", targetsChart+"/"+x.Preset.File,
+		"--set", service+".image.repository="+image(service), "--set", service+".image.tag="+imageTag())
+	began := time.Now()
+	if _, err := command(ctx, "helm", args...); err != nil {
+		t.Fatal(err)
+	}
+	x.Ready = time.Since(began)
+}
+
+func (x *trial) uninstall(t *testing.T) {
+	if _, err := command(context.Background(), "helm", "uninstall", "target", "--namespace", x.ns); err != nil {
+		t.Errorf("uninstall %s: %v", x.Preset.Name, err)
+	}
+}
+
+// test runs what the chart itself checks. It comes last, since it stores
+// something too.
+func (x *trial) test(ctx context.Context, t *testing.T) {
+	t.Helper()
+	x.stage = "helm test"
+	if out, err := command(ctx, "helm", "test", "target", "--namespace", x.ns, "--timeout", "90s", "--logs"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	x.Tested = true
+}
+
+// load runs the preset's load test and, if the preset is to be disturbed, kills a
+// pod of the service in the middle of it.
+func (x *trial) load(t *testing.T) {
+	t.Helper()
+	x.stage = "the load test"
+	spec, err := x.Preset.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.lt = create(t, x.ns, x.Preset.Name, spec)
+	if x.Preset.Disturbed {
+		until(t, x.lt, patience, "in its steady step", steadily)
+		victim := x.pods(t)[0].Name
+		mustCommand(t, "kubectl", "-n", x.ns, "delete", "pod", victim, "--grace-period=0", "--force")
+	}
+	finish(t, x.lt, 2*time.Minute)
+	x.Sent, x.Failed = audit.Sent(x.lt.Status)
+	x.Verdict = string(x.lt.Status.Verdict)
+	if x.lt.Status.Phase != v1alpha1.PhaseComplete {
+		t.Fatalf("phase %s: %s", x.lt.Status.Phase, condition(x.lt, v1alpha1.ConditionFailed).Message)
+	}
+}
+
+// steadily says that the step named steady has been sending for a while.
+func steadily(lt *v1alpha1.LoadTest) bool {
+	for _, step := range lt.Status.Steps {
+		if step.Name == "steady" && step.Result != nil {
+			return step.Result.Sent > 300
+		}
+	}
+	return false
+}
