@@ -1,0 +1,45 @@
+package eventstore
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrBatchTooLarge refuses an append of more than MaxBatch events.
+	ErrBatchTooLarge = invalid("Batch size limited to %d events", MaxBatch)
+	// ErrKeyReused refuses an append whose key was used for another content.
+	ErrKeyReused = errors.New("idempotency key was used for another content: use a new key for new events")
+	// ErrBusy says that more is waiting to be stored than the store will hold.
+	// Nothing of this request was stored.
+	ErrBusy = errors.New("too much is waiting to be stored: try again later")
+	// ErrClosed says that the store takes no more. Nothing was stored.
+	ErrClosed = errors.New("store is closed")
+	// ErrNotStored says that a request was withdrawn while it waited. Nothing
+	// of it was stored, nor will be.
+	ErrNotStored = errors.New("not stored: waited too long for the writer")
+	// ErrOutcomeUnknown says that the caller left while its request was being
+	// stored: it is stored whole, or not at all.
+	ErrOutcomeUnknown = errors.New("stored or not stored: the wait ended during the commit; repeat with the same Idempotency-Key")
+)
+
+// InvalidError says what is wrong with a request, in a sentence for its sender.
+type InvalidError string
+
+func (e InvalidError) Error() string { return string(e) }
+
+func invalid(format string, args ...any) error { return InvalidError(fmt.Sprintf(format, args...)) }
+
+// ConflictError says that the log does not end where an append expects it to.
+type ConflictError struct{ Expected, Actual int64 }
+
+func (e ConflictError) Error() string {
+	return fmt.Sprintf("log ends at position %d, not at %d: read on, decide again", e.Actual, e.Expected)
+}
+
+// BackwardsError says that a subscription is ahead of where it was to move.
+type BackwardsError struct{ Current, Asked int64 }
+
+func (e BackwardsError) Error() string {
+	return fmt.Sprintf("subscription is at position %d, which is after %d: ask with allowBackwards=true to go back", e.Current, e.Asked)
+}

@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+)
+
+// The states of a request. It is taken by the writer or withdrawn by who waits
+// for it, whoever comes first.
+const (
+	waiting int32 = iota
+	taken
+	withdrawn
+)
+
+// request is work for the writer.
+type request struct {
+	ctx   context.Context
+	state atomic.Int32
+	// events is how many it stores.
+	events int
+	// work is done within a transaction, again if that had to be rolled back.
+	// Its error is a refusal, unless it is SQLite's.
+	work func(*writer) error
+	// refused is the outcome of work when the transaction is committed.
+	refused error
+	// done receives the outcome, once.
+	done chan error
+}
+
+// take claims the request for the writer. One whose sender no longer waits is
+// not stored.
+func (r *request) take() bool {
+	if !r.state.CompareAndSwap(waiting, taken) {
+		return false
+	}
+	if err := r.ctx.Err(); err != nil {
+		r.done <- notStored(err)
+		return false
+	}
+	return true
+}
+
+func notStored(cause error) error { return fmt.Errorf("%w: %w", eventstore.ErrNotStored, cause) }
+
+// submit hands work to the writer and waits until it is committed. When ctx
+// ends before that, the error says whether it may still be.
+func submit[T any](ctx context.Context, s *Store, events int, work func(*writer) (T, error)) (T, error) {
+	var result, none T
+	if err := ctx.Err(); err != nil {
+		return none, notStored(err)
+	}
+	r := &request{ctx: ctx, events: events, done: make(chan error, 1)}
+	r.work = func(w *writer) (err error) {
+		result, err = work(w)
+		return err
+	}
+	if err := s.enqueue(r); err != nil {
+		return none, err
+	}
+	select {
+	case err := <-r.done:
+		if err != nil {
+			return none, err
+		}
+		return result, nil
+	case <-ctx.Done():
+	}
+	if r.state.CompareAndSwap(waiting, withdrawn) {
+		return none, notStored(ctx.Err())
+	}
+	return none, fmt.Errorf("%w: %w", eventstore.ErrOutcomeUnknown, ctx.Err())
+}
+
+func (s *Store) enqueue(r *request) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return eventstore.ErrClosed
+	}
+	select {
+	case s.queue <- r:
+		return nil
+	default:
+		return eventstore.ErrBusy
+	}
+}

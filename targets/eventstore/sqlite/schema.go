@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
+)
+
+// version is that of the schema, kept in the file's user_version.
+const version = 1
+
+// schema has no index but the primary keys: events are asked for by position.
+// The writer counts positions itself, so that AUTOINCREMENT, which keeps a
+// second table, is not needed: nothing is ever deleted.
+//
+// An append with an idempotency key leaves a row in requests, in the same
+// transaction. Its first position is the row's own, which makes the oldest rows
+// those to forget. Of the key a hash is kept, so that a row is small whatever
+// clients send.
+const schema = `
+CREATE TABLE events (
+	position  INTEGER PRIMARY KEY,
+	type      TEXT NOT NULL,
+	data      BLOB NOT NULL,
+	timestamp INTEGER NOT NULL -- nanoseconds since 1970
+) STRICT;
+CREATE TABLE requests (
+	first       INTEGER PRIMARY KEY,
+	last        INTEGER NOT NULL,
+	key         BLOB NOT NULL UNIQUE,
+	fingerprint BLOB NOT NULL
+) STRICT;
+CREATE TABLE subscriptions (
+	id       TEXT PRIMARY KEY,
+	position INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+PRAGMA user_version = 1;
+`
+
+// migrate makes the tables of a file that is new.
+func migrate(c *prepared.Conn) error {
+	read, err := c.Prepare("PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	var found int64
+	if _, err := read.Row(func(r prepared.Row) { found = r.Int(0) }); err != nil {
+		return fmt.Errorf("read the version of the schema: %w", err)
+	}
+	switch found {
+	case version:
+		return nil
+	case 0:
+		if err := c.Exec("BEGIN IMMEDIATE;" + schema + "COMMIT;"); err != nil {
+			return fmt.Errorf("create the schema: %w", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("file has version %d of the schema, and this program knows version %d: use the program that wrote it", found, version)
+}

@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
+)
+
+// groupEvents bounds a transaction: large enough that its one fsync is shared
+// by thousands, small enough that nobody waits long for the others of a group.
+const groupEvents = 4096
+
+// writer owns the one connection that writes. But for committed, all of it is
+// of the goroutine that runs it.
+type writer struct {
+	conn    *prepared.Conn
+	options Options
+	// last is the position of the last event in the current transaction.
+	last int64
+	// committed is the position of the last event which is durable.
+	committed atomic.Int64
+
+	begin, commit, rollback *prepared.Stmt
+	lastPosition            *prepared.Stmt
+	statements
+}
+
+func newWriter(path string, o Options) (*writer, error) {
+	conn, err := prepared.Open(path, o.writerPragmas())
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{conn: conn, options: o}
+	if err := w.prepare(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return w, nil
+}
+
+func (w *writer) prepare() error {
+	if err := migrate(w.conn); err != nil {
+		return err
+	}
+	all := w.statements.sources()
+	all[&w.begin] = "BEGIN IMMEDIATE"
+	all[&w.commit] = "COMMIT"
+	all[&w.rollback] = "ROLLBACK"
+	all[&w.lastPosition] = "SELECT coalesce(max(position), 0) FROM events"
+	for stmt, sql := range all {
+		var err error
+		if *stmt, err = w.conn.Prepare(sql); err != nil {
+			return err
+		}
+	}
+	return w.resume()
+}
+
+// resume reads where the log ends.
+func (w *writer) resume() error {
+	if _, err := w.lastPosition.Row(func(r prepared.Row) { w.last = r.Int(0) }); err != nil {
+		return fmt.Errorf("read the last position: %w", err)
+	}
+	w.committed.Store(w.last)
+	return nil
+}
+
+// run commits what comes, until the queue is closed and empty.
+func (w *writer) run(queue <-chan *request) {
+	var group []*request
+	for r := range queue {
+		// Whoever can run now, such as those that the last commit answered, may
+		// come to the queue before this group is closed: a yield, not a wait.
+		runtime.Gosched()
+		group = w.gather(group[:0], r, queue)
+		w.store(group)
+		clear(group)
+	}
+}
+
+// gather returns the request and those that wait behind it now. It does not
+// wait for more.
+func (w *writer) gather(group []*request, r *request, queue <-chan *request) []*request {
+	for events := 0; ; {
+		if r.take() {
+			group = append(group, r)
+			// A request that stores no event is work, too.
+			events += max(1, r.events)
+		}
+		if events >= groupEvents || !w.options.GroupCommit && len(group) > 0 {
+			return group
+		}
+		var open bool
+		select {
+		case r, open = <-queue:
+			if !open {
+				return group
+			}
+		default:
+			return group
+		}
+	}
+}
+
+// store commits a group and answers it. If the transaction fails, each request
+// is tried alone.
+func (w *writer) store(group []*request) {
+	if len(group) == 0 {
+		return
+	}
+	err := w.transact(group)
+	if err != nil && len(group) > 1 {
+		for i := range group {
+			w.store(group[i : i+1])
+		}
+		return
+	}
+	for _, r := range group {
+		if err != nil {
+			r.done <- err
+			continue
+		}
+		r.done <- r.refused
+	}
+}
+
+// transact does the work of a group in one transaction, and tells the observer
+// before anybody hears of it.
+func (w *writer) transact(group []*request) error {
+	start, before := time.Now(), w.last
+	err := w.attempt(group)
+	if err != nil {
+		err = fmt.Errorf("store: %w", errors.Join(err, w.abandon()))
+	}
+	w.options.Observe(eventstore.Commit{
+		Requests: len(group), Events: int(w.last - before), Took: time.Since(start), Failed: err != nil,
+	})
+	return err
+}
+
+func (w *writer) attempt(group []*request) error {
+	if err := w.begin.Run(); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	for _, r := range group {
+		r.refused = r.work(w)
+		var broken *prepared.Error
+		if errors.As(r.refused, &broken) {
+			return r.refused
+		}
+	}
+	if err := w.commit.Run(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	w.committed.Store(w.last)
+	return nil
+}
+
+// abandon ends a transaction that failed. SQLite ends it itself after some
+// errors. What is stored is read again, not reckoned.
+func (w *writer) abandon() error {
+	var err error
+	if w.conn.InTransaction() {
+		err = w.rollback.Run()
+	}
+	w.last = w.committed.Load()
+	return errors.Join(err, w.resume())
+}
+
+// close brings all that was stored from the WAL into the database.
+func (w *writer) close() error {
+	err := w.conn.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	if err != nil {
+		err = fmt.Errorf("checkpoint: %w", err)
+	}
+	return errors.Join(err, w.conn.Close())
+}

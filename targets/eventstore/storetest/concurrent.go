@@ -1,0 +1,113 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+)
+
+const (
+	clients          = 16
+	appendsPerClient = 20
+)
+
+// concurrentAppends checks every receipt against what is stored there.
+func concurrentAppends(t *testing.T, s Subject) {
+	var mu sync.Mutex
+	want := map[int64]string{}
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			for i := range appendsPerClient {
+				var names []string
+				for j := range 1 + (c+i)%3 {
+					names = append(names, fmt.Sprintf("%d/%d/%d", c, i, j))
+				}
+				receipt, err := try(t, s, events(names...), eventstore.Terms{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				for j, name := range names {
+					want[receipt.First+int64(j)] = name
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	got := map[int64]string{}
+	for i, name := range read(t, s, 1, 1<<40) {
+		got[int64(i+1)] = name
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("log (-acknowledged +stored):\n%s", diff)
+	}
+}
+
+func concurrentKey(t *testing.T, s Subject) {
+	var mu sync.Mutex
+	stored := 0
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			for i := range appendsPerClient {
+				name := fmt.Sprint(i)
+				receipt, err := try(t, s, events(name, name+"+"), eventstore.Terms{Key: name})
+				if err != nil || receipt.Last != receipt.First+1 {
+					t.Errorf("receipt = %+v, %v", receipt, err)
+				}
+				mu.Lock()
+				if !receipt.Replayed {
+					stored++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if stored != appendsPerClient {
+		t.Errorf("%d appends were told that they were stored first, want %d", stored, appendsPerClient)
+	}
+	got := read(t, s, 1, 1<<40)
+	slices.Sort(got)
+	if n := len(got); n != 2*appendsPerClient || len(slices.Compact(got)) != n {
+		t.Errorf("%d events are stored, want %d that differ: %v", n, 2*appendsPerClient, got)
+	}
+}
+
+// concurrentExpectation is a race that one wins, each time.
+func concurrentExpectation(t *testing.T, s Subject) {
+	for round := range int64(appendsPerClient) {
+		outcomes := make(chan error, clients)
+		var wg sync.WaitGroup
+		for range clients {
+			wg.Go(func() {
+				_, err := try(t, s, events("x"), at(round))
+				outcomes <- err
+			})
+		}
+		wg.Wait()
+		close(outcomes)
+		won := 0
+		for err := range outcomes {
+			var conflict eventstore.ConflictError
+			switch {
+			case err == nil:
+				won++
+			case !errors.As(err, &conflict) || conflict.Actual != round+1:
+				t.Errorf("round %d: %v, want a conflict with %d", round, err, round+1)
+			}
+		}
+		if won != 1 {
+			t.Fatalf("round %d: %d appends were stored at the same position", round, won)
+		}
+	}
+}

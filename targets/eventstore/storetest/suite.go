@@ -1,0 +1,121 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+)
+
+// Noon is the time at which the suite's events are appended.
+var Noon = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
+
+// Subject is a store that is empty.
+type Subject struct {
+	eventstore.Store
+	// Reopen closes the store and opens it again.
+	Reopen func(t *testing.T) eventstore.Store
+}
+
+// Factory returns a store that the test's end closes.
+type Factory func(t *testing.T) Subject
+
+// Run examines a store.
+func Run(t *testing.T, create Factory) {
+	t.Helper()
+	for name, rule := range map[string]func(*testing.T, Subject){
+		"an empty log":                                    emptyLog,
+		"events come back as they were":                   roundTrip,
+		"positions are dense and a batch is contiguous":   densePositions,
+		"a range is inclusive and clipped to the log":     ranges,
+		"an expected position":                            expectedPosition,
+		"a key stores once":                               keyStoresOnce,
+		"a key of another content is refused":             keyReused,
+		"a key survives":                                  keySurvives,
+		"a repetition wins over the expected position":    repetitionBeforeExpectation,
+		"appends at once share no position":               concurrentAppends,
+		"the same key at once stores once":                concurrentKey,
+		"one of many at once finds the log as expected":   concurrentExpectation,
+		"subscriptions never go backwards unless asked":   subscriptions,
+		"an append whose sender is gone is not stored":    senderGone,
+		"a reader may stop early and the store goes on":   earlyStop,
+		"what was stored is there after a reopen":         reopen,
+		"a closed store says so, and is closed only once": closed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rule(t, create(t))
+		})
+	}
+}
+
+// event is one whose content tells which it is.
+func event(name string) eventstore.Event {
+	return eventstore.Event{Type: name, Data: []byte(`{"name":"` + name + `"}`), Timestamp: Noon}
+}
+
+// events are those of the names.
+func events(names ...string) []eventstore.Event {
+	var list []eventstore.Event
+	for _, name := range names {
+		list = append(list, event(name))
+	}
+	return list
+}
+
+// try appends and returns what came of it.
+func try(t *testing.T, s eventstore.Store, list []eventstore.Event, terms eventstore.Terms) (eventstore.Receipt, error) {
+	t.Helper()
+	a, err := eventstore.NewAppend(list, terms, Noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Append(t.Context(), a)
+}
+
+// add appends events that must be stored at the next positions.
+func add(t *testing.T, s eventstore.Store, names ...string) {
+	t.Helper()
+	first := s.Position() + 1
+	got, err := try(t, s, events(names...), eventstore.Terms{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := eventstore.Receipt{First: first, Last: first + int64(len(names)) - 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("receipt (-want +got):\n%s", diff)
+	}
+}
+
+// read returns the types of the events of a range, whose positions it checks.
+func read(t *testing.T, s eventstore.Store, from, to int64) []string {
+	t.Helper()
+	var types []string
+	next := max(1, from)
+	for e, err := range s.Events(t.Context(), from, to) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Position != next {
+			t.Fatalf("position %d after %d", e.Position, next-1)
+		}
+		next++
+		types = append(types, e.Type)
+	}
+	return types
+}
+
+// holds checks the whole content of a log, and that its last position says so.
+func holds(t *testing.T, s eventstore.Store, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, read(t, s, 1, 1<<40)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	if got := s.Position(); got != int64(len(want)) {
+		t.Errorf("position = %d, want %d", got, len(want))
+	}
+}
+
+func at(position int64) eventstore.Terms { return eventstore.Terms{Expected: &position} }
