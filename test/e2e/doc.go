@@ -5,5 +5,6 @@
 // The oracle is the target's own count: what its replicas say they were asked
 // must equal what the status says was sent. The API of the cluster is the only
 // way in; nothing here imports the operator's code but its API types and the
-// measurement package, to read a histogram.
+// measurement package, to read a histogram. What a target must have stored is the
+// arithmetic of package audit.
 package e2e

@@ -45,7 +45,7 @@ func TestTargets(t *testing.T) {
 	t.Cleanup(func() {
 		cancel()
 		s.gone(t)
-		fmt.Println(audit.Summary(len(presets), s.failed))
+		fmt.Println(audit.Summary(s.tried, s.failed))
 	})
 	for _, p := range presets {
 		t.Run(p.Name, func(t *testing.T) {
@@ -62,6 +62,7 @@ type suite struct {
 	slots      chan struct{}
 	mu         sync.Mutex
 	namespaces []string
+	tried      int
 	failed     int
 }
 
@@ -71,6 +72,7 @@ func (s *suite) run(ctx context.Context, t *testing.T, p audit.Preset) {
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		s.tried++
 		if t.Failed() {
 			s.failed++
 			x.Err = errors.Join(x.Err, fmt.Errorf("%s went wrong: see above", x.stage))
@@ -150,6 +152,9 @@ func (x *trial) install(ctx context.Context, t *testing.T) {
 }
 
 func (x *trial) uninstall(t *testing.T) {
+	if t.Failed() {
+		explain(t, x.ns) // while there is something to look at
+	}
 	if _, err := command(context.Background(), "helm", "uninstall", "target", "--namespace", x.ns); err != nil {
 		t.Errorf("uninstall %s: %v", x.Preset.Name, err)
 	}
