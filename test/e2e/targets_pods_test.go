@@ -18,13 +18,13 @@ import (
 // apiKey is the key of the event store's Secret that holds its API key.
 const apiKey = "api-key"
 
-// pods waits until pods of the service are ready, and returns those.
-func (x *trial) pods(t *testing.T) (ready []corev1.Pod) {
+// pods waits until pods of a component are ready, and returns those.
+func (x *trial) pods(t *testing.T, component string) (ready []corev1.Pod) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		var pods corev1.PodList
 		err := cluster.List(ctx, &pods, client.InNamespace(x.ns), client.MatchingLabels{
-			"app.kubernetes.io/name": string(x.Preset.Service), "app.kubernetes.io/component": "app",
+			"app.kubernetes.io/name": string(x.Preset.Service), "app.kubernetes.io/component": component,
 		})
 		ready = nil
 		for _, pod := range pods.Items {
@@ -35,7 +35,7 @@ func (x *trial) pods(t *testing.T) (ready []corev1.Pod) {
 		return len(ready) > 0, err
 	})
 	if err != nil {
-		t.Fatalf("no pod of the %s is ready: %v", x.Preset.Service, err)
+		t.Fatalf("no pod of component %s is ready: %v", component, err)
 	}
 	return ready
 }
@@ -53,7 +53,7 @@ func isReady(pod corev1.Pod) bool {
 // in front of it.
 func (x *trial) get(t *testing.T, path string, query map[string]string) []byte {
 	t.Helper()
-	pod := x.pods(t)[0].Name
+	pod := x.pods(t, "app")[0].Name
 	request := cluster.pods.CoreV1().RESTClient().Get().Namespace(x.ns).Resource("pods").Name(pod + ":8080").SubResource("proxy").Suffix(path)
 	for name, value := range query {
 		request.Param(name, value)

@@ -171,8 +171,8 @@ func (x *trial) test(ctx context.Context, t *testing.T) {
 	x.Tested = true
 }
 
-// load runs the preset's load test and, if the preset is to be disturbed, kills a
-// pod of the service in the middle of it.
+// load runs the preset's load test and, if the preset has victims, kills a pod
+// of each in the middle of it.
 func (x *trial) load(t *testing.T) {
 	t.Helper()
 	x.stage = "the load test"
@@ -181,10 +181,13 @@ func (x *trial) load(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.lt = create(t, x.ns, x.Preset.Name, spec)
-	if x.Preset.Disturbed {
+	if victims := x.Preset.Victims(); len(victims) > 0 {
 		until(t, x.lt, patience, "in its steady step", steadily)
-		victim := x.pods(t)[0].Name
-		mustCommand(t, "kubectl", "-n", x.ns, "delete", "pod", victim, "--grace-period=0", "--force")
+		for _, component := range victims {
+			pod := x.pods(t, component)[0].Name
+			mustCommand(t, "kubectl", "-n", x.ns, "delete", "pod", pod, "--grace-period=0", "--force")
+			x.Killed = append(x.Killed, component)
+		}
 	}
 	finish(t, x.lt, 2*time.Minute)
 	x.Sent, x.Failed = audit.Sent(x.lt.Status)

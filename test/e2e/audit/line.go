@@ -13,6 +13,8 @@ type Line struct {
 	Ready time.Duration
 	// Tested says that `helm test` passed.
 	Tested bool
+	// Killed are the components of which a pod was killed.
+	Killed []string
 	// Sent and Failed count the load test's requests; Verdict is its own.
 	Sent, Failed int64
 	Verdict      string
@@ -32,8 +34,8 @@ func (l Line) String() string {
 	if l.Tested {
 		add("test passed")
 	}
-	if l.Preset.Disturbed && l.Sent > 0 {
-		add("a pod killed")
+	for _, component := range l.Killed {
+		add("%s killed", component)
 	}
 	if l.Sent > 0 {
 		add("%d sent", l.Sent)

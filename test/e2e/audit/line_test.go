@@ -19,9 +19,9 @@ func TestLine(t *testing.T) {
 			},
 			want: "targets: seed-000-v1 ready 12s, test passed, 12000 sent, stored 3000 = acknowledged 3000, clicks 9000 = redirects 9000, verdict Passed",
 		},
-		"with a pod killed": {
-			line: Line{Preset: killed, Ready: 9 * time.Second, Tested: true, Sent: 1600, Failed: 310, Findings: []string{"stored 7 = acknowledged 7"}},
-			want: "targets: seed-003-1gb ready 9s, test passed, a pod killed, 1600 sent, 310 failed, stored 7 = acknowledged 7",
+		"with app killed": {
+			line: Line{Preset: killed, Ready: 9 * time.Second, Tested: true, Killed: []string{"app"}, Sent: 1600, Failed: 310, Findings: []string{"stored 7 = acknowledged 7"}},
+			want: "targets: seed-003-1gb ready 9s, test passed, app killed, 1600 sent, 310 failed, stored 7 = acknowledged 7",
 		},
 		"never ready": {
 			line: Line{Preset: killed, Err: errors.New("helm install: timed out\nmore that nobody wants in a line")},

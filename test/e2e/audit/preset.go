@@ -145,6 +145,19 @@ func disturb(presets []Preset) {
 // CountsClicks says whether the shortener counts its redirects.
 func (p Preset) CountsClicks() bool { return p.Clicks != "" && p.Clicks != "none" }
 
+// Victims are the components of which a pod is killed in the middle of the run: of
+// a disturbed preset the service, and of one whose clicks are queued what reads the
+// queue. It may lose none of them, nor count one twice.
+func (p Preset) Victims() (components []string) {
+	if p.Disturbed {
+		components = append(components, "app")
+	}
+	if p.Clicks == "redis" || p.Clicks == "kafka" {
+		components = append(components, "clicks")
+	}
+	return components
+}
+
 // demand is how much a preset promises to a client whose pod is killed: other
 // replicas, clicks that are stored when the redirect is answered or wait outside
 // of the pod, a contract without a flaw.

@@ -101,6 +101,25 @@ func TestCountsClicks(t *testing.T) {
 	}
 }
 
+func TestVictims(t *testing.T) {
+	tests := map[string]struct {
+		preset Preset
+		want   []string
+	}{
+		"left alone":                {preset: Preset{Clicks: "sync"}},
+		"disturbed":                 {preset: Preset{Clicks: "none", Disturbed: true}, want: []string{"app"}},
+		"queued in Redis":           {preset: Preset{Clicks: "redis"}, want: []string{"clicks"}},
+		"disturbed, with its queue": {preset: Preset{Clicks: "kafka", Disturbed: true}, want: []string{"app", "clicks"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.preset.Victims()); diff != "" {
+				t.Errorf("victims (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // The chart's own presets can be read, of each service one is disturbed, and
 // what is sent to each is a spec.
 func TestPresetsOfTheChart(t *testing.T) {

@@ -33,7 +33,7 @@ const (
 // length is how long the steady part of a load test lasts. With a pod that dies
 // in it, it leaves time for the next to become ready.
 func (p Preset) length() string {
-	if p.Disturbed {
+	if len(p.Victims()) > 0 {
 		return "15s"
 	}
 	return "8s"
