@@ -51,7 +51,25 @@ func (r *run) starting() {
 		if r.seen.Job == JobAbsent {
 			r.out.Job = JobCreate
 		}
+		if r.missesPods() {
+			r.wake(r.now.Add(PodsExpected)) // a refusal is no change that is watched
+		}
 	}
+}
+
+// PodsExpected is within what time the pods of a Job come one after another, and
+// how often a run that misses some asks why: the Job controller makes one in
+// milliseconds, and tries again after seconds.
+const PodsExpected = 5 * time.Second
+
+// MissesPods says whether a run waits for pods that are not there.
+func MissesPods(lt *v1alpha1.LoadTest, seen Observed) bool {
+	r := &run{read: lt.Status, seen: seen}
+	return r.read.StartTime != nil && !finished(r.read.Conditions) && !r.begun() && r.missesPods()
+}
+
+func (r *run) missesPods() bool {
+	return r.seen.Job == JobPresent && slices.ContainsFunc(r.seen.Workers, func(w Worker) bool { return w.Pod == PodAbsent })
 }
 
 // wait is why the workers are not ready, or that they are.

@@ -46,6 +46,20 @@ var stories = map[string]func(*world){
 	"worker-never-came": func(w *world) {
 		w.workers[2].hindered = [2]string{v1alpha1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
 	},
+	"quota-is-exhausted": func(w *world) {
+		w.workers[2].refused = true
+	},
+	"quota-is-raised": func(w *world) {
+		for _, x := range w.workers {
+			x.refused = true
+		}
+		w.in(20*time.Second, func() {
+			for i, x := range w.workers {
+				x.refused = false
+				w.boot(i)
+			}
+		})
+	},
 	"a-secret-is-missing": func(w *world) {
 		w.lt.Spec.Target.Headers = []v1alpha1.Header{{Name: "Authorization", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}}
 		for _, key := range []string{"a.csv", "b.csv", "c.csv", "d.csv", "e.csv"} {

@@ -55,6 +55,9 @@ type worker struct {
 	lifecycle.Worker
 	// hindered keeps the pod waiting for this reason.
 	hindered [2]string
+	// refused keeps the pod from being created, which is known once it has been
+	// missing for a while.
+	refused bool
 	// stuck keeps the pod waiting for no reason that its status says.
 	stuck bool
 	// refuses has the worker connect and say that it is not ready.
@@ -246,6 +249,14 @@ func (w *world) apply(d lifecycle.Decision) {
 // boot brings a worker's pod up: scheduled at once, running in 1 s, ready in 2.
 func (w *world) boot(i int) {
 	x := w.workers[i]
+	if x.refused {
+		w.in(lifecycle.PodsExpected, func() {
+			if x.refused {
+				x.PodReason, x.PodMessage = v1alpha1.ReasonCreateRefused, "the pod cannot be created: exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2"
+			}
+		})
+		return
+	}
 	x.Pod = lifecycle.PodWaiting
 	x.PodReason, x.PodMessage = x.hindered[0], x.hindered[1]
 	if x.PodReason != "" || x.stuck {

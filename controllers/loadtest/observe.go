@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,7 +21,7 @@ import (
 
 // observe reads everything that a decision needs, and nothing twice. The
 // LoadTest is nil when it is gone.
-func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*v1alpha1.LoadTest, lifecycle.Observed, error) {
+func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, now time.Time) (*v1alpha1.LoadTest, lifecycle.Observed, error) {
 	var seen lifecycle.Observed
 	lt := &v1alpha1.LoadTest{}
 	if err := r.Client.Get(ctx, key, lt); err != nil {
@@ -39,6 +40,9 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*v1
 	}
 	seen.Workers = make([]lifecycle.Worker, lt.Status.Workers.Desired)
 	observePods(seen.Workers, job, pods.Items)
+	if err := r.explainMissingPods(ctx, lt, job, pods.Items, &seen, now); err != nil {
+		return nil, seen, err
+	}
 	seen.Step = observeSessions(seen.Workers, r.Workers.Observe(coordinator.RunID(lt.UID)))
 	return lt, seen, nil
 }

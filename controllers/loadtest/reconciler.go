@@ -28,7 +28,7 @@ import (
 // +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests/finalizers,verbs=update
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;list;patch
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 
 // FieldManager names the operator's writes.
@@ -43,7 +43,9 @@ type Workers interface {
 
 // Reconciler carries LoadTests through their lives.
 type Reconciler struct {
-	Client   client.Client
+	Client client.Client
+	// Uncached reads what is not worth a cache. Default: the manager's.
+	Uncached client.Reader
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
 	Workers  Workers
@@ -57,6 +59,9 @@ type Reconciler struct {
 // SetupWithManager has the reconciler called when a LoadTest, its Job, one of
 // its pods or (by Runs) one of its workers changes.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	if r.Uncached == nil {
+		r.Uncached = mgr.GetAPIReader()
+	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.LoadTest{}).
 		Owns(&batchv1.Job{}).
@@ -68,7 +73,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // Reconcile is one pass over one LoadTest.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	now := r.Clock.Now()
-	lt, seen, err := r.observe(ctx, req.NamespacedName)
+	lt, seen, err := r.observe(ctx, req.NamespacedName, now)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

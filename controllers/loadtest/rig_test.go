@@ -100,7 +100,7 @@ func newRig(t *testing.T, c client.Client) *rig {
 		clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)),
 	}
 	r.Reconciler = &loadtest.Reconciler{
-		Client: c, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
+		Client: c, Uncached: c, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
 		Children: desired.Config{WorkerImage: "worker:test", Coordinator: "coordinator:9443", CA: "CA"},
 	}
 	return r

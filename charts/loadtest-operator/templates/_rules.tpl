@@ -13,7 +13,7 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
   verbs: [create, delete, get, list, watch]
 - apiGroups: [events.k8s.io]
   resources: [events]
-  verbs: [create, patch]
+  verbs: [create, list, patch]
 - apiGroups: [loadtest.dev]
   resources: [loadtests]
   verbs: [delete, get, list, watch]

@@ -1,0 +1,61 @@
+package loadtest
+
+import (
+	"testing"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The words of the Job controller, without what is another name at each attempt.
+func TestRefusal(t *testing.T) {
+	for name, tc := range map[string]struct{ note, want string }{
+		"quota": {
+			`Error creating: pods "hello-0-x7k2p" is forbidden: exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2`,
+			"exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2",
+		},
+		"pod security": {
+			`Error creating: pods "hello-0-x7k2p" is forbidden: violates PodSecurity "restricted:latest": hostNetwork=true`,
+			`violates PodSecurity "restricted:latest": hostNetwork=true`,
+		},
+		"limit range": {
+			`Error creating: pods "hello-0-x7k2p" is forbidden: maximum memory usage per Container is 64Mi, but limit is 1Gi`,
+			"maximum memory usage per Container is 64Mi, but limit is 1Gi",
+		},
+		"webhook": {
+			`Error creating: admission webhook "pods.example.com" denied the request: no`,
+			`admission webhook "pods.example.com" denied the request: no`,
+		},
+		"invalid":  {`Error creating: Pod "hello-0-x7k2p" is invalid: spec.priority: Forbidden`, "spec.priority: Forbidden"},
+		"anything": {"no more", "no more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := refusal([]eventsv1.Event{{Note: tc.note}}); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheLatestRefusalCounts(t *testing.T) {
+	at := func(minutes int) time.Time { return time.Date(2026, 11, 20, 10, minutes, 0, 0, time.UTC) }
+	first := eventsv1.Event{Note: "first", EventTime: metav1.NewMicroTime(at(1))}
+	old := eventsv1.Event{Note: "counted", DeprecatedLastTimestamp: metav1.NewTime(at(3))}
+	series := eventsv1.Event{Note: "series", EventTime: metav1.NewMicroTime(at(2)), Series: &eventsv1.EventSeries{LastObservedTime: metav1.NewMicroTime(at(5))}}
+	for name, tc := range map[string]struct {
+		events []eventsv1.Event
+		want   string
+	}{
+		"none":     {nil, ""},
+		"one":      {[]eventsv1.Event{first}, "first"},
+		"counted":  {[]eventsv1.Event{old, first}, "counted"},
+		"a series": {[]eventsv1.Event{first, series, old}, "series"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := refusal(tc.events); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
