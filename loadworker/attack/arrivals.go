@@ -1,20 +1,14 @@
 package attack
 
 import (
-	"fmt"
 	"math"
-	"net/http"
-	"strconv"
 	"time"
-
-	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
-// arrivals is hits that come whether or not earlier ones were answered, on
-// vegeta's Attacker.
+// arrivals is hits that come whether or not earlier ones were answered.
 type arrivals struct {
 	schedule pace.Schedule // of this worker
 	share    pace.Share
@@ -90,101 +84,23 @@ func (a *arrivals) due(t time.Duration, _ int64) int64 {
 	return a.schedule.Before(t) - a.schedule.Before(0)
 }
 
+// prepare renders the worker's n-th hit into a buffer.
+func (a *arrivals) prepare(x *Run, b *source.Buffer, n int64) hit {
+	seq := a.share.Number(n)
+	request := x.source.Turn(0, seq)
+	x.source.Render(b, request, source.Vars{
+		Seq: seq, Worker: x.runner.config.Worker, Step: x.step.Index,
+		Order: source.Order{Start: a.share.First, By: a.share.Stride, N: n, Lanes: 1},
+	})
+	return hit{request: request}
+}
+
 func (a *arrivals) drive(x *Run) {
 	x.connect()
 	limit := a.maxWorkers(x.timeout, x.runner.config.MaxConnections)
-	trip := &roundTripper{run: x, arrivals: a, pool: newPool(x.clients, openAtOnce, x.another)}
-	attacker := vegeta.NewAttacker(
-		vegeta.Workers(uint64(min(limit, a.workers()))),
-		vegeta.MaxWorkers(uint64(limit)),
-		vegeta.Client(&http.Client{Transport: trip}),
-	)
-	// The dispatcher may wait for a worker when the window closes: only Stop
-	// ends that.
-	stop := time.AfterFunc(time.Until(x.start.Add(a.duration+grace)), func() { attacker.Stop() })
-	defer stop.Stop()
-	pacer := &pacer{run: x, arrivals: a}
-	for range attacker.Attack(target, pacer, 0, "") {
-		// Each result was recorded by the round tripper.
+	if a.loops(x, limit) != nil {
+		a.attack(x, limit)
 	}
-}
-
-// target is the same for every hit: the round tripper renders the request, since
-// only it knows the number of the hit.
-func target(t *vegeta.Target) error {
-	t.Method, t.URL = http.MethodGet, "http://t/"
-	return nil
-}
-
-// pacer holds vegeta's dispatcher until a hit is due. It sleeps itself: the
-// dispatcher's own sleep is up to a millisecond late.
-type pacer struct {
-	run      *Run
-	arrivals *arrivals
-	sleep    pace.Sleep
-}
-
-var _ vegeta.Pacer = (*pacer)(nil)
-
-// Pace is called by the dispatcher's goroutine only.
-func (p *pacer) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
-	if p.sleep == nil {
-		p.sleep = pace.Precise()
-		if !p.run.await(p.sleep) {
-			return 0, true
-		}
-	}
-	due := p.arrivals.schedule.Due(int64(hits))
-	now := p.run.elapsed()
-	if due >= p.arrivals.duration || now >= p.run.closes()+grace || p.run.stopped.Load() {
-		return 0, true
-	}
-	if due <= now {
-		return 0, false
-	}
-	return 0, !pace.Wait(p.run.start.Add(due), p.run.halt, p.sleep)
-}
-
-// Rate is asked for plots only.
-func (p *pacer) Rate(time.Duration) float64 { return p.arrivals.perSec }
-
-// roundTripper sends vegeta's hits.
-type roundTripper struct {
-	run      *Run
-	arrivals *arrivals
-	pool     *pool
-}
-
-var _ http.RoundTripper = (*roundTripper)(nil)
-
-// RoundTrip sends the hit that vegeta numbered. The response is the bare status:
-// the body has been read.
-func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
-	n, err := strconv.ParseInt(r.Header.Get("X-Vegeta-Seq"), 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("number of the hit: %w", err)
-	}
-	x := t.run
-	seq := t.arrivals.share.Number(n)
-	h := hit{request: x.source.Turn(0, seq), due: t.arrivals.schedule.Due(n)}
-	l, ok := t.pool.take(x.halt)
-	if !ok {
-		return nil, errClosed
-	}
-	c := l.client
-	defer t.pool.give(c)
-	if l.opening {
-		c.opened = t.pool.opened
-	}
-	x.source.Render(&c.buffer, h.request, source.Vars{
-		Seq: seq, Worker: x.runner.config.Worker, Step: x.step.Index,
-		Order: source.Order{Start: t.arrivals.share.First, By: t.arrivals.share.Stride, N: n, Lanes: 1},
-	})
-	_, status, err := c.send(x, &h)
-	if err != nil {
-		return nil, err
-	}
-	return &http.Response{StatusCode: status, Body: http.NoBody, Request: r}, nil
 }
 
 // another is one more client, which the runner keeps.

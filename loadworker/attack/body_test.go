@@ -29,12 +29,13 @@ func TestBodiesThatAreExpected(t *testing.T) {
 	o := newOracle(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"state":"up"}`) })
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newTestRunner(t, setup{url: o.URL, requests: []source.Request{
 				{Name: "it", Weight: 1, Method: "GET", Path: "/", Expect: tt.expect},
 			}})
 			for kind, step := range map[string]Step{
 				"users":    usersStep(2, Burst{Requests: 5, Limit: time.Minute}),
-				"arrivals": arrivalsStep(100e6, 100*time.Millisecond),
+				"arrivals": arrivalsStep(5e6, time.Second),
 			} {
 				got := drive(t, r, step)
 				q := total(t, got)

@@ -20,6 +20,8 @@ type client struct {
 	opened func()
 }
 
+func (c *client) isOpen() bool { return c.line.IsOpen() }
+
 // grace is how late a request may be sent when that is after the window has
 // closed. Even the best pacing is a little late, so that without it the last
 // requests of every step would be unsent.
@@ -67,7 +69,7 @@ func (c *client) tellOpened() {
 
 // judge says what became of a hit.
 func (x *Run) judge(h *hit, r transport.Response, err error) result {
-	res := result{received: x.elapsed()}
+	res := result{received: x.elapsed(), reused: r.Reused}
 	res.inWindow = res.received <= x.closes()
 	if err != nil {
 		res.outcome = transport.Classify(err)

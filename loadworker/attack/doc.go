@@ -3,11 +3,18 @@
 //
 //	Runner ── keeps the connections from step to step
 //	  └─ Run ── one step: start, window, drain, cut; a snapshot at any time
-//	      ├─ engine
-//	      │    arrivals: vegeta's Attacker; our pacer and round tripper
-//	      │    paced, closed, burst: a connection per user, on event loops;
-//	      │      where there can be none, a goroutine per user, too
+//	      ├─ engine ── what is due: arrivals, or paced, closed and burst users
+//	      │    ├─ loop ── an event loop for each processor; its feed says what is
+//	      │    │    sent next, and over which connection
+//	      │    │      crowd: users, of which each has its own
+//	      │    │      hits: arrivals, which share a stock of them
+//	      │    └─ where there can be no loop: a goroutine for each user, and for
+//	      │         arrivals vegeta's Attacker, with our pacer and round tripper
 //	      └─ recorder ── counts and histograms, in shards
+//
+// Which engine it is follows from the client: connections over plain HTTP/1.1 on
+// Linux go to loops, all others do not. Both mean the same; the tests run over
+// both.
 //
 // Vegeta has no notion of a user, keeps no due time, cannot be cancelled and
 // does not say what it never sent. So only arrivals, which have no users, go

@@ -15,8 +15,7 @@ type pool struct {
 	make  func() *client // one more client
 
 	mu      sync.Mutex
-	idle    []*client // open; the last used is used first, so that few are used
-	cold    []*client // not open
+	stock   stock[*client]
 	opening int
 	waiting []chan loan // the first has waited longest
 }
@@ -31,7 +30,7 @@ type loan struct {
 func newPool(clients []*client, limit int, another func() *client) *pool {
 	p := &pool{limit: limit, make: another}
 	for _, c := range clients {
-		p.put(c)
+		p.stock.put(c)
 	}
 	return p
 }
@@ -56,21 +55,18 @@ func (p *pool) take(stop <-chan struct{}) (l loan, ok bool) {
 
 // next is a loan that is possible now. The lock is held.
 func (p *pool) next() (loan, bool) {
-	if n := len(p.idle); n > 0 {
-		c := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		return loan{client: c}, true
+	opening := !p.stock.warm()
+	if opening {
+		if p.opening == p.limit {
+			return loan{}, false
+		}
+		p.opening++
 	}
-	if p.opening == p.limit {
-		return loan{}, false
+	c, ok := p.stock.take()
+	if !ok {
+		c = p.make()
 	}
-	p.opening++
-	if n := len(p.cold); n > 0 {
-		c := p.cold[n-1]
-		p.cold = p.cold[:n-1]
-		return loan{client: c, opening: true}, true
-	}
-	return loan{client: p.make(), opening: true}, true
+	return loan{client: c, opening: opening}, true
 }
 
 // opened says that the connection of a loan was opened, or could not be.
@@ -85,16 +81,8 @@ func (p *pool) opened() {
 func (p *pool) give(c *client) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.put(c)
+	p.stock.put(c)
 	p.serve()
-}
-
-func (p *pool) put(c *client) {
-	if c.line.IsOpen() {
-		p.idle = append(p.idle, c)
-	} else {
-		p.cold = append(p.cold, c)
-	}
 }
 
 // serve lends to whoever waits. The lock is held.

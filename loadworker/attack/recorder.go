@@ -37,6 +37,7 @@ type cell struct {
 type page struct {
 	request  measure.Request
 	lateness *measure.Histogram
+	reused   int64
 }
 
 func newPage() *page {
@@ -46,6 +47,7 @@ func newPage() *page {
 func (p *page) reset() {
 	p.request.Reset()
 	p.lateness.Reset()
+	p.reused = 0
 }
 
 // hit is one request on its way.
@@ -96,6 +98,7 @@ type result struct {
 	outcome  measure.Outcome
 	expected bool
 	inWindow bool
+	reused   bool // the connection had carried a request before
 }
 
 // ended counts what became of a request that began. An unfinished one needs no
@@ -104,13 +107,16 @@ func (r *recorder) ended(shard int, h *hit, res result) {
 	if r.clients != nil {
 		r.clients.resolve(h.ledger, h.sent, res.received, res.outcome)
 	}
+	c := r.cell(shard, h.request)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if res.reused {
+		c.page.reused++
+	}
 	if res.outcome == measure.Unfinished {
 		return
 	}
 	r.latest(res.received)
-	c := r.cell(shard, h.request)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	q := &c.page.request
 	q.Outcomes[res.outcome]++
 	q.Response.Record(res.received - h.due)
@@ -149,7 +155,7 @@ func (r *recorder) collect() (*measure.Step, error) {
 	}
 	for i := range r.shards {
 		for j := range r.shards[i] {
-			if err := r.shards[i][j].drain(&r.total.Requests[j], r.total.Lateness); err != nil {
+			if err := r.shards[i][j].drain(r.total, j); err != nil {
 				return nil, err
 			}
 		}
@@ -165,18 +171,19 @@ func (r *recorder) collect() (*measure.Step, error) {
 	return out, nil
 }
 
-// drain adds the cell's page to the total and empties it. Only one goroutine
-// may drain at a time.
-func (c *cell) drain(request *measure.Request, lateness *measure.Histogram) error {
+// drain adds the cell's page to a total and empties it. Only one goroutine may
+// drain at a time.
+func (c *cell) drain(total *measure.Step, request int) error {
 	c.mu.Lock()
 	c.page, c.idle = c.idle, c.page
 	full := c.idle
 	c.mu.Unlock()
 	defer full.reset()
-	if err := request.Merge(&full.request); err != nil {
+	total.Reused += full.reused
+	if err := total.Requests[request].Merge(&full.request); err != nil {
 		return err
 	}
-	return lateness.Merge(full.lateness)
+	return total.Lateness.Merge(full.lateness)
 }
 
 // settle counts what was sent and has not ended as unfinished.

@@ -58,7 +58,7 @@ func (*paced) pause(measure.Outcome) time.Duration { return 0 }
 
 func (p *paced) drive(x *Run) {
 	x.connect()
-	if x.loops(p.users, p) == nil {
+	if p.loops(x, p) == nil {
 		return
 	}
 	wake := make([]chan struct{}, p.share.Count)
@@ -145,7 +145,7 @@ func (l *closed) pause(o measure.Outcome) time.Duration {
 
 func (l *closed) drive(x *Run) {
 	x.connect()
-	if x.loops(l.users, l) == nil {
+	if l.loops(x, l) == nil {
 		return
 	}
 	gate := make(chan struct{})

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Loop drives many plain connections from one thread: a user that waits is then
-// some 200 bytes instead of a goroutine, and a response costs one read instead
-// of two. It must be used by one goroutine, which should be locked to its thread;
+// Loop drives many plain connections from one thread: a request that waits is
+// then some 200 bytes instead of a goroutine, and a response costs one read
+// instead of two. It must be used by one goroutine, which should be locked to its thread;
 // only Wake may be called by others.
 //
 //	Send ── write; dial first if the wire is closed
@@ -43,26 +43,20 @@ type Loop struct {
 
 // Wire is a connection of a Loop. The zero value is closed.
 type Wire struct {
-	// User is whose it is; the loop does not look at it.
-	User int
+	// Tag is of whoever drives the loop, which does not look at it.
+	Tag int
 
 	number  int32 // in the loop
 	fd      int32
 	open    bool
 	busy    bool   // a request is under way
 	carried bool   // a request, since it was opened
-	reused  bool   // what was carried before the request that is under way
+	reused  bool   // by the request that is under way
 	rest    []byte // of a request that is not yet written
-	intake intake
+	intake  intake
 
 	deadline   time.Duration
 	next, prev *Wire // by deadline, of those that wait for a response
-}
-
-type dialed struct {
-	wire *Wire
-	fd   int
-	err  error
 }
 
 // inBuffer is one for all connections of a loop.
@@ -117,9 +111,6 @@ func (l *Loop) Add(w *Wire, c *Conn) {
 // IsOpen says whether a wire is open as far as the loop was told.
 func (w *Wire) IsOpen() bool { return w.open }
 
-// Dialing is how many wires are being opened.
-func (l *Loop) Dialing() int { return l.dialing }
-
 // Return gives an open socket back to a connection.
 func (l *Loop) Return(w *Wire, c *Conn) {
 	if !w.open || w.busy {
@@ -161,51 +152,6 @@ func (l *Loop) Send(ctx context.Context, w *Wire, r *Request, deadline time.Dura
 		return
 	}
 	l.begin(w, l.out)
-}
-
-// dial opens a socket, in a goroutine of its own.
-func (l *Loop) dial(ctx context.Context, w *Wire, deadline time.Duration) {
-	ctx, cancel := context.WithDeadline(ctx, l.start.Add(deadline))
-	defer cancel()
-	c := l.dialer.NewConn()
-	d := dialed{wire: w, err: c.Open(ctx, l.start.Add(deadline))}
-	if d.err == nil {
-		d.fd, d.err = c.release()
-	}
-	l.mu.Lock()
-	l.dialed = append(l.dialed, d)
-	l.mu.Unlock()
-	l.Wake()
-}
-
-// Wake ends a Wait.
-func (l *Loop) Wake() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.closed { // its number may be another's by now
-		_, _ = unix.Write(l.waker, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-	}
-}
-
-// woken takes what was dialled.
-func (l *Loop) woken() {
-	var count [8]byte
-	_, _ = unix.Read(l.waker, count[:])
-	l.mu.Lock()
-	came := l.dialed
-	l.dialed = nil
-	l.mu.Unlock()
-	l.dialing -= len(came)
-	for _, d := range came {
-		if d.err == nil {
-			d.err = l.connect(d.wire, d.fd)
-		}
-		if d.err != nil || l.cut {
-			l.fail(d.wire, d.err)
-			continue
-		}
-		l.begin(d.wire, d.wire.rest)
-	}
 }
 
 // begin begins to write a request.

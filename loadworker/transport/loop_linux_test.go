@@ -204,16 +204,16 @@ func TestLoopKeepsWiresApart(t *testing.T) {
 	var loop *Loop
 	start := time.Now()
 	send := func(w *Wire) {
-		path := []byte("/user/" + string('A'+rune(w.User)))
+		path := []byte("/user/" + string('A'+rune(w.Tag)))
 		loop.Send(context.Background(), w, &Request{Method: "GET", Path: path, Keep: 99}, time.Since(start)+patience)
 	}
 	turns := make([]int, n)
 	loop, err := d.NewLoop(start, func(w *Wire, r Response, err error) {
-		if want := "/user/" + string('A'+rune(w.User)); err != nil || string(r.Body) != want {
-			t.Errorf("user %d got %q, %v; want %q", w.User, r.Body, err, want)
+		if want := "/user/" + string('A'+rune(w.Tag)); err != nil || string(r.Body) != want {
+			t.Errorf("user %d got %q, %v; want %q", w.Tag, r.Body, err, want)
 		}
 		left--
-		if turns[w.User]++; turns[w.User] < 3 {
+		if turns[w.Tag]++; turns[w.Tag] < 3 {
 			send(w)
 		}
 	})
@@ -222,7 +222,7 @@ func TestLoopKeepsWiresApart(t *testing.T) {
 	}
 	defer loop.Close()
 	for i := range wires {
-		wires[i].User = i
+		wires[i].Tag = i
 		loop.Add(&wires[i], d.NewConn())
 		send(&wires[i])
 	}

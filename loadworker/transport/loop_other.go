@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Loop is Linux's; elsewhere none can be made, and users are goroutines.
+// Loop is Linux's; elsewhere none can be made.
 type Loop struct{}
 
 // Wire is a connection of a Loop.
-type Wire struct{ User int }
+type Wire struct{ Tag int }
 
 // IsOpen is false.
 func (*Wire) IsOpen() bool { return false }

@@ -14,8 +14,7 @@ import (
 // portable is a client whose connections no event loop can take.
 type portable struct{ transport.Client }
 
-// goroutines is the name of the test under which all runners have users that
-// are goroutines.
+// goroutines is the name of the test under which no runner has event loops.
 const goroutines = "TestGoroutines"
 
 func engineClient(t *testing.T, d *transport.Dialer) transport.Client {
@@ -25,8 +24,8 @@ func engineClient(t *testing.T, d *transport.Dialer) transport.Client {
 	return d
 }
 
-// The tests of users run over event loops where there are any. Here they run
-// again over goroutines, which must mean the same.
+// All tests run over event loops where there are any. Here they run again over
+// goroutines and vegeta's Attacker, which must mean the same.
 func TestGoroutines(t *testing.T) {
 	tests := map[string]func(*testing.T){
 		"mix":                TestBurstSendsExactlyTheMix,
@@ -47,6 +46,20 @@ func TestGoroutines(t *testing.T) {
 		"ledgers":            TestLedgersAgreeWithTheLimiter,
 		"opened by Prepare":  TestPrepareOpensTheConnections,
 		"a copy is returned": TestSnapshotIsACopy,
+
+		"shares of arrivals":    TestSharesOfArrivalsAreTogetherTheSchedule,
+		"too few connections":   TestArrivalsBeyondTheConnectionsAreUnsent,
+		"an open loop":          TestArrivalsDoNotWaitForResponses,
+		"arrivals' connections": TestArrivalsReuseConnections,
+		"no share":              TestArrivalsWithoutAShare,
+		"no redirects":          TestArrivalsDoNotFollowRedirects,
+		"ramps":                 TestRampedArrivals,
+		"Poisson":               TestPoissonArrivals,
+		"bodies":                TestBodiesThatAreExpected,
+		"warm-up":               TestWarmUpIsSentAndNotCounted,
+		"closed users' warm-up": TestClosedUsersCountFromTheEndOfTheWarmUp,
+		"what a warm-up leaves": TestWarmUpLeavesNothingBehind,
+		"cut in the warm-up":    TestCutInTheWarmUp,
 	}
 	for name, test := range tests {
 		t.Run(name, test)
