@@ -1,0 +1,83 @@
+package postgrestest
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+)
+
+func TestMain(m *testing.M) { os.Exit(Main(m)) }
+
+func query(t *testing.T, s *Server, database, statement string) string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.URL(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	rows, err := conn.Query(t.Context(), statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(values, ",")
+}
+
+func TestDatabasesAreApartAndGoWithTheirTest(t *testing.T) {
+	server := Shared(t)
+	var names []string
+	t.Run("two", func(t *testing.T) {
+		names = []string{server.Database(t), server.Database(t)}
+		query(t, server, names[0], "CREATE TABLE marks (mark text)")
+		if got := query(t, server, names[1], "SELECT relname::text FROM pg_class WHERE relname = 'marks'"); got != "" {
+			t.Errorf("the other database has the table %s as well", got)
+		}
+	})
+	left := query(t, server, "postgres", "SELECT datname::text FROM pg_database WHERE datname LIKE 'test%'")
+	for _, name := range names {
+		if strings.Contains(left+",", name+",") {
+			t.Errorf("%s outlived its test: %s", name, left)
+		}
+	}
+}
+
+func TestWhatWasCommittedSurvivesACrash(t *testing.T) {
+	server := New(t, "fsync=on", "synchronous_commit=on")
+	database := server.Database(t)
+	addr := server.Addr()
+	query(t, server, database, "CREATE TABLE marks (mark text)")
+	query(t, server, database, "INSERT INTO marks VALUES ('kept')")
+	server.Crash(t)
+	if conn, err := pgx.Connect(t.Context(), server.URL(database)); err == nil {
+		conn.Close(t.Context())
+		t.Fatal("a crashed server answers")
+	}
+	server.Start(t)
+	if diff := cmp.Diff("kept", query(t, server, database, "SELECT mark FROM marks")); diff != "" {
+		t.Errorf("marks after a crash (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(addr, server.Addr()); diff != "" {
+		t.Errorf("address after a crash (-want +got):\n%s", diff)
+	}
+}
+
+func TestSettingsOfATestWin(t *testing.T) {
+	server := New(t, "max_connections=17")
+	if got := query(t, server, "postgres", "SHOW max_connections"); got != "17" {
+		t.Errorf("max_connections = %s, want 17", got)
+	}
+}
+
+func TestAProgramThatEndsEarlyIsExplained(t *testing.T) {
+	_, err := RunProcess("never said", "/bin/sh", "-c", "echo no space left; exit 1")
+	want := "start /bin/sh: it ended before it said \"never said\":\nno space left"
+	if err == nil || err.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
+	}
+}
