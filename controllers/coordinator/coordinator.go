@@ -27,6 +27,8 @@ type Coordinator struct {
 	metrics *metrics
 	// after is time.AfterFunc, reduced to what is used of it.
 	after func(time.Duration, func()) (stop func())
+	// verifying has an entry for each token that is being verified.
+	verifying chan struct{}
 	// receivers are the goroutines that read from a session.
 	receivers sync.WaitGroup
 
@@ -53,7 +55,8 @@ func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg pro
 			t := time.AfterFunc(d, f)
 			return func() { t.Stop() }
 		},
-		runs: map[RunID]*run{},
+		verifying: make(chan struct{}, maxVerifying),
+		runs:      map[RunID]*run{},
 	}
 }
 

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -32,8 +33,14 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Identity, error)
 }
 
-// authTimeout bounds a verification; it is one call to the API server.
-const authTimeout = 10 * time.Second
+const (
+	// authTimeout bounds a verification; it is one call to the API server.
+	authTimeout = 10 * time.Second
+	// maxVerifying is how many run at once. A thousand workers come in the same
+	// second, and a stranger may come as often as he likes; the API server has
+	// others to serve. At 5 ms each, so many make 3,000 a second.
+	maxVerifying = 16
+)
 
 func (c *Coordinator) authenticate(ctx context.Context) (Identity, error) {
 	token, ok := bearerToken(ctx)
@@ -42,7 +49,7 @@ func (c *Coordinator) authenticate(ctx context.Context) (Identity, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, authTimeout)
 	defer cancel()
-	identity, err := c.auth.Authenticate(ctx, token)
+	identity, err := c.verify(ctx, token)
 	switch {
 	case errors.Is(err, ErrUnauthenticated):
 		return Identity{}, c.reject(rejectUnauthenticated, codes.Unauthenticated, "verify token: %v", err)
@@ -50,6 +57,17 @@ func (c *Coordinator) authenticate(ctx context.Context) (Identity, error) {
 		return Identity{}, c.reject(rejectUnverified, codes.Unavailable, "verify token: %v", err)
 	}
 	return identity, nil
+}
+
+// verify asks the authenticator once there is room, if that is before ctx ends.
+func (c *Coordinator) verify(ctx context.Context, token string) (Identity, error) {
+	select {
+	case c.verifying <- struct{}{}:
+		defer func() { <-c.verifying }()
+		return c.auth.Authenticate(ctx, token)
+	case <-ctx.Done():
+		return Identity{}, fmt.Errorf("wait for %d other verifications: %w", maxVerifying, ctx.Err())
+	}
 }
 
 func bearerToken(ctx context.Context) (string, bool) {
