@@ -12,8 +12,9 @@ import (
 )
 
 // A command to a Redis that answers takes a fraction of a millisecond. timeout
-// is for one that does not: the time to connect, to write and to read, each; long
-// enough for a machine that is busy with load tests. poolTimeout leaves room for who waits for another's timeout to end.
+// is for one that does not: the time to connect, to write and to read, each. It
+// is long enough for a machine that is busy with a load test. poolTimeout leaves
+// room for who waits until another's timeout has ended.
 const (
 	timeout     = 2 * time.Second
 	poolTimeout = 2 * timeout
