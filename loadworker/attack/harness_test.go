@@ -86,6 +86,7 @@ type setup struct {
 	maxConns int
 	client   string
 	worker   int32
+	lookup   transport.Lookup
 }
 
 func get(path string) source.Request {
@@ -107,7 +108,9 @@ func newTestRunner(t *testing.T, s setup) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialer, err := transport.NewDialer(transport.Config{URL: s.url, Agent: "test", Policy: transport.Policy{AllowSpecial: true}})
+	dialer, err := transport.NewDialer(transport.Config{
+		URL: s.url, Agent: "test", Policy: transport.Policy{AllowSpecial: true}, Lookup: s.lookup,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

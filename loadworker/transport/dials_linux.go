@@ -17,14 +17,16 @@ type dialed struct {
 // Dialing is how many wires are being opened.
 func (l *Loop) Dialing() int { return l.dialing }
 
-// dial opens a socket, in a goroutine of its own.
+// dial opens a socket, in a goroutine of its own. The loop may hear that it was
+// ended by ctx before it hears that it is cut.
 func (l *Loop) dial(ctx context.Context, w *Wire, deadline time.Duration) {
-	ctx, cancel := context.WithDeadline(ctx, l.start.Add(deadline))
-	defer cancel()
 	c := l.dialer.NewConn()
 	d := dialed{wire: w, err: c.Open(ctx, l.start.Add(deadline))}
-	if d.err == nil {
+	switch {
+	case d.err == nil:
 		d.fd, d.err = c.release()
+	case ctx.Err() != nil:
+		d.err = ErrCut
 	}
 	l.mu.Lock()
 	l.dialed = append(l.dialed, d)

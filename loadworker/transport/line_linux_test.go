@@ -144,6 +144,28 @@ func TestSend(t *testing.T) {
 	}
 }
 
+// A request knows whether its connection had carried one before, also when it
+// fails.
+func TestSendSaysWhatIsReused(t *testing.T) {
+	const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+	want := []struct{ reused, fails bool }{{}, {reused: true}, {reused: true}, {}, {reused: true, fails: true}, {}}
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			d := newTestDialer(t, Config{URL: scripted(t, answers(empty, empty, last), answers(empty, ""), stays(answers(empty)))})
+			s := make(d)
+			for i, w := range want {
+				got, err := s.send(aGet, patience)
+				if got.Reused != w.reused || (err != nil) != w.fails {
+					t.Errorf("request %d: reused %v, %v; want %+v", i+1, got.Reused, err, w)
+				}
+			}
+			if d.Opened() != 3 {
+				t.Errorf("%d connections opened, want 3", d.Opened())
+			}
+		})
+	}
+}
+
 // patience is a timeout that no test reaches.
 const patience = 30 * time.Second
 

@@ -73,14 +73,16 @@ func TestLoopTakesAndReturnsConnections(t *testing.T) {
 	for !s.ended {
 		s.loop.Wait(time.Since(s.start) + patience)
 	}
-	if s.err != nil || s.r.Status != 200 {
-		t.Errorf("%+v, %v; want 200", s.r, s.err)
+	if s.err != nil || s.r.Status != 200 || !s.r.Reused {
+		t.Errorf("%+v, %v; want 200 over a connection that is reused", s.r, s.err)
 	}
 	s.loop.Return(&w, c)
 	if !c.IsOpen() || w.open {
 		t.Errorf("the connection is open: %v, the wire: %v; want the connection only", c.IsOpen(), w.open)
 	}
-	do(t, c)
+	if got, err := c.Do(context.Background(), aGet, far()); err != nil || !got.Reused {
+		t.Errorf("%+v, %v; want that it is reused", got, err)
+	}
 	if d.Opened() != 1 {
 		t.Errorf("%d connections opened, want 1", d.Opened())
 	}
@@ -130,27 +132,34 @@ func TestLoopCut(t *testing.T) {
 	}
 }
 
+// Whether the loop is told first that it is cut, or that the dialling is ended.
 func TestLoopCutWhileDialling(t *testing.T) {
-	asked := make(chan struct{})
-	d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
-		close(asked)
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}})
-	s := newLoopSender(t, d)
-	ctx, cancel := context.WithCancel(context.Background())
-	s.loop.Send(ctx, &s.wire, aGet, time.Since(s.start)+patience)
-	<-asked
-	s.loop.Cut()
-	if s.ended {
-		t.Error("it ended before its dialling did")
-	}
-	cancel()
-	for !s.ended {
-		s.loop.Wait(time.Since(s.start) + patience)
-	}
-	if !errors.Is(s.err, ErrCut) {
-		t.Errorf("%v, want ErrCut", s.err)
+	for _, first := range []string{"loop", "context"} {
+		t.Run(first, func(t *testing.T) {
+			asked := make(chan struct{})
+			d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
+				close(asked)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}})
+			s := newLoopSender(t, d)
+			ctx, cancel := context.WithCancel(context.Background())
+			s.loop.Send(ctx, &s.wire, aGet, time.Since(s.start)+patience)
+			<-asked
+			if first == "loop" {
+				s.loop.Cut()
+			}
+			if n := s.loop.Dialing(); n != 1 || s.ended {
+				t.Errorf("%d wires are dialled, ended %v; want 1 that has not ended", n, s.ended)
+			}
+			cancel()
+			for !s.ended {
+				s.loop.Wait(time.Since(s.start) + patience)
+			}
+			if n := s.loop.Dialing(); n != 0 || !errors.Is(s.err, ErrCut) {
+				t.Errorf("%v with %d dialled; want ErrCut, and none", s.err, n)
+			}
+		})
 	}
 }
 

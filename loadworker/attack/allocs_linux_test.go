@@ -1,0 +1,68 @@
+//go:build !race
+
+package attack
+
+import (
+	"net"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+)
+
+// A step itself allocates; what grows with the number of hits is theirs. The race
+// detector allocates too, so that this is a test without it.
+func TestArrivalsAllocateNothing(t *testing.T) {
+	r := newTestRunner(t, setup{url: frugal(t), maxConns: 4})
+	measured := func(rate pace.Rate) (allocated, sent float64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		q := total(t, drive(t, r, arrivalsStep(rate, time.Second)))
+		runtime.ReadMemStats(&after)
+		return float64(after.Mallocs - before.Mallocs), float64(q.Sent)
+	}
+	measured(100e6) // opens the connections
+	base, few := measured(100e6)
+	all, many := measured(10_000e6)
+	if many < 10*few {
+		t.Fatalf("%v and %v hits were sent: there is nothing to compare", few, many)
+	}
+	if n := (all - base) / (many - few); n > 0.1 {
+		t.Errorf("%.2f allocations for each hit, want none", n)
+	}
+}
+
+// frugal is a server that allocates nothing for a request.
+func frugal(t *testing.T) string {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lis.Close() })
+	go func() {
+		for {
+			conn, err := lis.Accept()
+			if err != nil {
+				return
+			}
+			go answerAll(conn)
+		}
+	}()
+	return "http://" + lis.Addr().String()
+}
+
+// answerAll takes what it reads at once for a request.
+func answerAll(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	in, out := make([]byte, 4096), []byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+	for {
+		if _, err := conn.Read(in); err != nil {
+			return
+		}
+		if _, err := conn.Write(out); err != nil {
+			return
+		}
+	}
+}
