@@ -169,7 +169,8 @@ type GeneratorStatus struct {
 	Healthy bool `json:"healthy"`
 	// engine is how the workers drove the requests: by "event loops", or by
 	// "goroutines", one for each request in flight, which cost more memory and
-	// CPU. The client that they were sent with is in the step's transport.
+	// CPU. The client that they were sent with is in the step's transport. Absent:
+	// the workers did not say.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Engine string `json:"engine,omitempty"`
@@ -177,6 +178,10 @@ type GeneratorStatus struct {
 	// sent requests that it was free to send. Absent with fewer than 100 samples.
 	// +optional
 	SendLatenessP99 *metav1.Duration `json:"sendLatenessP99,omitempty"`
+	// cpuTime is the processor time that the workers used, added up. Absent: it is
+	// not known.
+	// +optional
+	CPUTime *metav1.Duration `json:"cpuTime,omitempty"`
 	// cpuThrottled is how long the control groups held the workers back, for want
 	// of CPU that their limits allow, in percent of the time that they had: the
 	// window x the number of workers with a share of the step. "0%": not at all.

@@ -125,6 +125,11 @@ func (in *GeneratorStatus) DeepCopyInto(out *GeneratorStatus) {
 		*out = new(v1.Duration)
 		**out = **in
 	}
+	if in.CPUTime != nil {
+		in, out := &in.CPUTime, &out.CPUTime
+		*out = new(v1.Duration)
+		**out = **in
+	}
 	if in.GCPauseMax != nil {
 		in, out := &in.GCPauseMax, &out.GCPauseMax
 		*out = new(v1.Duration)

@@ -68,6 +68,9 @@ func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step
 	if p99, ok := merged.Lateness.Quantile(0.99); ok {
 		status.SendLatenessP99 = rounded(p99)
 	}
+	if health.CPU > 0 {
+		status.CPUTime = &metav1.Duration{Duration: health.CPU.Round(time.Millisecond)}
+	}
 	if health.GCPauseMax > 0 {
 		status.GCPauseMax = &metav1.Duration{Duration: health.GCPauseMax}
 	}

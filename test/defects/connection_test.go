@@ -40,8 +40,10 @@ func TestConnectionsAreReused(t *testing.T) {
 			if want := tt.want(o.total.Sent); c.Connections != want {
 				t.Errorf("the server accepted %d connections for %d requests, want %d", c.Connections, c.Requests, want)
 			}
-			if got := o.result.Generator.ConnectionsOpened; got != c.Connections {
-				t.Errorf("the result says that %d connections were opened, the server accepted %d", got, c.Connections)
+			g := o.result.Generator
+			if g.ConnectionsOpened != c.Connections || g.ConnectionsReused != c.Requests-c.Connections {
+				t.Errorf("the result says that %d connections were opened and %d requests reused one; the server accepted %d, for %d requests",
+					g.ConnectionsOpened, g.ConnectionsReused, c.Connections, c.Requests)
 			}
 		})
 	}

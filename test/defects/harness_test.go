@@ -43,6 +43,8 @@ type experiment struct {
 	prepared func(*groundtruth.Server)
 	// uid is where the seed comes from.
 	uid string
+	// besides is what a worker met, by its number, that cannot be had in a test.
+	besides func(worker int, s *measure.Step)
 }
 
 // outcome is what came of it.
@@ -113,7 +115,7 @@ func (e experiment) run(t *testing.T) outcome {
 	for i, r := range runners {
 		runs[i] = r.Start(session.StepOf(assignments[i].GetSteps()[0]), groundtruth.Instant(o.start))
 	}
-	o.merged = collect(t, runs, len(lt.Spec.Requests))
+	o.merged = e.collect(t, runs, len(lt.Spec.Requests))
 	o.judge(t, lt)
 	return o
 }
@@ -161,10 +163,10 @@ func (e experiment) employ(t *testing.T, a *workerv1.Assignment) *attack.Runner 
 }
 
 // collect merges what the workers measured, as it travels.
-func collect(t *testing.T, runs []*attack.Run, requests int) *measure.Step {
+func (e experiment) collect(t *testing.T, runs []*attack.Run, requests int) *measure.Step {
 	t.Helper()
 	var readings []*wire.Reading
-	for _, x := range runs {
+	for i, x := range runs {
 		select {
 		case <-x.Done():
 		case <-time.After(patience):
@@ -173,6 +175,9 @@ func collect(t *testing.T, runs []*attack.Run, requests int) *measure.Step {
 		s, err := x.Snapshot()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if e.besides != nil {
+			e.besides(i, s)
 		}
 		m, err := wire.FromStep(s)
 		if err != nil {

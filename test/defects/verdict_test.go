@@ -2,8 +2,10 @@ package defects_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
@@ -23,6 +25,51 @@ func TestTheGeneratorsOwnLimitIsRecorded(t *testing.T) {
 	}
 	atLeastDuration(t, "send lateness p99", g.SendLatenessP99, 10*ms)
 	o.verdictIs(t, v1alpha1.VerdictInconclusive)
+}
+
+// Defect: the resources of the generator are not recorded, so that nobody knows
+// whether it had what it needed. They are in the result, and one worker of many
+// that was held back by its CPU limit spoils what is said of the target.
+func TestTheGeneratorsResourcesAreRecorded(t *testing.T) {
+	const workers, length = 20, 300 * ms
+	tests := map[string]struct {
+		heldBack time.Duration
+		want     v1alpha1.Verdict
+		reason   string
+	}{
+		"all had what they needed": {0, v1alpha1.VerdictPassed, ""},
+		// 40 ms of 20 workers' 300 ms are less than 1 % of their time.
+		"one was held back": {40 * ms, v1alpha1.VerdictInconclusive, v1alpha1.ReasonCPUThrottled},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := experiment{
+				spec: v1alpha1.LoadTestSpec{
+					Steps: burst(2*workers, 5), Parallelism: ptr[int32](workers),
+					Thresholds: []v1alpha1.Threshold{atMost("p50", "3600s")},
+				},
+				// The control group's word; where these tests run nothing is limited.
+				besides: func(worker int, s *measure.Step) {
+					s.Window, s.Health.CPUThrottled = length, 0
+					if worker == workers/2 {
+						s.Health.CPUThrottled = tt.heldBack
+					}
+				},
+			}.run(t)
+			g := o.result.Generator
+			if g.CPUTime == nil || g.CPUTime.Duration <= 0 || g.CPUThrottled == "" {
+				t.Errorf("generator %+v, want the processor time that it used, and how long it was held back", g)
+			}
+			if g.ConnectionsOpened != 2*workers || g.ConnectionsReused != o.result.Sent-2*workers {
+				t.Errorf("%d connections opened, %d requests on used ones; want %d and the other of %d requests",
+					g.ConnectionsOpened, g.ConnectionsReused, 2*workers, o.result.Sent)
+			}
+			if g.Reason != tt.reason {
+				t.Errorf("the generator's reason is %q, want %q: %s", g.Reason, tt.reason, g.Message)
+			}
+			o.verdictIs(t, tt.want)
+		})
+	}
 }
 
 // Defect: nobody looks whether what was counted is right. A limiter that grants
@@ -49,10 +96,13 @@ func TestTheTargetsAnswersAreAudited(t *testing.T) {
 			o := experiment{
 				server: routes(map[string]groundtruth.Route{"": {Reply: tt.reply}}),
 				spec: v1alpha1.LoadTestSpec{
-					Requests:   []v1alpha1.Request{request},
-					Steps:      burst(30, 1),
-					RateLimit:  &v1alpha1.RateLimit{Capacity: 10, RefillPerSecond: "0.001", ClientHeader: "X-Client"},
-					Thresholds: []v1alpha1.Threshold{atMost(tt.metric, "0")},
+					Requests: []v1alpha1.Request{request},
+					Steps:    burst(30, 1),
+					// Each of them sees 10, which is within the contract: only together
+					// they know better.
+					Parallelism: ptr[int32](3),
+					RateLimit:   &v1alpha1.RateLimit{Capacity: 10, RefillPerSecond: "0.001", ClientHeader: "X-Client"},
+					Thresholds:  []v1alpha1.Threshold{atMost(tt.metric, "0")},
 				},
 			}.run(t)
 			// Of 30 grants 20 are too many, of 30 denials 10 are false; of those only
