@@ -1,0 +1,64 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// schemaLock is the advisory lock under which the schema is changed: any
+// number that nothing else in the database uses.
+const schemaLock = 20261120
+
+// schema is one message of several statements, and with that one transaction:
+// replicas that start together wait for each other at the lock, and see all of
+// it or nothing.
+//
+// Codes are compared by their bytes (COLLATE "C"), which is what they are.
+//
+// clicks has no foreign key to links: it would lock the link's row for each
+// click. clicks_stored_at is of a few pages for millions of rows, which come
+// in its order.
+const schema = `
+SELECT pg_advisory_xact_lock(%d);
+CREATE TABLE IF NOT EXISTS links (
+	id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	short_code text COLLATE "C" NOT NULL UNIQUE,
+	url        text NOT NULL,
+	created_at timestamptz NOT NULL,
+	expires_at timestamptz NOT NULL,
+	clicks     bigint NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS clicks (
+	id         uuid PRIMARY KEY,
+	link_id    bigint NOT NULL,
+	clicked_at timestamptz NOT NULL,
+	stored_at  timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX IF NOT EXISTS clicks_link_id ON clicks (link_id);
+CREATE INDEX IF NOT EXISTS clicks_stored_at ON clicks USING brin (stored_at);
+%s`
+
+const (
+	createLinkIndex = `CREATE INDEX IF NOT EXISTS links_short_code_expires_at ON links (short_code, expires_at)`
+	dropLinkIndex   = `DROP INDEX IF EXISTS links_short_code_expires_at`
+)
+
+// Prepare makes the schema as the options say, whatever it was. Until it has
+// succeeded once, the store answers nothing. It takes as long as an index over
+// all links takes to build, if there has to be one.
+func (s *Store) Prepare(ctx context.Context) error {
+	index := dropLinkIndex
+	if s.options.LinkIndex {
+		index = createLinkIndex
+	}
+	err := s.session(ctx, func(conn *pgx.Conn) error {
+		return conn.PgConn().Exec(ctx, fmt.Sprintf(schema, schemaLock, index)).Close()
+	})
+	if err != nil {
+		return fmt.Errorf("prepare schema: %w", err)
+	}
+	s.prepared.Store(true)
+	return nil
+}
