@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -10,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 )
-
-var update = flag.Bool("update", false, "write the generated part of README.md")
 
 // marker is the line after which README.md is generated.
 const marker = "<!-- The table is generated from values.yaml: go test ./charts/targets -run README -update -->\n\n"

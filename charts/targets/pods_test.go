@@ -1,0 +1,177 @@
+package targets
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// What the chart asks of every pod besides the Pod Security Standard, which the
+// API server checks.
+func carefulPods(t *testing.T, r release) {
+	t.Helper()
+	for key, pod := range r.pods(t) {
+		if got := pod.Spec.AutomountServiceAccountToken; got == nil || *got {
+			t.Errorf("%s has a token, which no target needs", key)
+		}
+		if got := pod.Spec.EnableServiceLinks; got == nil || *got {
+			t.Errorf("%s has the variables of all Services, which may be read as settings", key)
+		}
+		c := pod.Spec.Containers[0]
+		if got := c.SecurityContext.ReadOnlyRootFilesystem; got == nil || !*got {
+			t.Errorf("%s may write its root", key)
+		}
+		if len(c.Command) == 0 {
+			t.Errorf("%s relies on the entrypoint of whichever image it has", key)
+		}
+		if problem := resources(c); problem != "" {
+			t.Errorf("%s: %s", key, problem)
+		}
+		// What ends by itself is not restarted while it works.
+		if lasts := pod.Spec.RestartPolicy == ""; lasts != (c.LivenessProbe != nil) || lasts != (c.ReadinessProbe != nil || c.StartupProbe != nil) {
+			t.Errorf("%s: restart policy %q, with the probes: liveness %v, readiness %v", key, pod.Spec.RestartPolicy, c.LivenessProbe, c.ReadinessProbe)
+		}
+	}
+}
+
+// resources says what is wrong with a container's.
+func resources(c corev1.Container) string {
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if _, found := c.Resources.Requests[name]; !found {
+			return "no request of " + string(name)
+		}
+	}
+	if _, found := c.Resources.Limits[corev1.ResourceMemory]; !found {
+		return "no limit on memory"
+	}
+	if _, found := c.Resources.Limits[corev1.ResourceCPU]; found {
+		return "a limit on CPU, whose throttling would be measured as slowness"
+	}
+	return ""
+}
+
+// A folder in a volume that cannot be written has no place for another volume,
+// and a volume that is mounted must be there.
+func placedMounts(t *testing.T, r release) {
+	t.Helper()
+	for key, pod := range r.pods(t) {
+		volumes := map[string]bool{}
+		for _, v := range pod.Spec.Volumes {
+			volumes[v.Name] = true
+			if v.ConfigMap != nil {
+				if _, found := r["ConfigMap/"+v.ConfigMap.Name]; !found {
+					t.Errorf("%s mounts the ConfigMap %s, which is not there", key, v.ConfigMap.Name)
+				}
+			}
+		}
+		for _, claim := range r.claims(key) {
+			volumes[claim] = true
+		}
+		mounts := pod.Spec.Containers[0].VolumeMounts
+		for _, m := range mounts {
+			if !volumes[m.Name] {
+				t.Errorf("%s mounts %s, which is no volume", key, m.Name)
+			}
+			for _, outer := range mounts {
+				if outer.ReadOnly && strings.HasPrefix(m.MountPath, outer.MountPath+"/") {
+					t.Errorf("%s mounts %s in %s, where nothing can be made", key, m.MountPath, outer.MountPath)
+				}
+			}
+		}
+	}
+}
+
+// claims are the names of a StatefulSet's volumes.
+func (r release) claims(key string) []string {
+	spec, _ := r[key].Object["spec"].(map[string]any)
+	templates, _ := spec["volumeClaimTemplates"].([]any)
+	var names []string
+	for _, template := range templates {
+		names = append(names, template.(map[string]any)["metadata"].(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+func TestVolumes(t *testing.T) {
+	const enable = "shortener.enabled=true,shortener.clicks.mode=kafka,eventstore.enabled=true"
+	stores := []string{"StatefulSet/shortener-postgres", "StatefulSet/shortener-kafka", "StatefulSet/eventstore-app"}
+	claimed := render(t, "--set", enable+",postgres.persistence.storageClassName=fast,postgres.persistence.size=7Gi")
+	for _, key := range stores {
+		if diff := cmp.Diff([]string{"data"}, claimed.claims(key)); diff != "" {
+			t.Errorf("%s: claims (-want +got):\n%s", key, diff)
+		}
+	}
+	spec := claimed[stores[0]].Object["spec"].(map[string]any)["volumeClaimTemplates"].([]any)[0].(map[string]any)["spec"]
+	want := map[string]any{
+		"accessModes": []any{"ReadWriteOnce"}, "storageClassName": "fast",
+		"resources": map[string]any{"requests": map[string]any{"storage": "7Gi"}},
+	}
+	if diff := cmp.Diff(want, spec); diff != "" {
+		t.Errorf("claim (-want +got):\n%s", diff)
+	}
+	off := "postgres.persistence.enabled=false,kafka.persistence.enabled=false,eventstore.persistence.enabled=false"
+	ephemeral := render(t, "--set", enable, "--set", off)
+	for _, key := range stores {
+		if got := ephemeral.claims(key); got != nil {
+			t.Errorf("%s claims %v, and is to do without", key, got)
+		}
+	}
+}
+
+// No image is out of reach for who has another registry.
+func TestEveryImageIsAChoice(t *testing.T) {
+	args := []string{"--set", everything + ",imagePullSecrets[0].name=mine"}
+	for _, of := range []string{"ratelimiter", "shortener", "eventstore", "postgres", "pgbouncer", "kafka", "redis", "nginx"} {
+		args = append(args, "--set", of+".image.repository=registry.example.com/"+of+","+of+".image.tag=v8,"+of+".image.pullPolicy=Always")
+	}
+	for key, pod := range render(t, args...).pods(t) {
+		c := pod.Spec.Containers[0]
+		if !strings.HasPrefix(c.Image, "registry.example.com/") || !strings.HasSuffix(c.Image, ":v8") || c.ImagePullPolicy != corev1.PullAlways {
+			t.Errorf("%s has the image %s, pulled %s", key, c.Image, c.ImagePullPolicy)
+		}
+		if len(pod.Spec.ImagePullSecrets) != 1 {
+			t.Errorf("%s has no pull secret", key)
+		}
+	}
+	for key, pod := range render(t, "--values", "values-local.yaml", "--set", everything).pods(t) {
+		if c := pod.Spec.Containers[0]; !strings.HasPrefix(c.Image, "loadtest.dev/") || c.ImagePullPolicy != corev1.PullNever {
+			t.Errorf("%s has the image %s, pulled %s, where there is no registry", key, c.Image, c.ImagePullPolicy)
+		}
+	}
+}
+
+func TestPlacement(t *testing.T) {
+	args := []string{"--set", everything + ",commonLabels.team=perf"}
+	for _, target := range []string{"ratelimiter", "shortener", "eventstore"} {
+		args = append(args, "--set", target+".nodeSelector.of="+target+","+target+".tolerations[0].key=load")
+	}
+	r := render(t, args...)
+	for key, pod := range r.pods(t) {
+		target := pod.Labels["app.kubernetes.io/name"]
+		if pod.Spec.NodeSelector["of"] != target || len(pod.Spec.Tolerations) != 1 {
+			t.Errorf("%s of %s: node selector %v, tolerations %v", key, target, pod.Spec.NodeSelector, pod.Spec.Tolerations)
+		}
+	}
+	for key, o := range r {
+		if o.GetLabels()["team"] != "perf" {
+			t.Errorf("%s lacks the common label: %v", key, o.GetLabels())
+		}
+	}
+}
+
+// Go's collector aims below the limit at which the kernel kills.
+func TestCollectorHeedsTheLimit(t *testing.T) {
+	for limit, want := range map[string]string{"1Gi": "921MiB", "2Gi": "1843MiB", "512Mi": "460MiB", "1G": "", "1.5Gi": ""} {
+		r := render(t, "--set", everything+",ratelimiter.resources.limits.memory="+limit+",eventstore.resources.limits.memory="+limit+
+			",shortener.resources.limits.memory="+limit+",shortener.clicks.resources.limits.memory="+limit+",shortener.seed.resources.limits.memory="+limit)
+		for _, key := range []string{
+			"Deployment/ratelimiter-app", "Deployment/shortener-app", "Deployment/shortener-clicks", "Job/shortener-seed", "StatefulSet/eventstore-app",
+		} {
+			if got := r.env(t, key)["GOMEMLIMIT"]; got != want {
+				t.Errorf("limit %s: %s has GOMEMLIMIT %q, want %q", limit, key, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package targets
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// invariants hold in every variant.
+var invariants = map[string]func(*testing.T, release){
+	"the API server takes it": accepted,
+	"pods are careful":        carefulPods,
+	"mounts have their place": placedMounts,
+	"selectors":               selectors,
+	"addresses":               addresses,
+	"secrets are kept":        keptSecrets,
+	"budgets":                 budgets,
+}
+
+func TestVariants(t *testing.T) {
+	for name, args := range variants(t) {
+		t.Run(name, func(t *testing.T) {
+			r := render(t, args...)
+			for sentence, holds := range invariants {
+				t.Run(sentence, func(t *testing.T) { holds(t, r) })
+			}
+		})
+	}
+}
+
+// accepted creates everything in a namespace of restricted pods, for trial. Of a
+// workload the API server judges the pod only when a controller creates it: so
+// does this test.
+func accepted(t *testing.T, r release) {
+	t.Helper()
+	c := client.WithFieldValidation(apiserver.Client(t), metav1.FieldValidationStrict)
+	namespace := restricted(t)
+	for key, o := range r {
+		if o.GetKind() == "ServiceMonitor" {
+			continue // the Prometheus Operator's; the server does not know it
+		}
+		object := o.DeepCopy()
+		object.SetNamespace(namespace)
+		if err := c.Create(t.Context(), object, client.DryRunAll); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	for key, template := range r.pods(t) {
+		pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+		pod.Name, pod.Namespace = "tried", namespace
+		for _, claim := range r.claims(key) {
+			// The StatefulSet's controller would add it.
+			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: claim})
+		}
+		if err := c.Create(t.Context(), pod, client.DryRunAll); err != nil {
+			t.Errorf("the pod of %s: %v", key, err)
+		}
+	}
+}
+
+// restricted makes a namespace whose pods must meet the restricted Pod Security
+// Standard.
+func restricted(t *testing.T) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "restricted-",
+		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := apiserver.Client(t).Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	return namespace.Name
+}
+
+// That the API server judges at all is shown on pods that it must refuse.
+func TestTheAPIServerRefuses(t *testing.T) {
+	template := render(t).pods(t)["Deployment/ratelimiter-app"]
+	for name, change := range map[string]func(*corev1.PodSpec){
+		"root":          func(p *corev1.PodSpec) { p.SecurityContext.RunAsUser, p.SecurityContext.RunAsNonRoot = new(int64), nil },
+		"escalation":    func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.AllowPrivilegeEscalation = new(true) },
+		"no profile":    func(p *corev1.PodSpec) { p.SecurityContext.SeccompProfile = nil },
+		"a host's port": func(p *corev1.PodSpec) { p.Containers[0].Ports[0].HostPort = 8080 },
+	} {
+		pod := &corev1.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: *template.Spec.DeepCopy()}
+		pod.Name, pod.Namespace = "tried", restricted(t)
+		change(&pod.Spec)
+		if err := apiserver.Client(t).Create(t.Context(), pod, client.DryRunAll); err == nil {
+			t.Errorf("a pod with %s is not refused", name)
+		}
+	}
+}
