@@ -1,0 +1,189 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/sony/gobreaker/v2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+const (
+	linkPrefix = "url:"
+
+	// cacheTimeout bounds each command. A cache that is slower than the store
+	// is none.
+	cacheTimeout = 500 * time.Millisecond
+	// askTimeout bounds a question to the store, which goes on when the caller
+	// that asked first has left, for the sake of the others.
+	askTimeout = 10 * time.Second
+
+	failuresToOpen   = 5
+	successesToClose = 2
+	defaultPause     = 30 * time.Second
+)
+
+// CacheConfig says what a cache remembers, and whom it tells.
+type CacheConfig struct {
+	// TTL is how long a link is remembered, and NegativeTTL a code that has
+	// none; 0 is not to remember such codes.
+	TTL, NegativeTTL time.Duration
+	// Pause is how long a failing Redis is left alone; 0 is 30 s.
+	Pause time.Duration
+	// Now is the clock; nil is time.Now.
+	Now   func() time.Time
+	Count shortener.Count
+	Log   *slog.Logger
+}
+
+func (c CacheConfig) validate() error {
+	var errs []error
+	if c.TTL < time.Millisecond {
+		errs = append(errs, fmt.Errorf("cache TTL is %v: use 1ms or more", c.TTL))
+	}
+	if c.NegativeTTL != 0 && c.NegativeTTL < time.Millisecond {
+		errs = append(errs, fmt.Errorf("negative cache TTL is %v: use 1ms or more, or 0 to cache no such codes", c.NegativeTTL))
+	}
+	if c.Pause < 0 {
+		errs = append(errs, fmt.Errorf("pause of the cache is %v: use a positive time", c.Pause))
+	}
+	if c.Count == nil || c.Log == nil {
+		errs = append(errs, errors.New("cache has nobody to tell: set Count and Log"))
+	}
+	return errors.Join(errs...)
+}
+
+// Cache remembers in Redis what a finder answered.
+type Cache struct {
+	config  CacheConfig
+	redis   *redis.Client
+	finder  shortener.Finder
+	breaker *gobreaker.CircuitBreaker[[]any]
+	lookups lookups
+	flights singleflight.Group
+}
+
+var _ shortener.Cache = (*Cache)(nil)
+
+// NewCache returns a cache in front of finder.
+func NewCache(client *Client, finder shortener.Finder, config CacheConfig) (*Cache, error) {
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	if config.Pause == 0 {
+		config.Pause = defaultPause
+	}
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	c := &Cache{config: config, redis: client.redis, finder: finder}
+	c.breaker = gobreaker.NewCircuitBreaker[[]any](gobreaker.Settings{
+		MaxRequests: successesToClose,
+		Timeout:     config.Pause,
+		ReadyToTrip: func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= failuresToOpen },
+		OnStateChange: func(_ string, from, to gobreaker.State) {
+			config.Log.Warn("circuit breaker of the cache", "from", from.String(), "to", to.String())
+		},
+	})
+	c.lookups.fetch = c.fetch
+	return c, nil
+}
+
+// Find returns the link of a code, from Redis if it knows.
+func (c *Cache) Find(ctx context.Context, code string) (shortener.Link, error) {
+	entry, found, err := c.lookups.get(ctx, linkPrefix+code)
+	switch {
+	case ctx.Err() != nil:
+		return shortener.Link{}, ctx.Err()
+	case err != nil:
+		c.config.Count(shortener.CacheFailure, 1)
+		return c.ask(ctx, code, false)
+	case found && entry == negative:
+		c.config.Count(shortener.CacheNegativeHit, 1)
+		return shortener.Link{}, shortener.ErrNotFound
+	case found:
+		// A link that has expired may have been replaced.
+		if link, ok := decodeEntry(code, entry); ok && !link.Expired(c.config.Now()) {
+			c.config.Count(shortener.CacheHit, 1)
+			return link, nil
+		}
+	}
+	c.config.Count(shortener.CacheMiss, 1)
+	return c.ask(ctx, code, true)
+}
+
+// ask asks the finder, once for all who ask at the same time. A caller that
+// leaves takes nobody with it.
+func (c *Cache) ask(ctx context.Context, code string, remember bool) (shortener.Link, error) {
+	flight := c.flights.DoChan(code, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+		defer cancel()
+		link, err := c.finder.Find(ctx, code)
+		if remember {
+			c.remember(code, link, err)
+		}
+		return link, err
+	})
+	select {
+	case answer := <-flight:
+		return answer.Val.(shortener.Link), answer.Err
+	case <-ctx.Done():
+		return shortener.Link{}, ctx.Err()
+	}
+}
+
+// remember stores what the finder answered. That it could not be stored is
+// seen in the breaker, and costs no more than the next question.
+func (c *Cache) remember(code string, link shortener.Link, err error) {
+	switch {
+	case err == nil:
+		_ = c.set(link)
+	case errors.Is(err, shortener.ErrNotFound) && c.config.NegativeTTL > 0:
+		_ = c.guard(func(ctx context.Context) error {
+			return c.redis.SetNX(ctx, linkPrefix+code, negative, c.config.NegativeTTL).Err()
+		})
+	}
+}
+
+// Put stores a new link, in the place of whatever was known of its code.
+func (c *Cache) Put(_ context.Context, link shortener.Link) error {
+	// Whoever asks from here on must not be given an answer from before.
+	c.flights.Forget(link.Code)
+	if err := c.set(link); err != nil {
+		return fmt.Errorf("store new link in the cache: %w", err)
+	}
+	return nil
+}
+
+func (c *Cache) set(link shortener.Link) error {
+	ttl := min(c.config.TTL, link.ExpiresAt.Sub(c.config.Now())).Truncate(time.Millisecond)
+	if ttl <= 0 {
+		return nil
+	}
+	return c.guard(func(ctx context.Context) error {
+		return c.redis.Set(ctx, linkPrefix+link.Code, encodeEntry(link), ttl).Err()
+	})
+}
+
+func (c *Cache) fetch(keys []string) (values []any, err error) {
+	return c.breaker.Execute(func() ([]any, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), cacheTimeout)
+		defer cancel()
+		return c.redis.MGet(ctx, keys...).Result()
+	})
+}
+
+func (c *Cache) guard(command func(context.Context) error) error {
+	_, err := c.breaker.Execute(func() ([]any, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), cacheTimeout)
+		defer cancel()
+		return nil, command(ctx)
+	})
+	return err
+}

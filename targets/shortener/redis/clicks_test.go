@@ -1,0 +1,79 @@
+package redis
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/clickstest"
+)
+
+func open(t testing.TB, addr string) *Client {
+	t.Helper()
+	client, err := Open(Options{Addr: addr, PoolSize: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return client
+}
+
+func TestClicks(t *testing.T) {
+	clickstest.Run(t, func(t *testing.T) clickstest.Subject {
+		server := redistest.New(t)
+		consumers := 0
+		return clickstest.Subject{
+			Producer: func(t *testing.T, buffer int, count shortener.Count) clickstest.Producer {
+				return newQueue(t, open(t, server.Addr()), QueueConfig{Buffer: buffer, Count: count})
+			},
+			Consumer: func(t *testing.T, store shortener.ClickStore, count shortener.Count) clickstest.Consumer {
+				consumers++
+				return newConsumer(t, open(t, server.Addr()), store, ConsumerConfig{
+					Name: fmt.Sprintf("consumer-%d", consumers), Count: count,
+				})
+			},
+			Poison: func(t *testing.T) {
+				err := open(t, server.Addr()).redis.XAdd(t.Context(), &redis.XAddArgs{
+					Stream: Stream, Values: []string{"what", "no click"},
+				}).Err()
+				if err != nil {
+					t.Fatal(err)
+				}
+			},
+			Crash:   func(t *testing.T) { server.Crash(t) },
+			Restore: func(t *testing.T) { server.Start(t) },
+		}
+	})
+}
+
+// newQueue returns a queue whose redirects wait an hour for Redis.
+func newQueue(t testing.TB, client *Client, config QueueConfig) *Queue {
+	t.Helper()
+	config.Wait, config.Log = time.Hour, slog.New(slog.NewTextHandler(t.Output(), nil))
+	queue, err := NewQueue(client, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return queue
+}
+
+// newConsumer returns a consumer that takes over at once what another left.
+// So it takes over what another is still at, as well, which must do no harm.
+func newConsumer(t testing.TB, client *Client, store shortener.ClickStore, config ConsumerConfig) *Consumer {
+	t.Helper()
+	config.ClaimAfter, config.Log = time.Millisecond, slog.New(slog.NewTextHandler(t.Output(), nil))
+	consumer, err := NewConsumer(client, store, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return consumer
+}

@@ -1,0 +1,253 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+const (
+	defaultClaimAfter = 30 * time.Second
+	// readBlock is how long a read waits for a click. It bounds how long Run
+	// goes on after its context has ended.
+	readBlock = time.Second
+	// stepTimeout bounds each other command, and storing a batch.
+	stepTimeout = 10 * time.Second
+)
+
+// ConsumerConfig says who a consumer is, and whom it tells.
+type ConsumerConfig struct {
+	// Name tells this consumer from all others that ever read at the same time;
+	// the name of the replica will do.
+	Name string
+	// ClaimAfter is for how long a click must have been read, and not been
+	// acknowledged, for another consumer to take it over; 0 is 30 s. One that
+	// is merely slow loses nothing by it, its clicks are stored once.
+	ClaimAfter time.Duration
+	Count      shortener.Count
+	Log        *slog.Logger
+}
+
+func (c ConsumerConfig) validate() error {
+	var errs []error
+	if c.Name == "" {
+		errs = append(errs, errors.New("consumer of clicks has no name: set Name"))
+	}
+	if c.ClaimAfter < 0 {
+		errs = append(errs, fmt.Errorf("consumer of clicks claims after %v: use a positive time", c.ClaimAfter))
+	}
+	if c.Count == nil || c.Log == nil {
+		errs = append(errs, errors.New("consumer of clicks has nobody to tell: set Count and Log"))
+	}
+	return errors.Join(errs...)
+}
+
+// Consumer moves clicks from Redis to a store.
+type Consumer struct {
+	config ConsumerConfig
+	redis  *redis.Client
+	store  shortener.ClickStore
+}
+
+// NewConsumer returns a consumer; Run does the work.
+func NewConsumer(client *Client, store shortener.ClickStore, config ConsumerConfig) (*Consumer, error) {
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	if config.ClaimAfter == 0 {
+		config.ClaimAfter = defaultClaimAfter
+	}
+	return &Consumer{config: config, redis: client.redis, store: store}, nil
+}
+
+// Run stores clicks until ctx ends. A batch that was read by then is stored
+// and acknowledged if the store and Redis allow; else another consumer does.
+func (c *Consumer) Run(ctx context.Context) error {
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		return struct{}{}, c.consume(ctx)
+	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, next time.Duration) {
+			c.config.Log.Warn("consume clicks from redis", "error", err, "retry", next)
+		}))
+	c.leave(context.WithoutCancel(ctx))
+	return nil
+}
+
+// Ping reports whether Redis answers.
+func (c *Consumer) Ping(ctx context.Context) error {
+	if err := c.redis.Ping(ctx).Err(); err != nil {
+		return fmt.Errorf("ping redis: %w", err)
+	}
+	return nil
+}
+
+// Lag is how many clicks are not stored yet: an entry is deleted with its
+// acknowledgement.
+func (c *Consumer) Lag(ctx context.Context) (int64, error) {
+	n, err := c.redis.XLen(ctx, Stream).Result()
+	if err != nil {
+		return 0, fmt.Errorf("count clicks in redis: %w", err)
+	}
+	return n, nil
+}
+
+// consume works until ctx ends or something fails.
+func (c *Consumer) consume(ctx context.Context) error {
+	if err := c.join(ctx); err != nil {
+		return err
+	}
+	// What somebody left is looked for at once, and then again and again.
+	claim := time.NewTimer(0)
+	defer claim.Stop()
+	for ctx.Err() == nil {
+		step := c.fresh
+		select {
+		case <-claim.C:
+			step = c.abandoned
+			claim.Reset(c.config.ClaimAfter)
+		default:
+		}
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join makes the group, which is there from the second time on. It begins with
+// the stream's first entry: clicks that came before the group count as well.
+func (c *Consumer) join(ctx context.Context) error {
+	err := c.redis.XGroupCreateMkStream(ctx, Stream, Group, "0").Err()
+	if err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
+		return fmt.Errorf("create consumer group: %w", err)
+	}
+	return nil
+}
+
+// fresh keeps clicks that nobody has read, and waits a while for the first.
+func (c *Consumer) fresh(ctx context.Context) error {
+	streams, err := c.redis.XReadGroup(ctx, &redis.XReadGroupArgs{
+		Group: Group, Consumer: c.config.Name, Streams: []string{Stream, ">"},
+		Count: batchSize, Block: readBlock,
+	}).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read clicks: %w", err)
+	}
+	return c.keep(ctx, streams[0].Messages)
+}
+
+// abandoned takes over all clicks that somebody read and did not acknowledge,
+// this consumer before a failure among them.
+func (c *Consumer) abandoned(ctx context.Context) error {
+	const begin = "0-0"
+	for cursor := begin; ; {
+		entries, next, err := c.redis.XAutoClaim(ctx, &redis.XAutoClaimArgs{
+			Stream: Stream, Group: Group, Consumer: c.config.Name,
+			MinIdle: c.config.ClaimAfter, Start: cursor, Count: batchSize,
+		}).Result()
+		if err != nil {
+			return fmt.Errorf("claim clicks: %w", err)
+		}
+		if err := c.keep(ctx, entries); err != nil || next == begin {
+			return err
+		}
+		cursor = next
+	}
+}
+
+// keep stores the clicks of entries and then acknowledges them. Between the
+// two it may die: whoever claims the entries stores them again, and the store
+// counts them once.
+func (c *Consumer) keep(ctx context.Context, entries []redis.XMessage) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	if clicks := c.readable(entries); len(clicks) > 0 {
+		added, err := c.add(ctx, clicks)
+		if err != nil {
+			return err
+		}
+		c.config.Count(shortener.ClickStored, added)
+		c.config.Count(shortener.ClickDuplicate, len(clicks)-added)
+	}
+	return c.acknowledge(ctx, entries)
+}
+
+// readable decodes entries. One that is no click would come back for ever, so
+// that it is counted, told of, and acknowledged with the others.
+func (c *Consumer) readable(entries []redis.XMessage) []shortener.Click {
+	clicks := make([]shortener.Click, 0, len(entries))
+	for _, entry := range entries {
+		click, err := decodeClick(entry)
+		if err != nil {
+			c.config.Count(shortener.ClickRejected, 1)
+			c.config.Log.Error("reject click", "error", err)
+			continue
+		}
+		clicks = append(clicks, click)
+	}
+	return clicks
+}
+
+// add stores clicks, and tries until it succeeds or ctx ends. An attempt that
+// has begun is not broken off.
+func (c *Consumer) add(ctx context.Context, clicks []shortener.Click) (int, error) {
+	added, err := backoff.Retry(ctx, func() (int, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTimeout)
+		defer cancel()
+		return c.store.AddClicks(ctx, clicks)
+	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, next time.Duration) {
+			c.config.Log.Warn("store clicks", "error", err, "clicks", len(clicks), "retry", next)
+		}))
+	if err != nil {
+		return 0, fmt.Errorf("store clicks: %w", err)
+	}
+	return added, nil
+}
+
+func (c *Consumer) acknowledge(ctx context.Context, entries []redis.XMessage) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTimeout)
+	defer cancel()
+	ids := make([]string, len(entries))
+	for i, entry := range entries {
+		ids[i] = entry.ID
+	}
+	_, err := c.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.XAck(ctx, Stream, Group, ids...)
+		p.XDel(ctx, Stream, ids...)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("acknowledge clicks: %w", err)
+	}
+	return nil
+}
+
+// leave strikes this consumer off the group, so that the names of replicas do
+// not pile up there. With entries that it has not acknowledged it stays: they
+// would be struck off with it.
+func (c *Consumer) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	pending, err := c.redis.XPendingExt(ctx, &redis.XPendingExtArgs{
+		Stream: Stream, Group: Group, Consumer: c.config.Name, Start: "-", End: "+", Count: 1,
+	}).Result()
+	if err == nil && len(pending) == 0 {
+		err = c.redis.XGroupDelConsumer(ctx, Stream, Group, c.config.Name).Err()
+	}
+	if err != nil {
+		c.config.Log.Warn("leave consumer group", "error", err)
+	}
+}

@@ -1,0 +1,39 @@
+// Package redis keeps what the shortener has in Redis: a cache of links, and a
+// queue of clicks with its consumer.
+//
+// It owns the keys, the connections and the circuit breaker. It imports the
+// domain, go-redis and what bounds failures around it, and no other package of
+// the target.
+//
+//	url:<code>   a link (+, see entry.go), or - for a code that has none; it
+//	             lives for CacheConfig.TTL and never longer than the link, or
+//	             for CacheConfig.NegativeTTL
+//	clicks       a stream of clicks that the store has not counted yet, read by
+//	             the consumer group clicks
+//
+// # Cache
+//
+// Lookups that come while another is on its way go together as one MGET, so
+// that a redirect under load costs a fraction of a round trip. Codes that miss
+// are asked of the store once, however many ask at a time. When Redis fails
+// the store answers; after five failures in a row Redis is left alone for 30 s,
+// and is trusted again after two successes.
+//
+// A code that was looked up in vain is remembered as such only if nothing is
+// remembered of it yet (SET NX), whereas a new link replaces what there is
+// (SET): however late an answer in vain comes, it does not hide a link that
+// was created meanwhile. Where Redis failed at the creation, an old negative
+// entry may hide the link until its time is over.
+//
+// # Clicks
+//
+// A redirect is answered when Redis has its click, so that a replica may be
+// killed without loss; while Redis does not answer, clicks wait in memory, as
+// many as QueueConfig.Buffer says. The consumer acknowledges an entry after
+// the store has committed it, and deletes it with that; what a consumer that
+// died had read is claimed by another. A click may come more than once that
+// way, and the store counts it by its id.
+//
+// The stream has no time to live: a Redis that evicts must spare such keys
+// (maxmemory-policy volatile-lru, or noeviction).
+package redis

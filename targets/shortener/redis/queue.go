@@ -1,0 +1,218 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/patience"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+const (
+	defaultBuffer = 100_000
+	defaultWait   = 250 * time.Millisecond
+	// sendTimeout bounds one attempt to send a batch.
+	sendTimeout = 5 * time.Second
+)
+
+// QueueConfig says how many clicks wait for Redis, and how long redirects do.
+type QueueConfig struct {
+	// Buffer is how many clicks are kept in memory while Redis does not answer;
+	// 0 is 100,000, about 20 MB.
+	Buffer int
+	// Wait is how long a redirect waits for Redis to have its click; 0 is
+	// 250ms. Once Redis did not answer, no redirect waits until it does again.
+	Wait  time.Duration
+	Count shortener.Count
+	Log   *slog.Logger
+}
+
+func (c QueueConfig) validate() error {
+	var errs []error
+	if c.Buffer < 0 {
+		errs = append(errs, fmt.Errorf("buffer of clicks is %d: use 1 or more, or 0 for %d", c.Buffer, defaultBuffer))
+	}
+	if c.Wait < 0 {
+		errs = append(errs, fmt.Errorf("wait for a click to be queued is %v: use a positive time", c.Wait))
+	}
+	if c.Count == nil || c.Log == nil {
+		errs = append(errs, errors.New("queue of clicks has nobody to tell: set Count and Log"))
+	}
+	return errors.Join(errs...)
+}
+
+// Queue sends clicks to Redis, many at a time, one batch after the other.
+type Queue struct {
+	config   QueueConfig
+	redis    *redis.Client
+	patience *patience.Patience
+
+	buffer chan *queued
+	// closing is closed when no more clicks come; sending is done when every
+	// click has been sent or given up.
+	closing chan struct{}
+	close   sync.Once
+	sending sync.WaitGroup
+	abort   context.CancelFunc
+	// unsent is how many clicks of the last batch were given up; it is written
+	// before sending is done, and read after.
+	unsent int
+}
+
+// queued is a click on its way; sent is closed when it has arrived.
+type queued struct {
+	click shortener.Click
+	sent  chan struct{}
+}
+
+var _ shortener.Clicks = (*Queue)(nil)
+
+// NewQueue returns a queue that sends until it is closed.
+func NewQueue(client *Client, config QueueConfig) (*Queue, error) {
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	if config.Buffer == 0 {
+		config.Buffer = defaultBuffer
+	}
+	if config.Wait == 0 {
+		config.Wait = defaultWait
+	}
+	ctx, abort := context.WithCancel(context.Background())
+	q := &Queue{
+		config:   config,
+		redis:    client.redis,
+		patience: patience.New(config.Wait, time.After),
+		buffer:   make(chan *queued, config.Buffer),
+		closing:  make(chan struct{}),
+		abort:    abort,
+	}
+	q.sending.Go(func() { q.run(ctx) })
+	return q, nil
+}
+
+// Clicked queues a click. It never fails: a click that finds the buffer full
+// is counted as lost.
+func (q *Queue) Clicked(ctx context.Context, c shortener.Click) error {
+	item := &queued{click: c, sent: make(chan struct{})}
+	select {
+	case q.buffer <- item:
+	default:
+		q.config.Count(shortener.ClickLost, 1)
+		return nil
+	}
+	q.config.Count(shortener.ClickQueued, 1)
+	q.patience.Wait(ctx, item.sent)
+	return nil
+}
+
+// Close sends what is buffered, until ctx ends; what is left then is lost, and
+// said to be so. No redirect may be answered any more.
+func (q *Queue) Close(ctx context.Context) error {
+	q.close.Do(func() { close(q.closing) })
+	defer context.AfterFunc(ctx, q.abort)()
+	q.sending.Wait()
+	q.abort()
+	lost := q.unsent
+	for ; len(q.buffer) > 0; lost++ {
+		<-q.buffer
+	}
+	if q.unsent = 0; lost > 0 {
+		q.config.Count(shortener.ClickLost, lost)
+		return fmt.Errorf("close queue of clicks: %d clicks were not sent in time", lost)
+	}
+	return nil
+}
+
+// run sends batch after batch until there is none, or ctx ends.
+func (q *Queue) run(ctx context.Context) {
+	for {
+		batch := q.next()
+		if len(batch) == 0 {
+			return
+		}
+		if q.unsent = len(q.send(ctx, batch)); q.unsent > 0 {
+			return
+		}
+	}
+}
+
+// next returns the clicks that are buffered, at least one, or none when the
+// queue is closed and empty.
+func (q *Queue) next() []*queued {
+	var batch []*queued
+	select {
+	case item := <-q.buffer:
+		batch = append(batch, item)
+	case <-q.closing:
+	}
+	// Redirects that are ready to run add their clicks to the batch.
+	runtime.Gosched()
+	for len(batch) < maxTogether {
+		select {
+		case item := <-q.buffer:
+			batch = append(batch, item)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// send tries until the batch is sent or ctx ends, and returns what is left.
+// An attempt whose reply was lost may have been heard: those clicks come
+// twice, which the consumer's store tells by their ids.
+func (q *Queue) send(ctx context.Context, batch []*queued) []*queued {
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		var err error
+		batch, err = q.try(ctx, batch)
+		return struct{}{}, err
+	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, next time.Duration) {
+			q.config.Log.Warn("send clicks to redis", "error", err, "clicks", len(batch), "waiting", len(q.buffer), "retry", next)
+		}))
+	return batch
+}
+
+// try sends the batch once, and returns those that Redis did not take, and why.
+func (q *Queue) try(ctx context.Context, batch []*queued) (left []*queued, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	replies := make([]*redis.StringCmd, len(batch))
+	_, err = q.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, item := range batch {
+			replies[i] = p.XAdd(ctx, encodeClick(item.click))
+		}
+		return nil
+	})
+	for i, item := range batch {
+		// An entry's id in the reply is the only sign that it is there.
+		if replies[i].Val() == "" {
+			left = append(left, item)
+			continue
+		}
+		close(item.sent)
+	}
+	if len(left) > 0 {
+		q.patience.Lose()
+	} else {
+		q.patience.Regain()
+	}
+	return left, err
+}
+
+// retries are the pauses between attempts, for whoever waits for a service to
+// come back: soon at first, and then often enough to be there when it does.
+func retries() backoff.BackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, time.Second
+	return b
+}
