@@ -14,6 +14,9 @@ const (
 	maxTenant  = 100
 )
 
+// SingleLog is the name of the log of a service without tenants.
+const SingleLog = "events"
+
 // Tenant owns one log.
 type Tenant struct {
 	// Name is also that of the log's file.

@@ -46,7 +46,7 @@ func (w *writer) prepare() error {
 	if err := migrate(w.conn); err != nil {
 		return err
 	}
-	all := w.statements.sources()
+	all := w.sources()
 	all[&w.begin] = "BEGIN IMMEDIATE"
 	all[&w.commit] = "COMMIT"
 	all[&w.rollback] = "ROLLBACK"

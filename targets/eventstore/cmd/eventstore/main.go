@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
+)
+
+// writeTimeout covers what is done for a reply as well, at most 30 s. Replies
+// of many events have a time limit for each part of them instead.
+const writeTimeout = 45 * time.Second
+
+// version is set by the linker (-X main.version=...).
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(exitCode(run(ctx, os.Args[1:], os.Getenv, time.Now, os.Stderr), os.Stderr))
+}
+
+// exitCode reports an error, and says how the process ends.
+func exitCode(err error, out io.Writer) int {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	fmt.Fprintf(out, "eventstore: %v\n(see eventstore --help)\n", err)
+	return 1
+}
+
+// run serves until ctx ends, then stores what it has accepted.
+func run(ctx context.Context, args []string, getenv func(string) string, now func() time.Time, out io.Writer) (err error) {
+	c, err := parseConfig(args, getenv, out)
+	if err != nil {
+		return err
+	}
+	logger := slog.New(slog.NewJSONHandler(out, nil))
+	service, err := newService(c, now, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, service.logs.Close()) }()
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+strconv.Itoa(c.port))
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	about := service.handler.About
+	logger.Info("serving", "addr", ln.Addr().String(), "version", version, "dataDir", c.dataDir,
+		"synchronous", about.Synchronous, "groupCommit", about.GroupCommit, "readers", about.Readers,
+		"tenants", about.Tenants, "authentication", about.Authentication, "rateLimit", about.RateLimit,
+		"trustedProxies", fmt.Sprint(c.trustedProxies))
+	return serve.Serve(ctx, ln, serve.Options{
+		Handler: service.handler, Drain: service.handler.Drain, Delay: c.shutdownDelay, WriteTimeout: writeTimeout, Logger: logger,
+	})
+}

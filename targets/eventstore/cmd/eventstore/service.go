@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	prom "github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/http"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/prometheus"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/yaml"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/throttle"
+)
+
+// service is the handler and what it answers from.
+type service struct {
+	handler *http.Handler
+	logs    *sqlite.Databases
+}
+
+func newService(c config, now func() time.Time, logger *slog.Logger) (service, error) {
+	access, err := newAccess(c)
+	if err != nil {
+		return service{}, err
+	}
+	limit, err := newLimit(c, now)
+	if err != nil {
+		return service{}, err
+	}
+	var logs *sqlite.Databases
+	registry := prom.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// The metrics count what the logs do, and ask them how much waits.
+	metrics, err := prometheus.New(registry, func() int { return logs.Waiting() })
+	if err != nil {
+		return service{}, err
+	}
+	c.sqlite.Observe = metrics.Commit
+	if logs, err = sqlite.NewDatabases(c.dataDir, c.sqlite); err != nil {
+		return service{}, err
+	}
+	handler, err := http.NewHandler(http.Config{
+		Access: access, Stores: logs.Store, Open: logs.Open, About: about(c, access),
+		TrustedProxies: c.trustedProxies, Limit: limit, Gzip: c.gzip,
+		Observe: metrics.Request, Metrics: prometheus.Handler(registry), Now: now, Logger: logger,
+	})
+	if err == nil && !access.Multi {
+		// A folder that cannot be written to is told at the start.
+		_, err = logs.Store(eventstore.SingleLog)
+	}
+	if err != nil {
+		return service{}, errors.Join(err, logs.Close())
+	}
+	return service{handler, logs}, nil
+}
+
+func newAccess(c config) (http.Access, error) {
+	switch {
+	case c.tenantsFile != "":
+		tenants, err := yaml.ReadTenants(c.tenantsFile)
+		return http.Access{Tenants: tenants, Multi: true}, err
+	case c.apiKey != "":
+		tenants, err := eventstore.NewTenants([]eventstore.Tenant{{Name: eventstore.SingleLog, APIKey: c.apiKey}})
+		return http.Access{Tenants: tenants}, err
+	}
+	return http.Access{}, nil
+}
+
+func newLimit(c config, now func() time.Time) (func(string) (bool, time.Duration), error) {
+	if !c.limited {
+		return nil, nil
+	}
+	t, err := throttle.New(throttle.Config{PerSecond: c.limitPerSecond, Burst: c.limitBurst, Now: now})
+	if err != nil {
+		return nil, fmt.Errorf("--rate-limit (RATE_LIMIT): %w", err)
+	}
+	return t.Allow, nil
+}
+
+func about(c config, access http.Access) http.About {
+	a := http.About{
+		Version: version, InstanceID: serve.InstanceID(),
+		Synchronous: string(c.sqlite.Synchronous), GroupCommit: c.sqlite.GroupCommit, Readers: c.sqlite.Readers,
+		Authentication: access.Tenants.Len() > 0, IdempotencyWindow: c.sqlite.KeyWindow,
+		Gzip: c.gzip, RateLimit: c.limited,
+	}
+	if access.Multi {
+		a.Tenants = access.Tenants.Len()
+	}
+	if c.limited {
+		a.RateLimitPerSecond, a.RateLimitBurst = c.limitPerSecond, c.limitBurst
+	}
+	return a
+}

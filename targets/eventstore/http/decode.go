@@ -1,0 +1,150 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+)
+
+const (
+	// maxEvent is a body with one event: its data, and room for the rest.
+	maxEvent = eventstore.MaxData + 64<<10
+	// maxBatch is a body with a batch: 8 KB for each of 1,000 events.
+	maxBatch = 8 << 20
+	// maxSmall is a body with a number.
+	maxSmall = 4 << 10
+	// bodiesInFlight bounds the bodies of all requests that have not been
+	// answered. With what is decoded from them, they take about three times
+	// this: within the 1 GB that the service is tested with.
+	bodiesInFlight = 64 << 20
+)
+
+var errNoMemory = errors.New("too many bytes are waiting to be stored: try again later")
+
+// budget are the bytes that requests may hold.
+type budget struct {
+	limit int64
+	held  atomic.Int64
+}
+
+// reserve takes bytes until they are given back.
+func (b *budget) reserve(n int64) (release func(), err error) {
+	if b.held.Add(n) > b.limit {
+		b.held.Add(-n)
+		return nil, errNoMemory
+	}
+	return func() { b.held.Add(-n) }, nil
+}
+
+// reserveBody takes what the body of a request may be.
+func (h *Handler) reserveBody(r *http.Request, limit int64) (release func(), err error) {
+	if r.ContentLength > limit {
+		return nil, &http.MaxBytesError{Limit: limit}
+	}
+	if r.ContentLength >= 0 {
+		limit = r.ContentLength
+	}
+	return h.bodies.reserve(limit)
+}
+
+// wireEvent is an event as clients send it. A position in it is ignored.
+type wireEvent struct {
+	Type      string          `json:"type"`
+	Data      json.RawMessage `json:"data"`
+	Timestamp time.Time       `json:"timestamp"`
+}
+
+func (e wireEvent) event() eventstore.Event {
+	return eventstore.Event{Type: e.Type, Data: e.Data, Timestamp: e.Timestamp}
+}
+
+// unreadable is an error of the request, in the words that clients know, unless
+// it is that the body is too long.
+func unreadable(err error) error {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = errors.New("it ends too early")
+	}
+	return eventstore.InvalidError(fmt.Sprintf("Invalid request body: %v", err))
+}
+
+// decodeOne reads one JSON value into v.
+func decodeOne(body io.Reader, v any) error {
+	var buf bytes.Buffer
+	if _, err := buf.ReadFrom(body); err != nil {
+		return unreadable(err)
+	}
+	if err := json.Unmarshal(buf.Bytes(), v); err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+func decodeEvent(body io.Reader) ([]eventstore.Event, error) {
+	var e *wireEvent
+	if err := decodeOne(body, &e); err != nil {
+		return nil, err
+	}
+	if e == nil {
+		return nil, unreadable(errors.New("event is null"))
+	}
+	return []eventstore.Event{e.event()}, nil
+}
+
+// decodeBatch reads an array of events one by one, so that one that is too long
+// is refused before it has been read.
+func decodeBatch(body io.Reader) ([]eventstore.Event, error) {
+	d := json.NewDecoder(body)
+	if token, err := d.Token(); err != nil {
+		return nil, unreadable(err)
+	} else if token != json.Delim('[') {
+		return nil, unreadable(errors.New("send an array of events"))
+	}
+	var events []eventstore.Event
+	for d.More() {
+		if len(events) == eventstore.MaxBatch {
+			return nil, eventstore.ErrBatchTooLarge
+		}
+		var e *wireEvent
+		if err := d.Decode(&e); err != nil {
+			return nil, unreadable(fmt.Errorf("event %d: %w", len(events), err))
+		}
+		if e == nil {
+			return nil, unreadable(fmt.Errorf("event %d is null", len(events)))
+		}
+		events = append(events, e.event())
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, unreadable(err)
+	}
+	if _, err := d.Token(); err == nil {
+		return nil, unreadable(errors.New("there is more after the array"))
+	} else if !errors.Is(err, io.EOF) {
+		return nil, unreadable(err)
+	}
+	return events, nil
+}
+
+// termsOf reads what a client asks of an append.
+func termsOf(h http.Header) (eventstore.Terms, error) {
+	terms := eventstore.Terms{Key: h.Get("Idempotency-Key")}
+	if value := h.Get("Expected-Position"); value != "" {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return eventstore.Terms{}, eventstore.InvalidError(fmt.Sprintf("Expected-Position is %q: use the position of the last event you know", value))
+		}
+		terms.Expected = &n
+	}
+	return terms, nil
+}

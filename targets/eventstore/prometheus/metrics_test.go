@@ -1,0 +1,125 @@
+package prometheus
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	prom "github.com/prometheus/client_golang/prometheus"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+)
+
+// scrape returns the lines of the page of metrics that begin with a prefix and
+// do not end with " 0".
+func scrape(t *testing.T, registry *prom.Registry, prefix string, zeros bool) []string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	Handler(registry).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Code != 200 {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	var lines []string
+	for line := range strings.Lines(w.Body.String()) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, prefix) && (zeros || !strings.HasSuffix(line, " 0")) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func newMetrics(t *testing.T) (*Metrics, *prom.Registry) {
+	t.Helper()
+	registry := prom.NewRegistry()
+	m, err := New(registry, func() int { return 7 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, registry
+}
+
+func TestEverySeriesExistsFromTheStart(t *testing.T) {
+	_, registry := newMetrics(t)
+	if got, want := len(scrape(t, registry, "eventstore_requests_total{", true)), 8*6; got != want {
+		t.Errorf("%d series of requests, want %d: 8 operations with 6 outcomes", got, want)
+	}
+	for _, want := range []string{
+		`eventstore_requests_total{operation="append",outcome="replayed"} 0`,
+		`eventstore_requests_total{operation="stream",outcome="aborted"} 0`,
+		`eventstore_request_duration_seconds_count{operation="append-batch"} 0`,
+		"eventstore_events_appended_total 0",
+		"eventstore_events_read_total 0",
+		`eventstore_commits_total{outcome="committed"} 0`,
+		`eventstore_commits_total{outcome="failed"} 0`,
+		"eventstore_commit_requests_count 0",
+		"eventstore_commit_events_count 0",
+		"eventstore_commit_duration_seconds_count 0",
+		"eventstore_waiting_requests 7",
+	} {
+		if diff := cmp.Diff([]string{want}, scrape(t, registry, want, true)); diff != "" {
+			t.Errorf("series (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestRequest(t *testing.T) {
+	m, registry := newMetrics(t)
+	for _, o := range []eventstore.Observation{
+		{Operation: eventstore.AppendEvent, Outcome: eventstore.Done, Took: 250 * time.Millisecond},
+		{Operation: eventstore.AppendEvent, Outcome: eventstore.Done, Took: 500 * time.Millisecond},
+		{Operation: eventstore.AppendEvent, Outcome: eventstore.Limited},
+		{Operation: eventstore.ReadRange, Outcome: eventstore.Done, Read: 100, Took: time.Second},
+		{Operation: eventstore.ReadStream, Outcome: eventstore.Aborted, Read: 20, Took: 2 * time.Second},
+	} {
+		m.Request(o)
+	}
+	want := []string{
+		`eventstore_requests_total{operation="append",outcome="done"} 2`,
+		`eventstore_requests_total{operation="append",outcome="limited"} 1`,
+		`eventstore_requests_total{operation="read",outcome="done"} 1`,
+		`eventstore_requests_total{operation="stream",outcome="aborted"} 1`,
+	}
+	if diff := cmp.Diff(want, scrape(t, registry, "eventstore_requests_total{", false)); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	want = []string{
+		`eventstore_request_duration_seconds_sum{operation="append"} 0.75`,
+		`eventstore_request_duration_seconds_sum{operation="read"} 1`,
+		`eventstore_request_duration_seconds_sum{operation="stream"} 2`,
+	}
+	if diff := cmp.Diff(want, scrape(t, registry, "eventstore_request_duration_seconds_sum", false)); diff != "" {
+		t.Errorf("durations (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"eventstore_events_read_total 120"}, scrape(t, registry, "eventstore_events_read", false)); diff != "" {
+		t.Errorf("events read (-want +got):\n%s", diff)
+	}
+}
+
+func TestCommit(t *testing.T) {
+	m, registry := newMetrics(t)
+	m.Commit(eventstore.Commit{Requests: 3, Events: 1002, Took: 250 * time.Millisecond})
+	m.Commit(eventstore.Commit{Requests: 1, Events: 1, Took: 250 * time.Millisecond})
+	m.Commit(eventstore.Commit{Requests: 9, Events: 0, Took: time.Second, Failed: true})
+	for prefix, want := range map[string][]string{
+		"eventstore_events_appended_total":       {"eventstore_events_appended_total 1003"},
+		"eventstore_commits_total":               {`eventstore_commits_total{outcome="committed"} 2`, `eventstore_commits_total{outcome="failed"} 1`},
+		"eventstore_commit_requests_sum":         {"eventstore_commit_requests_sum 4"},
+		"eventstore_commit_events_sum":           {"eventstore_commit_events_sum 1003"},
+		"eventstore_commit_duration_seconds_sum": {"eventstore_commit_duration_seconds_sum 1.5"},
+		`eventstore_commit_events_bucket{le="1"`: {`eventstore_commit_events_bucket{le="1"} 1`},
+	} {
+		if diff := cmp.Diff(want, scrape(t, registry, prefix, false)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", prefix, diff)
+		}
+	}
+}
+
+func TestNewRefusesARegistryThatHasThem(t *testing.T) {
+	_, registry := newMetrics(t)
+	if _, err := New(registry, nil); err == nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
+		t.Errorf("error = %v, want one that begins with register metrics", err)
+	}
+}

@@ -1,0 +1,8 @@
+// Package yaml reads the file that says who the tenants are:
+//
+//	tenants:
+//	  - name: shop
+//	    apiKey: s3cr3t
+//
+// It owns that form. It imports the domain and yaml.v3.
+package yaml
