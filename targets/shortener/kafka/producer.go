@@ -1,0 +1,180 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/patience"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+const (
+	defaultBuffer = 100_000
+	defaultWait   = 250 * time.Millisecond
+)
+
+// ProducerConfig says how many clicks wait for a broker, and how long
+// redirects do.
+type ProducerConfig struct {
+	Config
+	// Buffer is how many clicks are kept in memory while no broker answers; 0
+	// is 100,000, about 50 MB.
+	Buffer int
+	// Wait is how long a redirect waits for a broker to have its click; 0 is
+	// 250ms. Once no broker did, no redirect waits until one does again.
+	Wait  time.Duration
+	Count shortener.Count
+}
+
+func (c ProducerConfig) validate() error {
+	errs := []error{c.Config.validate()}
+	if c.Buffer < 0 {
+		errs = append(errs, fmt.Errorf("buffer of clicks is %d: use 1 or more, or 0 for %d", c.Buffer, defaultBuffer))
+	}
+	if c.Wait < 0 {
+		errs = append(errs, fmt.Errorf("wait for a click to be queued is %v: use a positive time", c.Wait))
+	}
+	if c.Count == nil {
+		errs = append(errs, errors.New("producer of clicks has nobody to tell: set Count"))
+	}
+	return errors.Join(errs...)
+}
+
+// Producer sends clicks to the topic.
+type Producer struct {
+	config   ProducerConfig
+	client   *kgo.Client
+	patience *patience.Patience
+
+	// buffered is how many clicks were accepted and not settled; unsettled
+	// waits for them.
+	buffered  atomic.Int64
+	unsettled sync.WaitGroup
+	lost      atomic.Int64
+
+	stop    context.CancelFunc
+	creator sync.WaitGroup
+}
+
+var _ shortener.Clicks = (*Producer)(nil)
+
+// NewProducer returns a producer that sends until it is closed. It needs no
+// broker yet, and creates the topic when there is one.
+func NewProducer(config ProducerConfig) (*Producer, error) {
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	if config.Buffer == 0 {
+		config.Buffer = defaultBuffer
+	}
+	if config.Wait == 0 {
+		config.Wait = defaultWait
+	}
+	p := &Producer{config: config, patience: patience.New(config.Wait, time.After)}
+	client, err := kgo.NewClient(append(config.options(),
+		kgo.DefaultProduceTopic(config.Topic),
+		kgo.RequiredAcks(kgo.AllISRAcks()),
+		// The bound is kept here, where it is known at once who is refused.
+		kgo.MaxBufferedRecords(config.Buffer+1),
+		// A redirect waits for its record: records are sent when there is one,
+		// and those that come meanwhile go together.
+		kgo.ProducerLinger(0),
+		kgo.UnknownTopicRetries(-1), // it is being created
+		kgo.WithHooks(connections{p}),
+	)...)
+	if err != nil {
+		return nil, fmt.Errorf("configure Kafka producer: %w", err)
+	}
+	p.client = client
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.creator.Go(func() { _ = config.ensureTopic(ctx, client) }) // fails only when stopped
+	return p, nil
+}
+
+// Clicked sends a click. It never fails: a click that finds the buffer full is
+// counted as lost.
+func (p *Producer) Clicked(ctx context.Context, c shortener.Click) error {
+	value, err := encode(c)
+	if err != nil {
+		p.lose(err)
+		return nil
+	}
+	if p.buffered.Add(1) > int64(p.config.Buffer) {
+		p.buffered.Add(-1)
+		p.config.Count(shortener.ClickLost, 1)
+		return nil
+	}
+	p.unsettled.Add(1)
+	p.config.Count(shortener.ClickQueued, 1)
+	sent := make(chan struct{})
+	// The record outlives the redirect and its context.
+	p.client.TryProduce(context.WithoutCancel(ctx), &kgo.Record{Value: value}, func(_ *kgo.Record, err error) {
+		defer p.unsettled.Done()
+		p.buffered.Add(-1)
+		if err != nil {
+			p.lose(err)
+			return
+		}
+		close(sent)
+		p.patience.Regain()
+	})
+	p.patience.Wait(ctx, sent)
+	return nil
+}
+
+// lose counts a click that was accepted and cannot be sent. The client tries
+// again whatever may succeed, so that this is the end of it.
+func (p *Producer) lose(err error) {
+	p.lost.Add(1)
+	p.config.Count(shortener.ClickLost, 1)
+	if !errors.Is(err, kgo.ErrClientClosed) { // of which Close tells, once for all
+		p.config.Log.Error("lose click", "error", err)
+	}
+}
+
+// Ping reports whether a broker answers.
+func (p *Producer) Ping(ctx context.Context) error { return ping(ctx, p.client) }
+
+// Close sends what is buffered, until ctx ends; what is left then is lost, and
+// said to be so. No redirect may be answered any more.
+func (p *Producer) Close(ctx context.Context) error {
+	flushed := p.client.Flush(ctx)
+	before := p.lost.Load()
+	p.stop()
+	p.creator.Wait()
+	p.client.Close()
+	p.unsettled.Wait()
+	if lost := p.lost.Load() - before; flushed != nil && lost > 0 {
+		return fmt.Errorf("close Kafka producer: %d clicks were not sent in time: %w", lost, flushed)
+	}
+	return nil
+}
+
+// connections watches the client connect, which is how an outage shows first.
+type connections struct{ producer *Producer }
+
+var _ kgo.HookBrokerConnect = connections{}
+
+// OnBrokerConnect ends the patience of redirects when a broker is not there.
+func (c connections) OnBrokerConnect(meta kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	c.producer.patience.Lose()
+	c.producer.config.Log.Warn("connect to Kafka", "broker", net.JoinHostPort(meta.Host, fmt.Sprint(meta.Port)), "error", err)
+}
+
+func ping(ctx context.Context, client *kgo.Client) error {
+	if err := client.Ping(ctx); err != nil {
+		return fmt.Errorf("ping Kafka: %w", err)
+	}
+	return nil
+}

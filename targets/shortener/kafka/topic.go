@@ -1,0 +1,88 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+const (
+	// partitions is how many consumers may share the topic.
+	partitions = 6
+	// defaultReplication leaves the number of copies to the broker.
+	defaultReplication = -1
+
+	stepTimeout = 10 * time.Second
+	dialTimeout = 2 * time.Second
+)
+
+// Config says how Kafka is reached; the producer's and the consumer's begin
+// with it.
+type Config struct {
+	// Brokers are some of the cluster's brokers, each host:port.
+	Brokers []string
+	Topic   string
+	Log     *slog.Logger
+}
+
+func (c Config) validate() error {
+	var errs []error
+	if len(c.Brokers) == 0 {
+		errs = append(errs, errors.New("no Kafka brokers: give host:port of one or more"))
+	}
+	if c.Topic == "" {
+		errs = append(errs, errors.New("Kafka topic is empty: give its name"))
+	}
+	if c.Log == nil {
+		errs = append(errs, errors.New("Kafka client has no log: set Log"))
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) options() []kgo.Opt {
+	return []kgo.Opt{
+		kgo.SeedBrokers(c.Brokers...),
+		kgo.ClientID("shortener"),
+		kgo.DialTimeout(dialTimeout),
+		// How soon a broker that is back, or a topic that is new, is seen.
+		kgo.MetadataMinAge(250 * time.Millisecond),
+		kgo.RetryBackoffFn(func(int) time.Duration { return 250 * time.Millisecond }),
+	}
+}
+
+// ensureTopic creates the topic unless it is there. It tries until it succeeds
+// or ctx ends: brokers may be started after us.
+func (c Config) ensureTopic(ctx context.Context, client *kgo.Client) error {
+	admin := kadm.NewClient(client)
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+		defer cancel()
+		_, err := admin.CreateTopic(ctx, partitions, defaultReplication, nil, c.Topic)
+		if errors.Is(err, kerr.TopicAlreadyExists) {
+			err = nil
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, next time.Duration) {
+			c.Log.Warn("create topic", "topic", c.Topic, "error", err, "retry", next)
+		}))
+	if err != nil {
+		return fmt.Errorf("create topic %s: %w", c.Topic, err)
+	}
+	return nil
+}
+
+// retries are the pauses between attempts, for whoever waits for a service to
+// come back: soon at first, and then often enough to be there when it does.
+func retries() backoff.BackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, time.Second
+	return b
+}
