@@ -1,0 +1,22 @@
+// Package http serves the URL shortener: links (/{code}, /urls), their counts
+// (/stats), and the pages that say how the service is (/health, /ready), what
+// it is (/version) and what it has done (/metrics).
+//
+// It imports the domain, what the targets share and net/http; a throttle, a
+// counter and the page of metrics are handed in.
+//
+//	handler.go   which request is for whom; each is counted once, before its
+//	             reply is sent, so that who reads the reply finds it counted
+//	redirect.go  the way that nearly every request goes, kept short
+//	links.go     the canonical API
+//	seeds.go     the originals' shapes of it
+//	pages.go     the pages of the service
+//
+// # Readiness
+//
+// /ready asks the shards, and no other service: without Redis and Kafka links
+// are still found. With every shard it is 200 "ready". With some of them it is
+// 200 "degraded", and names those that are down: the others' links would be
+// down as well if no client were sent here. Without any, or while draining, it
+// is 503.
+package http

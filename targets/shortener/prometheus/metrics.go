@@ -1,0 +1,92 @@
+package prometheus
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+// buckets are for a redirect from a cache nearby (a fraction of a millisecond)
+// up to the store's timeout, about two per doubling at the fast end, where the
+// variants differ.
+var buckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}
+
+// classes are the first digits of statuses, 1 to 5.
+const classes = 5
+
+// events are the names and meanings of what is counted.
+var events = map[shortener.Event]struct{ name, help string }{
+	shortener.LinkCreated:      {"links_created_total", "Links that were created."},
+	shortener.Collision:        {"collisions_total", "Random codes that were drawn and taken already."},
+	shortener.Redirected:       {"redirects_total", "Visits that were led on. A HEAD request is none."},
+	shortener.RateLimited:      {"rate_limited_total", "Requests that were refused because their client asks too often."},
+	shortener.CacheHit:         {"cache_hits_total", "Links found in the cache."},
+	shortener.CacheNegativeHit: {"cache_negative_hits_total", "Codes that the cache knew to lead nowhere."},
+	shortener.CacheMiss:        {"cache_misses_total", "Codes that the cache did not know, and the store was asked for."},
+	shortener.CacheFailure:     {"cache_failures_total", "Codes that the store was asked for because the cache did not answer."},
+	shortener.ClickQueued:      {"clicks_queued_total", "Clicks that were accepted for delivery."},
+	shortener.ClickStored:      {"clicks_stored_total", "Clicks that were added to the store."},
+	shortener.ClickDuplicate:   {"clicks_duplicate_total", "Clicks that were delivered again, and not added."},
+	shortener.ClickLost:        {"clicks_lost_total", "Clicks that could not be accepted for delivery."},
+	shortener.ClickRejected:    {"clicks_rejected_total", "Messages in the queue that are no clicks."},
+}
+
+// Metrics counts events and requests.
+type Metrics struct {
+	events   []prometheus.Counter
+	requests [][classes + 1]prometheus.Counter // by route and class
+	duration []prometheus.Observer             // by route
+}
+
+// New registers the metrics.
+func New(registry prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{}
+	var collectors []prometheus.Collector
+	for _, e := range shortener.Events() {
+		counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "shortener_" + events[e].name, Help: events[e].help})
+		m.events = append(m.events, counter)
+		collectors = append(collectors, counter)
+	}
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "shortener_requests_total",
+		Help: "Requests by what they were for and the class of the status, each counted once when it was decided.",
+	}, []string{"route", "code"})
+	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "shortener_request_duration_seconds",
+		Help:    "Time from a request to its decision.",
+		Buckets: buckets,
+	}, []string{"route"})
+	for _, c := range append(collectors, requests, duration) {
+		if err := registry.Register(c); err != nil {
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	for _, route := range shortener.Routes() {
+		var byClass [classes + 1]prometheus.Counter
+		for class := 2; class <= classes; class++ {
+			byClass[class] = requests.WithLabelValues(route.String(), fmt.Sprintf("%dxx", class))
+		}
+		m.requests = append(m.requests, byClass)
+		m.duration = append(m.duration, duration.WithLabelValues(route.String()))
+	}
+	return m, nil
+}
+
+// Count counts n of an event.
+func (m *Metrics) Count(e shortener.Event, n int) { m.events[e].Add(float64(n)) }
+
+// Observe counts one request, whose status is 200 to 599.
+func (m *Metrics) Observe(route shortener.Route, status int, took time.Duration) {
+	m.requests[route][status/100].Inc()
+	m.duration[route].Observe(took.Seconds())
+}
+
+// Handler shows what the registry gathers.
+func Handler(registry prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+}
