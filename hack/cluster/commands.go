@@ -10,15 +10,20 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/build"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/cluster"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/controlplane"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/pki"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/provisioner"
 )
 
 // command is one of the program's commands.
 type command struct {
 	name, args, summary string
 	access              access
-	run                 func(context.Context, *options) error
+	// hidden is a command that the cluster itself runs.
+	hidden bool
+	run    func(context.Context, *options) error
 }
 
 var commands []command
@@ -26,14 +31,15 @@ var commands []command
 // init and not a literal, because help refers to the commands.
 func init() {
 	commands = []command{
-		{"build", "", "compile the components, unless that has been done (5 to 10 minutes)", anybody, buildCommand},
-		{"assets", "", "print the folder of the components, for KUBEBUILDER_ASSETS; builds if needed", anybody, assetsCommand},
-		{"up", "", "start the cluster and wait until its nodes are ready; builds if needed", changes, upCommand},
-		{"down", "", "stop the cluster and leave nothing behind", changes, downCommand},
-		{"status", "", "list components and nodes; exit code 1 if the cluster does not run", reads, statusCommand},
-		{"load", "IMAGE.tar...", "import image archives (docker save, OCI) into the nodes", changes, loadCommand},
-		{"kubeconfig", "", "print the administrator's kubeconfig, or with --path where it is", reads, kubeconfigCommand},
-		{"node", "stop|start N", "cut a node's power, or give it back", changes, nodeCommand},
+		{name: "build", summary: "compile the components, unless that has been done (5 to 10 minutes)", access: anybody, run: buildCommand},
+		{name: "assets", summary: "print the folder of the components, for KUBEBUILDER_ASSETS; builds if needed", access: anybody, run: assetsCommand},
+		{name: "up", summary: "start the cluster and wait until its nodes are ready; builds if needed", access: changes, run: upCommand},
+		{name: "down", summary: "stop the cluster and leave nothing behind", access: changes, run: downCommand},
+		{name: "status", summary: "list components and nodes; exit code 1 if the cluster does not run", access: reads, run: statusCommand},
+		{name: "load", args: "IMAGE.tar...", summary: "import image archives (docker save, OCI) into the nodes", access: changes, run: loadCommand},
+		{name: "kubeconfig", summary: "print the administrator's kubeconfig, or with --path where it is", access: reads, run: kubeconfigCommand},
+		{name: "node", args: "stop|start N", summary: "cut a node's power, or give it back", access: changes, run: nodeCommand},
+		{name: controlplane.Provisioner, summary: "make volumes for claims until told to stop", access: anybody, run: provisionerCommand, hidden: true},
 	}
 }
 
@@ -59,6 +65,9 @@ See cluster COMMAND --help for the flags.
 func printHelp(w io.Writer) {
 	var list string
 	for _, c := range commands {
+		if c.hidden {
+			continue
+		}
 		list += fmt.Sprintf("  %-10s %-13s %s\n", c.name, c.args, c.summary)
 	}
 	fmt.Fprintf(w, help, list, layout.DefaultState)
@@ -199,4 +208,19 @@ func nodeCommand(ctx context.Context, o *options) error {
 	ctx, cancel := o.limited(ctx)
 	defer cancel()
 	return o.cluster.StartNode(ctx, o.node, time.Now())
+}
+
+// provisionerCommand is started by up, and ends with the cluster.
+func provisionerCommand(ctx context.Context, o *options) error {
+	l := o.cluster.Layout
+	kubeconfig, err := os.ReadFile(l.Kubeconfig(controlplane.Provisioner))
+	if err != nil {
+		return fmt.Errorf("read the provisioner's kubeconfig: %w", err)
+	}
+	identity, err := pki.ClientConfig(kubeconfig)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", l.Kubeconfig(controlplane.Provisioner), err)
+	}
+	provisioner.Provisioner{Server: layout.APIServer(), TLS: identity, Folder: l.Volumes(), Say: say}.Run(ctx)
+	return nil
 }

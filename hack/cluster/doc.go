@@ -3,8 +3,10 @@
 //
 //	main ─▶ commands ─▶ cluster ─┬─▶ controlplane ─▶ pki
 //	            │                ├─▶ node ─────────▶ image
-//	            └─▶ build        └─▶ network, host, process, probe, layout
+//	            ├─▶ build        └─▶ network, host, process, probe, layout
+//	            └─▶ provisioner
 //
 // The components come from the module in the folder kubernetes, which package
-// build compiles once and keeps. See cluster help.
+// build compiles once and keeps; the provisioner of volumes is this program
+// itself. See cluster help.
 package main

@@ -8,7 +8,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 )
 
-// Names of the processes, which are those of the programs.
+// Names of the processes, which are those of the programs; Provisioner is a
+// command of this one.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -16,10 +17,11 @@ const (
 	Scheduler         = "kube-scheduler"
 	Proxy             = "kube-proxy"
 	DNS               = "coredns"
+	Provisioner       = "provisioner"
 )
 
 // Components are all processes of the package, in the order of their start.
-var Components = []string{Etcd, APIServer, ControllerManager, Scheduler, Proxy, DNS}
+var Components = []string{Etcd, APIServer, ControllerManager, Scheduler, Proxy, DNS, Provisioner}
 
 // frontProxyClient is who the API server is to aggregated API servers.
 const frontProxyClient = "front-proxy-client"
@@ -33,6 +35,7 @@ func arguments(l layout.Layout) map[string][]string {
 		Scheduler:         schedulerArgs(l),
 		Proxy:             {"--config=" + l.Config(proxyFile), "--v=1"},
 		DNS:               {"-conf", l.Config(corefile)},
+		Provisioner:       {Provisioner, "--state-dir=" + l.State},
 	}
 }
 

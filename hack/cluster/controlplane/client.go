@@ -2,10 +2,7 @@ package controlplane
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/pki"
 )
 
 // Client asks the API server, as its administrator.
@@ -31,43 +27,12 @@ func NewClient(l layout.Layout) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the administrator's kubeconfig: %w", err)
 	}
-	configuration, err := tlsConfig(content)
+	configuration, err := pki.ClientConfig(content)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", l.Admin(), err)
 	}
 	transport := &http.Transport{TLSClientConfig: configuration, Proxy: nil}
 	return &Client{layout: l, http: &http.Client{Transport: transport, Timeout: 5 * time.Second}}, nil
-}
-
-func tlsConfig(kubeconfig []byte) (*tls.Config, error) {
-	var file struct {
-		Clusters []struct {
-			Cluster struct {
-				Authority []byte `json:"certificate-authority-data"`
-			} `json:"cluster"`
-		} `json:"clusters"`
-		Users []struct {
-			User struct {
-				Certificate []byte `json:"client-certificate-data"`
-				Key         []byte `json:"client-key-data"`
-			} `json:"user"`
-		} `json:"users"`
-	}
-	if err := yaml.Unmarshal(kubeconfig, &file); err != nil {
-		return nil, err
-	}
-	if len(file.Clusters) != 1 || len(file.Users) != 1 {
-		return nil, errors.New("want one cluster and one user")
-	}
-	pair, err := tls.X509KeyPair(file.Users[0].User.Certificate, file.Users[0].User.Key)
-	if err != nil {
-		return nil, err
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(file.Clusters[0].Cluster.Authority) {
-		return nil, errors.New("certificate-authority-data has no certificate")
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots}, nil
 }
 
 // Ready is the check that the API server serves.

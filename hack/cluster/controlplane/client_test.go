@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/pki"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/probe"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
 )
@@ -54,13 +55,13 @@ func TestReadySince(t *testing.T) {
 	}
 }
 
-func TestTLSConfigRefusesABrokenKubeconfig(t *testing.T) {
+func TestAClientRefusesABrokenKubeconfig(t *testing.T) {
 	l := written(t)
 	good, err := os.ReadFile(l.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tlsConfig(good); err != nil {
+	if _, err := pki.ClientConfig(good); err != nil {
 		t.Errorf("the administrator's own is refused: %v", err)
 	}
 	for name, content := range map[string]string{
@@ -70,7 +71,7 @@ func TestTLSConfigRefusesABrokenKubeconfig(t *testing.T) {
 		"no authority": strings.ReplaceAll(string(good), "certificate-authority-data", "certificate-authority"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := tlsConfig([]byte(content)); err == nil {
+			if _, err := pki.ClientConfig([]byte(content)); err == nil {
 				t.Error("it is accepted")
 			}
 		})

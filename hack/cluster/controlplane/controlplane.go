@@ -46,7 +46,8 @@ func (c ControlPlane) Prepare(now time.Time) error {
 			return fmt.Errorf("write configuration: %w", err)
 		}
 	}
-	return os.MkdirAll(c.Layout.Data(Etcd), 0o700)
+	// Volumes of any pod: only kubelets, as root, have to get through.
+	return errors.Join(os.MkdirAll(c.Layout.Data(Etcd), 0o700), os.MkdirAll(c.Layout.Volumes(), 0o700))
 }
 
 // StartAPI starts etcd and the API server, and waits until it serves.
@@ -71,6 +72,9 @@ func (c ControlPlane) StartRest(ctx context.Context) error {
 		return err
 	}
 	if err := client.apply(ctx, objects()); err != nil {
+		return err
+	}
+	if err := c.start(Provisioner); err != nil { // it has its rights now
 		return err
 	}
 	return probe.Until(ctx, "cluster DNS", c.alive(DNS, probe.Dial("tcp", address(layout.DNSReadyPort))))
@@ -104,9 +108,13 @@ func readySince(heartbeat, since time.Time) bool {
 
 func (c ControlPlane) start(names ...string) error {
 	for _, name := range names {
+		program, err := c.program(name)
+		if err != nil {
+			return err
+		}
 		pid, err := c.Processes.Start(process.Spec{
 			Name: name,
-			Path: c.Layout.Binary(name),
+			Path: program,
 			Args: arguments(c.Layout)[name],
 			Log:  c.Layout.Log(name),
 		})
@@ -118,6 +126,17 @@ func (c ControlPlane) start(names ...string) error {
 		}
 	}
 	return nil
+}
+
+func (c ControlPlane) program(name string) (string, error) {
+	if name != Provisioner {
+		return c.Layout.Binary(name), nil
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find the program for %s: %w", name, err)
+	}
+	return program, nil
 }
 
 // alive is the check with an explanation of its failures.

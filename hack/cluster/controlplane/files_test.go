@@ -80,6 +80,7 @@ func TestObjectsAreWholeDocuments(t *testing.T) {
 	want := []string{
 		"Service kube-dns", "EndpointSlice kube-dns", "ClusterRole system:coredns",
 		"ClusterRoleBinding system:coredns", "ClusterRoleBinding kube-apiserver-kubelet-client",
+		"StorageClass local", "ClusterRole system:volume-provisioner", "ClusterRoleBinding system:volume-provisioner",
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)

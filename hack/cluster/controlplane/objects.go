@@ -5,10 +5,14 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/provisioner"
 )
 
-// dnsUser is who CoreDNS is to the API server.
-const dnsUser = "system:coredns"
+// Who CoreDNS and the provisioner of volumes are to the API server.
+const (
+	dnsUser         = "system:coredns"
+	provisionerUser = "system:volume-provisioner"
+)
 
 //go:embed objects.yaml
 var objectsTemplate string
@@ -20,5 +24,7 @@ func objects() string {
 		"$CONTROL_ADDRESS", layout.ControlAddress,
 		"$DNS_USER", dnsUser,
 		"$KUBELET_CLIENT", kubeletClient,
+		"$PROVISIONER_USER", provisionerUser,
+		"$PROVISIONER", provisioner.Name,
 	).Replace(objectsTemplate)
 }

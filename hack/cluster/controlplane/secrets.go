@@ -11,7 +11,7 @@ import (
 )
 
 // users are the holders of kubeconfigs; RBAC's built-in bindings know them by
-// these names. CoreDNS's binding is among our objects.
+// these names. the bindings of the last two are among our objects.
 func users() map[string]pki.Request {
 	users := map[string]pki.Request{
 		"admin":                   {User: "admin", Groups: []string{"system:masters"}},
@@ -19,6 +19,7 @@ func users() map[string]pki.Request {
 		"kube-scheduler":          {User: "system:kube-scheduler"},
 		"kube-proxy":              {User: "system:kube-proxy"},
 		"coredns":                 {User: dnsUser},
+		Provisioner:               {User: provisionerUser},
 	}
 	for n := 1; n <= layout.Nodes; n++ {
 		name := layout.NodeName(n)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/pki"
 )
 
 var now = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
@@ -91,7 +92,7 @@ func TestNodesHaveWhatTheyRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		configuration, err := tlsConfig(content)
+		configuration, err := pki.ClientConfig(content)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func TestEverythingIsInTheTwoFolders(t *testing.T) {
 	node := l.Node(2)
 	for name, path := range map[string]string{
 		"binary": l.Binary("etcd"), "config": l.Config("x"), "secret": l.Secret("x"), "log": l.Log("node-2/kubelet"),
-		"data": l.Data("etcd"), "host": l.Host(), "admin": l.Admin(), "node": node.Path("cni"),
+		"data": l.Data("etcd"), "volumes": l.Volumes(), "host": l.Host(), "admin": l.Admin(), "node": node.Path("cni"),
 	} {
 		if !strings.HasPrefix(path, "/state/") {
 			t.Errorf("%s is at %s, outside the state folder", name, path)

@@ -48,6 +48,9 @@ func (l Layout) Log(process string) string { return filepath.Join(l.State, "logs
 // Data is the path of a component's own data.
 func (l Layout) Data(name string) string { return filepath.Join(l.State, "data", name) }
 
+// Volumes is the folder of all pods' volumes: they outlive a node.
+func (l Layout) Volumes() string { return filepath.Join(l.State, "volumes") }
+
 // Host is the file that says what the host was like before the cluster.
 func (l Layout) Host() string { return filepath.Join(l.State, "host.json") }
 
