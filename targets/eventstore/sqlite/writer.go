@@ -18,7 +18,9 @@ const groupEvents = 4096
 // writer owns the one connection that writes. But for committed, all of it is
 // of the goroutine that runs it.
 type writer struct {
-	conn    *prepared.Conn
+	conn *prepared.Conn
+	// path is that of the file.
+	path    string
 	options Options
 	// last is the position of the last event in the current transaction.
 	last int64
@@ -35,7 +37,7 @@ func newWriter(path string, o Options) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, options: o}
+	w := &writer{conn: conn, path: path, options: o}
 	if err := w.prepare(); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -26,7 +26,7 @@ func emptyLog(t *testing.T, s Subject) {
 func roundTrip(t *testing.T, s Subject) {
 	sent := []eventstore.Event{
 		{Type: "order.created", Data: []byte(`{"a": [1, 2.50, "ü\u0000", null]}`), Timestamp: Noon},
-		{Type: "größer", Data: []byte(`"` + strings.Repeat("x", 100_000) + `"`), Timestamp: Noon.AddDate(-300, 0, 0)},
+		{Type: "größer", Data: []byte(`"` + strings.Repeat("x", 9_000) + `"`), Timestamp: Noon.AddDate(-300, 0, 0)},
 		{Type: "elsewhere", Data: []byte(`0`), Timestamp: Noon.In(time.FixedZone("east", 3600))},
 		{Type: "bare"},
 	}

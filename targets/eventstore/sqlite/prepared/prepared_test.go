@@ -54,7 +54,7 @@ func TestValuesRoundTrip(t *testing.T) {
 	}
 	for i, want := range []row{
 		{Name: "small", Data: "x", Length: 1},
-		{Name: strings.Repeat("ü", 500), Data: string(bytes.Repeat([]byte{0, 255}, 100_000)), Length: 200_000},
+		{Name: strings.Repeat("ü", 500), Data: string(bytes.Repeat([]byte{0, 255}, 5_000)), Length: 10_000},
 		{Name: "after", Data: "\x00middle\x00", Length: 8},
 		{Name: "", Data: "", Length: 0},
 	} {

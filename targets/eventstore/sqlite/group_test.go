@@ -1,0 +1,274 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
+)
+
+// paused is a store whose writer is busy until it is let go.
+type paused struct {
+	*Store
+	letGo func()
+	// commits are those after the one that keeps the writer busy.
+	commits func() []eventstore.Commit
+}
+
+func pause(t *testing.T, o Options) *paused {
+	t.Helper()
+	var mu sync.Mutex
+	var commits []eventstore.Commit
+	o.Synchronous, o.Readers = Normal, 2
+	o.Observe = func(c eventstore.Commit) {
+		mu.Lock()
+		defer mu.Unlock()
+		c.Took = 0
+		commits = append(commits, c)
+	}
+	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), o)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	first := &request{ctx: t.Context(), done: make(chan error, 1), work: func(*writer) error {
+		close(entered)
+		<-leave
+		return nil
+	}}
+	if err := s.enqueue(first); err != nil {
+		t.Fatal(err)
+	}
+	<-entered
+	release := sync.OnceFunc(func() { close(leave) })
+	t.Cleanup(release)
+	return &paused{Store: s, letGo: release, commits: func() []eventstore.Commit {
+		mu.Lock()
+		defer mu.Unlock()
+		return commits[1:]
+	}}
+}
+
+// line up hands work to the writer without waiting for it.
+func (p *paused) lineUp(t *testing.T, ctx context.Context, events int, work func(*writer) error) *request {
+	t.Helper()
+	r := &request{ctx: ctx, events: events, done: make(chan error, 1), work: work}
+	if err := p.enqueue(r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func adding(types ...string) func(*writer) error {
+	return func(w *writer) error {
+		for _, name := range types {
+			if err := w.insert(eventstore.Event{Type: name, Data: []byte("1"), Timestamp: storetest.Noon}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func types(t *testing.T, s eventstore.Store) []string {
+	t.Helper()
+	var list []string
+	for e, err := range s.Events(t.Context(), 1, 1<<40) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e.Type)
+	}
+	return list
+}
+
+func checkTypes(t *testing.T, s eventstore.Store, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, types(t, s)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatWaitsTogetherIsCommittedTogether(t *testing.T) {
+	for name, tc := range map[string]struct {
+		group bool
+		want  []eventstore.Commit
+	}{
+		"group commit on":  {true, []eventstore.Commit{{Requests: 3, Events: 4}}},
+		"group commit off": {false, []eventstore.Commit{{Requests: 1, Events: 1}, {Requests: 1, Events: 2}, {Requests: 1, Events: 1}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := pause(t, Options{GroupCommit: tc.group})
+			a := s.lineUp(t, t.Context(), 1, adding("a"))
+			b := s.lineUp(t, t.Context(), 2, adding("b", "b"))
+			c := s.lineUp(t, t.Context(), 1, adding("c"))
+			if got := s.Waiting(); got != 3 {
+				t.Errorf("%d wait, want 3", got)
+			}
+			s.letGo()
+			for _, r := range []*request{a, b, c} {
+				if err := <-r.done; err != nil {
+					t.Error(err)
+				}
+			}
+			if diff := cmp.Diff(tc.want, s.commits()); diff != "" {
+				t.Errorf("commits (-want +got):\n%s", diff)
+			}
+			checkTypes(t, s, "a", "b", "b", "c")
+		})
+	}
+}
+
+func TestAGroupIsBounded(t *testing.T) {
+	s := pause(t, Options{GroupCommit: true})
+	var last *request
+	for range 3 {
+		last = s.lineUp(t, t.Context(), groupEvents/2, func(*writer) error { return nil })
+	}
+	s.letGo()
+	if err := <-last.done; err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]eventstore.Commit{{Requests: 2}, {Requests: 1}}, s.commits()); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+}
+
+// A refusal is an answer: it does not undo what others of its group store.
+func TestARefusalLeavesItsGroupAlone(t *testing.T) {
+	s := pause(t, Options{GroupCommit: true})
+	a := s.lineUp(t, t.Context(), 1, adding("a"))
+	no := s.lineUp(t, t.Context(), 1, func(w *writer) error {
+		_, err := w.append(eventstore.Append{Events: []eventstore.Event{{Type: "no"}}, Expected: new(int64)})
+		return err
+	})
+	b := s.lineUp(t, t.Context(), 1, adding("b"))
+	s.letGo()
+	if errA, errB := <-a.done, <-b.done; errA != nil || errB != nil {
+		t.Errorf("others: %v, %v", errA, errB)
+	}
+	if err := <-no.done; !errors.Is(err, eventstore.ConflictError{Expected: 0, Actual: 1}) {
+		t.Errorf("refused with %v, want a conflict of 0 with 1", err)
+	}
+	if diff := cmp.Diff([]eventstore.Commit{{Requests: 3, Events: 2}}, s.commits()); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+	checkTypes(t, s, "a", "b")
+}
+
+// What breaks the transaction fails alone, with nothing of it stored, and the
+// positions of the others are dense.
+func TestAFailureLeavesItsGroupAlone(t *testing.T) {
+	s := pause(t, Options{GroupCommit: true})
+	a := s.lineUp(t, t.Context(), 1, adding("a"))
+	broken := s.lineUp(t, t.Context(), 2, func(w *writer) error {
+		if err := adding("half")(w); err != nil {
+			return err
+		}
+		w.last-- // the position that was just taken
+		return adding("other half")(w)
+	})
+	b := s.lineUp(t, t.Context(), 1, adding("b"))
+	s.letGo()
+	if errA, errB := <-a.done, <-b.done; errA != nil || errB != nil {
+		t.Errorf("others: %v, %v", errA, errB)
+	}
+	if err := <-broken.done; err == nil || !strings.HasPrefix(err.Error(), "store: insert event: UNIQUE constraint failed") {
+		t.Errorf("broken: %v, want that the constraint failed", err)
+	}
+	want := []eventstore.Commit{{Requests: 3, Failed: true}, {Requests: 1, Events: 1}, {Requests: 1, Failed: true}, {Requests: 1, Events: 1}}
+	if diff := cmp.Diff(want, s.commits()); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+	checkTypes(t, s, "a", "b")
+	if got := s.Position(); got != 2 {
+		t.Errorf("position = %d, want 2", got)
+	}
+}
+
+func TestWhoLeavesWhileWaitingIsNotStored(t *testing.T) {
+	s := pause(t, Options{GroupCommit: true})
+	ctx, leave := context.WithCancel(t.Context())
+	outcome := make(chan error, 1)
+	go func() {
+		_, err := submit(ctx, s.Store, 1, func(w *writer) (any, error) { return nil, adding("gone")(w) })
+		outcome <- err
+	}()
+	stays := s.lineUp(t, t.Context(), 1, adding("stays"))
+	leave()
+	if err := <-outcome; !errors.Is(err, eventstore.ErrNotStored) || !errors.Is(err, context.Canceled) {
+		t.Errorf("who left was told %v, want not stored", err)
+	}
+	s.letGo()
+	if err := <-stays.done; err != nil {
+		t.Error(err)
+	}
+	checkTypes(t, s, "stays")
+}
+
+// Who leaves during the commit cannot know; what was asked for is done whole.
+func TestWhoLeavesDuringTheCommitDoesNotKnow(t *testing.T) {
+	s := pause(t, Options{GroupCommit: true})
+	ctx, leave := context.WithCancel(t.Context())
+	inside, finish := make(chan struct{}), make(chan struct{})
+	outcome := make(chan error, 1)
+	go func() {
+		_, err := submit(ctx, s.Store, 2, func(w *writer) (any, error) {
+			close(inside)
+			<-finish
+			return nil, adding("a", "b")(w)
+		})
+		outcome <- err
+	}()
+	s.letGo()
+	<-inside
+	leave()
+	if err := <-outcome; !errors.Is(err, eventstore.ErrOutcomeUnknown) {
+		t.Errorf("who left was told %v, want that the outcome is unknown", err)
+	}
+	close(finish)
+	after := s.lineUp(t, t.Context(), 1, adding("after"))
+	if err := <-after.done; err != nil {
+		t.Fatal(err)
+	}
+	checkTypes(t, s, "a", "b", "after")
+}
+
+func TestAFullQueueSaysSo(t *testing.T) {
+	s := pause(t, Options{GroupCommit: true})
+	var last *request
+	for range queueLength {
+		last = s.lineUp(t, t.Context(), 0, func(*writer) error { return nil })
+	}
+	err := s.Move(t.Context(), eventstore.Move{ID: "a", Position: 1})
+	if !errors.Is(err, eventstore.ErrBusy) {
+		t.Errorf("Move() = %v, want %v", err, eventstore.ErrBusy)
+	}
+	s.letGo()
+	if err := <-last.done; err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Move(t.Context(), eventstore.Move{ID: "a", Position: 1}); err != nil {
+		t.Errorf("Move() = %v after the queue is empty", err)
+	}
+}
+
+// Close stores what waits.
+func TestCloseStoresWhatWasAccepted(t *testing.T) {
+	s := pause(t, Options{GroupCommit: true})
+	a := s.lineUp(t, t.Context(), 1, adding("a"))
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	s.letGo()
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	if err := <-a.done; err != nil {
+		t.Errorf("accepted before Close: %v", err)
+	}
+	checkTypes(t, openStore(t, s.writer.path, Options{Synchronous: Full, Readers: 1}), "a")
+}

@@ -1,0 +1,302 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
+)
+
+// A pragma that is executed on a pool holds on one of its connections, for as
+// long as that lives. Ours are asked of each, all open at the same time, and of
+// one that was opened in the place of one that broke.
+func TestPragmasHoldOnEachConnection(t *testing.T) {
+	const readers = 3
+	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Full, GroupCommit: true, Readers: readers})
+	want := map[string]string{
+		"busy_timeout": "5000", "query_only": "1", "cache_size": "-4000", "mmap_size": "0", "temp_store": "2", "journal_mode": "wal",
+	}
+	for round := range 2 {
+		var conns []*sql.Conn
+		for range readers {
+			conn, err := s.pool.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			conns = append(conns, conn)
+		}
+		for i, conn := range conns {
+			got := map[string]string{}
+			for name := range want {
+				var value string
+				if err := conn.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&value); err != nil {
+					t.Fatal(err)
+				}
+				got[name] = value
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("round %d, connection %d (-want +got):\n%s", round, i, diff)
+			}
+			// The pool drops a connection that says that it is broken.
+			if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {
+				t.Fatal(err)
+			}
+			if err := conn.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestPragmasOfTheWriter(t *testing.T) {
+	for mode, number := range map[Synchronous]string{Full: "2", Normal: "1"} {
+		s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: mode, Readers: 1})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w, err := newWriter(s.writer.path, s.writer.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{
+			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": number, "wal_autocheckpoint": "4000",
+			"journal_size_limit": "67108864", "cache_size": "-16000", "mmap_size": "0", "temp_store": "2",
+		}
+		got := map[string]string{}
+		for name := range want {
+			stmt, err := w.conn.Prepare("PRAGMA " + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stmt.Row(func(r prepared.Row) { got[name] = string(r.Bytes(0)) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", mode, diff)
+		}
+		if err := w.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Readers make progress while the writer is in the middle of a transaction, and
+// see nothing of it.
+func TestReadersDoNotWaitForTheWriter(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Full, GroupCommit: true, Readers: 2})
+	appendAll(t, s, "before")
+	inside, finish := make(chan struct{}), make(chan struct{})
+	stored := make(chan error, 1)
+	go func() {
+		_, err := submit(context.Background(), s, 1, func(w *writer) (any, error) {
+			err := adding("during")(w)
+			close(inside)
+			<-finish
+			return nil, err
+		})
+		stored <- err
+	}()
+	<-inside
+	checkTypes(t, s, "before")
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got, err := s.Subscription(t.Context(), "a"); got != 0 || err != nil {
+		t.Errorf("subscription = %d, %v", got, err)
+	}
+	select {
+	case err := <-stored:
+		t.Errorf("the writer ended (%v) before the readers", err)
+	default:
+	}
+	close(finish)
+	if err := <-stored; err != nil {
+		t.Fatal(err)
+	}
+	checkTypes(t, s, "before", "during")
+}
+
+// Nor does the writer wait for a reader that is in the middle of its rows.
+func TestTheWriterDoesNotWaitForReaders(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Full, GroupCommit: true, Readers: 1})
+	appendAll(t, s, "a", "b", "c")
+	seen := 0
+	for _, err := range s.Events(t.Context(), 1, 100) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		appendAll(t, s, "later")
+	}
+	if seen != 3 {
+		t.Errorf("the reader saw %d events, want the 3 that there were", seen)
+	}
+	checkTypes(t, s, "a", "b", "c", "later", "later", "later")
+}
+
+func TestALogIsOfOneProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.db")
+	s := openStore(t, path, Options{Synchronous: Full, Readers: 1})
+	if _, err := Open(path, Options{Synchronous: Full, Readers: 1}); err == nil || !strings.Contains(err.Error(), "another process has this log open") {
+		t.Errorf("second Open() = %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openStore(t, path, Options{Synchronous: Full, Readers: 1})
+}
+
+// Close leaves one file, with all in it.
+func TestCloseEmptiesTheWAL(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.db")
+	s := openStore(t, path, Options{Synchronous: Full, Readers: 1})
+	appendAll(t, s, "a")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if _, err := os.Stat(path + suffix); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is there after Close (%v)", suffix, err)
+		}
+	}
+}
+
+// A key is remembered within its window, and forgotten after it, so that the
+// table stays bounded.
+func TestKeysAreForgotten(t *testing.T) {
+	const window = 10
+	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Normal, GroupCommit: true, Readers: 1, KeyWindow: window})
+	try := func(key string) bool {
+		t.Helper()
+		a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a"}}, eventstore.Terms{Key: key}, storetest.Noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		receipt, err := s.Append(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return receipt.Replayed
+	}
+	for i := range 100 {
+		key := fmt.Sprint(i)
+		if try(key) {
+			t.Fatalf("key %d is known before it was used", i)
+		}
+		if oldest := max(0, i-window); !try(fmt.Sprint(oldest)) {
+			t.Fatalf("after key %d, key %d is forgotten", i, oldest)
+		}
+	}
+	var kept int
+	if err := s.pool.QueryRowContext(t.Context(), "SELECT count(*) FROM requests").Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if kept != window+1 {
+		t.Errorf("%d keys are kept, want %d", kept, window+1)
+	}
+	if try("0") {
+		t.Error("a key outlived its window")
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	newer := filepath.Join(dir, "newer.db")
+	db, err := sql.Open("sqlite", newer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("PRAGMA user_version = 9"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	foreign := filepath.Join(dir, "foreign.db")
+	if err := os.WriteFile(foreign, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good := Options{Synchronous: Full, Readers: 1}
+	tests := map[string]struct {
+		path    string
+		options Options
+		want    string
+	}{
+		"a folder that is not there": {filepath.Join(dir, "none", "a.db"), good, "lock the log: "},
+		"a file of a later program":  {newer, good, "file has version 9 of the schema, and this program knows version 1"},
+		"a file of another kind":     {foreign, good, "file is not a database"},
+		"no mode":                    {filepath.Join(dir, "a.db"), Options{Readers: 1}, `synchronous: unknown mode "": use full or normal`},
+		"no readers":                 {filepath.Join(dir, "a.db"), Options{Synchronous: Full}, "readers is 0: use 1 to 64 connections"},
+		"a window of less than none": {filepath.Join(dir, "a.db"), Options{Synchronous: Full, Readers: 1, KeyWindow: -1}, "key window is -1: use 1 event or more"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(tc.path, tc.options)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("Open() = %v, want %q", err, tc.want)
+			}
+			// Nothing is left open: the next try says the same.
+			if _, again := Open(tc.path, tc.options); again == nil || again.Error() != err.Error() {
+				t.Errorf("Open() again = %v, want %v", again, err)
+			}
+		})
+	}
+}
+
+func TestDatabases(t *testing.T) {
+	dir := t.TempDir()
+	d, err := NewDatabases(dir, Options{Synchronous: Full, Readers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Open(); len(got) != 0 {
+		t.Errorf("%d logs are open before one was asked for", len(got))
+	}
+	a, err := d.Store("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := d.Store("a"); err != nil || again != a {
+		t.Errorf("the same log again = %v, %v, want the same store", again, err)
+	}
+	// What stands in the way of a log is told, and tried again when it is gone.
+	if err := os.Mkdir(filepath.Join(dir, "b.db"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Store("b"); err == nil || !strings.HasPrefix(err.Error(), "log b: ") {
+		t.Errorf("a folder in the place of a log: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "b.db")); err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Store("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, b, "of b")
+	checkTypes(t, a)
+	if got := len(d.Open()); got != 2 || d.Waiting() != 0 {
+		t.Errorf("%d logs are open, %d requests wait, want 2 and 0", got, d.Waiting())
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Store("a"); !errors.Is(err, eventstore.ErrClosed) {
+		t.Errorf("after Close: %v, want %v", err, eventstore.ErrClosed)
+	}
+	if _, err := NewDatabases(dir, Options{}); err == nil {
+		t.Error("accepted options without a mode")
+	}
+}
