@@ -11,7 +11,6 @@ import (
 // What the chart asks of every pod besides the Pod Security Standard, which the
 // API server checks.
 func carefulPods(t *testing.T, r release) {
-	t.Helper()
 	for key, pod := range r.pods(t) {
 		if got := pod.Spec.AutomountServiceAccountToken; got == nil || *got {
 			t.Errorf("%s has a token, which no target needs", key)
@@ -55,7 +54,6 @@ func resources(c corev1.Container) string {
 // A folder in a volume that cannot be written has no place for another volume,
 // and a volume that is mounted must be there.
 func placedMounts(t *testing.T, r release) {
-	t.Helper()
 	for key, pod := range r.pods(t) {
 		volumes := map[string]bool{}
 		for _, v := range pod.Spec.Volumes {

@@ -33,7 +33,6 @@ func selected(pods map[string]corev1.PodTemplateSpec, selector map[string]string
 // Each Service leads to one workload and to a port that its pods have, and each
 // workload selects its own pods only.
 func selectors(t *testing.T, r release) {
-	t.Helper()
 	pods := r.pods(t)
 	for key, o := range r {
 		switch o.GetKind() {
@@ -65,7 +64,6 @@ func hasPort(pod corev1.PodTemplateSpec, name string) bool {
 // Every address that a container is given is a Service's, or that of a pod of a
 // StatefulSet, at a port of it.
 func addresses(t *testing.T, r release) {
-	t.Helper()
 	for key := range r.pods(t) {
 		for name, value := range r.env(t, key) {
 			if name != "POSTGRES_SHARDS" && name != "REDIS_ADDR" && name != "KAFKA_BROKERS" {
@@ -105,7 +103,6 @@ func (r release) unreachable(t *testing.T, address string) string {
 
 // Passwords are in Secrets, and what is read from a Secret is in it.
 func keptSecrets(t *testing.T, r release) {
-	t.Helper()
 	for key, pod := range r.pods(t) {
 		secret := regexp.MustCompile(`PASSWORD$|KEY$|TOKEN$`)
 		for _, e := range pod.Spec.Containers[0].Env {
@@ -161,7 +158,6 @@ func (r release) leaks(t *testing.T) {
 // Who has several pods keeps all but one of them, and who has one is not kept
 // from being moved.
 func budgets(t *testing.T, r release) {
-	t.Helper()
 	for key, o := range r {
 		replicas, found, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "replicas")
 		if !found {

@@ -36,7 +36,6 @@ func TestVariants(t *testing.T) {
 // workload the API server judges the pod only when a controller creates it: so
 // does this test.
 func accepted(t *testing.T, r release) {
-	t.Helper()
 	c := client.WithFieldValidation(apiserver.Client(t), metav1.FieldValidationStrict)
 	namespace := restricted(t)
 	for key, o := range r {
