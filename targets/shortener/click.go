@@ -96,12 +96,16 @@ func isUUID(s string) bool {
 }
 
 // Synchronous counts a click in the store before the redirect is answered.
-type Synchronous struct{ Store ClickStore }
+type Synchronous struct {
+	Store ClickStore
+	Count Count
+}
 
 var _ Clicks = Synchronous{}
 
 // Clicked stores the click.
 func (s Synchronous) Clicked(ctx context.Context, c Click) error {
-	_, err := s.Store.AddClicks(ctx, []Click{c})
+	n, err := s.Store.AddClicks(ctx, []Click{c})
+	s.Count(ClickStored, n)
 	return err
 }

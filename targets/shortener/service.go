@@ -171,4 +171,3 @@ func (s *Service) Ping(ctx context.Context) error { return s.Store.Ping(ctx) }
 func (s *Service) Totals(ctx context.Context) (links, clicks int64, err error) {
 	return s.Store.Totals(ctx)
 }
-

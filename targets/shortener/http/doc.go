@@ -5,12 +5,13 @@
 // It imports the domain, what the targets share and net/http; a throttle, a
 // counter and the page of metrics are handed in.
 //
-//	handler.go   which request is for whom; each is counted once, before its
+//	router.go    which request is for whom; each is counted once, before its
 //	             reply is sent, so that who reads the reply finds it counted
 //	redirect.go  the way that nearly every request goes, kept short
+//	handler.go   the pages of a process that serves links
 //	links.go     the canonical API
 //	seeds.go     the originals' shapes of it
-//	pages.go     the pages of the service
+//	pages.go     the pages that every process of the service has
 //
 // # Readiness
 //

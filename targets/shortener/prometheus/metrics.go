@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -89,4 +90,28 @@ func (m *Metrics) Observe(route shortener.Route, status int, took time.Duration)
 // Handler shows what the registry gathers.
 func Handler(registry prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+}
+
+// lagTimeout bounds what a scrape waits for a queue to say how long it is.
+const lagTimeout = 2 * time.Second
+
+// RegisterLag shows how many clicks are queued and not stored yet, asked at
+// each scrape; -1 says that the queue did not answer.
+func RegisterLag(registry prometheus.Registerer, lag func(context.Context) (int64, error)) error {
+	gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "shortener_clicks_lag",
+		Help: "Clicks that are queued and not stored yet; -1 when the queue does not answer.",
+	}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), lagTimeout)
+		defer cancel()
+		n, err := lag(ctx)
+		if err != nil {
+			return -1
+		}
+		return float64(n)
+	})
+	if err := registry.Register(gauge); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
+	return nil
 }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// version is set by the linker (-X main.version=...).
+var version = "dev"
+
+const usage = `shortener shortens URLs.
+
+  shortener serve    answer POST /urls and GET /{code}
+  shortener clicks   move clicks from a queue to the database
+  shortener seed     fill the database with links that a load test can name
+
+Each has --help. Try it, with a Postgres that has a user and a database of that
+name:
+
+  export POSTGRES_PASSWORD=...
+  shortener serve &
+  curl -d '{"url":"https://example.com/a/long/one"}' http://localhost:8080/urls
+`
+
+// world is what a command gets of the world around it.
+type world struct {
+	args   []string
+	getenv func(string) string
+	now    func() time.Time
+	out    io.Writer
+}
+
+// commands are run until they are done, or ctx ends.
+var commands = map[string]func(context.Context, world) error{"serve": serve, "clicks": clicks, "seed": seed}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, world{args: os.Args[1:], getenv: os.Getenv, now: time.Now, out: os.Stderr})
+	os.Exit(exitCode(err, os.Stderr))
+}
+
+// exitCode reports an error, and says how the process ends.
+func exitCode(err error, out io.Writer) int {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	fmt.Fprintf(out, "shortener: %v\n(see shortener --help)\n", err)
+	return 1
+}
+
+func run(ctx context.Context, w world) error {
+	if len(w.args) == 0 {
+		return errors.New("no command: use serve, clicks or seed")
+	}
+	name := w.args[0]
+	switch name {
+	case "help", "-h", "-help", "--help":
+		fmt.Fprint(w.out, usage)
+		return flag.ErrHelp
+	}
+	command, ok := commands[name]
+	if !ok {
+		return fmt.Errorf("unknown command %q: use serve, clicks or seed", name)
+	}
+	w.args = w.args[1:]
+	return command(ctx, w)
+}

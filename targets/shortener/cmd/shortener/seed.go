@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/settings"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/postgres"
+)
+
+const seedUsage = `shortener seed fills the database with links that a load test can name.
+
+The code of link i, from 0 on, is i in base62 (digits 0-9, A-Z, a-z), padded
+with 0 in front, and its URL is https://example.com/seed/<i>: of 6 characters,
+000000, 000001, ... 00000z, 000010, ... Seed s counts from (s-1)*900000 on.
+Codes that are taken stay as they are, so that a second run adds nothing.
+
+` + secrets
+
+// patience is how long seeding waits for databases that are not there.
+const patience = time.Minute
+
+type seedConfig struct {
+	shards   []string
+	postgres postgres.Options
+	seeding  shortener.Seeding
+}
+
+func parseSeed(w world) (seedConfig, error) {
+	var c seedConfig
+	set := settings.New("shortener seed", seedUsage, w.getenv)
+	addShards(set, &c.shards, &c.postgres)
+	addLinks(set, &c.seeding.CodeLength, &c.seeding.TTL)
+	set.Int(&c.seeding.Rows, "rows", "ROWS", "5000", "`number` of links, 1 to 900000")
+	set.Int(&c.seeding.Seed, "seed", "SEED", "1", "`number` that names another set of links")
+	if err := set.Parse(w.args, w.out); err != nil {
+		return seedConfig{}, err
+	}
+	c.postgres.Password, c.postgres.Now = w.getenv("POSTGRES_PASSWORD"), w.now
+	c.seeding.Now = w.now().UTC().Truncate(time.Microsecond)
+	return c, c.seeding.Validate()
+}
+
+// seed fills the shards.
+func seed(ctx context.Context, w world) (err error) {
+	c, err := parseSeed(w)
+	if err != nil {
+		return err
+	}
+	s, err := openShards(c.shards, c.postgres, slog.New(slog.NewJSONHandler(w.out, nil)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := s.prepare(bounded); err != nil {
+		return fmt.Errorf("databases not there within %v: %w", patience, err)
+	}
+	var loaders []shortener.Loader
+	for _, store := range s.stores {
+		loaders = append(loaders, store)
+	}
+	start := w.now()
+	err = c.seeding.Load(ctx, loaders, func(done, added int) {
+		fmt.Fprintf(w.out, "seeded %d of %d links, %d of them new, in %.1fs\n",
+			done, c.seeding.Rows, added, w.now().Sub(start).Seconds())
+	})
+	if err != nil {
+		return err
+	}
+	for i, store := range s.stores {
+		if err := store.Analyze(ctx); err != nil {
+			return fmt.Errorf("%s: %w", shortener.ShardName(i), err)
+		}
+	}
+	return nil
+}
