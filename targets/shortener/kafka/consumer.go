@@ -33,7 +33,7 @@ type ConsumerConfig struct {
 func (c ConsumerConfig) validate() error {
 	errs := []error{c.Config.validate()}
 	if c.Group == "" {
-		errs = append(errs, errors.New("Kafka consumer group is empty: give its name"))
+		errs = append(errs, errors.New("consumer group is empty: give its name"))
 	}
 	if c.Count == nil {
 		errs = append(errs, errors.New("consumer of clicks has nobody to tell: set Count"))
@@ -64,7 +64,7 @@ func NewConsumer(store shortener.ClickStore, config ConsumerConfig) (*Consumer, 
 		kgo.BlockRebalanceOnPoll(),
 	)...)
 	if err != nil {
-		return nil, fmt.Errorf("configure Kafka consumer: %w", err)
+		return nil, fmt.Errorf("configure consumer of Kafka at %v: %w", config.Brokers, err)
 	}
 	return &Consumer{config: config, client: client, store: store}, nil
 }

@@ -90,7 +90,7 @@ func NewProducer(config ProducerConfig) (*Producer, error) {
 		kgo.WithHooks(connections{p}),
 	)...)
 	if err != nil {
-		return nil, fmt.Errorf("configure Kafka producer: %w", err)
+		return nil, fmt.Errorf("configure producer of Kafka at %v: %w", config.Brokers, err)
 	}
 	p.client = client
 	ctx, stop := context.WithCancel(context.Background())

@@ -35,13 +35,13 @@ type Config struct {
 func (c Config) validate() error {
 	var errs []error
 	if len(c.Brokers) == 0 {
-		errs = append(errs, errors.New("no Kafka brokers: give host:port of one or more"))
+		errs = append(errs, errors.New("no brokers of Kafka: give host:port of one or more"))
 	}
 	if c.Topic == "" {
-		errs = append(errs, errors.New("Kafka topic is empty: give its name"))
+		errs = append(errs, errors.New("topic of Kafka is empty: give its name"))
 	}
 	if c.Log == nil {
-		errs = append(errs, errors.New("Kafka client has no log: set Log"))
+		errs = append(errs, errors.New("client of Kafka has no log: set Log"))
 	}
 	return errors.Join(errs...)
 }

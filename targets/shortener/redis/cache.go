@@ -67,6 +67,8 @@ type Cache struct {
 	breaker *gobreaker.CircuitBreaker[[]any]
 	lookups lookups
 	flights singleflight.Group
+	// mget is the client's, unless a test is in its place.
+	mget func(ctx context.Context, keys ...string) *redis.SliceCmd
 }
 
 var _ shortener.Cache = (*Cache)(nil)
@@ -82,7 +84,7 @@ func NewCache(client *Client, finder shortener.Finder, config CacheConfig) (*Cac
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	c := &Cache{config: config, redis: client.redis, finder: finder}
+	c := &Cache{config: config, redis: client.redis, finder: finder, mget: client.redis.MGet}
 	c.breaker = gobreaker.NewCircuitBreaker[[]any](gobreaker.Settings{
 		MaxRequests: successesToClose,
 		Timeout:     config.Pause,
@@ -175,7 +177,7 @@ func (c *Cache) fetch(keys []string) (values []any, err error) {
 	return c.breaker.Execute(func() ([]any, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), cacheTimeout)
 		defer cancel()
-		return c.redis.MGet(ctx, keys...).Result()
+		return c.mget(ctx, keys...).Result()
 	})
 }
 

@@ -1,0 +1,283 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC)
+
+// links is a finder that is asked, and counts how often.
+type links struct {
+	mu    sync.Mutex
+	all   map[string]shortener.Link
+	err   error
+	asked map[string]int
+	// held, if not nil, holds each answer that was found until it is closed.
+	held chan struct{}
+}
+
+func newLinks(all ...shortener.Link) *links {
+	l := &links{all: map[string]shortener.Link{}, asked: map[string]int{}}
+	for _, link := range all {
+		l.all[link.Code] = link
+	}
+	return l
+}
+
+func (l *links) Find(ctx context.Context, code string) (shortener.Link, error) {
+	l.mu.Lock()
+	l.asked[code]++
+	link, ok := l.all[code]
+	err, held := l.err, l.held
+	l.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return shortener.Link{}, ctx.Err()
+		}
+	}
+	switch {
+	case err != nil:
+		return shortener.Link{}, err
+	case !ok:
+		return shortener.Link{}, shortener.ErrNotFound
+	}
+	return link, nil
+}
+
+// change runs f while nobody is asking.
+func (l *links) change(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f()
+}
+
+// asks is how often it was asked, of any code.
+func (l *links) asks() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, asked := range l.asked {
+		n += asked
+	}
+	return n
+}
+
+// tally counts events.
+type tally struct {
+	mu sync.Mutex
+	n  map[shortener.Event]int
+}
+
+func (y *tally) count(e shortener.Event, n int) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.n == nil {
+		y.n = map[shortener.Event]int{}
+	}
+	y.n[e] += n
+}
+
+func (y *tally) all() map[shortener.Event]int {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return maps.Clone(y.n)
+}
+
+func newCache(t testing.TB, client *Client, finder shortener.Finder, change func(*CacheConfig)) *Cache {
+	t.Helper()
+	config := CacheConfig{
+		TTL: 24 * time.Hour, NegativeTTL: 5 * time.Minute, Now: func() time.Time { return start },
+		Count: func(shortener.Event, int) {}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	if change != nil {
+		change(&config)
+	}
+	cache, err := NewCache(client, finder, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cache
+}
+
+func link(code string, lives time.Duration) shortener.Link {
+	return shortener.Link{Code: code, URL: "https://example.com/" + code, CreatedAt: start, ExpiresAt: start.Add(lives)}
+}
+
+// want fails the test unless the code leads to the link, or with none given to
+// nothing.
+func want(t *testing.T, f shortener.Finder, code string, link ...shortener.Link) {
+	t.Helper()
+	got, err := f.Find(t.Context(), code)
+	if len(link) == 0 {
+		if !errors.Is(err, shortener.ErrNotFound) {
+			t.Errorf("find %s: %+v, %v; want ErrNotFound", code, got, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Errorf("find %s: %v", code, err)
+		return
+	}
+	if diff := cmp.Diff(link[0], got); diff != "" {
+		t.Errorf("find %s (-want +got):\n%s", code, diff)
+	}
+}
+
+func TestFind(t *testing.T) {
+	client := open(t, redistest.Start(t))
+	known := link("known", time.Hour)
+	finder := newLinks(known)
+	var y tally
+	cache := newCache(t, client, finder, func(c *CacheConfig) { c.Count = y.count })
+	for range 3 {
+		want(t, cache, "known", known)
+		want(t, cache, "unknown")
+	}
+	// A second replica finds what the first one remembered.
+	want(t, newCache(t, client, finder, nil), "known", known)
+	if diff := cmp.Diff(map[string]int{"known": 1, "unknown": 1}, finder.asked); diff != "" {
+		t.Errorf("questions (-want +got):\n%s", diff)
+	}
+	events := map[shortener.Event]int{
+		shortener.CacheMiss: 2, shortener.CacheHit: 2, shortener.CacheNegativeHit: 2,
+	}
+	if diff := cmp.Diff(events, y.all()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestLifetimes(t *testing.T) {
+	tests := map[string]struct {
+		change func(*CacheConfig)
+		code   string
+		// Redis counts down from most; 0 is no entry.
+		most time.Duration
+	}{
+		"a link that lives long":        {code: "long", most: 24 * time.Hour},
+		"a link that expires before":    {code: "short", most: time.Minute},
+		"a link that expires now":       {code: "now"},
+		"a code without link":           {code: "none", most: 5 * time.Minute},
+		"a code without link, not kept": {code: "none", change: func(c *CacheConfig) { c.NegativeTTL = 0 }},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			client := open(t, redistest.Start(t))
+			finder := newLinks(link("long", 48*time.Hour), link("short", time.Minute), link("now", time.Microsecond))
+			_, _ = newCache(t, client, finder, tt.change).Find(t.Context(), tt.code)
+			got, err := client.redis.PTTL(t.Context(), "url:"+tt.code).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.most == 0 && got >= 0 || tt.most > 0 && (got > tt.most || got < tt.most/2) {
+				t.Errorf("entry lives for %v, want a little less than %v", got, tt.most)
+			}
+		})
+	}
+}
+
+// Redis's clock and ours may differ, so that an entry may outlive its link.
+func TestExpiredEntryIsAMiss(t *testing.T) {
+	now := start
+	first, second := link("abc", time.Hour), link("abc", 48*time.Hour)
+	second.URL += "/second"
+	finder := newLinks(first)
+	cache := newCache(t, open(t, redistest.Start(t)), finder, func(c *CacheConfig) { c.Now = func() time.Time { return now } })
+	want(t, cache, "abc", first)
+	now = start.Add(time.Hour)
+	finder.change(func() { finder.all["abc"] = second })
+	want(t, cache, "abc", second)
+	want(t, cache, "abc", second)
+	if got := finder.asks(); got != 2 {
+		t.Errorf("store was asked %d times, want 2", got)
+	}
+}
+
+func TestUnreadableEntryIsReplaced(t *testing.T) {
+	client := open(t, redistest.Start(t))
+	if err := client.redis.Set(t.Context(), "url:abc", "{}", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	finder := newLinks(link("abc", time.Hour))
+	cache := newCache(t, client, finder, nil)
+	want(t, cache, "abc", finder.all["abc"])
+	want(t, cache, "abc", finder.all["abc"])
+	if got := finder.asks(); got != 1 {
+		t.Errorf("store was asked %d times, want 1", got)
+	}
+}
+
+func TestPutReplacesNegativeEntry(t *testing.T) {
+	created := link("abc", time.Hour)
+	cache := newCache(t, open(t, redistest.Start(t)), newLinks(), nil)
+	want(t, cache, "abc")
+	if err := cache.Put(t.Context(), created); err != nil {
+		t.Fatal(err)
+	}
+	want(t, cache, "abc", created)
+}
+
+// The store says that there is no link, a link is created and put, and only
+// then does the first answer arrive.
+func TestLateNegativeAnswerHidesNothing(t *testing.T) {
+	client := open(t, redistest.Start(t))
+	created := link("abc", time.Hour)
+	finder := newLinks()
+	finder.held = make(chan struct{})
+	cache := newCache(t, client, finder, nil)
+	late := make(chan error)
+	go func() {
+		_, err := cache.Find(t.Context(), "abc")
+		late <- err
+	}()
+	await(t, "the store is asked", func() bool { return finder.asks() == 1 })
+	if err := cache.Put(t.Context(), created); err != nil {
+		t.Fatal(err)
+	}
+	close(finder.held)
+	if err := <-late; !errors.Is(err, shortener.ErrNotFound) {
+		t.Errorf("the late answer is %v, want ErrNotFound", err)
+	}
+	want(t, cache, "abc", created)
+	want(t, newCache(t, client, finder, nil), "abc", created)
+}
+
+func TestStoreFails(t *testing.T) {
+	broken := errors.New("broken")
+	finder := newLinks(link("abc", time.Hour))
+	finder.err = broken
+	cache := newCache(t, open(t, redistest.Start(t)), finder, nil)
+	if _, err := cache.Find(t.Context(), "abc"); !errors.Is(err, broken) {
+		t.Errorf("error is %v, want that of the store", err)
+	}
+	finder.change(func() { finder.err = nil })
+	want(t, cache, "abc", finder.all["abc"]) // a failure is not remembered
+}
+
+// await asks again and again until the answer is yes.
+func await(t *testing.T, what string, ask func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for !ask() {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			t.Fatalf("%s: not within a minute", what)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+// nowhere is a client of a Redis that does not exist.
+func nowhere(t testing.TB) *Client { return open(t, t.TempDir()+"/nobody") }
+
+func TestRedisAway(t *testing.T) {
+	outages := map[string]struct {
+		begin, end func(*redistest.Server, testing.TB)
+	}{
+		"crashed": {begin: (*redistest.Server).Crash, end: (*redistest.Server).Start},
+		"hanging": {begin: (*redistest.Server).Hang, end: (*redistest.Server).Resume},
+	}
+	for name, outage := range outages {
+		t.Run(name, func(t *testing.T) {
+			server := redistest.New(t)
+			known := link("known", time.Hour)
+			finder := newLinks(known)
+			var y tally
+			cache := newCache(t, open(t, server.Addr()), finder, func(c *CacheConfig) {
+				c.Count, c.Pause = y.count, time.Millisecond
+			})
+			want(t, cache, "known", known)
+			outage.begin(server, t)
+			// More than the breaker allows to fail, so that it is passed open
+			// and half open too.
+			for range 2 * failuresToOpen {
+				want(t, cache, "known", known)
+				want(t, cache, "unknown")
+			}
+			if err := cache.Put(t.Context(), link("new", time.Hour)); err == nil {
+				t.Error("a link was put into a cache that is away")
+			}
+			if got := y.all()[shortener.CacheFailure]; got != 4*failuresToOpen {
+				t.Errorf("%d failures were counted, want %d", got, 4*failuresToOpen)
+			}
+			outage.end(server, t)
+			await(t, "links are found in Redis again", func() bool {
+				want(t, cache, "known", known)
+				return y.all()[shortener.CacheHit] > 0
+			})
+		})
+	}
+}
+
+// The breaker opens after five failures in a row, leaves Redis alone for 30 s,
+// and closes after two successes. All of it in a bubble, whose time is its own.
+func TestBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := nowhere(t)
+		known := link("known", time.Hour)
+		cache := newCache(t, client, newLinks(known), nil)
+		commands, broken := 0, true
+		cache.mget = func(_ context.Context, keys ...string) *redis.SliceCmd {
+			commands++
+			if broken {
+				return redis.NewSliceResult(nil, errors.New("broken"))
+			}
+			return redis.NewSliceResult([]any{string(encodeEntry(known))}, nil)
+		}
+		steps := []struct {
+			name  string
+			wait  time.Duration
+			heals bool
+			finds int
+			asked int
+		}{
+			{name: "five failures", finds: 5, asked: 5},
+			{name: "open", finds: 20, asked: 5},
+			{name: "nearly half open", wait: 30 * time.Second, finds: 20, asked: 5},
+			{name: "half open, and fails", wait: time.Second, finds: 20, asked: 6},
+			{name: "open again", wait: 29 * time.Second, heals: true, finds: 20, asked: 6},
+			{name: "half open, and closes", wait: 2 * time.Second, finds: 2, asked: 8},
+			{name: "closed", finds: 20, asked: 28},
+		}
+		for _, step := range steps {
+			<-time.After(step.wait)
+			broken = broken && !step.heals
+			for range step.finds {
+				want(t, cache, "known", known)
+			}
+			if commands != step.asked {
+				t.Errorf("%s: Redis was asked %d times so far, want %d", step.name, commands, step.asked)
+			}
+		}
+	})
+}
+
+// A miss of many is one question; whoever asked first may leave, and the others
+// are answered.
+func TestSingleFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		known := link("known", time.Hour)
+		finder := newLinks(known)
+		finder.held = make(chan struct{})
+		cache := newCache(t, nowhere(t), finder, nil)
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		go func() {
+			_, err := cache.Find(ctx, "known")
+			left <- err
+		}()
+		synctest.Wait()
+		var others sync.WaitGroup
+		for range 20 {
+			others.Go(func() { want(t, cache, "known", known) })
+		}
+		synctest.Wait()
+		leave()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("the one that left was told %v, want the end of its context", err)
+		}
+		close(finder.held)
+		others.Wait()
+		if diff := cmp.Diff(map[string]int{"known": 1}, finder.asked); diff != "" {
+			t.Errorf("questions (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Without Redis, an answer in vain that is on its way is not for those who ask
+// after the link was created.
+func TestPutEndsFlights(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		finder := newLinks()
+		finder.held = make(chan struct{})
+		cache := newCache(t, nowhere(t), finder, nil)
+		go want(t, cache, "abc")
+		synctest.Wait()
+		created := link("abc", time.Hour)
+		finder.change(func() { finder.all["abc"] = created })
+		if err := cache.Put(t.Context(), created); err == nil {
+			t.Error("put into no Redis")
+		}
+		go want(t, cache, "abc", created)
+		synctest.Wait()
+		close(finder.held)
+		synctest.Wait()
+		if got := finder.asks(); got != 2 {
+			t.Errorf("store was asked %d times, want 2", got)
+		}
+	})
+}

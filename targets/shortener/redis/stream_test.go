@@ -1,0 +1,145 @@
+package redis
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+const someID = "019b7c2f-5a3d-7000-8000-0123456789ab"
+
+func TestClickForm(t *testing.T) {
+	click := shortener.Click{ID: someID, Code: "abc", At: start}
+	got := encodeClick(click)
+	want := &redis.XAddArgs{Stream: "clicks", Values: []string{"id", someID, "code", "abc", "at", "1767323045678901"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entry (-want +got):\n%s", diff)
+	}
+}
+
+func TestDecodeClick(t *testing.T) {
+	valid := map[string]any{"id": someID, "code": "abc", "at": "1767323045678901"}
+	with := func(field string, value any) map[string]any {
+		values := map[string]any{}
+		for k, v := range valid {
+			values[k] = v
+		}
+		if values[field] = value; value == nil {
+			delete(values, field)
+		}
+		return values
+	}
+	tests := map[string]struct {
+		values map[string]any
+		want   string
+	}{
+		"valid":              {values: valid},
+		"more than is known": {values: with("country", "NL")},
+		"no id":              {values: with("id", nil), want: "entry 1-0 has no field id"},
+		"no code":            {values: with("code", nil), want: "entry 1-0 has no field code"},
+		"no time":            {values: with("at", nil), want: "entry 1-0 has no field at"},
+		"not a time":         {values: with("at", "yesterday"), want: "field at of entry 1-0"},
+		"not an id":          {values: with("id", "1"), want: `entry 1-0: id "1" of a click`},
+		"not a code":         {values: with("code", "a b"), want: `entry 1-0: code "a b" of a click`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := decodeClick(redis.XMessage{ID: "1-0", Values: tt.values})
+			if tt.want != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("error is %v, want one that says %q", err, tt.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(shortener.Click{ID: someID, Code: "abc", At: start}, got); diff != "" {
+				t.Errorf("click (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// members returns the names of the group's consumers.
+func members(t *testing.T, client *Client) []string {
+	t.Helper()
+	consumers, err := client.redis.XInfoConsumers(t.Context(), Stream, Group).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range consumers {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func TestLeave(t *testing.T) {
+	client := open(t, redistest.Start(t))
+	consumer := newConsumer(t, client, nil, ConsumerConfig{Name: "leaving", Count: func(shortener.Event, int) {}})
+	if err := consumer.join(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	click := shortener.Click{ID: someID, Code: "abc", At: start}
+	if err := client.redis.XAdd(t.Context(), encodeClick(click)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	read, err := client.redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{
+		Group: Group, Consumer: "leaving", Streams: []string{Stream, ">"},
+	}).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// What it read and did not acknowledge is for others to find under its name.
+	consumer.leave(t.Context())
+	if diff := cmp.Diff([]string{"leaving"}, members(t, client)); diff != "" {
+		t.Errorf("group with an open entry (-want +got):\n%s", diff)
+	}
+	if err := consumer.acknowledge(t.Context(), read[0].Messages); err != nil {
+		t.Fatal(err)
+	}
+	consumer.leave(t.Context())
+	if diff := cmp.Diff([]string(nil), members(t, client)); diff != "" {
+		t.Errorf("group without (-want +got):\n%s", diff)
+	}
+}
+
+// A Redis that lost its data has no group either.
+func TestGroupIsMadeAgain(t *testing.T) {
+	client := open(t, redistest.Start(t))
+	added := make(chan []shortener.Click, 2)
+	consumer := newConsumer(t, client, storeFunc(func(clicks []shortener.Click) { added <- clicks }),
+		ConsumerConfig{Name: "here", Count: func(shortener.Event, int) {}})
+	ended := make(chan error)
+	ctx, stop := withCancel(t)
+	go func() { ended <- consumer.Run(ctx) }()
+	click := shortener.Click{ID: someID, Code: "abc", At: start}
+	for range 2 {
+		if err := client.redis.XAdd(t.Context(), encodeClick(click)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case got := <-added:
+			if diff := cmp.Diff([]shortener.Click{click}, got); diff != "" {
+				t.Errorf("clicks (-want +got):\n%s", diff)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("no click was stored within a minute")
+		}
+		if err := client.redis.FlushAll(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("consumer ended with %v", err)
+	}
+}
