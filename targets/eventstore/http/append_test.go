@@ -1,0 +1,222 @@
+package http
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+)
+
+func batchOf(n int) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(`{"type":"a"},`, n), ",") + "]"
+}
+
+func TestAppend(t *testing.T) {
+	tests := map[string]struct {
+		path, body string
+		headers    []string
+		err        error
+		want       page
+		outcome    eventstore.Outcome
+	}{
+		"an event": {
+			path: "/events", body: `{"position":99,"type":"o.c","data":{"a":[1.50]},"timestamp":"2026-11-20T13:00:00+02:00","more":1}`,
+			want:    page{Status: 200, Body: `{"position":3,"type":"o.c","data":{"a":[1.50]},"timestamp":"2026-11-20T11:00:00Z"}`},
+			outcome: eventstore.Done,
+		},
+		"an event without data and time": {
+			path: "/events", body: `{"type":"a"}`,
+			want:    page{Status: 200, Body: `{"position":3,"type":"a","data":null,"timestamp":"2026-11-20T12:00:00Z"}`},
+			outcome: eventstore.Done,
+		},
+		"a type to be escaped": {
+			path: "/events", body: `{"type":"\"ü\u2028"}`,
+			want:    page{Status: 200, Body: `{"position":3,"type":"\"ü\u2028","data":null,"timestamp":"2026-11-20T12:00:00Z"}`},
+			outcome: eventstore.Done,
+		},
+		"a batch": {
+			path: "/events/batch", body: `[{"type":"a"},{"type":"b"}]`,
+			want:    page{Status: 200, Body: `{"saved":2,"first_position":3,"last_position":4}`},
+			outcome: eventstore.Done,
+		},
+		"the largest batch": {
+			path: "/events/batch", body: batchOf(1000),
+			want:    page{Status: 200, Body: `{"saved":1000,"first_position":3,"last_position":1002}`},
+			outcome: eventstore.Done,
+		},
+		"a batch too large": {
+			path: "/events/batch", body: batchOf(1001),
+			want:    page{Status: 400, Body: problem("Batch size limited to 1000 events")},
+			outcome: eventstore.Refused,
+		},
+		"an empty batch": {
+			path: "/events/batch", body: `[]`,
+			want:    page{Status: 400, Body: problem("Batch is empty: send 1 to 1000 events")},
+			outcome: eventstore.Refused,
+		},
+		"a null in a batch": {
+			path: "/events/batch", body: `[{"type":"a"},null]`,
+			want:    page{Status: 400, Body: problem("Invalid request body: event 1 is null")},
+			outcome: eventstore.Refused,
+		},
+		"a bad event in a batch": {
+			path: "/events/batch", body: `[{"type":"a"},{"data":1}]`,
+			want:    page{Status: 400, Body: problem("event 1: type is missing: name the kind of event")},
+			outcome: eventstore.Refused,
+		},
+		"no JSON": {
+			path: "/events", body: `{`,
+			want:    page{Status: 400, Body: problem("Invalid request body: unexpected end of JSON input")},
+			outcome: eventstore.Refused,
+		},
+		"a body too large": {
+			path: "/events", body: strings.Repeat(" ", maxEvent+1),
+			want:    page{Status: 413, Body: problem(fmt.Sprintf("Request body is larger than %d bytes", maxEvent))},
+			outcome: eventstore.Refused,
+		},
+		"as expected": {
+			path: "/events", body: `{"type":"a"}`, headers: []string{"Expected-Position", "2"},
+			want:    page{Status: 200, Body: `{"position":3,"type":"a","data":null,"timestamp":"2026-11-20T12:00:00Z"}`},
+			outcome: eventstore.Done,
+		},
+		"not as expected": {
+			path: "/events", body: `{"type":"a"}`, headers: []string{"Expected-Position", "0"},
+			want:    page{Status: 409, Body: `{"error":"log ends at position 2, not at 0: read on, decide again","position":2}`},
+			outcome: eventstore.Refused,
+		},
+		"an expectation that is none": {
+			path: "/events", body: `{"type":"a"}`, headers: []string{"Expected-Position", "last"},
+			want:    page{Status: 400, Body: `{"error":"Expected-Position is \"last\": use the position of the last event you know"}`},
+			outcome: eventstore.Refused,
+		},
+		"a key of another content": {
+			path: "/events", body: `{"type":"a"}`, err: fmt.Errorf("append: %w", eventstore.ErrKeyReused),
+			want:    page{Status: 422, Body: problem(eventstore.ErrKeyReused.Error())},
+			outcome: eventstore.Refused,
+		},
+		"a full queue": {
+			path: "/events", body: `{"type":"a"}`, err: eventstore.ErrBusy,
+			want:    page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrBusy.Error())},
+			outcome: eventstore.Failed,
+		},
+		"a wait that was too long": {
+			path: "/events", body: `{"type":"a"}`, err: fmt.Errorf("%w: %w", eventstore.ErrNotStored, context.DeadlineExceeded),
+			want:    page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNotStored.Error())},
+			outcome: eventstore.Failed,
+		},
+		"an outcome that is not known": {
+			path: "/events", body: `{"type":"a"}`, err: fmt.Errorf("%w: %w", eventstore.ErrOutcomeUnknown, context.DeadlineExceeded),
+			want:    page{Status: 504, Body: problem(eventstore.ErrOutcomeUnknown.Error())},
+			outcome: eventstore.Failed,
+		},
+		"a broken disk, of which nothing is told": {
+			path: "/events", body: `{"type":"a"}`, err: errDisk,
+			want:    page{Status: 500, Body: problem("internal error: see the service's log")},
+			outcome: eventstore.Failed,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, 2, nil)
+			s.store.appendErr = tc.err
+			if diff := cmp.Diff(tc.want, s.ask("POST", tc.path, tc.body, tc.headers...)); diff != "" {
+				t.Errorf("page (-want +got):\n%s", diff)
+			}
+			op := eventstore.AppendEvent
+			if tc.path != "/events" {
+				op = eventstore.AppendBatch
+			}
+			if diff := cmp.Diff([]eventstore.Observation{{Operation: op, Outcome: tc.outcome}}, s.observed); diff != "" {
+				t.Errorf("observed (-want +got):\n%s", diff)
+			}
+			if held := s.bodies.held.Load(); held != 0 {
+				t.Errorf("%d bytes are still held", held)
+			}
+		})
+	}
+}
+
+// A repetition is answered as the first try was, also where the service filled
+// in what the client left out.
+func TestRepetition(t *testing.T) {
+	now := noon
+	s := newService(t, 0, nil)
+	s.Now = func() time.Time { return now }
+	for name, path := range map[string]string{"event": "/events", "batch": "/events/batch"} {
+		body := `{"type":"a"}`
+		if name == "batch" {
+			body = "[" + body + "]"
+		}
+		first := s.ask("POST", path, body, "Idempotency-Key", name)
+		now = now.Add(time.Hour)
+		want := first
+		want.Headers = map[string]string{"Idempotency-Replayed": "true"}
+		if diff := cmp.Diff(want, s.ask("POST", path, body, "Idempotency-Key", name)); diff != "" || first.Status != 200 {
+			t.Errorf("%s again (-first +second):\n%s", name, diff)
+		}
+	}
+	if got := s.store.Position(); got != 2 {
+		t.Errorf("%d events are stored, want 2", got)
+	}
+	for i, o := range s.observed {
+		if want := map[bool]eventstore.Outcome{false: eventstore.Done, true: eventstore.Replayed}[i%2 == 1]; o.Outcome != want {
+			t.Errorf("request %d is %s, want %s", i, o.Outcome, want)
+		}
+	}
+}
+
+// The wait for the writer is bounded.
+func TestAppendHasATimeLimit(t *testing.T) {
+	s := newService(t, 0, nil)
+	for path, body := range map[string]string{"/events": `{"type":"a"}`, "/events/batch": `[{"type":"a"}]`} {
+		s.ask("POST", path, body)
+		if _, limited := s.store.ctx.Deadline(); !limited {
+			t.Errorf("%s waits for the store without a limit", path)
+		}
+	}
+}
+
+// Bodies are refused, not gathered, when they would take too much memory.
+func TestBodiesAreBounded(t *testing.T) {
+	s := newService(t, 0, nil)
+	release, err := s.bodies.reserve(bodiesInFlight - 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(errNoMemory.Error())}
+	if diff := cmp.Diff(want, s.ask("POST", "/events", `{"type":"a"}`)); diff != "" {
+		t.Errorf("page (-want +got):\n%s", diff)
+	}
+	// A body whose length is not told is taken for the largest.
+	r := httptest.NewRequest("POST", "/events/batch", strings.NewReader("[]"))
+	r.ContentLength = -1
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("a body of no told length: status %d, want 503", w.Code)
+	}
+	release()
+	if got := s.ask("POST", "/events", `{"type":"a"}`); got.Status != 200 {
+		t.Errorf("after the others are done: %+v", got)
+	}
+}
+
+// A client that leaves is not the service's failure.
+func TestAClientThatLeaves(t *testing.T) {
+	s := newService(t, 0, nil)
+	s.store.appendErr = fmt.Errorf("%w: %w", eventstore.ErrNotStored, context.Canceled)
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/events", strings.NewReader(`{"type":"a"}`)).WithContext(ctx))
+	want := []eventstore.Observation{{Operation: eventstore.AppendEvent, Outcome: eventstore.Aborted}}
+	if diff := cmp.Diff(want, s.observed); diff != "" {
+		t.Errorf("observed (-want +got):\n%s", diff)
+	}
+}

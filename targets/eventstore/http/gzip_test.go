@@ -1,0 +1,83 @@
+package http
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAcceptsGzip(t *testing.T) {
+	for value, want := range map[string]bool{
+		"": false, "gzip": true, "GZIP": true, "deflate, gzip;q=0.5": true, "*": true, "br": false,
+		"gzip;q=0": false, "gzip; q=0.0": false, "identity, *;q=0": false, "gzip;q=x": false, "xgzip": false,
+	} {
+		if got := acceptsGzip(http.Header{"Accept-Encoding": {value}}); got != want {
+			t.Errorf("acceptsGzip(%q) = %v, want %v", value, got, want)
+		}
+	}
+}
+
+// What a client unpacks is what it would have got unpacked.
+func TestGzip(t *testing.T) {
+	tests := map[string]struct {
+		events  int
+		path    string
+		on      bool
+		accept  string
+		packed  bool
+		varying string
+	}{
+		"a page":                {200, "/events?from=1", true, "gzip", true, "Accept-Encoding"},
+		"pages of many parts":   {9000, "/events?from=1", true, "gzip", true, "Accept-Encoding"},
+		"a stream":              {9000, "/events/stream?from=1&batch_size=100", true, "gzip", true, "Accept-Encoding"},
+		"a stream of little":    {1, "/events/stream?from=1", true, "gzip", true, "Accept-Encoding"},
+		"too little":            {3, "/events?from=1", true, "gzip", false, "Accept-Encoding"},
+		"nothing":               {0, "/events?from=1", true, "gzip", false, "Accept-Encoding"},
+		"not accepted":          {200, "/events?from=1", true, "br", false, "Accept-Encoding"},
+		"switched off":          {200, "/events?from=1", false, "gzip", false, ""},
+		"a refusal":             {0, "/events?from=x", true, "gzip", false, "Accept-Encoding"},
+		"a page that is no log": {0, "/position", true, "gzip", false, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, tc.events, func(c *Config) { c.Gzip = tc.on })
+			plain := httptest.NewRecorder()
+			s.ServeHTTP(plain, httptest.NewRequest("GET", tc.path, nil))
+			packed := httptest.NewRecorder()
+			r := httptest.NewRequest("GET", tc.path, nil)
+			r.Header.Set("Accept-Encoding", tc.accept)
+			s.ServeHTTP(packed, r)
+
+			if plain.Header().Get("Content-Encoding") != "" {
+				t.Error("compressed for a client that did not ask")
+			}
+			if got := packed.Header().Get("Vary"); got != tc.varying {
+				t.Errorf("Vary = %q, want %q", got, tc.varying)
+			}
+			body := io.Reader(packed.Body)
+			if got := packed.Header().Get("Content-Encoding") == "gzip"; got != tc.packed {
+				t.Errorf("compressed = %v, want %v", got, tc.packed)
+			} else if got {
+				z, err := gzip.NewReader(body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body = z
+			}
+			got, err := io.ReadAll(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(plain.Body.String(), string(got)); diff != "" {
+				t.Errorf("body (-plain +unpacked):\n%.500s", diff)
+			}
+			if plain.Code != packed.Code || plain.Header().Get("Content-Type") != packed.Header().Get("Content-Type") {
+				t.Errorf("status or type differ: %d %v, %d %v", plain.Code, plain.Header(), packed.Code, packed.Header())
+			}
+		})
+	}
+}

@@ -1,0 +1,281 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+)
+
+func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
+	if _, err := NewHandler(Config{}); err == nil {
+		t.Error("accepted a config without anything")
+	}
+}
+
+func TestPages(t *testing.T) {
+	broken := func(s *service) { s.store.pingErr = errDisk }
+	draining := func(s *service) { s.Drain() }
+	tests := map[string]struct {
+		path   string
+		change func(*service)
+		status int
+		body   string
+	}{
+		"health":                   {path: "/health", status: 200, body: `{"status":"healthy"}`},
+		"health of a broken disk":  {path: "/health", change: broken, status: 503, body: `{"status":"unhealthy","error":"a log cannot be read"}`},
+		"health while draining":    {path: "/health", change: draining, status: 200, body: `{"status":"healthy"}`},
+		"ready":                    {path: "/ready", status: 200, body: `{"status":"ready"}`},
+		"ready with a broken disk": {path: "/ready", change: broken, status: 503, body: `{"status":"not ready","error":"a log cannot be read"}`},
+		"ready while draining":     {path: "/ready", change: draining, status: 503, body: `{"status":"draining"}`},
+		"version": {
+			path: "/version", status: 200,
+			body: `{"version":"v1.2.3","instanceId":"pod-abc123","synchronous":"full","groupCommit":true,"readers":4,"tenants":0,` +
+				`"authentication":false,"idempotencyWindow":0,"gzip":false,"rateLimit":false}`,
+		},
+		"metrics": {path: "/metrics", status: 200, body: "metrics"},
+		"elsewhere": {
+			path: "/event", status: 404,
+			body: problem("no such page: use /events, /events/batch, /events/stream, /position, /subscriptions/{id}/position, /health, /ready, /version or /metrics"),
+		},
+		"tenants of a service without": {
+			path: "/tenants", status: 404,
+			body: problem("no such page: use /events, /events/batch, /events/stream, /position, /subscriptions/{id}/position, /health, /ready, /version or /metrics"),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, 0, nil)
+			if tc.change != nil {
+				tc.change(s)
+			}
+			if diff := cmp.Diff(page{Status: tc.status, Body: tc.body}, s.ask("GET", tc.path, "")); diff != "" {
+				t.Errorf("page (-want +got):\n%s", diff)
+			}
+			if len(s.observed) != 0 {
+				t.Errorf("observed %v: only the API is counted", s.observed)
+			}
+		})
+	}
+}
+
+func TestMethods(t *testing.T) {
+	s := newService(t, 0, nil)
+	for path, allow := range map[string]string{
+		"/events": "GET, POST", "/events/batch": "POST", "/events/stream": "GET", "/position": "GET",
+		"/subscriptions/a/position": "GET, POST, PUT", "/health": "GET", "/metrics": "GET",
+	} {
+		want := page{Status: 405, Headers: map[string]string{"Allow": allow}, Body: problem("Method not allowed")}
+		if diff := cmp.Diff(want, s.ask("DELETE", path, "")); diff != "" {
+			t.Errorf("DELETE %s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// A log that hangs must not make the probe hang.
+func TestHealthHasATimeLimit(t *testing.T) {
+	hangs := &hanging{}
+	s := newService(t, 0, func(c *Config) { c.Open = func() []eventstore.Store { return []eventstore.Store{hangs} } })
+	if got := s.ask("GET", "/health", ""); got.Status != 503 {
+		t.Errorf("status = %d, want 503: the check was given no time limit", got.Status)
+	}
+}
+
+type hanging struct{ memory }
+
+func (h *hanging) Ping(ctx context.Context) error {
+	if _, limited := ctx.Deadline(); !limited {
+		return nil
+	}
+	return context.DeadlineExceeded
+}
+
+func TestPositionAndSubscriptions(t *testing.T) {
+	steps := []struct {
+		method, path, body string
+		want               page
+	}{
+		{"GET", "/position", "", page{Status: 200, Body: `{"position":3}`}},
+		{"GET", "/subscriptions/a/position", "", page{Status: 200, Body: `{"position":0}`}},
+		{"POST", "/subscriptions/a/position", `{"position":2}`, page{Status: 204}},
+		{"PUT", "/subscriptions/a/position", `{"position":3}`, page{Status: 204}},
+		{"PUT", "/subscriptions/a/position", `{"position":1}`, page{
+			Status: 409,
+			Body:   `{"error":"subscription is at position 3, which is after 1: ask with allowBackwards=true to go back","position":3}`,
+		}},
+		{"PUT", "/subscriptions/a/position?allowBackwards=false", `{"position":1}`, page{
+			Status: 409,
+			Body:   `{"error":"subscription is at position 3, which is after 1: ask with allowBackwards=true to go back","position":3}`,
+		}},
+		{"PUT", "/subscriptions/a/position?allowBackwards=true", `{"position":2}`, page{Status: 204}},
+		{"PUT", "/subscriptions/a/position", `{"position":1,"allowBackwards":true}`, page{Status: 204}},
+		{"GET", "/subscriptions/a/position", "", page{Status: 200, Body: `{"position":1}`}},
+		{"PUT", "/subscriptions/a/position?allowBackwards=yes", `{"position":1}`, page{
+			Status: 400, Body: problem("Invalid 'allowBackwards' parameter: use true or false"),
+		}},
+		{"PUT", "/subscriptions/a/position", `{}`, page{Status: 400, Body: problem("Invalid request body: position is missing")}},
+		{"PUT", "/subscriptions/a/position", `{"position":-1}`, page{Status: 400, Body: problem("position is -1: use 0 or more")}},
+		{"PUT", "/subscriptions/a%20b/position", `{"position":1}`, page{
+			Status: 400, Body: problem("subscription has no proper name: use 1 to 200 letters, digits and any of . _ : -"),
+		}},
+		{"GET", "/subscriptions/a%2Fb/position", "", page{
+			Status: 400, Body: problem("subscription has no proper name: use 1 to 200 letters, digits and any of . _ : -"),
+		}},
+	}
+	s := newService(t, 3, nil)
+	for i, step := range steps {
+		if diff := cmp.Diff(step.want, s.ask(step.method, step.path, step.body)); diff != "" {
+			t.Errorf("step %d, %s %s %s (-want +got):\n%s", i, step.method, step.path, step.body, diff)
+		}
+	}
+	if got := len(s.observed); got != len(steps) {
+		t.Errorf("%d requests are observed, want %d", got, len(steps))
+	}
+}
+
+func newTenants(t *testing.T, list ...eventstore.Tenant) eventstore.Tenants {
+	t.Helper()
+	tenants, err := eventstore.NewTenants(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenants
+}
+
+func TestAccess(t *testing.T) {
+	single := func(t *testing.T) Access {
+		return Access{Tenants: newTenants(t, eventstore.Tenant{Name: eventstore.SingleLog, APIKey: "k1"})}
+	}
+	multi := func(t *testing.T) Access {
+		return Access{Multi: true, Tenants: newTenants(t, eventstore.Tenant{Name: "shop", APIKey: "k1"}, eventstore.Tenant{Name: "bank", APIKey: "k2"})}
+	}
+	open := func(*testing.T) Access { return Access{} }
+	tests := map[string]struct {
+		access  func(*testing.T) Access
+		headers []string
+		tenant  string
+		refused string
+	}{
+		"open to all":               {access: open, tenant: "events"},
+		"open, with a key":          {access: open, headers: []string{"X-API-Key", "x"}, tenant: "events"},
+		"one key":                   {access: single, headers: []string{"X-API-Key", "k1"}, tenant: "events"},
+		"one key, bearer":           {access: single, headers: []string{"Authorization", "bearer k1"}, tenant: "events"},
+		"one key, bare":             {access: single, headers: []string{"Authorization", "k1"}, tenant: "events"},
+		"one key, the wrong one":    {access: single, headers: []string{"X-API-Key", "k2"}, refused: "Unauthorized"},
+		"one key, none given":       {access: single, refused: "Unauthorized"},
+		"X-API-Key wins":            {access: single, headers: []string{"X-API-Key", "k2", "Authorization", "k1"}, refused: "Unauthorized"},
+		"tenants":                   {access: multi, headers: []string{"X-API-Key", "k1"}, tenant: "shop"},
+		"tenants, the other":        {access: multi, headers: []string{"Authorization", "Bearer k2"}, tenant: "bank"},
+		"tenants, none given":       {access: multi, refused: "API key required"},
+		"tenants, the wrong one":    {access: multi, headers: []string{"X-API-Key", "k3"}, refused: "Invalid API key"},
+		"tenants, a name for a key": {access: multi, headers: []string{"X-API-Key", "shop"}, refused: "Invalid API key"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			var s *service
+			s = newService(t, 0, func(c *Config) {
+				c.Access = tc.access(t)
+				c.Stores = func(tenant string) (eventstore.Store, error) {
+					asked = append(asked, tenant)
+					return s.store, nil
+				}
+			})
+			want, tenants := page{Status: 200, Body: `{"position":0}`}, []string{tc.tenant}
+			if tc.refused != "" {
+				tenants = nil
+				want = page{Status: 401, Headers: map[string]string{"Www-Authenticate": "Bearer"}, Body: problem(tc.refused)}
+			}
+			if diff := cmp.Diff(want, s.ask("GET", "/position", "", tc.headers...)); diff != "" {
+				t.Errorf("page (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tenants, asked); diff != "" {
+				t.Errorf("logs that were opened (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A tenant learns of no other.
+func TestTenantsAreNotTold(t *testing.T) {
+	s := newService(t, 0, func(c *Config) {
+		c.Access = Access{Multi: true, Tenants: newTenants(t, eventstore.Tenant{Name: "shop", APIKey: "k1"}, eventstore.Tenant{Name: "bank", APIKey: "k2"})}
+	})
+	want := page{Status: 200, Body: `{"tenants":["bank"],"count":1}`}
+	if diff := cmp.Diff(want, s.ask("GET", "/tenants", "", "X-API-Key", "k2")); diff != "" {
+		t.Errorf("page (-want +got):\n%s", diff)
+	}
+	if got := s.ask("GET", "/tenants", ""); got.Status != 401 {
+		t.Errorf("without a key: %+v", got)
+	}
+}
+
+func TestALogThatCannotBeOpened(t *testing.T) {
+	s := newService(t, 0, func(c *Config) {
+		c.Stores = func(string) (eventstore.Store, error) { return nil, errDisk }
+	})
+	for _, path := range []string{"/position", "/events?from=1", "/events/stream?from=1"} {
+		want := page{Status: 500, Body: problem("internal error: see the service's log")}
+		if diff := cmp.Diff(want, s.ask("GET", path, "")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// The limit is of a client, whatever its connections, and comes before its key.
+func TestLimit(t *testing.T) {
+	var clients []string
+	s := newService(t, 0, func(c *Config) {
+		c.Access = Access{Tenants: newTenants(t, eventstore.Tenant{Name: "events", APIKey: "k"})}
+		c.Limit = func(client string) (bool, time.Duration) {
+			clients = append(clients, client)
+			return len(clients) == 1, 1500 * time.Millisecond
+		}
+	})
+	if got := s.ask("GET", "/position", "", "X-API-Key", "k", "X-Forwarded-For", "10.9.9.9"); got.Status != 200 {
+		t.Errorf("first = %+v", got)
+	}
+	want := page{Status: 429, Headers: map[string]string{"Retry-After": "2"}, Body: problem("Rate limit exceeded")}
+	for _, path := range []string{"/position", "/events?from=1"} {
+		if diff := cmp.Diff(want, s.ask("GET", path, "")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"192.0.2.1", "192.0.2.1", "192.0.2.1"}, clients); diff != "" {
+		t.Errorf("clients (-want +got):\n%s", diff)
+	}
+	for _, path := range []string{"/health", "/ready", "/version", "/metrics"} {
+		if got := s.ask("GET", path, ""); got.Status != 200 {
+			t.Errorf("%s is limited: %+v", path, got)
+		}
+	}
+	outcomes := []eventstore.Outcome{s.observed[0].Outcome, s.observed[1].Outcome, s.observed[2].Outcome}
+	if diff := cmp.Diff([]eventstore.Outcome{eventstore.Done, eventstore.Limited, eventstore.Limited}, outcomes); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPanicIsAnsweredAndCounted(t *testing.T) {
+	s := newService(t, 0, func(c *Config) {
+		c.Stores = func(string) (eventstore.Store, error) { panic("boom") }
+	})
+	if diff := cmp.Diff(page{Status: 500, Body: problem("internal error")}, s.ask("GET", "/position", "")); diff != "" {
+		t.Errorf("page (-want +got):\n%s", diff)
+	}
+	if len(s.observed) != 1 || s.observed[0].Outcome != eventstore.Failed {
+		t.Errorf("observed %+v, want one failure", s.observed)
+	}
+}
+
+func TestFailureKeepsTheOrder(t *testing.T) {
+	s := newService(t, 0, nil)
+	// Who left during the commit is told of that, not that the time was up.
+	err := errors.Join(eventstore.ErrOutcomeUnknown, context.DeadlineExceeded)
+	if got := s.failure(err).Status; got != 504 {
+		t.Errorf("status = %d, want 504", got)
+	}
+}
