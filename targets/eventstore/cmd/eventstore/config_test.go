@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite"
+)
+
+func environment(values map[string]string) func(string) string {
+	return func(name string) string { return values[name] }
+}
+
+func defaults() config {
+	return config{
+		port: 8080, dataDir: "/data",
+		sqlite:         sqlite.Options{Synchronous: sqlite.Full, GroupCommit: true, Readers: 4, KeyWindow: 1_000_000},
+		limitPerSecond: 100, limitBurst: 200, gzip: true,
+	}
+}
+
+func TestParseConfig(t *testing.T) {
+	tests := map[string]struct {
+		args   []string
+		env    map[string]string
+		change func(*config)
+	}{
+		"nothing given": {change: func(*config) {}},
+		"by environment": {
+			env: map[string]string{
+				"PORT": "80", "DATA_DIR": "/events", "TENANTS_FILE": "/etc/tenants.yaml", "SYNCHRONOUS": "normal", "GROUP_COMMIT": "off",
+				"READERS": "2", "IDEMPOTENCY_WINDOW": "5", "RATE_LIMIT": "on", "RATE_LIMIT_PER_SECOND": "0.5", "RATE_LIMIT_BURST": "3",
+				"ENABLE_GZIP": "off", "TRUSTED_PROXIES": "10.1.2.3/8", "SHUTDOWN_DELAY": "3s",
+			},
+			change: func(c *config) {
+				*c = config{
+					port: 80, dataDir: "/events", tenantsFile: "/etc/tenants.yaml",
+					sqlite:  sqlite.Options{Synchronous: sqlite.Normal, Readers: 2, KeyWindow: 5},
+					limited: true, limitPerSecond: 0.5, limitBurst: 3,
+					trustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+					shutdownDelay:  3 * time.Second,
+				}
+			},
+		},
+		"the key, by environment only": {env: map[string]string{"API_KEY": "s3cr3t"}, change: func(c *config) { c.apiKey = "s3cr3t" }},
+		"the flag wins": {
+			args:   []string{"--readers=7", "--data-dir", "d"},
+			env:    map[string]string{"READERS": "many", "DATA_DIR": "e"},
+			change: func(c *config) { c.sqlite.Readers, c.dataDir = 7, "d" },
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			want := defaults()
+			tc.change(&want)
+			got, err := parseConfig(tc.args, environment(tc.env), io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := cmp.Options{cmp.AllowUnexported(config{}), cmpopts.EquateComparable(netip.Prefix{})}
+			if diff := cmp.Diff(want, got, opts); diff != "" {
+				t.Errorf("config (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseConfigRefuses(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		"the key by flag":     {args: []string{"--api-key=k"}, want: "flag provided but not defined: -api-key"},
+		"an unknown mode":     {args: []string{"--synchronous=off"}, want: `invalid value "off" for flag -synchronous: unknown mode "off": use full or normal`},
+		"neither on nor off":  {env: map[string]string{"GROUP_COMMIT": "true"}, want: `invalid value "true" for GROUP_COMMIT: "true" is neither on nor off`},
+		"words for numbers":   {env: map[string]string{"IDEMPOTENCY_WINDOW": "all", "RATE_LIMIT_PER_SECOND": "many"}, want: "invalid value \"all\" for IDEMPOTENCY_WINDOW: \"all\" is no whole number\ninvalid value \"many\" for RATE_LIMIT_PER_SECOND: \"many\" is no number"},
+		"no readers":          {args: []string{"--readers=0"}, want: "--readers (READERS) is 0: use 1 to 64"},
+		"no window":           {args: []string{"--idempotency-window=0"}, want: "--idempotency-window (IDEMPOTENCY_WINDOW) is 0: use 1 or more"},
+		"no such port":        {env: map[string]string{"PORT": "65536"}, want: "--port (PORT) is 65536: use 0 to 65535"},
+		"time that is past":   {args: []string{"--shutdown-delay=-3s"}, want: "--shutdown-delay (SHUTDOWN_DELAY) is -3s: use 0s or more"},
+		"a key and a file":    {args: []string{"--tenants-file=t.yaml"}, env: map[string]string{"API_KEY": "k"}, want: "API_KEY and --tenants-file (TENANTS_FILE) are both given: use API_KEY for one log, or the file for several"},
+		"an unexpected thing": {args: []string{"serve"}, want: `unexpected argument "serve": settings are given as --name=value`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := parseConfig(tc.args, environment(tc.env), io.Discard)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The help names every setting in both its forms.
+func TestHelp(t *testing.T) {
+	var out strings.Builder
+	if _, err := parseConfig([]string{"--help"}, environment(nil), &out); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("error = %v, want flag.ErrHelp", err)
+	}
+	for _, want := range []string{
+		"-port", "PORT", "-data-dir", "DATA_DIR", "-tenants-file", "TENANTS_FILE", "API_KEY", "-synchronous", "SYNCHRONOUS",
+		"-group-commit", "GROUP_COMMIT", "-readers", "READERS", "-idempotency-window", "IDEMPOTENCY_WINDOW", "-rate-limit", "RATE_LIMIT",
+		"-rate-limit-per-second", "RATE_LIMIT_PER_SECOND", "-rate-limit-burst", "RATE_LIMIT_BURST", "-enable-gzip", "ENABLE_GZIP",
+		"-trusted-proxies", "TRUSTED_PROXIES", "-shutdown-delay", "SHUTDOWN_DELAY", "Idempotency-Key",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the help does not mention %q", want)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// asProgram makes this test's binary be the program itself, so that a test can
+// kill it.
+const asProgram = "EVENTSTORE_TEST_IS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// frozen is a clock by which no client regains a request.
+func frozen() time.Time { return time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC) }
+
+// address is what the first line of the log says.
+func address(t *testing.T, lines *bufio.Reader) string {
+	t.Helper()
+	first, err := lines.ReadString('\n')
+	if err != nil {
+		t.Fatalf("no log: %v: %s", err, first)
+	}
+	var started struct{ Msg, Addr string }
+	if err := json.Unmarshal([]byte(first), &started); err != nil || started.Msg != "serving" {
+		rest, _ := io.ReadAll(lines)
+		t.Fatalf("first line of the log (%v): %s%s", err, first, rest)
+	}
+	_, port, _ := strings.Cut(started.Addr, "]:")
+	return "http://127.0.0.1:" + port
+}
+
+// startService runs the whole program until stop is called or the test ends.
+func startService(t *testing.T, env map[string]string, args ...string) (url string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	logs, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run(ctx, append(args, "--port=0"), environment(env), frozen, out)
+		out.Close()
+	}()
+	stopped := false
+	stop = func() {
+		cancel()
+		if stopped {
+			return
+		}
+		stopped = true
+		if err := <-ended; err != nil {
+			t.Errorf("run() = %v", err)
+		}
+	}
+	t.Cleanup(stop)
+	lines := bufio.NewReader(logs)
+	url = address(t, lines)
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	return url, stop
+}
+
+// ask sends a request; headers are name, value, and so on.
+func ask(t *testing.T, method, url, body string, headers ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	reply, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, strings.TrimSpace(string(reply))
+}
+
+func check(t *testing.T, what string, status int, body string, wantStatus int, wantBody string) {
+	t.Helper()
+	if status != wantStatus || body != wantBody {
+		t.Errorf("%s = %d %s, want %d %s", what, status, body, wantStatus, wantBody)
+	}
+}
+
+// What a client stored is there after the program has ended and begun again,
+// and the counters are what the client saw.
+func TestAServiceEndsAndBeginsAgain(t *testing.T) {
+	dir := t.TempDir()
+	url, stop := startService(t, nil, "--data-dir="+dir)
+	const stored = `{"position":1,"type":"a","data":{"n":1},"timestamp":"2026-11-20T12:00:00Z"}`
+	for range 2 {
+		status, body := ask(t, "POST", url+"/events", `{"type":"a","data":{"n":1}}`, "Idempotency-Key", "k")
+		check(t, "POST /events", status, body, 200, stored)
+	}
+	status, body := ask(t, "POST", url+"/events/batch", `[{"type":"b"},{"type":"c"}]`)
+	check(t, "POST /events/batch", status, body, 200, `{"saved":2,"first_position":2,"last_position":3}`)
+	_, page := ask(t, "GET", url+"/metrics", "")
+	for _, want := range []string{
+		"\neventstore_events_appended_total 3\n",
+		"\neventstore_requests_total{operation=\"append\",outcome=\"done\"} 1\n",
+		"\neventstore_requests_total{operation=\"append\",outcome=\"replayed\"} 1\n",
+		"\neventstore_requests_total{operation=\"append-batch\",outcome=\"done\"} 1\n",
+		"\neventstore_commits_total{outcome=\"failed\"} 0\n",
+		"\neventstore_waiting_requests 0\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("metrics lack %s", want)
+		}
+	}
+	stop()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{filepath.Join(dir, "events.db"), filepath.Join(dir, "events.db.lock")}, files); diff != "" {
+		t.Errorf("files after the end (-want +got):\n%s", diff)
+	}
+
+	url, _ = startService(t, nil, "--data-dir="+dir, "--group-commit=off")
+	status, body = ask(t, "GET", url+"/events?from=1&to=1", "")
+	check(t, "GET /events", status, body, 200, "["+stored+"]")
+	status, body = ask(t, "GET", url+"/position", "")
+	check(t, "GET /position", status, body, 200, `{"position":3}`)
+}
+
+func TestTenantsAreApart(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "tenants.yaml")
+	if err := os.WriteFile(file, []byte("tenants:\n- {name: shop, apiKey: k1}\n- {name: bank, apiKey: k2}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, stop := startService(t, map[string]string{"TENANTS_FILE": file, "DATA_DIR": dir})
+	for range 2 {
+		if status, body := ask(t, "POST", url+"/events", `{"type":"a"}`, "X-API-Key", "k1"); status != 200 {
+			t.Fatalf("POST /events = %d %s", status, body)
+		}
+	}
+	status, body := ask(t, "GET", url+"/position", "", "X-API-Key", "k1")
+	check(t, "position of shop", status, body, 200, `{"position":2}`)
+	if _, err := os.Stat(filepath.Join(dir, "bank.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the log of bank is there before bank came: %v", err)
+	}
+	status, body = ask(t, "GET", url+"/position", "", "Authorization", "Bearer k2")
+	check(t, "position of bank", status, body, 200, `{"position":0}`)
+	status, body = ask(t, "GET", url+"/tenants", "", "X-API-Key", "k2")
+	check(t, "tenants", status, body, 200, `{"tenants":["bank"],"count":1}`)
+	status, body = ask(t, "GET", url+"/position", "", "X-API-Key", "k3")
+	check(t, "a wrong key", status, body, 401, `{"error":"Invalid API key"}`)
+	for _, path := range []string{"/version", "/metrics", "/health", "/ready"} {
+		status, page := ask(t, "GET", url+path, "")
+		if status != 200 || strings.Contains(page, "bank") || strings.Contains(page, "k1") {
+			t.Errorf("%s = %d, and must tell neither names nor keys:\n%s", path, status, page)
+		}
+	}
+	stop()
+	for _, name := range []string{"shop", "bank"} {
+		if _, err := os.Stat(filepath.Join(dir, name+".db")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestVersionNamesWhatRuns(t *testing.T) {
+	url, _ := startService(t, map[string]string{"API_KEY": "k"}, "--data-dir="+t.TempDir(), "--synchronous=normal", "--rate-limit=on",
+		"--rate-limit-burst=3", "--idempotency-window=50", "--enable-gzip=off", "--readers=2")
+	_, body := ask(t, "GET", url+"/version", "")
+	var got map[string]any
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatal(err)
+	}
+	if id, _ := got["instanceId"].(string); !strings.Contains(id, "-") {
+		t.Errorf("instanceId = %q, want host-random", id)
+	}
+	delete(got, "instanceId")
+	want := map[string]any{
+		"version": "dev", "synchronous": "normal", "groupCommit": true, "readers": 2.0, "tenants": 0.0, "authentication": true,
+		"idempotencyWindow": 50.0, "gzip": false, "rateLimit": true, "rateLimitPerSecond": 100.0, "rateLimitBurst": 3.0,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("/version (-want +got):\n%s", diff)
+	}
+	// The limit is the client's, over all its connections.
+	seen := map[int]int{}
+	for range 5 {
+		http.DefaultClient.CloseIdleConnections()
+		status, _ := ask(t, "GET", url+"/position", "", "X-API-Key", "k")
+		seen[status]++
+	}
+	if diff := cmp.Diff(map[int]int{200: 3, 429: 2}, seen); diff != "" {
+		t.Errorf("replies by status (-want +got):\n%s", diff)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	dir := t.TempDir()
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"no folder":  {[]string{"--data-dir=" + filepath.Join(dir, "none")}, "log events: lock the log: "},
+		"no tenants": {[]string{"--data-dir=" + dir, "--tenants-file=" + filepath.Join(dir, "none")}, "open the tenants' file: "},
+		"no burst":   {[]string{"--data-dir=" + dir, "--rate-limit=on", "--rate-limit-burst=0"}, "--rate-limit (RATE_LIMIT): burst of the rate limit is 0"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := run(t.Context(), tc.args, environment(nil), frozen, io.Discard)
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+				t.Errorf("run() = %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		code int
+		out  string
+	}{
+		"done":    {nil, 0, ""},
+		"help":    {fmt.Errorf("parse: %w", flag.ErrHelp), 0, ""},
+		"mistake": {errors.New("no port"), 1, "eventstore: no port\n(see eventstore --help)\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			if got := exitCode(tc.err, &out); got != tc.code || out.String() != tc.out {
+				t.Errorf("exitCode() = %d, %q; want %d, %q", got, out.String(), tc.code, tc.out)
+			}
+		})
+	}
+}
