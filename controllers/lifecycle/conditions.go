@@ -12,6 +12,9 @@ import (
 // maxMessage bounds a condition's message; the API server would refuse 32 KiB.
 const maxMessage = 1024
 
+// Finished says whether a run is over. Its steps are then as they will always be.
+func Finished(lt *v1alpha1.LoadTest) bool { return finished(lt.Status.Conditions) }
+
 // finished says whether a terminal condition holds.
 func finished(conditions []metav1.Condition) bool {
 	return meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionComplete) ||

@@ -181,6 +181,10 @@ func (w *world) check(before *v1alpha1.LoadTestStatus) {
 		meta.IsStatusConditionTrue(before.Conditions, v1alpha1.ConditionFailed) && !failed {
 		w.t.Error("a terminal condition flipped back")
 	}
+	// The operator's cache does not hold them whole.
+	if over := (&v1alpha1.LoadTest{Status: *before}); lifecycle.Finished(over) && !equality.Semantic.DeepEqual(before.Steps, now.Steps) {
+		w.t.Error("the steps of a finished run changed")
+	}
 	if (complete || failed) != (now.Verdict != "") || (complete || failed) != (now.CompletionTime != nil) {
 		w.t.Errorf("verdict %q and completionTime %v do not go with Complete=%v, Failed=%v", now.Verdict, now.CompletionTime, complete, failed)
 	}

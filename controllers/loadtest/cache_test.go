@@ -1,0 +1,129 @@
+package loadtest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// patience bounds what would otherwise hang; nothing takes that long.
+const patience = 2 * time.Minute
+
+// cached is a client that reads through a cache as the operator's.
+func cached(t *testing.T) client.Client {
+	t.Helper()
+	options, err := loadtest.CacheOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Scheme = apiserver.Scheme(t)
+	reader, err := cache.New(apiserver.Config(t), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- reader.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("cache: %v", err)
+		}
+	})
+	c, err := client.New(apiserver.Config(t), client.Options{Scheme: options.Scheme, Cache: &client.CacheOptions{Reader: reader}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+const histogram = "HISTFAAAAEF4nJNpmSzMwMDAyQABzFCaEURcm7yEwf4DRISJgREAPasDHQ=="
+
+// withResult stores a LoadTest whose one step has a result, finished or not.
+func withResult(t *testing.T, finished bool) *v1alpha1.LoadTest {
+	t.Helper()
+	lt := hello(t)
+	now := metav1.NewTime(lt.CreationTimestamp.Time)
+	lt.Status = v1alpha1.LoadTestStatus{
+		ObservedGeneration: lt.Generation, StartTime: &now, Phase: v1alpha1.PhaseRunning,
+		Workers: v1alpha1.WorkerCounts{Desired: 2},
+		Steps: []v1alpha1.StepStatus{{
+			Name: "10", State: v1alpha1.StepRunning, StartTime: ptr.To(metav1.NewMicroTime(now.Time)),
+			Result: &v1alpha1.StepResult{Due: 7, Histogram: histogram, Transport: "http1"},
+		}},
+	}
+	if finished {
+		lt.Status.CompletionTime, lt.Status.Verdict, lt.Status.Phase = &now, v1alpha1.VerdictPassed, v1alpha1.PhaseComplete
+		lt.Status.Steps[0].State = v1alpha1.StepComplete
+		lt.Status.Conditions = []metav1.Condition{{
+			Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonFinished, LastTransitionTime: now,
+		}}
+	}
+	if err := apiserver.Client(t).Status().Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	return lt
+}
+
+// await reads until a LoadTest has come into the cache as it is stored.
+func await(t *testing.T, c client.Client, stored *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		got := &v1alpha1.LoadTest{}
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(stored), got)
+		if err == nil && got.ResourceVersion == stored.ResourceVersion {
+			return got
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("not in the cache: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func TestTheCacheHoldsWhatIsReadAgain(t *testing.T) {
+	c := cached(t)
+	for name, tc := range map[string]struct {
+		finished bool
+		want     string
+	}{
+		"a run under way": {false, histogram},
+		"a finished run":  {true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := await(t, c, withResult(t, tc.finished))
+			if r := got.Status.Steps[0].Result; r.Histogram != tc.want || r.Due != 7 || r.Transport != "http1" {
+				t.Errorf("the result is %+v, want histogram %q and all else", r, tc.want)
+			}
+			if len(got.ManagedFields) > 0 {
+				t.Errorf("%d managed fields are held", len(got.ManagedFields))
+			}
+		})
+	}
+}
+
+// What the cache lacks is not written back.
+func TestAPatchLeavesTheHistogramAlone(t *testing.T) {
+	c, lt := cached(t), withResult(t, true)
+	await(t, c, lt)
+	if lt.Status.Summary.Step != "" {
+		t.Fatal("there is nothing to patch")
+	}
+	r := newRig(t, apiserver.Client(t))
+	r.Client = c
+	r.mustPass(lt)
+	if lt.Status.Summary.Step != "1/1" || lt.Status.Steps[0].Result.Histogram != histogram {
+		t.Errorf("summary %+v, histogram %q; want that only the summary changed", lt.Status.Summary, lt.Status.Steps[0].Result.Histogram)
+	}
+}
