@@ -1,2 +1,23 @@
-// Package shortener is the domain of a URL shortener.
+// Package shortener is the domain of a URL shortener: short codes, the links
+// that they lead to, and how often each was clicked.
+//
+// It owns what a link is and may be (Link, ParseURL, IsCode), how one is
+// created and visited (Service), how links are spread over several stores
+// (Ring, Shards), what a click is (Click), which links a load test finds
+// (Seeding), and what is counted (Event, Route). It uses the standard library
+// only; what keeps, serves, queues and counts is the business of one package
+// per technology, and cmd/shortener joins them:
+//
+//	                 cmd/shortener
+//	  ┌──────────┬─────────┼─────────┬──────────┐
+//	http     postgres    redis     kafka    prometheus     each knows its driver
+//	  └──────────┴─────────┼─────────┴──────────┘          and the domain, and
+//	                   shortener                           none of the others
+//
+// A visit asks the cache, if there is one, and the cache the store; then the
+// click is stored (Synchronous) or queued, and the redirect answered. A
+// consumer moves queued clicks to the store, which counts each once.
+//
+// The system exists to be load tested: after a run, its links and clicks can be
+// counted exactly (Store.Totals) and compared with what was acknowledged.
 package shortener

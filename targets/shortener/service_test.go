@@ -1,0 +1,238 @@
+package shortener_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+)
+
+// counter counts events of one goroutine.
+type counter map[shortener.Event]int
+
+func (c counter) count(e shortener.Event, n int) {
+	if n != 0 {
+		c[e] += n
+	}
+}
+
+// recorder is a cache that finds nothing by itself, and a counter of clicks.
+type recorder struct {
+	shortener.Finder
+	put     []shortener.Link
+	clicked []string
+	err     error
+}
+
+func (r *recorder) Put(_ context.Context, l shortener.Link) error {
+	r.put = append(r.put, l)
+	return r.err
+}
+
+func (r *recorder) Clicked(_ context.Context, c shortener.Click) error {
+	r.clicked = append(r.clicked, c.Code)
+	return r.err
+}
+
+type fixture struct {
+	*shortener.Service
+	store  *storetest.Memory
+	clock  *storetest.Clock
+	counts counter
+}
+
+func newService(t *testing.T, change func(*shortener.Config)) fixture {
+	t.Helper()
+	clock := storetest.NewClock()
+	f := fixture{store: storetest.NewMemory(clock.Now), clock: clock, counts: counter{}}
+	c := shortener.Config{
+		Store: f.store, CodeLength: 6, TTL: time.Hour,
+		Now: clock.Now, Count: f.counts.count, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	if change != nil {
+		change(&c)
+	}
+	service, err := shortener.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Service = service
+	return f
+}
+
+// draws returns the codes one after the other, and the last for ever.
+func draws(codes ...string) func(int) string {
+	return func(int) string {
+		code := codes[0]
+		if len(codes) > 1 {
+			codes = codes[1:]
+		}
+		return code
+	}
+}
+
+func TestShorten(t *testing.T) {
+	f := newService(t, nil)
+	got, err := f.Shorten(t.Context(), "example.com/a", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := shortener.Link{Code: got.Code, URL: "https://example.com/a", CreatedAt: storetest.Start, ExpiresAt: storetest.Start.Add(time.Hour)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("link (-want +got):\n%s", diff)
+	}
+	if len(got.Code) != 6 {
+		t.Errorf("code = %q, want 6 characters", got.Code)
+	}
+	found, err := f.Find(t.Context(), got.Code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
+	}
+}
+
+func TestShortenWithAlias(t *testing.T) {
+	f := newService(t, nil)
+	alias := "mine"
+	if l, err := f.Shorten(t.Context(), "example.com", &alias); err != nil || l.Code != alias {
+		t.Errorf("Shorten() = %q, %v; want %q", l.Code, err, alias)
+	}
+	if _, err := f.Shorten(t.Context(), "example.org", &alias); !errors.Is(err, shortener.ErrTaken) {
+		t.Errorf("Shorten() of an alias that is taken = %v, want ErrTaken", err)
+	}
+	for _, alias := range []string{"", "a-b", "urls"} {
+		if _, err := f.Shorten(t.Context(), "example.com", &alias); !errors.Is(err, shortener.ErrAlias) {
+			t.Errorf("Shorten() with alias %q = %v, want ErrAlias", alias, err)
+		}
+	}
+	if _, err := f.Shorten(t.Context(), "ftp://example.com", nil); !errors.Is(err, shortener.ErrURLFormat) {
+		t.Errorf("Shorten() of ftp = %v, want ErrURLFormat", err)
+	}
+	// An alias that is taken is no collision of random codes.
+	if diff := cmp.Diff(counter{shortener.LinkCreated: 1}, f.counts); diff != "" {
+		t.Errorf("counted (-want +got):\n%s", diff)
+	}
+}
+
+func TestCollisions(t *testing.T) {
+	f := newService(t, func(c *shortener.Config) { c.RandomCode = draws("a", "a", "a", "b", "b") })
+	for _, want := range []string{"a", "b"} {
+		if l, err := f.Shorten(t.Context(), "example.com", nil); err != nil || l.Code != want {
+			t.Fatalf("Shorten() = %q, %v; want %q", l.Code, err, want)
+		}
+	}
+	if _, err := f.Shorten(t.Context(), "example.com", nil); !errors.Is(err, shortener.ErrNoFreeCode) {
+		t.Errorf("Shorten() without a free code = %v, want ErrNoFreeCode", err)
+	}
+	if diff := cmp.Diff(counter{shortener.LinkCreated: 2, shortener.Collision: 2 + 10}, f.counts); diff != "" {
+		t.Errorf("counted (-want +got):\n%s", diff)
+	}
+}
+
+// A store that fails is asked once, and never told to have a collision.
+func TestShortenFailsWithTheStore(t *testing.T) {
+	f := newService(t, nil)
+	gone := errors.New("gone")
+	f.store.SetFailure(gone)
+	if _, err := f.Shorten(t.Context(), "example.com", nil); !errors.Is(err, gone) {
+		t.Errorf("Shorten() = %v, want %v", err, gone)
+	}
+	if diff := cmp.Diff(counter{}, f.counts); diff != "" {
+		t.Errorf("counted (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheCacheIsAskedAndTold(t *testing.T) {
+	cache := &recorder{Finder: storetest.NewMemory(storetest.NewClock().Now)}
+	f := newService(t, func(c *shortener.Config) { c.Cache = cache })
+	l, err := f.Shorten(t.Context(), "example.com", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]shortener.Link{l}, cache.put); diff != "" {
+		t.Errorf("put (-want +got):\n%s", diff)
+	}
+	if _, err := f.Find(t.Context(), l.Code); !errors.Is(err, shortener.ErrNotFound) {
+		t.Errorf("Find() = %v: it did not ask the cache, which knows nothing", err)
+	}
+	if _, clicks, err := f.Details(t.Context(), l.Code); err != nil || clicks != 0 {
+		t.Errorf("Details() = %d, %v: it did not ask the store", clicks, err)
+	}
+	cache.err = errors.New("gone")
+	if _, err := f.Shorten(t.Context(), "example.com", nil); err != nil {
+		t.Errorf("Shorten() with a cache that fails = %v", err)
+	}
+}
+
+func TestVisit(t *testing.T) {
+	clicks := &recorder{}
+	f := newService(t, func(c *shortener.Config) { c.Clicks = clicks })
+	l, err := f.Shorten(t.Context(), "example.com", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.Visit(t.Context(), l.Code); err != nil || got != l {
+		t.Errorf("Visit() = %v, %v; want %v", got, err, l)
+	}
+	if _, err := f.Find(t.Context(), l.Code); err != nil {
+		t.Error(err)
+	}
+	for _, code := range []string{"nothing", "urls", "a-b", ""} {
+		if _, err := f.Visit(t.Context(), code); !errors.Is(err, shortener.ErrNotFound) {
+			t.Errorf("Visit(%q) = %v, want ErrNotFound", code, err)
+		}
+	}
+	if diff := cmp.Diff([]string{l.Code}, clicks.clicked); diff != "" {
+		t.Errorf("clicked (-want +got):\n%s", diff)
+	}
+	clicks.err = errors.New("gone")
+	if _, err := f.Visit(t.Context(), l.Code); !errors.Is(err, clicks.err) {
+		t.Errorf("Visit() of which the click is not counted = %v, want %v", err, clicks.err)
+	}
+}
+
+// What can be no code is asked of nobody.
+func TestNoCodeIsNotAskedFor(t *testing.T) {
+	f := newService(t, nil)
+	f.store.SetFailure(errors.New("asked"))
+	if _, err := f.Find(t.Context(), "urls"); !errors.Is(err, shortener.ErrNotFound) {
+		t.Errorf("Find() = %v, want ErrNotFound", err)
+	}
+	if _, _, err := f.Details(t.Context(), "a-b"); !errors.Is(err, shortener.ErrNotFound) {
+		t.Errorf("Details() = %v, want ErrNotFound", err)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	tests := map[string]struct {
+		config shortener.Config
+		want   string
+	}{
+		"nothing": {shortener.Config{CodeLength: 6, TTL: 1}, "shortener is incomplete: set Store, Now, Count and Logger"},
+		"no code": {shortener.Config{CodeLength: 0, TTL: 1}, "code length is 0: use 1 to 30"},
+		"no life": {shortener.Config{CodeLength: 31, TTL: -time.Second}, "code length is 31: use 1 to 30\nlifetime of links is -1s: use more than 0s"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if name != "nothing" {
+				clock := storetest.NewClock()
+				tt.config.Store, tt.config.Now = storetest.NewMemory(clock.Now), clock.Now
+				tt.config.Count, tt.config.Logger = counter{}.count, slog.Default()
+			}
+			_, err := shortener.New(tt.config)
+			if diff := cmp.Diff(tt.want, fmt.Sprint(err)); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
