@@ -47,6 +47,7 @@ func TestCluster(t *testing.T) {
 		{"load brings an image to every node", (*host).load},
 		{"pods of a job spread, resolve, call a service and have a token", (*host).job},
 		{"a token of our own audience is good for that audience only", (*host).token},
+		{"a volume follows its pod to another node, and goes with its claim", (*host).volume},
 		{"a node that loses its power is noticed, and comes back", (*host).powerCut},
 		{"up repairs a cluster that was killed", (*host).repair},
 	} {
@@ -263,6 +264,32 @@ func (h *host) token() {
 		if want && answer.Status.User.Username != "system:serviceaccount:probe:default" {
 			h.Errorf("token is of user %q", answer.Status.User.Username)
 		}
+	}
+}
+
+func (h *host) volume() {
+	probe := func(args ...string) string {
+		h.Helper()
+		return h.kubectl("", append([]string{"--namespace=probe"}, args...)...)
+	}
+	probe("apply", "--filename=testdata/volume.yaml", "--selector=step=write")
+	probe("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/writer", "--timeout=60s")
+	probe("delete", "pod/writer", "--timeout=60s")
+	probe("apply", "--filename=testdata/volume.yaml", "--selector=step=read")
+	probe("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/reader", "--timeout=60s")
+	if got, want := probe("logs", "pod/reader"), "written on node-1\n"; got != want {
+		h.Errorf("the pod on the other node read %q, want %q", got, want)
+	}
+
+	name := probe("get", "persistentvolumeclaim/data", "--output=jsonpath={.spec.volumeName}")
+	folder := filepath.Join(layout.New(layout.DefaultState).Volumes(), name)
+	if _, err := os.Stat(folder); err != nil {
+		h.Errorf("the volume's folder: %v", err)
+	}
+	probe("delete", "pod/reader", "persistentvolumeclaim/data", "--timeout=60s")
+	h.kubectl("", "wait", "--for=delete", "persistentvolume/"+name, "--timeout=60s")
+	if _, err := os.Stat(folder); !os.IsNotExist(err) {
+		h.Errorf("the volume's folder is still there (%v)", err)
 	}
 }
 

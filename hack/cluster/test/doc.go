@@ -2,7 +2,7 @@
 // everything in between: it is the test of what the other packages' tests
 // cannot reach.
 //
-//	footprint of the host ─▶ up ─▶ pods, DNS, services, tokens, logs
+//	footprint of the host ─▶ up ─▶ pods, DNS, services, tokens, logs, volumes
 //	  ─▶ a node lost and back ─▶ everything killed ─▶ up ─▶ down ─▶ the same footprint
 //
 // It needs root and Linux, takes about two minutes beside the build, and must

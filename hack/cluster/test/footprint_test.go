@@ -10,9 +10,9 @@ import (
 )
 
 func TestDifference(t *testing.T) {
-	before := Footprint{"links": {"eth0", "lo"}, "mounts": {"/"}, "cgroups": nil}
-	after := Footprint{"links": {"lo", "lt-node-1"}, "mounts": {"/"}, "cgroups": {"/sys/fs/cgroup/left"}}
-	want := []string{"cgroups: + /sys/fs/cgroup/left", "links: + lt-node-1", "links: - eth0"}
+	before := Footprint{"links": {"eth0", "lo"}, "mounts": {"/"}, "cgroups": nil, "processes": {"1 etcd"}}
+	after := Footprint{"links": {"lo", "lt-node-1"}, "mounts": {"/"}, "cgroups": {"/sys/fs/cgroup/left"}, "processes": {"2 etcd"}}
+	want := []string{"cgroups: + /sys/fs/cgroup/left", "links: + lt-node-1", "links: - eth0", "processes: + 2 etcd"}
 	if diff := cmp.Diff(want, Difference(before, after)); diff != "" {
 		t.Errorf("difference (-want +got):\n%s", diff)
 	}

@@ -21,7 +21,8 @@ func main() {
 	}
 }
 
-// run does "serve ADDRESS", "get URL", "resolve NAME", "print FILE" or "name".
+// run does "serve ADDRESS", "get URL", "resolve NAME", "print FILE",
+// "write FILE TEXT" or "name".
 func run(ctx context.Context, args []string, out io.Writer) error {
 	switch {
 	case len(args) == 1 && args[0] == "name":
@@ -34,6 +35,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return resolve(ctx, args[1], out)
 	case len(args) == 2 && args[0] == "print":
 		return printFile(args[1], out)
+	case len(args) == 3 && args[0] == "write":
+		return os.WriteFile(args[1], []byte(args[2]), 0o600)
 	}
 	return fmt.Errorf("unknown arguments %q", args)
 }

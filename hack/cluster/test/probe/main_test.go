@@ -22,15 +22,19 @@ func TestRun(t *testing.T) {
 	server := httptest.NewServer(handler())
 	defer server.Close()
 	for args, want := range map[string]string{
-		"name":              name + "\n",
-		"get " + server.URL: name + "\n",
-		"print " + file:     "secret\n",
-		"resolve 127.0.0.1": "127.0.0.1\n",
+		"name":                      name + "\n",
+		"get " + server.URL:         name + "\n",
+		"print " + file:             "secret\n",
+		"resolve 127.0.0.1":         "127.0.0.1\n",
+		"write " + file + "-2 text": "",
 	} {
 		var out bytes.Buffer
 		if err := run(t.Context(), strings.Fields(args), &out); err != nil || out.String() != want {
 			t.Errorf("run(%q) prints %q, %v, want %q", args, out.String(), err, want)
 		}
+	}
+	if got, err := os.ReadFile(file + "-2"); err != nil || string(got) != "text" {
+		t.Errorf("written was %q, %v, want text", got, err)
 	}
 	for _, args := range []string{"", "serve", "get", "unknown argument", "print " + file + ".none", "get " + server.URL + "%"} {
 		if err := run(t.Context(), strings.Fields(args), new(bytes.Buffer)); err == nil {
