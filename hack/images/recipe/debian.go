@@ -13,6 +13,8 @@ type Debian struct {
 	// with a dash are added to its first word, as the official images do it:
 	// a chart written for those runs these unchanged.
 	Command []string
+	// StopSignal asks the program to end; empty means SIGTERM.
+	StopSignal string
 	// Writable are folders that belong to the image's user; the first is the
 	// working folder.
 	Writable []string
@@ -63,9 +65,11 @@ func postgres() *Debian {
 			"usr/lib/*/libLLVM*", "usr/lib/*/libz3*",
 			"usr/lib/postgresql/*/lib/bitcode", "usr/lib/postgresql/*/lib/llvmjit*", "usr/share/i18n",
 		},
-		Command:  []string{"postgres"},
-		Writable: []string{"var/lib/postgresql", "run/postgresql"},
-		Links:    links,
+		Command: []string{"postgres"},
+		// As the official image: at SIGTERM it would wait for all clients.
+		StopSignal: "SIGINT",
+		Writable:   []string{"var/lib/postgresql", "run/postgresql"},
+		Links:      links,
 	}
 }
 

@@ -22,6 +22,8 @@ type Run struct {
 	Entrypoint []string
 	Command    []string
 	WorkingDir string
+	// StopSignal asks it to end; empty means SIGTERM.
+	StopSignal string
 }
 
 // Image makes an image of one layer from the tree. It runs as NonRoot.
@@ -46,6 +48,7 @@ func (t Tree) Image(run Run) (v1.Image, error) {
 		Entrypoint: run.Entrypoint,
 		Cmd:        run.Command,
 		WorkingDir: run.WorkingDir,
+		StopSignal: run.StopSignal,
 	}
 	return mutate.ConfigFile(img, file)
 }

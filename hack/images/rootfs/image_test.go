@@ -9,7 +9,7 @@ import (
 )
 
 func TestImageConfig(t *testing.T) {
-	img := image(t, Base(), Run{Entrypoint: []string{"/manager"}, Command: []string{"--help"}, WorkingDir: "/data"})
+	img := image(t, Base(), Run{Entrypoint: []string{"/manager"}, Command: []string{"--help"}, WorkingDir: "/data", StopSignal: "SIGINT"})
 	file, err := img.ConfigFile()
 	if err != nil {
 		t.Fatal(err)
@@ -20,6 +20,7 @@ func TestImageConfig(t *testing.T) {
 		Entrypoint: []string{"/manager"},
 		Cmd:        []string{"--help"},
 		WorkingDir: "/data",
+		StopSignal: "SIGINT",
 	}
 	if diff := cmp.Diff(want, file.Config); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
