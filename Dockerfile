@@ -3,6 +3,8 @@
 #   docker build --target operator    -t REGISTRY/operator:TAG .
 #   docker build --target worker      -t REGISTRY/worker:TAG .
 #   docker build --target ratelimiter -t REGISTRY/ratelimiter:TAG .
+#   docker build --target shortener   -t REGISTRY/shortener:TAG .
+#   docker build --target eventstore  -t REGISTRY/eventstore:TAG .
 #
 # They hold the same files, user and entrypoint as those of hack/images, which
 # needs neither.
@@ -30,6 +32,12 @@ RUN go build -ldflags="-s -w" -o /loadworker ./loadworker
 FROM source AS build-ratelimiter
 RUN go build -ldflags="-s -w" -o /ratelimiter ./targets/ratelimiter/cmd/ratelimiter
 
+FROM source AS build-shortener
+RUN go build -ldflags="-s -w" -o /shortener ./targets/shortener/cmd/shortener
+
+FROM source AS build-eventstore
+RUN go build -ldflags="-s -w" -o /eventstore ./targets/eventstore/cmd/eventstore
+
 FROM scratch AS base
 COPY --from=source /base /
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -42,6 +50,14 @@ ENTRYPOINT ["/loadworker"]
 FROM base AS ratelimiter
 COPY --from=build-ratelimiter /ratelimiter /ratelimiter
 ENTRYPOINT ["/ratelimiter"]
+
+FROM base AS shortener
+COPY --from=build-shortener /shortener /shortener
+ENTRYPOINT ["/shortener"]
+
+FROM base AS eventstore
+COPY --from=build-eventstore /eventstore /eventstore
+ENTRYPOINT ["/eventstore"]
 
 # Last, so that a build without --target makes the operator.
 FROM base AS operator

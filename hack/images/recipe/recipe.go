@@ -28,6 +28,8 @@ func All() []Image {
 		{Name: "operator", Go: &Go{Package: ".", Binary: "manager"}},
 		{Name: "worker", Go: &Go{Package: "./loadworker", Binary: "loadworker"}},
 		{Name: "ratelimiter", Go: &Go{Package: "./targets/ratelimiter/cmd/ratelimiter", Binary: "ratelimiter"}},
+		{Name: "shortener", Go: &Go{Package: "./targets/shortener/cmd/shortener", Binary: "shortener"}},
+		{Name: "eventstore", Go: &Go{Package: "./targets/eventstore/cmd/eventstore", Binary: "eventstore"}},
 		{Name: "redis", Debian: redis()},
 		{Name: "nginx", Debian: nginx()},
 		{Name: "postgres", Debian: postgres()},
