@@ -38,7 +38,8 @@ help: ## List the targets.
 
 .PHONY: deps
 # A command that is needed, and the Debian package that has it.
-DEBIAN := gcc:gcc redis-server:redis-server mmdebstrap:mmdebstrap
+DEBIAN := gcc:gcc redis-server:redis-server mmdebstrap:mmdebstrap pgbouncer:pgbouncer \
+	/usr/lib/postgresql/15/bin/postgres:postgresql-15 java:openjdk-17-jre-headless mvn:maven
 deps: ## Install the Debian packages that builds and tests need, if any is missing.
 	@missing=$$(for d in $(DEBIAN); do command -v $${d%:*} >/dev/null || echo -n "$${d#*:} "; done; \
 		test -e /etc/ssl/certs/ca-certificates.crt || echo -n ca-certificates; \
@@ -68,9 +69,12 @@ $(COMMANDS): bin/%: FORCE
 bin/cluster: FORCE
 	@go -C hack/cluster $(BUILD) -o $(BIN)/cluster .
 
+# Ours, and those that stand in for official ones where no registry is in reach.
+GO_IMAGES := operator worker ratelimiter shortener eventstore
+IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka
 .PHONY: images
 images: deps ## Build the images as tars into bin/images, without Docker.
-	@go -C hack/images run . build
+	@go -C hack/images run . build $(IMAGES)
 
 .PHONY: generate
 CRD := loadtest.dev_loadtests.yaml
@@ -110,7 +114,8 @@ verify: generate lint ## Check that what is generated is committed, and that lin
 .PHONY: test
 test: deps bin/helm bin/kustomize bin/cluster ## Run the tests of all modules, some against a real API server; no cluster needed.
 	cluster build
-	KUBEBUILDER_ASSETS=$$(cluster assets); export KUBEBUILDER_ASSETS CGO_ENABLED=1; \
+	KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
+	export KUBEBUILDER_ASSETS KAFKA_HOME CGO_ENABLED=1; \
 	for m in $(MODULES); do go -C $$m test -race -shuffle=on ./...; done
 	go -C $(KUBERNETES) test -trimpath -shuffle=on ./...
 
@@ -125,8 +130,8 @@ fuzz: ## Run every fuzz target of the worker and the protocol for FUZZTIME.
 #? CLUSTER=local    three nodes on this machine, from source, as root (default)
 #? CLUSTER=kind     the kind cluster that KIND_CLUSTER names; images are loaded into it
 #? CLUSTER=current  the current context of the kubeconfig; it pulls
-#?                  IMAGE_REGISTRY/{operator,worker,ratelimiter}:IMAGE_TAG, which you push
-#?                  after docker build --target operator|worker|ratelimiter -t ... .
+#?                  IMAGE_REGISTRY/NAME:IMAGE_TAG, NAME being operator, worker, ratelimiter,
+#?                  shortener and eventstore, which you push after docker build --target NAME .
 
 .PHONY: cluster-up cluster-down
 cluster-up: cluster-up-$(CLUSTER) ## Start the cluster; again on a running one does nothing.
@@ -150,10 +155,10 @@ cluster-down-kind cluster-down-current:
 .PHONY: cluster-ready
 cluster-ready: cluster-ready-$(CLUSTER)
 cluster-ready-local: cluster-up images
-	cluster load bin/images/*.tar
+	cluster load $(IMAGES:%=bin/images/%.tar)
 cluster-ready-kind: cluster-up
-	go -C hack/images run . build operator worker ratelimiter
-	for i in operator worker ratelimiter; do kind load image-archive bin/images/$$i.tar --name '$(KIND_CLUSTER)'; done
+	go -C hack/images run . build $(GO_IMAGES)
+	for i in $(GO_IMAGES); do kind load image-archive bin/images/$$i.tar --name '$(KIND_CLUSTER)'; done
 cluster-ready-current: cluster-up
 
 # What a program that uses the cluster finds in its environment: kubeconfig,
@@ -162,6 +167,7 @@ in_local = KUBECONFIG=$$(cluster kubeconfig --path) PATH=$(BIN):$$(cluster asset
 in_kind = KUBECONFIG=$(BIN)/kind.kubeconfig
 
 .PHONY: demo
+demo: IMAGES := operator worker ratelimiter redis nginx
 demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
 	@$(in_$(CLUSTER)) go run -trimpath -buildvcs=false ./hack/demo
 
@@ -177,11 +183,12 @@ test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as 
 ##@ Measure
 #? ARGS  flags of a benchmark: --rounds 1 --duration 15s for a quick look, --record to keep it
 
-.PHONY: bench-worker bench-accuracy bench-scale
+.PHONY: bench-worker bench-accuracy bench-scale bench-targets
 bench-worker: ## Measure what a request and a user cost, beside wrk, vegeta, k6 and others.
 bench-accuracy: ## Measure how true quantiles, a stall and the schedule are.
 bench-scale: ## Drive 100,000 users on this machine.
-bench-worker bench-accuracy bench-scale: bench-%:
+bench-targets: ## Measure what the targets' services cost, beside a bare handler.
+bench-worker bench-accuracy bench-scale bench-targets: bench-%:
 	@go run -trimpath -buildvcs=false ./hack/bench $* $(ARGS)
 
 # Each tool is the one `tool` of its own module; a change of that module, and
