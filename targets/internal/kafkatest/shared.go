@@ -16,9 +16,15 @@ var shared struct {
 	err     error
 }
 
+// Tests are those of a binary: a *testing.M, or what runs one within something
+// else that is shared.
+type Tests interface {
+	Run() (code int)
+}
+
 // Main runs the tests, then ends the broker that they shared, if any, and
 // removes its data. It returns the exit code.
-func Main(m *testing.M) int {
+func Main(tests Tests) int {
 	shared.managed = true
 	defer func() {
 		if shared.broker != nil {
@@ -30,7 +36,7 @@ func Main(m *testing.M) int {
 			}
 		}
 	}()
-	return m.Run()
+	return tests.Run()
 }
 
 // Shared returns the running broker of this binary, which the first call

@@ -56,9 +56,8 @@ func testDelivery(t *testing.T, subject Subject) {
 	if diff := cmp.Diff(want, sent.all()); diff != "" {
 		t.Errorf("events of the producer (-want +got):\n%s", diff)
 	}
-	want = map[shortener.Event]int{shortener.ClickStored: len(clicks)}
-	if diff := cmp.Diff(want, stored.all()); diff != "" {
-		t.Errorf("events of the consumer (-want +got):\n%s", diff)
+	if got := stored.all()[shortener.ClickStored]; got != len(clicks) {
+		t.Errorf("%d clicks were counted as stored, want %d", got, len(clicks))
 	}
 }
 
@@ -89,7 +88,7 @@ func testDyingConsumer(t *testing.T, subject Subject) {
 	store.await(t, len(clicks))
 	eventually(t, "every click is acknowledged", func(context.Context) bool {
 		n := stored.all()
-		return n[shortener.ClickStored]+n[shortener.ClickDuplicate] == len(clicks)
+		return n[shortener.ClickStored]+n[shortener.ClickDuplicate] >= len(clicks)
 	})
 	stop()
 	closeProducer(t, producer)
@@ -130,7 +129,7 @@ func testFailingStore(t *testing.T, subject Subject) {
 	stop := start(t, subject.Consumer(t, store, stored.count))
 	eventually(t, "every click is acknowledged", func(context.Context) bool {
 		n := stored.all()
-		return n[shortener.ClickStored]+n[shortener.ClickDuplicate] == len(clicks)
+		return n[shortener.ClickStored]+n[shortener.ClickDuplicate] >= len(clicks)
 	})
 	stop()
 	closeProducer(t, producer)
@@ -154,8 +153,8 @@ func testPoison(t *testing.T, subject Subject) {
 	stop()
 	closeProducer(t, producer)
 	store.check(t, clicks)
-	want := map[shortener.Event]int{shortener.ClickStored: len(clicks), shortener.ClickRejected: 1}
-	if diff := cmp.Diff(want, stored.all()); diff != "" {
-		t.Errorf("events of the consumer (-want +got):\n%s", diff)
+	// A broker may give out anything twice, and does when it is starved.
+	if n := stored.all(); n[shortener.ClickStored] != len(clicks) || n[shortener.ClickRejected] < 1 {
+		t.Errorf("%d clicks were stored and %d rejected, want %d and 1", n[shortener.ClickStored], n[shortener.ClickRejected], len(clicks))
 	}
 }
