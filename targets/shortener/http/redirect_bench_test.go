@@ -1,0 +1,50 @@
+package http
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+)
+
+// discard is a ResponseWriter that keeps nothing but the headers' map.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header       { return d.header }
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+func (discard) WriteHeader(int)             {}
+
+// BenchmarkRedirect is what a redirect costs beside net/http and the finder.
+func BenchmarkRedirect(b *testing.B) {
+	store := storetest.NewMemory(time.Now)
+	link := shortener.Link{Code: "abc123", URL: "https://example.com/", ExpiresAt: time.Now().Add(time.Hour)}
+	if err := store.Create(b.Context(), link); err != nil {
+		b.Fatal(err)
+	}
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	count := func(shortener.Event, int) {}
+	service, err := shortener.New(shortener.Config{Store: store, CodeLength: 6, TTL: time.Hour, Now: time.Now, Count: count, Logger: quiet})
+	if err != nil {
+		b.Fatal(err)
+	}
+	handler, err := NewHandler(Config{
+		PagesConfig: PagesConfig{
+			About: About{}, Ready: store.Ping, Metrics: http.NotFoundHandler(),
+			Observe: func(shortener.Route, int, time.Duration) {}, Now: time.Now, Logger: quiet,
+		},
+		Service: service, API: shortener.Canonical, BaseURL: "http://sho.rt", Count: count,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, w := httptest.NewRequest(http.MethodGet, "/abc123", nil), discard{http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		handler.ServeHTTP(w, r)
+	}
+}

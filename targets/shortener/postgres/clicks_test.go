@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+)
+
+// clicked is a store with two links, clicked three times and once.
+func clicked(t *testing.T) (*Store, []shortener.Click) {
+	t.Helper()
+	s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.Now = storetest.NewClock().Now })
+	links := seeded(2)
+	if _, err := s.Load(t.Context(), links); err != nil {
+		t.Fatal(err)
+	}
+	var clicks []shortener.Click
+	for _, l := range []shortener.Link{links[0], links[0], links[0], links[1]} {
+		clicks = append(clicks, shortener.NewClick(l.Code, storetest.Start))
+	}
+	if added, err := s.AddClicks(t.Context(), clicks); err != nil || added != 4 {
+		t.Fatalf("AddClicks() = %d, %v; want 4", added, err)
+	}
+	return s, clicks
+}
+
+func wantCounts(t *testing.T, s *Store, rows string, first, second, total int64) {
+	t.Helper()
+	if diff := cmp.Diff([]string{rows}, ask(t, s, `SELECT count(*)::text FROM clicks`)); diff != "" {
+		t.Errorf("rows of clicks (-want +got):\n%s", diff)
+	}
+	for code, want := range map[string]int64{"000000": first, "000001": second} {
+		if _, got, err := s.Details(t.Context(), code); err != nil || got != want {
+			t.Errorf("Details(%s) = %d clicks, %v; want %d", code, got, err, want)
+		}
+	}
+	if _, got, err := s.Totals(t.Context()); err != nil || got != total {
+		t.Errorf("Totals() = %d clicks, %v; want %d", got, err, total)
+	}
+}
+
+// Folding changes no count that can be read, and leaves alone what is young.
+func TestFold(t *testing.T) {
+	s, clicks := clicked(t)
+	if n, err := s.Fold(t.Context(), Retention); err != nil || n != 0 {
+		t.Errorf("Fold() of young clicks = %d, %v; want 0", n, err)
+	}
+	wantCounts(t, s, "4", 3, 1, 4)
+	ask(t, s, `UPDATE clicks SET stored_at = stored_at - interval '16 days' WHERE id <> '`+clicks[0].ID+`' RETURNING id::text`)
+	if n, err := s.Fold(t.Context(), Retention); err != nil || n != 3 {
+		t.Errorf("Fold() = %d, %v; want 3", n, err)
+	}
+	wantCounts(t, s, "1", 3, 1, 4)
+	if added, err := s.AddClicks(t.Context(), clicks[:1]); err != nil || added != 0 {
+		t.Errorf("AddClicks() of a click that is remembered = %d, %v; want 0", added, err)
+	}
+	if n, err := s.Fold(t.Context(), -time.Hour); err != nil || n != 1 {
+		t.Errorf("Fold() of the rest = %d, %v; want 1", n, err)
+	}
+	wantCounts(t, s, "0", 3, 1, 4)
+}
+
+// Replicas that fold at once fold each click once.
+func TestReplicasFoldAtOnce(t *testing.T) {
+	s, _ := clicked(t)
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex
+		all   int64
+	)
+	for range 6 {
+		group.Go(func() {
+			n, err := s.Fold(t.Context(), -time.Hour)
+			if err != nil {
+				t.Errorf("Fold() = %v", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all += n
+		})
+	}
+	group.Wait()
+	if all != 4 {
+		t.Errorf("%d clicks were folded, want 4", all)
+	}
+	wantCounts(t, s, "0", 3, 1, 4)
+}
+
+// A link that took an expired one's code starts without its folded clicks.
+func TestFoldedClicksOfAnExpiredLink(t *testing.T) {
+	s, _ := clicked(t)
+	if _, err := s.Fold(t.Context(), -time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	next := seeded(1)[0]
+	next.CreatedAt, next.ExpiresAt = next.ExpiresAt, next.ExpiresAt.Add(time.Hour)
+	if err := s.Create(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	wantCounts(t, s, "0", 0, 1, 1)
+}

@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+)
+
+// hold keeps n connections busy at the same time, calls while, and gives them
+// back.
+func hold(t *testing.T, s *Store, n int, while func()) {
+	t.Helper()
+	var held, done sync.WaitGroup
+	release := make(chan struct{})
+	held.Add(n)
+	for range n {
+		done.Go(func() {
+			err := s.session(t.Context(), func(*pgx.Conn) error {
+				held.Done()
+				<-release
+				return nil
+			})
+			if err != nil {
+				t.Errorf("session: %v", err)
+				held.Done()
+			}
+		})
+	}
+	held.Wait()
+	while()
+	close(release)
+	done.Wait()
+}
+
+// Unlimited opens a connection for each request, and keeps two.
+func TestUnlimitedHasNoBound(t *testing.T) {
+	s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.Connections, o.PoolSize = Unlimited, 1 })
+	hold(t, s, 20, func() {
+		if got := s.db.Stats().OpenConnections; got != 20 {
+			t.Errorf("%d connections, want 20", got)
+		}
+	})
+	if got := s.db.Stats().OpenConnections; got > 2 {
+		t.Errorf("%d connections are kept, want 2 at most", got)
+	}
+}
+
+// Pool makes the one too many wait until a connection is given back.
+func TestPoolIsBounded(t *testing.T) {
+	s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.PoolSize = 4 })
+	pinged := make(chan error, 1)
+	hold(t, s, 4, func() {
+		go func() { pinged <- s.session(t.Context(), func(*pgx.Conn) error { return nil }) }()
+		await(t, "a request waits", func() bool { return s.db.Stats().WaitCount == 1 })
+		if got := s.db.Stats().OpenConnections; got != 4 {
+			t.Errorf("%d connections, want 4", got)
+		}
+	})
+	if err := <-pinged; err != nil {
+		t.Errorf("the request that waited: %v", err)
+	}
+	if got := s.db.Stats().Idle; got != 1 {
+		t.Errorf("%d idle connections are kept, want a quarter of 4", got)
+	}
+}
+
+// A PgBouncer with three server connections serves more requests at once than
+// that, on connections that are kept.
+func TestPgBouncerHasNoBound(t *testing.T) {
+	s := open(t, bounced(t), func(o *Options) { o.Connections, o.PoolSize = PgBouncer, 5 })
+	hold(t, s, 20, func() {
+		if got := s.db.Stats().OpenConnections; got != 20 {
+			t.Errorf("%d connections, want 20", got)
+		}
+	})
+	if got := s.db.Stats().Idle; got != 5 {
+		t.Errorf("%d idle connections are kept, want 5", got)
+	}
+}
+
+// After a crash the store answers as soon as the server does; no broken
+// connection is kept.
+func TestAServerThatComesBack(t *testing.T) {
+	server := postgrestest.New(t, "fsync=on", "synchronous_commit=on")
+	s := openAs(t, Options{
+		Addr: server.Addr(), Database: server.Database(t), User: postgrestest.User, Connections: Pool, PoolSize: 8, Now: time.Now,
+	})
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hold(t, s, 8, func() {})
+	links := seeded(1)
+	if added, err := s.Load(t.Context(), links); err != nil || added != 1 {
+		t.Fatalf("Load() = %d, %v", added, err)
+	}
+	server.Crash(t)
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("Ping() of a server that is down does not fail")
+	}
+	server.Start(t)
+	await(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
+	if n, _, err := s.Totals(t.Context()); err != nil || n != 1 {
+		t.Errorf("Totals() = %d links, %v; want 1", n, err)
+	}
+}
+
+// await polls until ok, which takes as long as the machine is busy.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	turn := time.NewTicker(5 * time.Millisecond)
+	defer turn.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("in a minute it did not happen that %s", what)
+		case <-turn.C:
+		}
+	}
+}

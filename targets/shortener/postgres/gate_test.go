@@ -1,0 +1,53 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestGate(t *testing.T) {
+	refused := errors.New("refused")
+	var (
+		now   time.Time
+		dials int
+		next  error
+	)
+	g := &gate{now: func() time.Time { return now }, dial: func(context.Context, string, string) (net.Conn, error) {
+		dials++
+		return nil, next
+	}}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, step := range []struct {
+		name string
+		ctx  context.Context
+		pass time.Duration
+		next error
+		want string
+		dial int
+	}{
+		{"it answers", t.Context(), 0, nil, "<nil>", 1},
+		{"a request that was given up says nothing", ended, 0, context.Canceled, "context canceled", 1},
+		{"it refuses", t.Context(), 0, refused, "refused", 1},
+		{"and is left alone", t.Context(), closedFor - 1, nil, "dialled a moment ago: refused", 0},
+		{"for a moment", t.Context(), 1, refused, "refused", 1},
+		{"each time", t.Context(), closedFor - 1, nil, "dialled a moment ago: refused", 0},
+		{"until it answers", t.Context(), 1, nil, "<nil>", 1},
+		{"and is dialled at will", t.Context(), 0, nil, "<nil>", 1},
+	} {
+		now, next, dials = now.Add(step.pass), step.next, 0
+		_, err := g.dialContext(step.ctx, "tcp", "host:5432")
+		if diff := cmp.Diff(step.want, fmt.Sprint(err)); diff != "" {
+			t.Errorf("%s: error (-want +got):\n%s", step.name, diff)
+		}
+		if dials != step.dial {
+			t.Errorf("%s: dialled %d times, want %d", step.name, dials, step.dial)
+		}
+	}
+}

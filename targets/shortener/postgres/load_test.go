@@ -1,0 +1,85 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+)
+
+func containsAny(s string, parts ...string) bool {
+	for _, part := range parts {
+		if strings.Contains(s, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// seeded are the first n links of a load test.
+func seeded(n int) []shortener.Link {
+	seeding := shortener.Seeding{Rows: n, Seed: 1, CodeLength: 6, TTL: time.Hour, Now: storetest.Start}
+	links := make([]shortener.Link, n)
+	for i := range links {
+		links[i] = seeding.Link(i)
+	}
+	return links
+}
+
+func TestLoad(t *testing.T) {
+	for name, addr := range map[string]func(*testing.T) string{
+		"direct": func(t *testing.T) string { return postgrestest.Shared(t).Addr() }, "pgbouncer": bounced,
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := storetest.NewClock()
+			s := open(t, addr(t), func(o *Options) {
+				o.Now = clock.Now
+				if name == "pgbouncer" {
+					o.Connections = PgBouncer
+				}
+			})
+			links := seeded(1000)
+			mine := links[500]
+			mine.URL = "https://example.com/mine"
+			if err := s.Create(t.Context(), mine); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []int{999, 0} { // a second run adds nothing
+				if added, err := s.Load(t.Context(), links); err != nil || added != want {
+					t.Fatalf("Load() = %d, %v; want %d", added, err, want)
+				}
+			}
+			links[500] = mine // what was there stays
+			for _, i := range []int{0, 499, 500, 999} {
+				got, err := s.Find(t.Context(), links[i].Code)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(links[i], got); diff != "" {
+					t.Errorf("link %d (-want +got):\n%s", i, diff)
+				}
+			}
+			if n, _, err := s.Totals(t.Context()); err != nil || n != 1000 {
+				t.Errorf("Totals() = %d links, %v; want 1000", n, err)
+			}
+		})
+	}
+}
+
+// A batch of which one link cannot be stored adds none of the others.
+func TestLoadIsOneTransaction(t *testing.T) {
+	s := open(t, postgrestest.Shared(t).Addr(), nil)
+	links := seeded(10)
+	links[9].URL = "\x00" // Postgres has no such text
+	if added, err := s.Load(t.Context(), links); err == nil || added != 0 {
+		t.Errorf("Load() = %d, %v; want an error", added, err)
+	}
+	if n, _, err := s.Totals(t.Context()); err != nil || n != 0 {
+		t.Errorf("Totals() = %d links, %v; want 0", n, err)
+	}
+}

@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+)
+
+// ask returns the only column of what the server answers.
+func ask(t *testing.T, s *Store, statement string) []string {
+	t.Helper()
+	var values []string
+	err := s.session(t.Context(), func(conn *pgx.Conn) error {
+		rows, err := conn.Query(t.Context(), statement)
+		if err != nil {
+			return err
+		}
+		values, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+const indexes = `SELECT indexname::text FROM pg_indexes WHERE tablename = 'links' ORDER BY 1`
+
+// Replicas that start together make one schema between them, directly and
+// through a PgBouncer.
+func TestReplicasPrepareAtOnce(t *testing.T) {
+	server := postgrestest.Shared(t)
+	for _, connections := range []Connections{Unlimited, PgBouncer} {
+		t.Run(string(connections), func(t *testing.T) {
+			o := Options{
+				Addr: server.Addr(), Database: server.Database(t), User: postgrestest.User,
+				Connections: connections, PoolSize: 2, LinkIndex: true, Now: time.Now,
+			}
+			if connections == PgBouncer {
+				o.Addr = bounced(t)
+			}
+			var group sync.WaitGroup
+			for range 8 {
+				s := openAs(t, o)
+				group.Go(func() {
+					if err := s.Prepare(t.Context()); err != nil {
+						t.Errorf("Prepare() = %v", err)
+					}
+				})
+			}
+			group.Wait()
+			s := openAs(t, o)
+			if err := s.Prepare(t.Context()); err != nil {
+				t.Errorf("Prepare() of what is prepared = %v", err)
+			}
+			if got := ask(t, s, `SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`); cmp.Diff([]string{"clicks", "links"}, got) != "" {
+				t.Errorf("tables = %v", got)
+			}
+		})
+	}
+}
+
+// A variant is what it says: the index of another run is dropped.
+func TestLinkIndex(t *testing.T) {
+	database := postgrestest.Shared(t).Database(t)
+	for _, on := range []bool{true, true, false, false, true} {
+		s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.Database, o.LinkIndex = database, on })
+		if got := slices.Contains(ask(t, s, indexes), "links_short_code_expires_at"); got != on {
+			t.Errorf("the index is there: %v, want %v", got, on)
+		}
+	}
+}
+
+func TestAStoreThatIsNotPreparedAnswersNothing(t *testing.T) {
+	server := postgrestest.Shared(t)
+	s := openAs(t, Options{
+		Addr: server.Addr(), Database: server.Database(t), User: postgrestest.User, Connections: Pool, PoolSize: 1, Now: time.Now,
+	})
+	if err := s.Ping(t.Context()); !errors.Is(err, errNotPrepared) {
+		t.Errorf("Ping() = %v, want %v", err, errNotPrepared)
+	}
+	if _, err := s.Find(t.Context(), "code"); !errors.Is(err, errNotPrepared) {
+		t.Errorf("Find() = %v, want %v", err, errNotPrepared)
+	}
+}
+
+// Whichever index the planner takes, a link is found by one.
+func TestLinksAreFoundByAnIndex(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		t.Run(fmt.Sprint("link index ", on), func(t *testing.T) {
+			s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.LinkIndex = on })
+			if _, err := s.Load(t.Context(), seeded(10_000)); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Analyze(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			plan := ask(t, s, `EXPLAIN SELECT url FROM links WHERE short_code = '00000A' AND expires_at > '`+storetest.Start.Format(time.RFC3339)+`'`)
+			if len(plan) == 0 || !containsAny(plan[0], "Index Scan") {
+				t.Errorf("plan:\n%v", plan)
+			}
+		})
+	}
+}

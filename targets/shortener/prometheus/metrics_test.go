@@ -1,0 +1,132 @@
+package prometheus
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+func newMetrics(t *testing.T) (*Metrics, *prometheus.Registry) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	m, err := New(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, registry
+}
+
+// scrape returns the lines of the page that begin with the prefix.
+func scrape(t *testing.T, registry *prometheus.Registry, prefix string) []string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	Handler(registry).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	page, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(page)) {
+		if strings.HasPrefix(line, prefix) {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines
+}
+
+// Each event has a series of its own from the start, and counts into it.
+func TestEvents(t *testing.T) {
+	names := map[shortener.Event]string{
+		shortener.LinkCreated: "links_created", shortener.Collision: "collisions", shortener.Redirected: "redirects",
+		shortener.RateLimited: "rate_limited", shortener.CacheHit: "cache_hits", shortener.CacheNegativeHit: "cache_negative_hits",
+		shortener.CacheMiss: "cache_misses", shortener.CacheFailure: "cache_failures", shortener.ClickQueued: "clicks_queued",
+		shortener.ClickStored: "clicks_stored", shortener.ClickDuplicate: "clicks_duplicate", shortener.ClickLost: "clicks_lost",
+		shortener.ClickRejected: "clicks_rejected",
+	}
+	m, registry := newMetrics(t)
+	for _, e := range shortener.Events() {
+		line := "shortener_" + names[e] + "_total "
+		if diff := cmp.Diff([]string{line + "0"}, scrape(t, registry, line)); diff != "" {
+			t.Errorf("event %d at the start (-want +got):\n%s", e, diff)
+		}
+		m.Count(e, 1)
+		m.Count(e, 41)
+		if diff := cmp.Diff([]string{line + "42"}, scrape(t, registry, line)); diff != "" {
+			t.Errorf("event %d (-want +got):\n%s", e, diff)
+		}
+	}
+}
+
+func TestObserve(t *testing.T) {
+	m, registry := newMetrics(t)
+	// A route has a series for each class of status that is ever sent.
+	if got, want := len(scrape(t, registry, "shortener_requests_total{")), len(shortener.Routes())*4; got != want {
+		t.Errorf("%d series of requests at the start, want %d", got, want)
+	}
+	m.Observe(shortener.RouteRedirect, 302, 250*time.Microsecond)
+	m.Observe(shortener.RouteRedirect, 301, 500*time.Microsecond)
+	m.Observe(shortener.RouteRedirect, 404, time.Second)
+	m.Observe(shortener.RouteRedirect, 503, 5*time.Second)
+	want := []string{
+		`shortener_requests_total{code="2xx",route="redirect"} 0`,
+		`shortener_requests_total{code="3xx",route="redirect"} 2`,
+		`shortener_requests_total{code="4xx",route="redirect"} 1`,
+		`shortener_requests_total{code="5xx",route="redirect"} 1`,
+	}
+	var got []string
+	for _, line := range scrape(t, registry, "shortener_requests_total{") {
+		if strings.Contains(line, `route="redirect"`) {
+			got = append(got, line)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	for line, value := range map[string]string{
+		`shortener_request_duration_seconds_bucket{route="redirect",le="0.0005"} `: "2",
+		`shortener_request_duration_seconds_sum{route="redirect"} `:                "6.00075",
+		`shortener_request_duration_seconds_count{route="create"} `:                "0",
+	} {
+		if diff := cmp.Diff([]string{line + value}, scrape(t, registry, line)); diff != "" {
+			t.Errorf("durations (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestLag(t *testing.T) {
+	_, registry := newMetrics(t)
+	var failure error
+	if err := RegisterLag(registry, func(context.Context) (int64, error) { return 7, failure }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"shortener_clicks_lag 7"}, scrape(t, registry, "shortener_clicks_lag")); diff != "" {
+		t.Errorf("lag (-want +got):\n%s", diff)
+	}
+	failure = errors.New("gone")
+	if diff := cmp.Diff([]string{"shortener_clicks_lag -1"}, scrape(t, registry, "shortener_clicks_lag")); diff != "" {
+		t.Errorf("lag of a queue that is down (-want +got):\n%s", diff)
+	}
+}
+
+func TestARegistryThatHasThemIsRefused(t *testing.T) {
+	_, registry := newMetrics(t)
+	if _, err := New(registry); err == nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
+		t.Errorf("error = %v, want one that begins with register metrics", err)
+	}
+	none := func(context.Context) (int64, error) { return 0, nil }
+	if err := RegisterLag(registry, none); err != nil {
+		t.Fatal(err)
+	}
+	if err := RegisterLag(registry, none); err == nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
+		t.Errorf("error = %v, want one that begins with register metrics", err)
+	}
+}
