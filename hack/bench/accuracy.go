@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
@@ -155,127 +152,6 @@ func held(records []groundtruth.Record) []time.Duration {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// stall compares response times over a stall with arithmetic. The result is the
-// error at p99 of arrivals as the operator runs them.
-func (b *bench) stall(ctx context.Context, d time.Duration) (float64, error) {
-	t := newTable("generator", "requests", "p50", "p90", "p99", "p99.9", "max", "p99 of the truth")
-	event := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor)}
-	cases := []struct {
-		name string
-		step step
-		args []string
-	}{
-		{"loadworker, arrivals", arrivals(perSecond, d), nil},
-		{"loadworker, arrivals on ten connections", arrivals(perSecond, d), []string{"-max-connections", fmt.Sprint(tenWorkers)}},
-		{"loadworker, 1000 users", pacedUsers(1000, perSecond, d), nil},
-	}
-	result := 0.0
-	for i, c := range cases {
-		o, err := b.observe(c.step, 1, event, c.args)
-		if err != nil {
-			return 0, err
-		}
-		truth := stalled(o, d)
-		if i == 0 {
-			t.row("truth, by arithmetic", len(truth), cell(truth, 0.5), cell(truth, 0.9), cell(truth, 0.99), cell(truth, 0.999), truth[len(truth)-1].Round(time.Millisecond), "")
-		}
-		h := o.total.Response
-		p99, _ := h.Quantile(0.99)
-		want := nearestRank(truth, 0.99)
-		t.row(c.name, h.Count(), reported(h, 0.5), reported(h, 0.9), reported(h, 0.99), reported(h, 0.999), short(h.Max()), digits(100+errorPercent(p99, want), 2)+"%")
-		if i == 0 {
-			result = max(errorPercent(p99, want), -errorPercent(p99, want))
-		}
-	}
-	if err := b.negativeControl(ctx, d, t); err != nil {
-		return 0, err
-	}
-	fmt.Fprintf(b.out, "\nResponse time at %d requests/s for %v; the server stands still for %v after %v:\n\n", perSecond, d, stallFor, stallAt)
-	t.write(b.out)
-	return result, nil
-}
-
-// stalled is the response time of each request of a schedule that the server
-// answers at once, except in its stall, sorted.
-func stalled(o observed, d time.Duration) []time.Duration {
-	list := make([]time.Duration, 0, perSecond*int(d/time.Second))
-	for i := range perSecond * int64(d/time.Second) {
-		due := o.start + i*int64(time.Second)/perSecond
-		took := time.Duration(0)
-		for _, s := range o.counters.Stalls {
-			if s.From <= due && due < s.To {
-				took = time.Duration(s.To - due)
-			}
-		}
-		list = append(list, took)
-	}
-	slices.Sort(list)
-	return list
-}
-
-func cell(sorted []time.Duration, q float64) string { return short(nearestRank(sorted, q)) }
-
-func reported(h *measure.Histogram, q float64) string {
-	d, ok := h.Quantile(q)
-	if !ok {
-		return ""
-	}
-	return short(d)
-}
-
-// short is in milliseconds with two digits.
-func short(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/1e6) }
-
-// vegetaReport is the part of `vegeta report -type=json` that is shown.
-type vegetaReport struct {
-	Requests  int64 `json:"requests"`
-	Latencies struct {
-		P50 time.Duration `json:"50th"`
-		P90 time.Duration `json:"90th"`
-		P99 time.Duration `json:"99th"`
-		Max time.Duration `json:"max"`
-	} `json:"latencies"`
-}
-
-// negativeControl is vegeta with ten workers: the same test, and blind to the
-// stall. A comparison that does not show that would show nothing.
-func (b *bench) negativeControl(ctx context.Context, d time.Duration, t *table) error {
-	p, err := peer.Named("vegeta")
-	if err != nil {
-		return err
-	}
-	path, err := b.peers.Find(ctx, p)
-	if err != nil {
-		fmt.Fprintf(b.out, "\nNot measured: vegeta with ten workers, the negative control (%v)\n", err)
-		return nil
-	}
-	s, err := b.serve(serverCore, "-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor))
-	if err != nil {
-		return err
-	}
-	results := filepath.Join(b.work, "vegeta.bin")
-	_, err = b.invoke(ctx, path, peer.VegetaAtRate(s.URL+"/", perSecond, tenWorkers, int(d/time.Second), results), "")
-	if err != nil {
-		return err
-	}
-	c, _, err := s.stop()
-	if err != nil {
-		return err
-	}
-	text, err := output(path, "report", "-type=json", results)
-	if err != nil {
-		return err
-	}
-	var r vegetaReport
-	if err := json.Unmarshal(text, &r); err != nil {
-		return fmt.Errorf("vegeta's report: %w", err)
-	}
-	truth := stalled(observed{start: c.First, counters: c}, d)
-	t.row("vegeta -max-workers=10 (negative control)", r.Requests, short(r.Latencies.P50), short(r.Latencies.P90), short(r.Latencies.P99), "", short(r.Latencies.Max),
-		digits(100+errorPercent(r.Latencies.P99, nearestRank(truth, 0.99)), 2)+"%")
-	return nil
 }
 
 // pacing compares when requests came with when they were due. The result is the

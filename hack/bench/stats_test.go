@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
@@ -142,5 +144,21 @@ func TestHeld(t *testing.T) {
 	got := held([]groundtruth.Record{{Received: 10, Answered: 40}, {Received: 20}, {Received: 30, Answered: 31}})
 	if len(got) != 2 || got[0] != 1 || got[1] != 30 {
 		t.Errorf("held = %v, want [1 30]", got)
+	}
+}
+
+// By the server's clock, a request takes from when it was due until its reply was
+// written; what was not answered has no time.
+func TestAnswered(t *testing.T) {
+	const start, ms = int64(1e12), int64(time.Millisecond)
+	record := func(number, answered int64) groundtruth.Record {
+		return groundtruth.Record{Number: number, Received: start + answered, Answered: start + answered}
+	}
+	o := observed{start: start, records: []groundtruth.Record{
+		record(2, 7*ms), record(0, ms), {Number: 1, Received: start}, record(1000, 1000*ms),
+	}}
+	want := []time.Duration{0, time.Millisecond, 5 * time.Millisecond}
+	if diff := cmp.Diff(want, answered(o)); diff != "" {
+		t.Errorf("answered (-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// truths says what the two are that response times are compared with.
+const truths = `By arithmetic: a request that is due while the server stands still takes until it goes on, all others no
+time. That leaves out what the server and the machine need to work off what has piled up, new connections
+first. By the server's clock: from when each request was due until the server had written its reply. That
+leaves out only the way back and the reading of the reply; how late the generator sent, which is in it, is
+beside it.`
+
+// stall compares response times over a stall with both truths. The result is the
+// error at p99 of arrivals as the operator runs them, by the server's clock.
+func (b *bench) stall(ctx context.Context, d time.Duration) (float64, error) {
+	t := newTable("generator", "requests", "p50", "p90", "p99", "p99.9", "max", "lateness p99", "p99 of arithmetic", "p99 of the server's clock")
+	args := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor), "-record", fmt.Sprint(perSecond * int64(d/time.Second))}
+	cases := []struct {
+		name string
+		step step
+		args []string
+	}{
+		{"loadworker, arrivals", arrivals(perSecond, d), nil},
+		{"loadworker, arrivals on ten connections", arrivals(perSecond, d), []string{"-max-connections", fmt.Sprint(tenWorkers)}},
+		{"loadworker, 1000 users", pacedUsers(1000, perSecond, d), nil},
+	}
+	result := 0.0
+	for i, c := range cases {
+		o, err := b.observe(c.step, 1, args, c.args)
+		if err != nil {
+			return 0, err
+		}
+		ideal, served := stalled(o, d), answered(o)
+		if i == 0 {
+			t.row(quantilesOf("truth, by arithmetic", ideal)...)
+		}
+		h := o.total.Response
+		p99, _ := h.Quantile(0.99)
+		t.row(c.name, h.Count(), reported(h, 0.5), reported(h, 0.9), reported(h, 0.99), reported(h, 0.999), short(h.Max()),
+			reported(o.measured.Lateness, 0.99), share(p99, ideal), share(p99, served))
+		t.row(quantilesOf("the same, by the server's clock", served)...)
+		if i == 0 {
+			off := errorPercent(p99, nearestRank(served, 0.99))
+			result = max(off, -off)
+		}
+	}
+	if err := b.negativeControl(ctx, d, t); err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(b.out, "\nResponse time at %d requests/s for %v; the server stands still for %v after %v.\n%s\n\n", perSecond, d, stallFor, stallAt, truths)
+	t.write(b.out)
+	return result, nil
+}
+
+// quantilesOf is a row of a truth.
+func quantilesOf(name string, sorted []time.Duration) []any {
+	row := []any{name, len(sorted)}
+	for _, q := range []float64{0.5, 0.9, 0.99, 0.999, 1} {
+		row = append(row, short(nearestRank(sorted, q)))
+	}
+	return row
+}
+
+// share is a p99 in percent of that of the truth.
+func share(p99 time.Duration, sorted []time.Duration) string {
+	return digits(100+errorPercent(p99, nearestRank(sorted, 0.99)), 2) + "%"
+}
+
+// stalled is the response time of each request of a schedule that the server
+// answers at once, except in its stall, sorted.
+func stalled(o observed, d time.Duration) []time.Duration {
+	list := make([]time.Duration, 0, perSecond*int(d/time.Second))
+	for i := range perSecond * int64(d/time.Second) {
+		due := o.start + i*int64(time.Second)/perSecond
+		took := time.Duration(0)
+		for _, s := range o.counters.Stalls {
+			if s.From <= due && due < s.To {
+				took = time.Duration(s.To - due)
+			}
+		}
+		list = append(list, took)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// answered is the time from when each request was due until the server had
+// written its reply, sorted.
+func answered(o observed) []time.Duration {
+	due := schedule{start: o.start, perSecond: perSecond}.due
+	list := make([]time.Duration, 0, len(o.records))
+	for _, r := range o.records {
+		if r.Answered > 0 {
+			list = append(list, time.Duration(r.Answered-due(r.Number)))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func reported(h *measure.Histogram, q float64) string {
+	d, ok := h.Quantile(q)
+	if !ok {
+		return ""
+	}
+	return short(d)
+}
+
+// short is in milliseconds with two digits.
+func short(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/1e6) }
+
+// vegetaReport is the part of `vegeta report -type=json` that is shown.
+type vegetaReport struct {
+	Requests  int64 `json:"requests"`
+	Latencies struct {
+		P50 time.Duration `json:"50th"`
+		P90 time.Duration `json:"90th"`
+		P99 time.Duration `json:"99th"`
+		Max time.Duration `json:"max"`
+	} `json:"latencies"`
+}
+
+// negativeControl is vegeta with ten workers: the same test, and blind to the
+// stall. A comparison that does not show that would show nothing.
+func (b *bench) negativeControl(ctx context.Context, d time.Duration, t *table) error {
+	p, err := peer.Named("vegeta")
+	if err != nil {
+		return err
+	}
+	path, err := b.peers.Find(ctx, p)
+	if err != nil {
+		fmt.Fprintf(b.out, "\nNot measured: vegeta with ten workers, the negative control (%v)\n", err)
+		return nil
+	}
+	s, err := b.serve(serverCore, "-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor))
+	if err != nil {
+		return err
+	}
+	results := filepath.Join(b.work, "vegeta.bin")
+	_, err = b.invoke(ctx, path, peer.VegetaAtRate(s.URL+"/", perSecond, tenWorkers, int(d/time.Second), results), "")
+	if err != nil {
+		return err
+	}
+	c, _, err := s.stop()
+	if err != nil {
+		return err
+	}
+	text, err := output(path, "report", "-type=json", results)
+	if err != nil {
+		return err
+	}
+	var r vegetaReport
+	if err := json.Unmarshal(text, &r); err != nil {
+		return fmt.Errorf("vegeta's report: %w", err)
+	}
+	truth := stalled(observed{start: c.First, counters: c}, d)
+	t.row("vegeta -max-workers=10 (negative control)", r.Requests, short(r.Latencies.P50), short(r.Latencies.P90), short(r.Latencies.P99), "", short(r.Latencies.Max),
+		"", share(r.Latencies.P99, truth))
+	return nil
+}
