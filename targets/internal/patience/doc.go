@@ -4,7 +4,7 @@
 // While the service answers, a caller waits for its answer. The first that
 // waits in vain for as long as the bound allows speaks for all: nobody waits
 // any more until somebody says that the service answers again. So an outage
-// costs each caller that it meets the bound, and those after it nothing.
+// costs those whom it meets the bound at most, and those after them nothing.
 //
 // It imports the standard library only.
 package patience

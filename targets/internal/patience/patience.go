@@ -2,7 +2,7 @@ package patience
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -10,36 +10,62 @@ import (
 type Patience struct {
 	bound time.Duration
 	after func(time.Duration) <-chan time.Time
-	lost  atomic.Bool
+
+	mu sync.Mutex
+	// lost is closed while the service does not answer.
+	lost   chan struct{}
+	isLost bool
 }
 
 // New returns patience that ends after bound; no bound is no patience at all.
 // After is time.After, or a test's.
 func New(bound time.Duration, after func(time.Duration) <-chan time.Time) *Patience {
-	return &Patience{bound: bound, after: after}
+	return &Patience{bound: bound, after: after, lost: make(chan struct{})}
 }
 
 // Wait returns when the answer is there, when ctx ends, or when waiting longer
 // has no point.
 func (p *Patience) Wait(ctx context.Context, answer <-chan struct{}) {
-	if p.bound <= 0 || p.lost.Load() {
+	lost, isLost := p.state()
+	if isLost || p.bound <= 0 {
 		return
 	}
 	select {
 	case <-answer:
 	case <-ctx.Done():
+	case <-lost:
 	case <-p.after(p.bound):
 		p.Lose()
 	}
 }
 
-// Lose says that the service does not answer.
-func (p *Patience) Lose() { p.lost.Store(true) }
+func (p *Patience) state() (lost <-chan struct{}, isLost bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost, p.isLost
+}
 
-// Regain says that the service answers.
-func (p *Patience) Regain() {
-	// Said with each answer; only the first after an outage changes anything.
-	if p.lost.Load() {
-		p.lost.Store(false)
+// Lose says that the service does not answer. Those who wait wait no longer. It
+// reports whether that is news.
+func (p *Patience) Lose() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.isLost {
+		return false
 	}
+	p.isLost = true
+	close(p.lost)
+	return true
+}
+
+// Regain says that the service answers. It reports whether that is news.
+func (p *Patience) Regain() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.isLost {
+		return false
+	}
+	p.isLost = false
+	p.lost = make(chan struct{})
+	return true
 }

@@ -2,6 +2,7 @@ package patience
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestWaitEnds(t *testing.T) {
 			if diff := cmp.Diff([]time.Duration{time.Second}, f.asked); diff != "" {
 				t.Errorf("bounds (-want +got):\n%s", diff)
 			}
-			if got := p.lost.Load(); got != tt.lost {
+			if _, got := p.state(); got != tt.lost {
 				t.Errorf("patience is lost: %v, want %v", got, tt.lost)
 			}
 		})
@@ -72,13 +73,17 @@ func TestOneWaitsForAll(t *testing.T) {
 	if len(f.asked) != 1 {
 		t.Errorf("%d of 10 callers waited for a silent service, want 1", len(f.asked))
 	}
-	p.Regain()
+	if !p.Regain() || p.Regain() {
+		t.Error("that the service answers again is news once")
+	}
 	p.Wait(t.Context(), silence)
 	if len(f.asked) != 2 {
 		t.Errorf("after an answer %d callers waited, want 1", len(f.asked)-1)
 	}
 	p.Regain()
-	p.Lose()
+	if !p.Lose() || p.Lose() {
+		t.Error("that the service is silent is news once")
+	}
 	p.Wait(t.Context(), silence)
 	if len(f.asked) != 2 {
 		t.Error("a caller waited for a service that was said to be silent")
@@ -91,4 +96,24 @@ func TestNoPatience(t *testing.T) {
 	if len(f.asked) != 0 {
 		t.Error("waited without patience")
 	}
+}
+
+// Those who wait already are told as well; with this clock they would wait for
+// ever.
+func TestLoseEndsTheWaitOfAll(t *testing.T) {
+	asked := make(chan time.Duration)
+	p := New(time.Second, func(d time.Duration) <-chan time.Time {
+		asked <- d
+		return nil
+	})
+	const callers = 3
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() { p.Wait(context.Background(), silence) })
+	}
+	for range callers {
+		<-asked
+	}
+	p.Lose()
+	wg.Wait()
 }

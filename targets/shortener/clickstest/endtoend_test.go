@@ -2,6 +2,7 @@ package clickstest_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -174,13 +175,13 @@ func throughRedis(t *testing.T) (clickstest.Producer, func(shortener.ClickStore,
 }
 
 func throughKafka(t *testing.T) (clickstest.Producer, func(shortener.ClickStore, shortener.Count) clickstest.Consumer) {
-	config := kafka.Config{Brokers: []string{kafkatest.Shared(t).Addr()}, Topic: "clicks", Log: quiet}
+	config := kafka.Config{Brokers: []string{kafkatest.Shared(t).Addr()}, Topic: "clicks-" + rand.Text(), Log: quiet}
 	producer, err := kafka.NewProducer(kafka.ProducerConfig{Config: config, Wait: time.Hour, Count: func(shortener.Event, int) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return producer, func(store shortener.ClickStore, count shortener.Count) clickstest.Consumer {
-		consumer, err := kafka.NewConsumer(store, kafka.ConsumerConfig{Config: config, Group: "clicks", Count: count})
+		consumer, err := kafka.NewConsumer(store, kafka.ConsumerConfig{Config: config, Group: config.Topic, Count: count})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,9 @@
 package kafka
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,14 +18,8 @@ func TestMain(m *testing.M) { os.Exit(kafkatest.Main(m)) }
 
 // configure returns the configuration of a topic of the test's own.
 func configure(t testing.TB, broker *kafkatest.Broker) Config {
-	topic := strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, t.Name())
 	return Config{
-		Brokers: []string{broker.Addr()}, Topic: topic,
+		Brokers: []string{broker.Addr()}, Topic: "clicks-" + rand.Text(),
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 }

@@ -124,7 +124,9 @@ func (p *Producer) Clicked(ctx context.Context, c shortener.Click) error {
 			return
 		}
 		close(sent)
-		p.patience.Regain()
+		if p.patience.Regain() {
+			p.config.Log.Info("clicks reach Kafka again")
+		}
 	})
 	p.patience.Wait(ctx, sent)
 	return nil
@@ -168,8 +170,9 @@ func (c connections) OnBrokerConnect(meta kgo.BrokerMetadata, _ time.Duration, _
 	if err == nil || errors.Is(err, context.Canceled) {
 		return
 	}
-	c.producer.patience.Lose()
-	c.producer.config.Log.Warn("connect to Kafka", "broker", net.JoinHostPort(meta.Host, fmt.Sprint(meta.Port)), "error", err)
+	if c.producer.patience.Lose() {
+		c.producer.config.Log.Warn("clicks wait for Kafka", "broker", net.JoinHostPort(meta.Host, fmt.Sprint(meta.Port)), "error", err)
+	}
 }
 
 func ping(ctx context.Context, client *kgo.Client) error {
