@@ -81,7 +81,7 @@ func unreadable(err error) error {
 
 // decodeOne reads one JSON value into v.
 func decodeOne(body io.Reader, v any) error {
-	var buf bytes.Buffer
+	buf := bytes.NewBuffer(make([]byte, 0, bytes.MinRead*2))
 	if _, err := buf.ReadFrom(body); err != nil {
 		return unreadable(err)
 	}

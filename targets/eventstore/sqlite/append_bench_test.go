@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,8 +19,12 @@ var benchData = []byte(`{"user":"u-12345","amount":199.95,"currency":"EUR","item
 // BenchmarkAppend stores single events durably: so many clients, each of which
 // waits for one append before it sends the next.
 func BenchmarkAppend(b *testing.B) {
-	for _, clients := range []int{1, 64, 256, 1024} {
-		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
+	type load struct {
+		clients int
+		keyed   bool
+	}
+	for _, l := range []load{{1, false}, {64, false}, {256, false}, {1024, false}, {256, true}} {
+		b.Run(fmt.Sprintf("clients=%d,keys=%v", l.clients, l.keyed), func(b *testing.B) {
 			var commits atomic.Int64
 			s, err := Open(filepath.Join(b.TempDir(), "events.db"), Options{
 				Synchronous: Full, GroupCommit: true, Readers: 1,
@@ -32,10 +37,14 @@ func BenchmarkAppend(b *testing.B) {
 			b.ResetTimer()
 			var wg sync.WaitGroup
 			var next atomic.Int64
-			for range clients {
+			for range l.clients {
 				wg.Go(func() {
-					for next.Add(1) <= int64(b.N) {
-						a, err := eventstore.NewAppend([]eventstore.Event{{Type: "order.created", Data: benchData}}, eventstore.Terms{}, time.Now())
+					for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+						var terms eventstore.Terms
+						if l.keyed {
+							terms.Key = strconv.FormatInt(n, 10)
+						}
+						a, err := eventstore.NewAppend([]eventstore.Event{{Type: "order.created", Data: benchData}}, terms, time.Now())
 						if err != nil {
 							b.Error(err)
 							return

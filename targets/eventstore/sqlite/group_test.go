@@ -54,9 +54,9 @@ func pause(t *testing.T, o Options) *paused {
 }
 
 // line up hands work to the writer without waiting for it.
-func (p *paused) lineUp(t *testing.T, ctx context.Context, events int, work func(*writer) error) *request {
+func (p *paused) lineUp(t *testing.T, events int, work func(*writer) error) *request {
 	t.Helper()
-	r := &request{ctx: ctx, events: events, done: make(chan error, 1), work: work}
+	r := &request{ctx: t.Context(), events: events, done: make(chan error, 1), work: work}
 	if err := p.enqueue(r); err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +103,9 @@ func TestWhatWaitsTogetherIsCommittedTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := pause(t, Options{GroupCommit: tc.group})
-			a := s.lineUp(t, t.Context(), 1, adding("a"))
-			b := s.lineUp(t, t.Context(), 2, adding("b", "b"))
-			c := s.lineUp(t, t.Context(), 1, adding("c"))
+			a := s.lineUp(t, 1, adding("a"))
+			b := s.lineUp(t, 2, adding("b", "b"))
+			c := s.lineUp(t, 1, adding("c"))
 			if got := s.Waiting(); got != 3 {
 				t.Errorf("%d wait, want 3", got)
 			}
@@ -127,7 +127,7 @@ func TestAGroupIsBounded(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	var last *request
 	for range 3 {
-		last = s.lineUp(t, t.Context(), groupEvents/2, func(*writer) error { return nil })
+		last = s.lineUp(t, groupEvents/2, func(*writer) error { return nil })
 	}
 	s.letGo()
 	if err := <-last.done; err != nil {
@@ -141,12 +141,12 @@ func TestAGroupIsBounded(t *testing.T) {
 // A refusal is an answer: it does not undo what others of its group store.
 func TestARefusalLeavesItsGroupAlone(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
-	a := s.lineUp(t, t.Context(), 1, adding("a"))
-	no := s.lineUp(t, t.Context(), 1, func(w *writer) error {
+	a := s.lineUp(t, 1, adding("a"))
+	no := s.lineUp(t, 1, func(w *writer) error {
 		_, err := w.append(eventstore.Append{Events: []eventstore.Event{{Type: "no"}}, Expected: new(int64)})
 		return err
 	})
-	b := s.lineUp(t, t.Context(), 1, adding("b"))
+	b := s.lineUp(t, 1, adding("b"))
 	s.letGo()
 	if errA, errB := <-a.done, <-b.done; errA != nil || errB != nil {
 		t.Errorf("others: %v, %v", errA, errB)
@@ -164,15 +164,15 @@ func TestARefusalLeavesItsGroupAlone(t *testing.T) {
 // positions of the others are dense.
 func TestAFailureLeavesItsGroupAlone(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
-	a := s.lineUp(t, t.Context(), 1, adding("a"))
-	broken := s.lineUp(t, t.Context(), 2, func(w *writer) error {
+	a := s.lineUp(t, 1, adding("a"))
+	broken := s.lineUp(t, 2, func(w *writer) error {
 		if err := adding("half")(w); err != nil {
 			return err
 		}
 		w.last-- // the position that was just taken
 		return adding("other half")(w)
 	})
-	b := s.lineUp(t, t.Context(), 1, adding("b"))
+	b := s.lineUp(t, 1, adding("b"))
 	s.letGo()
 	if errA, errB := <-a.done, <-b.done; errA != nil || errB != nil {
 		t.Errorf("others: %v, %v", errA, errB)
@@ -198,7 +198,7 @@ func TestWhoLeavesWhileWaitingIsNotStored(t *testing.T) {
 		_, err := submit(ctx, s.Store, 1, func(w *writer) (any, error) { return nil, adding("gone")(w) })
 		outcome <- err
 	}()
-	stays := s.lineUp(t, t.Context(), 1, adding("stays"))
+	stays := s.lineUp(t, 1, adding("stays"))
 	leave()
 	if err := <-outcome; !errors.Is(err, eventstore.ErrNotStored) || !errors.Is(err, context.Canceled) {
 		t.Errorf("who left was told %v, want not stored", err)
@@ -231,7 +231,7 @@ func TestWhoLeavesDuringTheCommitDoesNotKnow(t *testing.T) {
 		t.Errorf("who left was told %v, want that the outcome is unknown", err)
 	}
 	close(finish)
-	after := s.lineUp(t, t.Context(), 1, adding("after"))
+	after := s.lineUp(t, 1, adding("after"))
 	if err := <-after.done; err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestAFullQueueSaysSo(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	var last *request
 	for range queueLength {
-		last = s.lineUp(t, t.Context(), 0, func(*writer) error { return nil })
+		last = s.lineUp(t, 0, func(*writer) error { return nil })
 	}
 	err := s.Move(t.Context(), eventstore.Move{ID: "a", Position: 1})
 	if !errors.Is(err, eventstore.ErrBusy) {
@@ -260,7 +260,7 @@ func TestAFullQueueSaysSo(t *testing.T) {
 // Close stores what waits.
 func TestCloseStoresWhatWasAccepted(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
-	a := s.lineUp(t, t.Context(), 1, adding("a"))
+	a := s.lineUp(t, 1, adding("a"))
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()
 	s.letGo()

@@ -34,15 +34,17 @@ type request struct {
 // take claims the request for the writer. One whose sender no longer waits is
 // not stored.
 func (r *request) take() bool {
-	if !r.state.CompareAndSwap(waiting, taken) {
-		return false
-	}
 	if err := r.ctx.Err(); err != nil {
-		r.done <- notStored(err)
+		if r.withdraw() {
+			r.done <- notStored(err)
+		}
 		return false
 	}
-	return true
+	return r.state.CompareAndSwap(waiting, taken)
 }
+
+// withdraw takes the request back, unless the writer has it.
+func (r *request) withdraw() bool { return r.state.CompareAndSwap(waiting, withdrawn) }
 
 func notStored(cause error) error { return fmt.Errorf("%w: %w", eventstore.ErrNotStored, cause) }
 
@@ -69,7 +71,8 @@ func submit[T any](ctx context.Context, s *Store, events int, work func(*writer)
 		return result, nil
 	case <-ctx.Done():
 	}
-	if r.state.CompareAndSwap(waiting, withdrawn) {
+	// The writer may have found before that nobody waits.
+	if r.withdraw() || r.state.Load() == withdrawn {
 		return none, notStored(ctx.Err())
 	}
 	return none, fmt.Errorf("%w: %w", eventstore.ErrOutcomeUnknown, ctx.Err())

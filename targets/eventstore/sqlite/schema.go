@@ -15,8 +15,8 @@ const version = 1
 //
 // An append with an idempotency key leaves a row in requests, in the same
 // transaction. Its first position is the row's own, which makes the oldest rows
-// those to forget. Of the key a hash is kept, so that a row is small whatever
-// clients send.
+// those to forget; the index of keys is in memory, see keys. Of the key a hash is
+// kept, so that a row is small whatever clients send.
 const schema = `
 CREATE TABLE events (
 	position  INTEGER PRIMARY KEY,
@@ -27,7 +27,7 @@ CREATE TABLE events (
 CREATE TABLE requests (
 	first       INTEGER PRIMARY KEY,
 	last        INTEGER NOT NULL,
-	key         BLOB NOT NULL UNIQUE,
+	key         BLOB NOT NULL,
 	fingerprint BLOB NOT NULL
 ) STRICT;
 CREATE TABLE subscriptions (

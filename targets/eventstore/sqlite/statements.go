@@ -2,35 +2,30 @@ package sqlite
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
 )
 
-// forgetAtOnce bounds how many keys one append forgets: more than the one that
-// it adds, so that the table shrinks to the window, and few enough that the
-// first append with a key after very many without is not slow.
-const forgetAtOnce = 16
-
-// keySize is how much of a key's hash is kept: 128 bits, by which a million
-// keys do not meet.
-const keySize = 16
+// forgetAtOnce bounds how many keys a transaction forgets: as many as it may
+// add, so that the table stays bounded, and no more, so that none is slow.
+const forgetAtOnce = groupEvents
 
 // statements are those that requests run within a transaction.
 type statements struct {
 	insertEvent                       *prepared.Stmt
 	findRequest, addRequest           *prepared.Stmt
-	forgetRequests                    *prepared.Stmt
+	loadRequests, forgetRequests      *prepared.Stmt
 	findSubscription, setSubscription *prepared.Stmt
 }
 
 func (s *statements) sources() map[**prepared.Stmt]string {
 	return map[**prepared.Stmt]string{
-		&s.insertEvent: "INSERT INTO events(position, type, data, timestamp) VALUES(?, ?, ?, ?)",
-		&s.findRequest: "SELECT first, last, fingerprint FROM requests WHERE key = ?",
-		&s.addRequest:  "INSERT INTO requests(first, last, key, fingerprint) VALUES(?, ?, ?, ?)",
+		&s.insertEvent:  "INSERT INTO events(position, type, data, timestamp) VALUES(?, ?, ?, ?)",
+		&s.findRequest:  "SELECT last, fingerprint FROM requests WHERE first = ?",
+		&s.addRequest:   "INSERT INTO requests(first, last, key, fingerprint) VALUES(?, ?, ?, ?)",
+		&s.loadRequests: "SELECT first, key FROM requests WHERE first >= ?",
 		&s.forgetRequests: fmt.Sprintf(
 			"DELETE FROM requests WHERE first IN (SELECT first FROM requests WHERE first < ? ORDER BY first LIMIT %d)", forgetAtOnce),
 		&s.findSubscription: "SELECT position FROM subscriptions WHERE id = ?",
@@ -42,11 +37,11 @@ func (s *statements) sources() map[**prepared.Stmt]string {
 // repetition is found before the expected position is looked at: the first try
 // has moved the log on.
 func (w *writer) append(a eventstore.Append) (eventstore.Receipt, error) {
-	key := sha256.Sum256([]byte(a.Key))
+	var x key
 	if a.Key != "" {
-		receipt, found, err := w.earlier(key[:keySize], a.Fingerprint[:])
-		if found || err != nil {
-			return receipt, err
+		x = keyOf(a.Key)
+		if first, found := w.keys.find(x); found {
+			return w.earlier(first, a.Fingerprint[:])
 		}
 	}
 	if a.Expected != nil && *a.Expected != w.last {
@@ -59,7 +54,7 @@ func (w *writer) append(a eventstore.Append) (eventstore.Receipt, error) {
 		}
 	}
 	if a.Key != "" {
-		if err := w.remember(receipt, key[:keySize], a.Fingerprint[:]); err != nil {
+		if err := w.remember(receipt, x, a.Fingerprint[:]); err != nil {
 			return eventstore.Receipt{}, err
 		}
 	}
@@ -78,32 +73,44 @@ func (w *writer) insert(e eventstore.Event) error {
 	return nil
 }
 
-// earlier finds the append that had the same key.
-func (w *writer) earlier(key, fingerprint []byte) (receipt eventstore.Receipt, found bool, err error) {
-	w.findRequest.BindBlob(1, key)
-	same := false
-	found, err = w.findRequest.Row(func(r prepared.Row) {
-		receipt = eventstore.Receipt{First: r.Int(0), Last: r.Int(1), Replayed: true}
-		same = bytes.Equal(fingerprint, r.Bytes(2))
+// earlier is the receipt of the append that had the same key.
+func (w *writer) earlier(first int64, fingerprint []byte) (eventstore.Receipt, error) {
+	w.findRequest.BindInt(1, first)
+	receipt, same := eventstore.Receipt{First: first, Replayed: true}, false
+	found, err := w.findRequest.Row(func(r prepared.Row) {
+		receipt.Last = r.Int(0)
+		same = bytes.Equal(fingerprint, r.Bytes(1))
 	})
 	switch {
 	case err != nil:
-		return eventstore.Receipt{}, false, fmt.Errorf("find idempotency key: %w", err)
-	case found && !same:
-		return eventstore.Receipt{}, true, eventstore.ErrKeyReused
+		return eventstore.Receipt{}, fmt.Errorf("find idempotency key: %w", err)
+	case !found:
+		return eventstore.Receipt{}, fmt.Errorf("find idempotency key: the append at position %d has no row", first)
+	case !same:
+		return eventstore.Receipt{}, eventstore.ErrKeyReused
 	}
-	return receipt, found, nil
+	return receipt, nil
 }
 
-func (w *writer) remember(receipt eventstore.Receipt, key, fingerprint []byte) error {
+func (w *writer) remember(receipt eventstore.Receipt, x key, fingerprint []byte) error {
 	w.addRequest.BindInt(1, receipt.First)
 	w.addRequest.BindInt(2, receipt.Last)
-	w.addRequest.BindBlob(3, key)
+	w.addRequest.BindBlob(3, x[:])
 	w.addRequest.BindBlob(4, fingerprint)
 	if err := w.addRequest.Run(); err != nil {
 		return fmt.Errorf("remember idempotency key: %w", err)
 	}
-	w.forgetRequests.BindInt(1, receipt.First-w.options.KeyWindow)
+	w.keys.add(x, receipt.First)
+	return nil
+}
+
+// forget deletes keys that are no longer remembered, within a transaction that
+// has added some.
+func (w *writer) forget() error {
+	if len(w.keys.added) == 0 {
+		return nil
+	}
+	w.forgetRequests.BindInt(1, w.keys.previousFrom)
 	if err := w.forgetRequests.Run(); err != nil {
 		return fmt.Errorf("forget idempotency keys: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
-	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
 )
 
 // A pragma that is executed on a pool holds on one of its connections, for as
@@ -170,44 +168,6 @@ func TestCloseEmptiesTheWAL(t *testing.T) {
 		if _, err := os.Stat(path + suffix); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is there after Close (%v)", suffix, err)
 		}
-	}
-}
-
-// A key is remembered within its window, and forgotten after it, so that the
-// table stays bounded.
-func TestKeysAreForgotten(t *testing.T) {
-	const window = 10
-	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Normal, GroupCommit: true, Readers: 1, KeyWindow: window})
-	try := func(key string) bool {
-		t.Helper()
-		a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a"}}, eventstore.Terms{Key: key}, storetest.Noon)
-		if err != nil {
-			t.Fatal(err)
-		}
-		receipt, err := s.Append(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return receipt.Replayed
-	}
-	for i := range 100 {
-		key := fmt.Sprint(i)
-		if try(key) {
-			t.Fatalf("key %d is known before it was used", i)
-		}
-		if oldest := max(0, i-window); !try(fmt.Sprint(oldest)) {
-			t.Fatalf("after key %d, key %d is forgotten", i, oldest)
-		}
-	}
-	var kept int
-	if err := s.pool.QueryRowContext(t.Context(), "SELECT count(*) FROM requests").Scan(&kept); err != nil {
-		t.Fatal(err)
-	}
-	if kept != window+1 {
-		t.Errorf("%d keys are kept, want %d", kept, window+1)
-	}
-	if try("0") {
-		t.Error("a key outlived its window")
 	}
 }
 

@@ -26,6 +26,7 @@ type writer struct {
 	last int64
 	// committed is the position of the last event which is durable.
 	committed atomic.Int64
+	keys      keys
 
 	begin, commit, rollback *prepared.Stmt
 	lastPosition            *prepared.Stmt
@@ -59,7 +60,15 @@ func (w *writer) prepare() error {
 			return err
 		}
 	}
-	return w.resume()
+	if err := w.resume(); err != nil {
+		return err
+	}
+	w.keys = newKeys(w.options.KeyWindow, w.last)
+	w.loadRequests.BindInt(1, w.keys.previousFrom)
+	if err := w.loadRequests.Each(w.keys.load); err != nil {
+		return fmt.Errorf("load idempotency keys: %w", err)
+	}
+	return nil
 }
 
 // resume reads where the log ends.
@@ -155,9 +164,13 @@ func (w *writer) attempt(group []*request) error {
 			return r.refused
 		}
 	}
+	if err := w.forget(); err != nil {
+		return err
+	}
 	if err := w.commit.Run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	w.keys.commit(w.last)
 	w.committed.Store(w.last)
 	return nil
 }
@@ -166,6 +179,7 @@ func (w *writer) attempt(group []*request) error {
 // errors. What is stored is read again, not reckoned.
 func (w *writer) abandon() error {
 	var err error
+	w.keys.rollback()
 	if w.conn.InTransaction() {
 		err = w.rollback.Run()
 	}

@@ -234,6 +234,21 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
+func TestRelaxGC(t *testing.T) {
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		want int
+	}{
+		"no limit":           {nil, 0},
+		"a limit":            {map[string]string{"GOMEMLIMIT": "700MiB"}, 400},
+		"a limit, and a say": {map[string]string{"GOMEMLIMIT": "700MiB", "GOGC": "50"}, 0},
+	} {
+		if got, relaxed := relaxGC(environment(tc.env)); got != tc.want || relaxed != (tc.want > 0) {
+			t.Errorf("%s: %d, %v, want %d", name, got, relaxed, tc.want)
+		}
+	}
+}
+
 func TestExitCode(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err  error

@@ -115,6 +115,21 @@ func TestAfterAFailure(t *testing.T) {
 	}
 }
 
+func TestEach(t *testing.T) {
+	c := open(t)
+	numbers := prepare(t, c, "WITH RECURSIVE n(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM n WHERE x < ?) SELECT x FROM n WHERE x <= ?1")
+	for _, want := range [][]int64{{1, 2, 3, 4, 5}, {1, 2}} {
+		numbers.BindInt(1, int64(len(want)))
+		var got []int64
+		if err := numbers.Each(func(r Row) { got = append(got, r.Int(0)) }); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("rows (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestBindOutOfRange(t *testing.T) {
 	c := open(t)
 	for name, bind := range map[string]func(*Stmt){

@@ -84,29 +84,40 @@ func (s *Stmt) note(code int32) {
 
 // Run executes a statement that answers no row, and makes it ready again.
 func (s *Stmt) Run() error {
-	_, err := s.Row(func(Row) {})
-	return err
+	return s.Each(func(Row) {})
 }
 
 // Row executes a statement that answers one row or none, shows it, and makes
 // the statement ready again.
 func (s *Stmt) Row(show func(Row)) (found bool, err error) {
-	err, s.err = s.err, nil
-	if err != nil {
-		return false, err
-	}
-	code := sqlite3.Xsqlite3_step(s.conn.tls, s.ptr)
-	switch code {
-	case sqlite3.SQLITE_ROW:
+	err = s.Each(func(r Row) {
 		found = true
-		show(Row{s})
-	case sqlite3.SQLITE_DONE:
-	default:
-		err = s.conn.check(code)
-	}
-	// What reset returns is the error of the step again.
-	sqlite3.Xsqlite3_reset(s.conn.tls, s.ptr)
+		show(r)
+	})
 	return found, err
+}
+
+// Each executes a statement, shows each row that it answers, and makes it ready
+// again.
+func (s *Stmt) Each(show func(Row)) error {
+	err := s.err
+	s.err = nil
+	if err != nil {
+		return err
+	}
+	for {
+		code := sqlite3.Xsqlite3_step(s.conn.tls, s.ptr)
+		if code == sqlite3.SQLITE_ROW {
+			show(Row{s})
+			continue
+		}
+		if code != sqlite3.SQLITE_DONE {
+			err = s.conn.check(code)
+		}
+		// What reset returns is the error of the step again.
+		sqlite3.Xsqlite3_reset(s.conn.tls, s.ptr)
+		return err
+	}
 }
 
 // Row is what a statement answers. Columns are counted from 0.
