@@ -12,10 +12,10 @@ import (
 // A key is remembered for one window at least and two at most, whatever the
 // sizes of the transactions.
 func TestKeysAreRememberedForAWindow(t *testing.T) {
-	const window = 100
-	for _, size := range []int64{1, 7, 99, 100, 250} {
+	const window = 30
+	for _, size := range []int64{1, 7, 29, 30, 75} {
 		k := newKeys(window, 0)
-		for first := int64(1); first < 2000; first += size {
+		for first := int64(1); first < 300; first += size {
 			k.add(keyOf(fmt.Sprint(first)), first)
 			last := first + size - 1
 			k.commit(last)
