@@ -73,23 +73,28 @@ func TestBreaker(t *testing.T) {
 			return redis.NewSliceResult([]any{string(encodeEntry(known))}, nil)
 		}
 		steps := []struct {
-			name  string
-			wait  time.Duration
-			heals bool
-			finds int
-			asked int
+			name    string
+			wait    time.Duration
+			answers bool
+			finds   int
+			asked   int
 		}{
 			{name: "five failures", finds: 5, asked: 5},
 			{name: "open", finds: 20, asked: 5},
 			{name: "nearly half open", wait: 30 * time.Second, finds: 20, asked: 5},
 			{name: "half open, and fails", wait: time.Second, finds: 20, asked: 6},
-			{name: "open again", wait: 29 * time.Second, heals: true, finds: 20, asked: 6},
-			{name: "half open, and closes", wait: 2 * time.Second, finds: 2, asked: 8},
-			{name: "closed", finds: 20, asked: 28},
+			{name: "open again", wait: 29 * time.Second, answers: true, finds: 20, asked: 6},
+			{name: "half open, and succeeds once", wait: 2 * time.Second, answers: true, finds: 1, asked: 7},
+			{name: "fails after one success", finds: 1, asked: 8},
+			{name: "open for the third time", answers: true, finds: 20, asked: 8},
+			{name: "half open, and closes", wait: 31 * time.Second, answers: true, finds: 2, asked: 10},
+			{name: "closed", answers: true, finds: 20, asked: 30},
+			{name: "four failures", finds: 4, asked: 34},
+			{name: "closed still", answers: true, finds: 20, asked: 54},
 		}
 		for _, step := range steps {
 			<-time.After(step.wait)
-			broken = broken && !step.heals
+			broken = !step.answers
 			for range step.finds {
 				want(t, cache, "known", known)
 			}
