@@ -315,7 +315,7 @@ func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
 		t.Errorf("error (-want +got):\n%s", diff)
 	}
 	s := newService(t, nil)
-	s.Config.API = "seed-003"
+	s.API = "seed-003"
 	if _, err := NewHandler(s.Config); err == nil || !strings.Contains(err.Error(), `"seed-003" is no API`) {
 		t.Errorf("error = %v, want one about the API", err)
 	}

@@ -14,34 +14,50 @@ const closedFor = 250 * time.Millisecond
 
 // gate keeps requests from queueing up before a server that is not there: for
 // a moment after a dial has failed, all others fail with the same error and at
-// once. One whose request was given up says nothing about the server.
+// once. A request that was given up says nothing about the server, and neither
+// does a dial that failed while another succeeded: that server is there, and
+// has more clients than it can take.
 type gate struct {
 	dial dialFunc
 	now  func() time.Time
 
 	mu     sync.Mutex
+	opened time.Time // when a dial last succeeded
 	closed time.Time // until then
 	err    error
 }
 
 func (g *gate) dialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	if err := g.shut(); err != nil {
+	start, err := g.enter()
+	if err != nil {
 		return nil, err
 	}
 	conn, err := g.dial(ctx, network, addr)
-	if err != nil && ctx.Err() == nil {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.closed, g.err = g.now().Add(closedFor), err
+	if err == nil || ctx.Err() == nil {
+		g.settle(start, err)
 	}
 	return conn, err
 }
 
-func (g *gate) shut() error {
+// enter returns the time, unless the gate is closed.
+func (g *gate) enter() (time.Time, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.now().Before(g.closed) {
-		return fmt.Errorf("dialled a moment ago: %w", g.err)
+	now := g.now()
+	if now.Before(g.closed) {
+		return now, fmt.Errorf("dialled a moment ago: %w", g.err)
 	}
-	return nil
+	return now, nil
+}
+
+// settle closes or opens the gate as the dial that started then came out.
+func (g *gate) settle(start time.Time, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case err == nil:
+		g.opened, g.closed = g.now(), time.Time{}
+	case !g.opened.After(start):
+		g.closed, g.err = g.now().Add(closedFor), err
+	}
 }

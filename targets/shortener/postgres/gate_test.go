@@ -51,3 +51,28 @@ func TestGate(t *testing.T) {
 		}
 	}
 }
+
+// A dial that fails after another has succeeded meanwhile closes nothing.
+func TestGateOfAServerThatIsOverrun(t *testing.T) {
+	refused := errors.New("refused")
+	now := time.Time{}.Add(time.Hour)
+	var dial dialFunc
+	g := &gate{
+		now:  func() time.Time { return now },
+		dial: func(ctx context.Context, network, addr string) (net.Conn, error) { return dial(ctx, network, addr) },
+	}
+	answers := func(context.Context, string, string) (net.Conn, error) { return nil, nil }
+	dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		now, dial = now.Add(time.Second), answers // another comes in between
+		if _, err := g.dialContext(ctx, network, addr); err != nil {
+			t.Errorf("the dial in between = %v", err)
+		}
+		return nil, refused
+	}
+	if _, err := g.dialContext(t.Context(), "tcp", "host:5432"); !errors.Is(err, refused) {
+		t.Errorf("error = %v, want %v", err, refused)
+	}
+	if _, err := g.dialContext(t.Context(), "tcp", "host:5432"); err != nil {
+		t.Errorf("the next dial = %v", err)
+	}
+}

@@ -48,10 +48,8 @@ func ParseConnections(name string) (Connections, error) {
 
 const (
 	// dialTimeout bounds how long a request waits to find out that a server is
-	// not there; on a cluster's network an answer comes in a millisecond.
-	dialTimeout = time.Second
-	// connectTimeout covers the handshake as well.
-	connectTimeout = 2 * time.Second
+	// not there. A server whose queue is full is asked again after a second.
+	dialTimeout = 2 * time.Second
 	// queryTimeout bounds a request to the store, the wait for a connection
 	// included.
 	queryTimeout = 5 * time.Second
@@ -100,7 +98,7 @@ func (o Options) config() (*pgx.ConnConfig, error) {
 	config.Host, config.Port = host, port
 	config.Database, config.User, config.Password = o.Database, o.User, o.Password
 	config.Fallbacks, config.RuntimeParams = nil, map[string]string{}
-	config.ConnectTimeout = connectTimeout
+	config.ConnectTimeout = queryTimeout
 	config.DialFunc = (&gate{dial: (&net.Dialer{Timeout: dialTimeout}).DialContext, now: time.Now}).dialContext
 	if o.Connections == PgBouncer {
 		// A statement prepared by name is left behind on a server connection

@@ -38,7 +38,7 @@ type clicksConfig struct {
 func parseClicks(w world) (clicksConfig, error) {
 	var c clicksConfig
 	set := settings.New("shortener clicks", clicksUsage, w.getenv)
-	c.listening.add(set)
+	c.add(set)
 	addShards(set, &c.shards, &c.postgres)
 	addChoice(set, &c.clicks, "clicks", "CLICKS", "`queue` that clicks are in: redis or kafka", clicksRedis, clicksKafka)
 	addRedis(set, &c.redis)
@@ -49,7 +49,7 @@ func parseClicks(w world) (clicksConfig, error) {
 	}
 	c.postgres.Password, c.postgres.Now = w.getenv("POSTGRES_PASSWORD"), w.now
 	c.redis.Password = w.getenv("REDIS_PASSWORD")
-	return c, c.listening.validate()
+	return c, c.validate()
 }
 
 // consumer moves clicks to the store until its context ends.

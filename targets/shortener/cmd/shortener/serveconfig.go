@@ -68,7 +68,7 @@ type serveConfig struct {
 func parseServe(w world) (serveConfig, error) {
 	var c serveConfig
 	set := settings.New("shortener serve", serveUsage, w.getenv)
-	c.listening.add(set)
+	c.add(set)
 	set.String(&c.baseURL, "base-url", "BASE_URL", "", "`URL` that short URLs begin with; none: http://localhost:PORT")
 	set.Parsed("api", "API", string(shortener.Canonical),
 		"`shape` served beside the canonical one: canonical (none), seed-001 (POST /shorten, redirects with 301) or seed-002 (/api/urls)",

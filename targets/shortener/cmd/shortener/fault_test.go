@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+// durable are settings of a server that keeps what it has acknowledged.
+var durable = []string{"fsync=on", "synchronous_commit=on"}
+
+// threeShards runs three servers with a database of the same name.
+func threeShards(t *testing.T) (servers []*postgrestest.Server, flags []string) {
+	t.Helper()
+	var addrs []string
+	for range 3 {
+		server := postgrestest.New(t, durable...)
+		servers, addrs = append(servers, server), append(addrs, server.Addr())
+	}
+	return servers, []string{"serve", "--clicks=sync", "--postgres-shards=" + strings.Join(addrs, ","), "--postgres-database=postgres", "--postgres-connections=pool", "--postgres-pool-size=8"}
+}
+
+// byShard creates a link on each shard.
+func byShard(t *testing.T, r replica) [3]string {
+	t.Helper()
+	ring := shortener.NewRing("shard0", "shard1", "shard2")
+	var codes [3]string
+	for found := 0; found < 3; {
+		code := shorten(t, r, "https://example.com/")
+		if owner := ring.Owner(code); codes[owner] == "" {
+			codes[owner] = code
+			found++
+		}
+	}
+	return codes
+}
+
+func visits(t *testing.T, r replica, codes [3]string) [3]int {
+	t.Helper()
+	var statuses [3]int
+	for i, code := range codes {
+		statuses[i] = get(t, r.url+"/"+code).status
+	}
+	return statuses
+}
+
+// A shard that is down takes its own links with it, and no others; when it is
+// back everything is as before.
+func TestAShardDown(t *testing.T) {
+	servers, flags := threeShards(t)
+	r := start(t, flags...)
+	awaitReady(t, r)
+	codes := byShard(t, r)
+	before, _, err := totals(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	servers[1].Crash(t)
+	if diff := cmp.Diff([3]int{302, 503, 302}, visits(t, r, codes)); diff != "" {
+		t.Errorf("redirects while shard1 is down (-want +got):\n%s", diff)
+	}
+	// Awaited, since a check has a second, and a busy machine may take more.
+	await(t, "/ready names the shard that is down", func() bool {
+		return get(t, r.url+"/ready") == answer{status: 200, body: "{\"status\":\"degraded\",\"down\":[\"shard1\"]}\n"}
+	})
+	if got := get(t, r.url+"/stats"); got.status != 503 {
+		t.Errorf("/stats while shard1 is down = %d %s; want no sum of a part", got.status, got.body)
+	}
+	// A replica that starts now serves the other shards, and this one later.
+	late := start(t, flags...)
+	await(t, "the late replica serves two shards", func() bool {
+		return visits(t, late, codes) == [3]int{302, 503, 302}
+	})
+
+	servers[1].Start(t)
+	for _, replica := range []replica{r, late} {
+		awaitReady(t, replica)
+		if diff := cmp.Diff([3]int{302, 302, 302}, visits(t, replica, codes)); diff != "" {
+			t.Errorf("redirects when shard1 is back (-want +got):\n%s", diff)
+		}
+	}
+	if after, _, err := totals(r); err != nil || after != before {
+		t.Errorf("%d links, %v; want %d as before", after, err, before)
+	}
+}
+
+func TestWithoutAnyShard(t *testing.T) {
+	r := start(t, "serve", "--postgres-shards=127.0.0.1:1")
+	for path, want := range map[string]int{"/health": 200, "/version": 200, "/ready": 503, "/stats": 503, "/mine": 503} {
+		if got := get(t, r.url+path); got.status != want {
+			t.Errorf("%s = %d %s, want %d", path, got.status, got.body, want)
+		}
+	}
+}
+
+// acknowledged is what clients were told, by several of them at once.
+type acknowledged struct {
+	mu       sync.Mutex
+	codes    map[string]string // to the URL that each must lead to
+	clicks   int
+	unknown  int // requests that ended without an answer
+	progress chan struct{}
+}
+
+// use creates links and visits each once, until an answer does not come.
+func (a *acknowledged) use(r replica, worker int) {
+	for i := 0; ; i++ {
+		url := fmt.Sprintf("https://example.com/%d/%d", worker, i)
+		code, err := tryShorten(r, url)
+		a.mu.Lock()
+		if err == nil {
+			a.codes[code] = url
+		}
+		a.mu.Unlock()
+		var visit answer
+		if err == nil {
+			visit, err = send(http.MethodGet, r.url+"/"+code, "")
+		}
+		a.mu.Lock()
+		if err != nil || visit.status != http.StatusFound {
+			a.unknown++
+			a.mu.Unlock()
+			return
+		}
+		a.clicks++
+		a.mu.Unlock()
+		a.progress <- struct{}{}
+	}
+}
+
+// runUntil uses the replica with eight workers; after n rounds it calls fault,
+// and returns when no worker gets answers any more.
+func runUntil(r replica, n int, fault func()) *acknowledged {
+	a := &acknowledged{codes: map[string]string{}, progress: make(chan struct{})}
+	var workers sync.WaitGroup
+	for worker := range 8 {
+		workers.Go(func() { a.use(r, worker) })
+	}
+	go func() {
+		workers.Wait()
+		close(a.progress)
+	}()
+	rounds := 0
+	for range a.progress {
+		if rounds++; rounds == n {
+			go fault()
+		}
+	}
+	return a
+}
+
+// audit compares what is stored with what was acknowledged: each acknowledged
+// link leads where it should, and beyond what was acknowledged there is at most
+// what was not answered.
+func (a *acknowledged) audit(t *testing.T, r replica) {
+	t.Helper()
+	awaitReady(t, r)
+	links, clicks, err := totals(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if links < len(a.codes) || links > len(a.codes)+a.unknown {
+		t.Errorf("%d links stored, want %d to %d more", links, len(a.codes), a.unknown)
+	}
+	if clicks < a.clicks || clicks > a.clicks+a.unknown {
+		t.Errorf("%d clicks stored, want %d to %d more", clicks, a.clicks, a.unknown)
+	}
+	for code, url := range a.codes {
+		if got := get(t, r.url+"/"+code); got.status != 302 || got.location != url {
+			t.Errorf("GET /%s = %+v, want a redirect to %s", code, got, url)
+		}
+	}
+	if len(a.codes) < 200 || a.unknown != 8 {
+		t.Errorf("%d links were acknowledged, %d workers ended without an answer: the fault came too early or not at all", len(a.codes), a.unknown)
+	}
+}
+
+// A replica that is killed while it creates links has lost none that it
+// acknowledged.
+func TestAReplicaIsKilledAmidWrites(t *testing.T) {
+	flags := append([]string{"serve", "--clicks=sync"}, database(t)...)
+	r := program(t, flags...)
+	awaitReady(t, r)
+	killed := make(chan error, 1)
+	a := runUntil(r, 200, func() { killed <- r.stop() })
+	if err := <-killed; err != nil {
+		t.Fatal(err)
+	}
+	a.audit(t, program(t, flags...))
+}
+
+// Nor has a database that is.
+func TestADatabaseCrashesAmidWrites(t *testing.T) {
+	server := postgrestest.New(t, durable...)
+	r := start(t, "serve", "--clicks=sync", "--postgres-shards="+server.Addr(), "--postgres-database=postgres", "--postgres-connections=pool", "--postgres-pool-size=8")
+	awaitReady(t, r)
+	crashed := make(chan struct{})
+	a := runUntil(r, 200, func() {
+		defer close(crashed)
+		server.Crash(t)
+	})
+	<-crashed
+	server.Start(t)
+	a.audit(t, r)
+}
