@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"runtime"
 	"strings"
+	"syscall"
 )
 
 // process is one run of redis-server.
@@ -15,20 +17,27 @@ type process struct {
 	drained chan struct{} // its output has ended
 }
 
-// run returns when the server accepts connections.
+// run returns when the server accepts connections. The server ends when it is
+// killed, or with this process at the latest, however that ends.
 func run(binary string, args []string) (*process, error) {
 	cmd := exec.Command(binary, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, fmt.Errorf("pipe its output: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
 	}
 	p := &process{cmd: cmd, drained: make(chan struct{})}
 	ready := make(chan error, 1)
 	go func() {
 		defer close(p.drained)
+		// "This process" is to the kernel the thread that started the child. It
+		// is locked, so that the runtime does not end it, and ends with us.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if err := cmd.Start(); err != nil {
+			ready <- err
+			return
+		}
 		ready <- awaitReady(stdout)
 		_, _ = io.Copy(io.Discard, stdout)
 	}()
@@ -41,7 +50,9 @@ func run(binary string, args []string) (*process, error) {
 
 // kill returns when the server is gone.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
+	if p.cmd.Process != nil { // it was started
+		_ = p.cmd.Process.Kill()
+	}
 	<-p.drained
 	_ = p.cmd.Wait() // reports the kill
 }

@@ -96,3 +96,13 @@ func TestAwaitReady(t *testing.T) {
 		t.Errorf("error = %v, want what the server said", err)
 	}
 }
+
+func TestRunFails(t *testing.T) {
+	for name, binary := range map[string]string{"not there": "/nowhere/redis-server", "ends at once": "/bin/false"} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := run(binary, nil); err == nil {
+				t.Error("ran")
+			}
+		})
+	}
+}
