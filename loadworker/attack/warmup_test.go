@@ -54,12 +54,12 @@ func TestWarmUpIsSentAndNotCounted(t *testing.T) {
 func TestClosedUsersCountFromTheEndOfTheWarmUp(t *testing.T) {
 	o := newOracle(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
 	r := newTestRunner(t, setup{url: o.URL})
-	step := usersStep(3, ClosedUsers{Duration: 100 * time.Millisecond})
-	step.WarmUp = 200 * time.Millisecond
+	step := usersStep(3, ClosedUsers{Duration: time.Second})
+	step.WarmUp = 500 * time.Millisecond
 	got := drive(t, r, step)
 	sent, served := total(t, got).Sent, int64(len(o.served()))
-	if sent == 0 || served <= sent || got.Window != 100*time.Millisecond {
-		t.Errorf("sent %d of %d served in %v; want some of the last 100ms", sent, served, got.Window)
+	if sent == 0 || served <= sent || got.Window != time.Second {
+		t.Errorf("sent %d of %d served in %v; want those of the last second", sent, served, got.Window)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestWarmUpLeavesNothingBehind(t *testing.T) {
 	o := newOracle(t, handle)
 	r := newTestRunner(t, setup{url: o.URL, timeout: 10 * time.Millisecond})
 	step := usersStep(2, PacedUsers{Rate: 100e6, Duration: time.Millisecond})
-	step.WarmUp = 100 * time.Millisecond
+	step.WarmUp = time.Second
 	x := r.Start(step, time.Now())
 	got := finish(t, x)
 	release()
