@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
 )
 
 // hold keeps n connections busy at the same time, calls while, and gives them
@@ -83,12 +86,12 @@ func TestPgBouncerHasNoBound(t *testing.T) {
 	}
 }
 
-// After a crash the store answers as soon as the server does; no broken
-// connection is kept.
+// After a crash the store answers as soon as the server does.
 func TestAServerThatComesBack(t *testing.T) {
 	server := postgrestest.New(t, "fsync=on", "synchronous_commit=on")
+	clock := storetest.NewClock()
 	s := openAs(t, Options{
-		Addr: server.Addr(), Database: server.Database(t), User: postgrestest.User, Connections: Pool, PoolSize: 8, Now: time.Now,
+		Addr: server.Addr(), Database: server.Database(t), User: postgrestest.User, Connections: Pool, PoolSize: 8, Now: clock.Now,
 	})
 	if err := s.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -104,8 +107,35 @@ func TestAServerThatComesBack(t *testing.T) {
 	}
 	server.Start(t)
 	await(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
-	if n, _, err := s.Totals(t.Context()); err != nil || n != 1 {
-		t.Errorf("Totals() = %d links, %v; want 1", n, err)
+	await(t, "the link is counted", func() bool {
+		n, _, err := s.Totals(t.Context())
+		return err == nil && n == 1
+	})
+}
+
+// A store of which every connection is busy is there all the same, for as long
+// as an answer is fresh.
+func TestAnAnswerIsFresh(t *testing.T) {
+	clock := storetest.NewClock()
+	s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.PoolSize, o.Now = 1, clock.Now })
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := s.Find(ctx, "code"); !errors.Is(err, shortener.ErrNotFound) {
+		t.Fatalf("Find() = %v, want ErrNotFound", err)
+	}
+	cancel() // from here on only what needs no connection succeeds
+	clock.Pass(answerIsFresh - 1)
+	if err := s.Ping(ctx); err != nil {
+		t.Errorf("Ping() = %v after an answer that is fresh", err)
+	}
+	clock.Pass(1)
+	if err := s.Ping(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Ping() = %v after an answer that is not; want it to ask", err)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Errorf("Ping() = %v", err)
+	}
+	if err := s.Ping(ctx); err != nil {
+		t.Errorf("Ping() = %v after one that was answered", err)
 	}
 }
 
