@@ -75,6 +75,7 @@ func (x *Run) loops(most int64, feeds func(l *loop, i, n int64) feed) error {
 		}
 		all = append(all, l)
 	}
+	x.looped.Store(true)
 	var group sync.WaitGroup
 	for _, l := range all {
 		group.Go(l.drive)

@@ -46,6 +46,7 @@ func TestGoroutines(t *testing.T) {
 		"ledgers":            TestLedgersAgreeWithTheLimiter,
 		"opened by Prepare":  TestPrepareOpensTheConnections,
 		"a copy is returned": TestSnapshotIsACopy,
+		"engine":             TestResultNamesTheEngine,
 
 		"shares of arrivals":     TestSharesOfArrivalsAreTogetherTheSchedule,
 		"too few connections":    TestArrivalsBeyondTheConnectionsAreUnsent,
@@ -91,6 +92,25 @@ func TestUsersOfLoopsAreNoGoroutines(t *testing.T) {
 	release()
 	if q := total(t, finish(t, x)); q.Sent != users {
 		t.Errorf("sent %d, want %d", q.Sent, users)
+	}
+}
+
+// The result says what drove the requests.
+func TestResultNamesTheEngine(t *testing.T) {
+	want := "event loops"
+	if _, loops := engineClient(t, nil).(*transport.Dialer); !loops || runtime.GOOS != "linux" {
+		want = "goroutines"
+	}
+	for name, load := range map[string]Load{
+		"users":    Burst{Requests: 1, Limit: patience},
+		"arrivals": Arrivals{Rate: 100e6, Duration: 50 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOracle(t, nil)
+			if got := drive(t, newTestRunner(t, setup{url: o.URL}), usersStep(2, load)); got.Engine != want {
+				t.Errorf("engine %q, want %q", got.Engine, want)
+			}
+		})
 	}
 }
 

@@ -52,6 +52,7 @@ type Run struct {
 	began atomic.Int64 // how long after its start sending began, plus one; 0: not yet
 	// stopped says that what is in flight was interrupted: nothing more is sent.
 	stopped atomic.Bool
+	looped  atomic.Bool // whether event loops drive it
 
 	mu          sync.Mutex
 	clients     []*client
@@ -187,8 +188,20 @@ func (x *Run) Snapshot() (*measure.Step, error) {
 	s.Unsent = s.Due - sent
 	s.Window = x.window(now, ended)
 	x.examine(s)
-	s.Transport = x.runner.client.Name()
+	s.Transport, s.Engine = x.runner.client.Name(), x.driver()
 	return s, nil
+}
+
+// driver names what drives the step; it is known once sending has begun.
+func (x *Run) driver() string {
+	switch {
+	case x.looped.Load():
+		return "event loops"
+	case x.began.Load() > 0:
+		return "goroutines"
+	default:
+		return ""
+	}
 }
 
 func (x *Run) ended() bool {

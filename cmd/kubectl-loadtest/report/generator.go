@@ -19,6 +19,14 @@ func (p *page) generator(g *v1alpha1.GeneratorStatus) {
 	}
 }
 
+// driven is what the requests were sent with, and by which engine.
+func driven(r *v1alpha1.StepResult) string {
+	if r.Generator == nil || r.Generator.Engine == "" {
+		return r.Transport
+	}
+	return r.Transport + ", by " + r.Generator.Engine
+}
+
 // health has what is always worth knowing first, and what is seldom there last.
 func health(g *v1alpha1.GeneratorStatus) []string {
 	facts := []string{"kept its schedule"}
@@ -26,6 +34,12 @@ func health(g *v1alpha1.GeneratorStatus) []string {
 		facts[0] = "sent at most " + results.Short(g.SendLatenessP99.Duration) + " late (p99)"
 	}
 	facts = append(facts, "opened "+plural(g.ConnectionsOpened, "connection"))
+	if g.ConnectionsReused > 0 {
+		facts[1] += " and reused them for " + plural(g.ConnectionsReused, "request")
+	}
+	if g.CPUTime != nil {
+		facts = append(facts, "used "+results.Short(g.CPUTime.Duration)+" of CPU")
+	}
 	if g.CPUThrottled != "" {
 		facts = append(facts, "CPU throttled "+g.CPUThrottled)
 	}

@@ -145,7 +145,7 @@ func (p *page) result(r *v1alpha1.StepResult) {
 		p.row(label, "%s", ofKind(&kind))
 	}
 	if r.Transport != "" {
-		p.row("Transport", "%s", r.Transport)
+		p.row("Transport", "%s", driven(r))
 	}
 	p.generator(r.Generator)
 	if r.RateLimit != nil {
