@@ -83,7 +83,7 @@ func TestConfigurations(t *testing.T) {
 		"short-nginx/nginx.conf": {"server short-app:8080;"},
 		"short-pgbouncer-1/pgbouncer.ini": {
 			"shortener = host=short-postgres-1.short-postgres port=5432 dbname=shortener\n", "pool_mode = transaction\n",
-			"default_pool_size = 9\n", "max_client_conn = 900\n", "auth_type = scram-sha-256\n",
+			"default_pool_size = 9\n", "max_client_conn = 900\n", "auth_type = scram-sha-256\n", "server_login_retry = 1\n", "server_connect_timeout = 2\n", "dns_max_ttl = 1\n",
 		},
 		"short-postgres/start.sh": {"initdb ", "exec postgres "},
 		"short-kafka/start.sh":    {"kafka.tools.StorageTool format", "exec $java "},
