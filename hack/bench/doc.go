@@ -1,16 +1,19 @@
 // Command bench measures the load worker, beside other load generators, and
 // against a server that knows the truth. Run it by `make bench-worker`,
-// `bench-accuracy` and `bench-scale`.
+// `bench-accuracy`, `bench-scale` and `bench-targets`.
 //
 //	worker    what a request and a user cost: requests per second of one core,
 //	          processor time, memory; ours and the peers in turn, round by round
 //	accuracy  what is reported against what happened: quantiles, a stall, the
 //	          schedule; vegeta with ten workers as the negative control
 //	scale     100,000 users of six worker processes
+//	targets   what one replica of each service does on one core, beside a handler
+//	          that says the same and does nothing for it
 //
 //	bench ─┬─ test/groundtruth  the server, which alone counts
 //	       ├─ driver            our worker, without an operator
-//	       └─ peer              the others
+//	       ├─ peer              the others
+//	       └─ bare              net/http, which services are compared with
 //
 // The generator has one core and the server another; this program sleeps
 // meanwhile. Ratios within one run carry over to other machines, absolute figures

@@ -18,7 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 )
 
-const usage = `Usage: bench worker|accuracy|scale [flags]
+const usage = `Usage: bench worker|accuracy|scale|targets [flags]
 
 Flags:
 `
@@ -47,6 +47,7 @@ var benchmarks = map[string]func(context.Context, *bench) (string, error){
 	"worker":   benchWorker,
 	"accuracy": benchAccuracy,
 	"scale":    benchScale,
+	"targets":  benchTargets,
 }
 
 func main() {
@@ -99,7 +100,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 		flags.PrintDefaults()
 	}
 	flags.IntVar(&o.rounds, "rounds", 3, "how `often` each is measured; the median counts")
-	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s or 30s)")
+	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s, 30s or 4s)")
 	flags.Int64Var(&o.users, "users", 100_000, "how `many` users scale has")
 	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
 	if len(args) > 0 {
@@ -111,7 +112,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	switch {
 	case benchmarks[name] == nil:
 		flags.Usage()
-		return "", o, fmt.Errorf("%q is not worker, accuracy or scale", name)
+		return "", o, fmt.Errorf("%q is not worker, accuracy, scale or targets", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.rounds < 1 || o.users < 1:

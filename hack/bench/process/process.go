@@ -132,6 +132,21 @@ func (p *Process) Stop() (Usage, error) {
 	return p.Wait()
 }
 
+// Terminate asks a process to end that does so when it is asked, and waits.
+func (p *Process) Terminate(ask os.Signal) (Usage, error) {
+	_ = p.cmd.Process.Signal(ask) // it has ended already, which Wait tells
+	return p.Wait()
+}
+
+// CPU is the time in which it, or the kernel for it, has computed so far.
+func (p *Process) CPU() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", p.name, err)
+	}
+	return cpuTime(stat)
+}
+
 // Kill ends a process that takes too long.
 func (p *Process) Kill() { _ = p.cmd.Process.Kill() }
 

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestPeakRSS(t *testing.T) {
@@ -28,6 +30,57 @@ func TestPeakRSS(t *testing.T) {
 				t.Errorf("peakRSS = %d, %v; want %d, %v", got, ok, tt.want, tt.ok)
 			}
 		})
+	}
+}
+
+func TestCPUTime(t *testing.T) {
+	tests := map[string]struct {
+		stat string
+		want time.Duration
+		err  string
+	}{
+		"a process":    {stat: "7 (x) S 1 7 7 0 -1 4194560 1 0 0 0 120 34 5 6 20 0\n", want: 1540 * time.Millisecond},
+		"an odd name":  {stat: "7 (a) b (c) S 1 7 7 0 -1 4194560 1 0 0 0 1 2 5 6 20 0\n", want: 30 * time.Millisecond},
+		"cut off":      {stat: "7 (x) S 1 7", err: "too short"},
+		"nothing":      {err: "too short"},
+		"not a number": {stat: "7 (x) S 1 7 7 0 -1 4194560 1 0 0 0 ? 34 5 6 20 0\n", err: "times in the stat"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := cpuTime([]byte(tt.stat))
+			switch {
+			case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
+				t.Errorf("cpuTime = %v, want an error that contains %s", err, tt.err)
+			case tt.err == "" && (err != nil || got != tt.want):
+				t.Errorf("cpuTime = %v, %v; want %v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// A service ends when it is asked to, and until then says what it cost.
+func TestTerminate(t *testing.T) {
+	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "trap 'exit 0' TERM; echo ready; while :; do :; done"}, Core: Anywhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, len("ready\n"))
+	if _, err := io.ReadFull(p.Stdout, line); err != nil {
+		t.Fatal(err)
+	}
+	cpu, err := p.CPU()
+	for err == nil && cpu < 20*time.Millisecond {
+		cpu, err = p.CPU()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage, err := p.Terminate(syscall.SIGTERM)
+	if err != nil || usage.CPU+tick < cpu {
+		t.Errorf("it cost %v, %v; want it to end by itself, after no less than %v", usage.CPU, err, cpu)
+	}
+	if _, err := p.CPU(); err == nil {
+		t.Error("a process that is gone computes")
 	}
 }
 

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What it was told is said to every request, whose body it reads.
+func TestRun(t *testing.T) {
+	tests := map[string]struct {
+		reply Reply
+		want  http.Header
+	}{
+		"a redirect": {
+			reply: Reply{Status: 302, Header: http.Header{"Location": {"https://example.com/"}, "Cache-Control": {"no-store"}}},
+			want:  http.Header{"Location": {"https://example.com/"}, "Cache-Control": {"no-store"}, "Content-Length": {"0"}},
+		},
+		"a body": {
+			reply: Reply{Status: 201, Header: http.Header{"Content-Type": {"text/plain"}}, Body: []byte("made\n")},
+			want:  http.Header{"Content-Type": {"text/plain"}, "Content-Length": {"5"}},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			url := start(t, tt.reply)
+			for _, method := range []string{http.MethodGet, http.MethodPost} {
+				r, err := http.NewRequestWithContext(t.Context(), method, url+"/any", strings.NewReader(strings.Repeat("x", 1<<20)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp, err := http.DefaultTransport.RoundTrip(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				resp.Header.Del("Date")
+				if err != nil || resp.StatusCode != tt.reply.Status || string(body) != string(tt.reply.Body) {
+					t.Errorf("%s: %d %q, %v; want %d %q", method, resp.StatusCode, body, err, tt.reply.Status, tt.reply.Body)
+				}
+				if diff := cmp.Diff(tt.want, resp.Header); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", method, diff)
+				}
+			}
+		})
+	}
+}
+
+// start runs the command until the test ends.
+func start(t *testing.T, reply Reply) (url string) {
+	t.Helper()
+	line, err := json.Marshal(reply)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin, say := io.Pipe()
+	out, stdout := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- run(stdin, stdout) }()
+	t.Cleanup(func() {
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		_ = say.Close()
+		if err := <-ended; err != nil {
+			t.Errorf("run = %v", err)
+		}
+	})
+	if _, err := say.Write(append(line, '\n')); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := bufio.NewReader(out).ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var started Started
+	if err := json.Unmarshal(answer, &started); err != nil {
+		t.Fatal(err)
+	}
+	return started.URL
+}
+
+func TestRunRefuses(t *testing.T) {
+	tests := map[string]struct{ input, want string }{
+		"nothing":   {"", "read the reply from standard input: EOF"},
+		"no JSON":   {"x\n", "reply: invalid character"},
+		"no status": {"{}\n", "status is 0: use 200 or more"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := run(strings.NewReader(tt.input), io.Discard)
+			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("run = %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
