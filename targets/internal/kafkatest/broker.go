@@ -8,32 +8,38 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
 )
 
-// startTimeout bounds a start. It takes 4 s on an idle machine and several
-// times that where every package is tested at once.
-const startTimeout = 3 * time.Minute
+const (
+	// formatTimeout is many times what formatting takes on an idle machine.
+	formatTimeout = 3 * time.Minute
+	// clusterID is any UUID in Kafka's form, 22 characters of base64.
+	clusterID = "a2Fma2F0ZXN0a2Fma2F0ZQ"
+)
 
 // Broker is one Kafka, running or not, and its data.
 type Broker struct {
-	java, home, dir string
-	addresses       addresses
-	process         *process // nil while it does not run
+	java, home, dir    string
+	broker, controller string          // where it listens, host:port
+	process            *daemon.Process // nil while it does not run
 }
 
 // newBroker formats the storage of a broker in dir; it is not started yet.
-func newBroker(dir string, number int) (*Broker, error) {
+func newBroker(dir string) (*Broker, error) {
 	java, home, err := installed(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{java: java, home: home, dir: dir, addresses: addressesOf(os.Getpid(), number)}
-	if err := os.WriteFile(b.config(), []byte(properties(b.addresses, filepath.Join(dir, "data"))), 0o600); err != nil {
+	b := &Broker{java: java, home: home, dir: dir, broker: daemon.Address(), controller: daemon.Address()}
+	if err := os.WriteFile(b.config(), []byte(b.properties()), 0o600); err != nil {
 		return nil, fmt.Errorf("write the configuration of Kafka: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), formatTimeout)
 	defer cancel()
 	format := exec.CommandContext(ctx, java, b.args("kafka.tools.StorageTool", "format",
 		"--standalone", "-t", clusterID, "-c", b.config())...)
@@ -72,7 +78,7 @@ func (b *Broker) args(class string, args ...string) []string {
 }
 
 // Addr is the host:port for clients; it stays the same over crashes.
-func (b *Broker) Addr() string { return b.addresses.broker }
+func (b *Broker) Addr() string { return b.broker }
 
 // Crash kills the broker as a lost node would be, without farewell. What it
 // acknowledged is kept. It is started again at the end of the test at the
@@ -99,37 +105,35 @@ func (b *Broker) start() error {
 	if b.process != nil {
 		return nil
 	}
-	p, err := run(b.java, b.args("kafka.Kafka", b.config()))
+	process, err := daemon.Start(daemon.Program{
+		Path: b.java, Args: b.args("kafka.Kafka", b.config()), Ready: "Kafka Server started",
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("broker on %s: %w", b.broker, err)
 	}
-	if err := p.await("Kafka Server started", startTimeout); err != nil {
-		p.kill()
-		return fmt.Errorf("start Kafka on %s: %w", b.addresses.broker, err)
-	}
-	b.process = p
+	b.process = process
 	return nil
 }
 
 func (b *Broker) stop() {
 	if b.process != nil {
-		b.process.kill()
+		b.process.End(syscall.SIGKILL)
 		b.process = nil
 	}
 }
 
 // properties are those of a single node that spends as little as it can.
-func properties(a addresses, data string) string {
+func (b *Broker) properties() string {
 	return strings.Join([]string{
 		"process.roles=broker,controller",
 		"node.id=1",
-		"listeners=CLIENTS://" + a.broker + ",CONTROLLER://" + a.controller,
-		"advertised.listeners=CLIENTS://" + a.broker,
+		"listeners=CLIENTS://" + b.broker + ",CONTROLLER://" + b.controller,
+		"advertised.listeners=CLIENTS://" + b.broker,
 		"inter.broker.listener.name=CLIENTS",
 		"controller.listener.names=CONTROLLER",
 		"listener.security.protocol.map=CLIENTS:PLAINTEXT,CONTROLLER:PLAINTEXT",
-		"controller.quorum.bootstrap.servers=" + a.controller,
-		"log.dirs=" + data,
+		"controller.quorum.bootstrap.servers=" + b.controller,
+		"log.dirs=" + filepath.Join(b.dir, "data"),
 		// A topic exists because somebody made it, not because of a typing error.
 		"auto.create.topics.enable=false",
 		"offsets.topic.replication.factor=1",

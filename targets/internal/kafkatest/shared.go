@@ -59,7 +59,7 @@ func startShared() (*Broker, error) {
 		return nil, fmt.Errorf("create a folder for Kafka: %w", err)
 	}
 	shared.dir = dir
-	b, err := newBroker(dir, 0)
+	b, err := newBroker(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 )
 
@@ -23,7 +23,7 @@ func Start(t testing.TB, server *postgrestest.Server, poolSize int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := postgrestest.Folder("pgbouncer")
+	dir, err := daemon.Folder("pgbouncer")
 	if err != nil {
 		t.Fatalf("create a folder for PgBouncer: %v", err)
 	}
@@ -32,17 +32,17 @@ func Start(t testing.TB, server *postgrestest.Server, poolSize int) string {
 			t.Errorf("remove the folder of PgBouncer: %v", err)
 		}
 	})
-	host, port := postgrestest.Address()
+	address := daemon.Address()
 	config := filepath.Join(dir, "pgbouncer.ini")
-	if err := os.WriteFile(config, []byte(configuration(server, host, port, poolSize)), 0o644); err != nil {
+	if err := os.WriteFile(config, []byte(configuration(t, server, address, poolSize)), 0o644); err != nil {
 		t.Fatalf("write the configuration of PgBouncer: %v", err)
 	}
-	process, err := postgrestest.RunProcess("process up", binary, config)
+	process, err := daemon.Start(daemon.Program{Path: binary, Args: []string{config}, Ready: "process up", Unprivileged: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { process.End(syscall.SIGKILL) })
-	return net.JoinHostPort(host, strconv.Itoa(port))
+	return address
 }
 
 func installed() (string, error) {
@@ -58,13 +58,16 @@ func installed() (string, error) {
 	return binary, nil
 }
 
-func configuration(server *postgrestest.Server, host string, port, poolSize int) string {
+func configuration(t testing.TB, server *postgrestest.Server, address string, poolSize int) string {
+	t.Helper()
+	serverHost, serverPort := split(t, server.Addr())
+	host, port := split(t, address)
 	return strings.Join([]string{
 		"[databases]",
-		fmt.Sprintf("* = host=%s port=%d user=%s", server.Host(), server.Port(), postgrestest.User),
+		fmt.Sprintf("* = host=%s port=%s user=%s", serverHost, serverPort, postgrestest.User),
 		"[pgbouncer]",
 		"listen_addr = " + host,
-		fmt.Sprintf("listen_port = %d", port),
+		"listen_port = " + port,
 		"unix_socket_dir =",
 		"auth_type = any",
 		"pool_mode = transaction",
@@ -76,4 +79,13 @@ func configuration(server *postgrestest.Server, host string, port, poolSize int)
 		"server_idle_timeout = 1",
 		"",
 	}, "\n")
+}
+
+func split(t testing.TB, address string) (host, port string) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return host, port
 }

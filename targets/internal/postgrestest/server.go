@@ -8,12 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
 )
 
 // User is the user of every server, who may do everything, without a password.
@@ -30,10 +31,9 @@ var fast = []string{
 type Server struct {
 	dir, data string
 	bin       string
-	host      string
-	port      int
+	addr      string // host:port
 	settings  []string
-	process   *Process // nil while it does not run
+	process   *daemon.Process // nil while it does not run
 	databases atomic.Int64
 }
 
@@ -43,13 +43,12 @@ func newServer(settings []string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := Folder("postgres")
+	dir, err := daemon.Folder("postgres")
 	if err != nil {
 		return nil, fmt.Errorf("create a folder for Postgres: %w", err)
 	}
-	s := &Server{dir: dir, data: filepath.Join(dir, "data"), bin: bin, settings: append(fast[:len(fast):len(fast)], settings...)}
-	s.host, s.port = Address()
-	attr, err := Unprivileged()
+	s := &Server{dir: dir, data: filepath.Join(dir, "data"), bin: bin, addr: daemon.Address(), settings: append(fast[:len(fast):len(fast)], settings...)}
+	attr, err := daemon.Unprivileged()
 	if err != nil {
 		return nil, errors.Join(err, s.remove())
 	}
@@ -94,14 +93,8 @@ func New(t testing.TB, settings ...string) *Server {
 	return s
 }
 
-// Host and Port are where the server listens; they stay the same over crashes.
-func (s *Server) Host() string { return s.host }
-
-// Port is the port of Host.
-func (s *Server) Port() int { return s.port }
-
-// Addr is host:port for clients.
-func (s *Server) Addr() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }
+// Addr is host:port for clients; it stays the same over crashes.
+func (s *Server) Addr() string { return s.addr }
 
 // Start starts a server that was crashed or stopped, with its data, and
 // returns when it serves. It does nothing if the server is running.
@@ -116,13 +109,20 @@ func (s *Server) start() error {
 	if s.process != nil {
 		return nil
 	}
-	args := []string{"-D", s.data, "-c", "listen_addresses=" + s.host, "-c", fmt.Sprintf("port=%d", s.port)}
+	host, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return fmt.Errorf("address of Postgres: %w", err)
+	}
+	args := []string{"-D", s.data, "-c", "listen_addresses=" + host, "-c", "port=" + port}
 	for _, setting := range s.settings {
 		args = append(args, "-c", setting)
 	}
 	// A line of level LOG, which log_min_messages must not silence.
-	process, err := RunProcess("database system is ready to accept connections", filepath.Join(s.bin, "postgres"), args...)
-	s.process = process
+	s.process, err = daemon.Start(daemon.Program{
+		Path: filepath.Join(s.bin, "postgres"), Args: args, Ready: "database system is ready to accept connections",
+		// Of SIGQUIT Postgres tells its children; of SIGKILL they find out late.
+		Unprivileged: true, Farewell: syscall.SIGQUIT,
+	})
 	return err
 }
 

@@ -73,11 +73,3 @@ func TestSettingsOfATestWin(t *testing.T) {
 		t.Errorf("max_connections = %s, want 17", got)
 	}
 }
-
-func TestAProgramThatEndsEarlyIsExplained(t *testing.T) {
-	_, err := RunProcess("never said", "/bin/sh", "-c", "echo no space left; exit 1")
-	want := "start /bin/sh: it ended before it said \"never said\":\nno space left"
-	if err == nil || err.Error() != want {
-		t.Errorf("error = %v, want %s", err, want)
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
 )
 
 // Start runs a redis-server until the test ends and returns its address.
@@ -23,7 +25,7 @@ func Start(t testing.TB) string {
 type Server struct {
 	binary, dir string
 	args        []string
-	process     *process // nil while it does not run
+	process     *daemon.Process // nil while it does not run
 }
 
 // New returns a running server that keeps its data over crashes: what it has
@@ -66,11 +68,16 @@ func (s *Server) Start(t testing.TB) {
 	if s.process != nil {
 		return
 	}
-	p, err := run(s.binary, append([]string{
-		"--port", "0", "--unixsocket", s.Addr(), "--dir", s.dir,
-		"--save", "", "--daemonize", "no"}, s.args...))
+	p, err := daemon.Start(daemon.Program{
+		Path: s.binary,
+		Args: append([]string{"--port", "0", "--unixsocket", s.Addr(), "--dir", s.dir,
+			"--save", "", "--daemonize", "no"}, s.args...),
+		// "Ready to accept connections" by Redis 7.2 and later, "The server is
+		// now ready to accept connections at <socket>" by those before.
+		Ready: "eady to accept connections",
+	})
 	if err != nil {
-		t.Fatalf("start %s: %v", s.binary, err)
+		t.Fatal(err)
 	}
 	s.process = p
 }
@@ -96,14 +103,14 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) {
 	if s.process == nil {
 		t.Fatalf("send %v to redis-server: it is not running", signal)
 	}
-	if err := s.process.cmd.Process.Signal(signal); err != nil {
+	if err := s.process.Signal(signal); err != nil {
 		t.Fatalf("send %v to redis-server: %v", signal, err)
 	}
 }
 
 func (s *Server) stop() {
 	if s.process != nil {
-		s.process.kill()
+		s.process.End(syscall.SIGKILL)
 		s.process = nil
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 	"testing"
 	"time"
 )
@@ -79,30 +78,5 @@ func TestHang(t *testing.T) {
 func TestStartsAreApart(t *testing.T) {
 	if a, b := Start(t), Start(t); a == b {
 		t.Errorf("two servers share the address %s", a)
-	}
-}
-
-func TestAwaitReady(t *testing.T) {
-	for _, line := range []string{
-		"* Ready to accept connections unix",
-		"* The server is now ready to accept connections at /run/redis.sock",
-	} {
-		if err := awaitReady(strings.NewReader("# Server started\n" + line + "\nmore\n")); err != nil {
-			t.Errorf("%q: %v", line, err)
-		}
-	}
-	err := awaitReady(strings.NewReader("*** FATAL CONFIG FILE ERROR ***\n"))
-	if err == nil || !strings.Contains(err.Error(), "FATAL CONFIG FILE ERROR") {
-		t.Errorf("error = %v, want what the server said", err)
-	}
-}
-
-func TestRunFails(t *testing.T) {
-	for name, binary := range map[string]string{"not there": "/nowhere/redis-server", "ends at once": "/bin/false"} {
-		t.Run(name, func(t *testing.T) {
-			if _, err := run(binary, nil); err == nil {
-				t.Error("ran")
-			}
-		})
 	}
 }

@@ -26,6 +26,10 @@ Try it:
   curl localhost:8080/events?from=1
   curl localhost:8080/position
 
+Ask a service that runs whether it does what it should:
+
+  eventstore check --url=http://localhost:8080
+
 With --tenants-file each tenant has a log and a key of its own:
 
   tenants:

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/check"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
 )
 
@@ -58,8 +59,12 @@ func relaxGC(getenv func(string) string) (percent int, relaxed bool) {
 	return relaxedGC, true
 }
 
-// run serves until ctx ends, then stores what it has accepted.
+// run serves until ctx ends, then stores what it has accepted; or it checks a
+// service that runs.
 func run(ctx context.Context, args []string, getenv func(string) string, now func() time.Time, out io.Writer) (err error) {
+	if len(args) > 0 && args[0] == "check" {
+		return check.EventStore(ctx, args[1:], getenv, out)
+	}
 	c, err := parseConfig(args, getenv, out)
 	if err != nil {
 		return err

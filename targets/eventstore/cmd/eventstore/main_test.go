@@ -98,7 +98,7 @@ func ask(t *testing.T, method, url, body string, headers ...string) (int, string
 	return resp.StatusCode, strings.TrimSpace(string(reply))
 }
 
-func check(t *testing.T, what string, status int, body string, wantStatus int, wantBody string) {
+func expect(t *testing.T, what string, status int, body string, wantStatus int, wantBody string) {
 	t.Helper()
 	if status != wantStatus || body != wantBody {
 		t.Errorf("%s = %d %s, want %d %s", what, status, body, wantStatus, wantBody)
@@ -113,10 +113,10 @@ func TestAServiceEndsAndBeginsAgain(t *testing.T) {
 	const stored = `{"position":1,"type":"a","data":{"n":1},"timestamp":"2026-11-20T12:00:00Z"}`
 	for range 2 {
 		status, body := ask(t, "POST", url+"/events", `{"type":"a","data":{"n":1}}`, "Idempotency-Key", "k")
-		check(t, "POST /events", status, body, 200, stored)
+		expect(t, "POST /events", status, body, 200, stored)
 	}
 	status, body := ask(t, "POST", url+"/events/batch", `[{"type":"b"},{"type":"c"}]`)
-	check(t, "POST /events/batch", status, body, 200, `{"saved":2,"first_position":2,"last_position":3}`)
+	expect(t, "POST /events/batch", status, body, 200, `{"saved":2,"first_position":2,"last_position":3}`)
 	_, page := ask(t, "GET", url+"/metrics", "")
 	for _, want := range []string{
 		"\neventstore_events_appended_total 3\n",
@@ -141,9 +141,9 @@ func TestAServiceEndsAndBeginsAgain(t *testing.T) {
 
 	url, _ = startService(t, nil, "--data-dir="+dir, "--group-commit=off")
 	status, body = ask(t, "GET", url+"/events?from=1&to=1", "")
-	check(t, "GET /events", status, body, 200, "["+stored+"]")
+	expect(t, "GET /events", status, body, 200, "["+stored+"]")
 	status, body = ask(t, "GET", url+"/position", "")
-	check(t, "GET /position", status, body, 200, `{"position":3}`)
+	expect(t, "GET /position", status, body, 200, `{"position":3}`)
 }
 
 func TestTenantsAreApart(t *testing.T) {
@@ -159,16 +159,16 @@ func TestTenantsAreApart(t *testing.T) {
 		}
 	}
 	status, body := ask(t, "GET", url+"/position", "", "X-API-Key", "k1")
-	check(t, "position of shop", status, body, 200, `{"position":2}`)
+	expect(t, "position of shop", status, body, 200, `{"position":2}`)
 	if _, err := os.Stat(filepath.Join(dir, "bank.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the log of bank is there before bank came: %v", err)
 	}
 	status, body = ask(t, "GET", url+"/position", "", "Authorization", "Bearer k2")
-	check(t, "position of bank", status, body, 200, `{"position":0}`)
+	expect(t, "position of bank", status, body, 200, `{"position":0}`)
 	status, body = ask(t, "GET", url+"/tenants", "", "X-API-Key", "k2")
-	check(t, "tenants", status, body, 200, `{"tenants":["bank"],"count":1}`)
+	expect(t, "tenants", status, body, 200, `{"tenants":["bank"],"count":1}`)
 	status, body = ask(t, "GET", url+"/position", "", "X-API-Key", "k3")
-	check(t, "a wrong key", status, body, 401, `{"error":"Invalid API key"}`)
+	expect(t, "a wrong key", status, body, 401, `{"error":"Invalid API key"}`)
 	for _, path := range []string{"/version", "/metrics", "/health", "/ready"} {
 		status, page := ask(t, "GET", url+path, "")
 		if status != 200 || strings.Contains(page, "bank") || strings.Contains(page, "k1") {
@@ -180,6 +180,25 @@ func TestTenantsAreApart(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name+".db")); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// The command checks what it serves, and knows when it is not there.
+func TestCheck(t *testing.T) {
+	env := map[string]string{"API_KEY": "s3cr3t"}
+	url, stop := startService(t, env, "--data-dir="+t.TempDir())
+	ask := func(env map[string]string, timeout string) error {
+		return run(t.Context(), []string{"check", "--url=" + url, "--timeout=" + timeout}, environment(env), frozen, io.Discard)
+	}
+	if err := ask(env, "1m"); err != nil {
+		t.Errorf("a service that runs: %v", err)
+	}
+	if err := ask(nil, "1m"); err == nil {
+		t.Error("passed without the key")
+	}
+	stop()
+	if err := ask(env, "10ms"); err == nil {
+		t.Error("a service that ended passed")
 	}
 }
 

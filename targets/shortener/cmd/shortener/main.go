@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/check"
 )
 
 // version is set by the linker (-X main.version=...).
@@ -20,6 +22,7 @@ const usage = `shortener shortens URLs.
   shortener serve    answer POST /urls and GET /{code}
   shortener clicks   move clicks from a queue to the database
   shortener seed     fill the database with links that a load test can name
+  shortener check    ask a service that runs whether it does what it should
 
 Each has --help. Try it, with a Postgres that has a user and a database of that
 name:
@@ -38,7 +41,10 @@ type world struct {
 }
 
 // commands are run until they are done, or ctx ends.
-var commands = map[string]func(context.Context, world) error{"serve": serve, "clicks": clicks, "seed": seed}
+var commands = map[string]func(context.Context, world) error{
+	"serve": serve, "clicks": clicks, "seed": seed,
+	"check": func(ctx context.Context, w world) error { return check.Shortener(ctx, w.args, w.getenv, w.out) },
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -58,7 +64,7 @@ func exitCode(err error, out io.Writer) int {
 
 func run(ctx context.Context, w world) error {
 	if len(w.args) == 0 {
-		return errors.New("no command: use serve, clicks or seed")
+		return errors.New("no command: use serve, clicks, seed or check")
 	}
 	name := w.args[0]
 	switch name {
@@ -68,7 +74,7 @@ func run(ctx context.Context, w world) error {
 	}
 	command, ok := commands[name]
 	if !ok {
-		return fmt.Errorf("unknown command %q: use serve, clicks or seed", name)
+		return fmt.Errorf("unknown command %q: use serve, clicks, seed or check", name)
 	}
 	w.args = w.args[1:]
 	return command(ctx, w)

@@ -211,3 +211,18 @@ func TestSeedIsFound(t *testing.T) {
 		t.Errorf("/stats = %d links, %v; want 20005", links, err)
 	}
 }
+
+// The command checks what it serves, and knows when it is not there.
+func TestCheck(t *testing.T) {
+	r := start(t, append([]string{"serve"}, database(t)...)...)
+	awaitReady(t, r)
+	if err := run(t.Context(), worldOf(nil, "check", "--url="+r.url)); err != nil {
+		t.Errorf("a service that runs: %v", err)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), worldOf(nil, "check", "--url="+r.url, "--timeout=10ms")); err == nil {
+		t.Error("a service that ended passed")
+	}
+}

@@ -78,8 +78,8 @@ func TestRunRefuses(t *testing.T) {
 		args string
 		want string
 	}{
-		"no command":        {"", "no command: use serve, clicks or seed"},
-		"unknown command":   {"server", `unknown command "server": use serve, clicks or seed`},
+		"no command":        {"", "no command: use serve, clicks, seed or check"},
+		"unknown command":   {"server", `unknown command "server": use serve, clicks, seed or check`},
 		"port":              {"serve --port=65536", "--port (PORT) is 65536: use 0 to 65535"},
 		"delay":             {"clicks --shutdown-delay=-1s", "--shutdown-delay (SHUTDOWN_DELAY) is -1s: use 0s or more"},
 		"base URL":          {"serve --base-url=sho.rt", `--base-url (BASE_URL) is "sho.rt": use the form http://host`},
@@ -112,9 +112,10 @@ func TestRunRefuses(t *testing.T) {
 
 func TestHelpTeaches(t *testing.T) {
 	for args, want := range map[string][]string{
-		"--help":        {"shortener serve", "shortener clicks", "shortener seed"},
+		"--help":        {"shortener serve", "shortener clicks", "shortener seed", "shortener check"},
 		"serve --help":  {"GET  /{code}", "POSTGRES_SHARDS", "RATE_LIMIT_BURST", "CACHE_NEGATIVE_TTL", "SHUTDOWN_DELAY"},
 		"clicks --help": {"KAFKA_GROUP", "REDIS_ADDR", "POSTGRES_SHARDS"},
+		"check --help":  {"CHECK_URL"},
 		"seed --help":   {"000010", "-rows", "LINK_TTL"},
 	} {
 		var out strings.Builder
