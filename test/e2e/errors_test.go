@@ -55,6 +55,18 @@ startDeadlineSeconds: 15
 			t.Logf("%s", failed.Message)
 		})
 	}
+	t.Run("quota", func(t *testing.T) {
+		t.Parallel()
+		ns := namespace(t)
+		if _, err := command(t.Context(), "kubectl", "create", "quota", "one-pod", "--hard=pods=1", "--namespace", ns); err != nil {
+			t.Fatal(err)
+		}
+		lt := create(t, ns, "refused", `target: {url: "http://kubernetes.default.svc:443"}`+tail)
+		finish(t, lt, time.Minute)
+		if ready := condition(lt, v1alpha1.ConditionWorkersReady); ready.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(ready.Message, "one-pod") {
+			t.Errorf("WorkersReady is %s: %q; want %s naming the quota", ready.Reason, ready.Message, v1alpha1.ReasonCreateRefused)
+		}
+	})
 	t.Run("not allowed", func(t *testing.T) {
 		t.Parallel()
 		lt := create(t, namespace(t), "outside", `target: {url: "http://example.com"}`+tail)
