@@ -167,7 +167,8 @@ func someResults() targetResults {
 }
 
 func TestTargetsLastLine(t *testing.T) {
-	want := "bench-targets: redirect-vs-bare=0.66 append-per-s=25000 append-vs-sqlite=12.50 append-vs-sqlite-by-256=0.25 append-vs-bare=0.62 limiter-vs-bare=0.25"
+	want := "bench-targets: redirect-vs-bare=0.66 redirect-vs-bare-cpu=0.66 append-per-s=25000 append-vs-sqlite=12.50 append-vs-sqlite-by-256=0.25" +
+		" append-vs-bare=0.62 append-vs-bare-cpu=1.25 limiter-vs-bare=0.25 limiter-vs-bare-cpu=0.25"
 	if got := someResults().lastLine(); got != want {
 		t.Errorf("last line\n%s\nwant\n%s", got, want)
 	}
