@@ -173,7 +173,8 @@ demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate li
 
 .PHONY: e2e
 e2e: bin/helm bin/kustomize $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.
-	$(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 30m $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/...
+	@$(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 40m $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
+		awk '{print; fflush()} /^targets: .* presets/ {last = $$0} END {if (last && "$(SUITE)") print last}'
 
 .PHONY: test-cluster
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.
