@@ -84,12 +84,22 @@ func (w *writer) resume() error {
 func (w *writer) run(queue <-chan *request) {
 	var group []*request
 	for r := range queue {
-		// Whoever can run now, such as those that the last commit answered, may
-		// come to the queue before this group is closed: a yield, not a wait.
-		runtime.Gosched()
+		w.yield(queue)
 		group = w.gather(group[:0], r, queue)
 		w.store(group)
 		clear(group)
+	}
+}
+
+// yield lets whoever can run now, such as those that the last commit answered,
+// come to the queue before the group is closed: as long as that brings more, and
+// never a wait. A single yield ends too early where cores are few, since the
+// scheduler takes up who has yielded after every 61st that it runs; groups were
+// half as large, and with 256 clients an append cost a fifth more.
+func (w *writer) yield(queue <-chan *request) {
+	for before := -1; w.options.GroupCommit && before < len(queue); {
+		before = len(queue)
+		runtime.Gosched()
 	}
 }
 
