@@ -64,9 +64,8 @@ func (p *Poisson) Before(t time.Duration) int64 {
 	if t <= 0 {
 		return 0
 	}
-	b := p.reach(t)
-	position, n := p.starts[b], int64(b)*block
-	gaps := p.gaps(b)
+	b, position := p.reach(t)
+	n, gaps := int64(b)*block, p.gaps(b)
 	for {
 		if position += gap(gaps); !p.passed(t, position) {
 			return n
@@ -88,14 +87,15 @@ func (p *Poisson) start(b int) (position uint64, ok bool) {
 	return p.starts[b], true
 }
 
-// reach is the last block that begins before t.
-func (p *Poisson) reach(t time.Duration) int {
+// reach is the last block that begins before t, and where it does.
+func (p *Poisson) reach(t time.Duration) (b int, position uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.passed(t, p.starts[len(p.starts)-1]) {
 		p.extend()
 	}
-	return sort.Search(len(p.starts), func(b int) bool { return !p.passed(t, p.starts[b]) }) - 1
+	b = sort.Search(len(p.starts), func(b int) bool { return !p.passed(t, p.starts[b]) }) - 1
+	return b, p.starts[b]
 }
 
 // extend says where one more block begins. The lock is held.

@@ -3,6 +3,7 @@ package pace
 import (
 	"math"
 	"slices"
+	"sync"
 	"testing"
 	"testing/quick"
 	"time"
@@ -42,6 +43,25 @@ func TestPoissonOfTheSameSeedIsTheSame(t *testing.T) {
 			t.Errorf("another %s draws the same process", name)
 		}
 	}
+}
+
+// Loops ask when their hits are due while a snapshot counts what is.
+func TestPoissonAnswersManyAtOnce(t *testing.T) {
+	r := level(2000, 10*time.Second)
+	alone, p := NewPoisson(r, 1, 7, 3, 0), NewPoisson(r, 1, 7, 3, 0)
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			for j := int64(0); p.Due(j) < r.Length; j += 50 {
+			}
+		})
+	}
+	for at := time.Duration(0); at < r.Length; at += 50 * time.Millisecond {
+		if got, want := p.Before(at), alone.Before(at); got != want {
+			t.Errorf("%d are due before %v, want %d", got, at, want)
+		}
+	}
+	group.Wait()
 }
 
 func TestPoissonBeforeCountsExactlyWhatIsDue(t *testing.T) {
