@@ -11,7 +11,7 @@ import (
 )
 
 // users are the holders of kubeconfigs; RBAC's built-in bindings know them by
-// these names. the bindings of the last two are among our objects.
+// these names. The bindings of the last two are among our objects.
 func users() map[string]pki.Request {
 	users := map[string]pki.Request{
 		"admin":                   {User: "admin", Groups: []string{"system:masters"}},
