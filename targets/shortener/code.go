@@ -3,6 +3,7 @@ package shortener
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 const (
@@ -13,9 +14,9 @@ const (
 	MaxCodeLength = 30
 )
 
-// reserved are the first segments of the paths of every API, which as codes
-// could never be reached.
-var reserved = []string{"api", "health", "metrics", "ready", "shorten", "stats", "urls", "version"}
+// reserved are the pages of every API, which as codes could never be reached.
+// The api of /api/urls is none: nothing is at /api itself.
+var reserved = []string{"health", "metrics", "ready", "shorten", "stats", "urls", "version"}
 
 // IsCode reports whether s can be the code of a link.
 func IsCode(s string) bool {
@@ -28,6 +29,25 @@ func IsCode(s string) bool {
 		}
 	}
 	return !slices.Contains(reserved, s)
+}
+
+// codeOf is n in base62, padded with 0 in front; what does not fit is cut off.
+func codeOf(n, length int) string {
+	code := make([]byte, length)
+	for at := length - 1; at >= 0; at-- {
+		code[at] = alphabet[n%len(alphabet)]
+		n /= len(alphabet)
+	}
+	return string(code)
+}
+
+// numberOf is the number whose code it is.
+func numberOf(code string) int {
+	n := 0
+	for i := range len(code) {
+		n = n*len(alphabet) + strings.IndexByte(alphabet, code[i])
+	}
+	return n
 }
 
 func isBase62(c byte) bool {

@@ -10,9 +10,9 @@ import (
 func TestIsCode(t *testing.T) {
 	tests := map[string]bool{
 		"a": true, "abc123": true, "ABC": true, "000000": true, strings.Repeat("z", 30): true,
-		"Health": true, "urls1": true,
+		"Health": true, "urls1": true, "api": true,
 		"": false, strings.Repeat("z", 31): false, "a-b": false, "a_b": false, "a/b": false, "a b": false, "ü": false, "a\x00": false,
-		"api": false, "health": false, "metrics": false, "ready": false, "shorten": false, "stats": false, "urls": false, "version": false,
+		"health": false, "metrics": false, "ready": false, "shorten": false, "stats": false, "urls": false, "version": false,
 	}
 	for code, want := range tests {
 		if got := shortener.IsCode(code); got != want {

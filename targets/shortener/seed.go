@@ -28,7 +28,9 @@ type Loader interface {
 // They are a function of the numbers Seed and i alone, so that the test can
 // name them by itself: with n = i + (Seed-1)*MaxSeedRows, the code is n in
 // base62 (digits 0-9, A-Z, a-z), padded with 0 in front, and its URL is
-// https://example.com/seed/<n>. Different seeds give different links.
+// https://example.com/seed/<n>. Different seeds give different links. Where
+// one of them would have a page of the service for its code, there are no such
+// links: see Validate.
 type Seeding struct {
 	Rows int
 	Seed int
@@ -55,6 +57,17 @@ func (s Seeding) Validate() error {
 	if last := s.number(s.Rows - 1); math.Pow(float64(len(alphabet)), float64(s.CodeLength)) <= float64(last) {
 		return fmt.Errorf("codes of %d characters are too few for %d rows of seed %d: use a larger code length", s.CodeLength, s.Rows, s.Seed)
 	}
+	return s.validateCodes()
+}
+
+// validateCodes reports a link that nobody could reach. To leave it out, or to
+// give it another code, would cost the rule by which a load test names links.
+func (s Seeding) validateCodes() error {
+	for _, word := range reserved {
+		if i := numberOf(word) - s.number(0); len(word) == s.CodeLength && i >= 0 && i < s.Rows {
+			return fmt.Errorf("link %d of seed %d would have the code %s, which is a page of the service: use another seed, another code length, or %d rows at most", i, s.Seed, word, i)
+		}
+	}
 	return nil
 }
 
@@ -63,12 +76,8 @@ func (s Seeding) number(i int) int { return i + (s.Seed-1)*MaxSeedRows }
 // Link is the i-th link, from 0 on.
 func (s Seeding) Link(i int) Link {
 	n := s.number(i)
-	code := make([]byte, s.CodeLength)
-	for at, rest := s.CodeLength-1, n; at >= 0; at, rest = at-1, rest/len(alphabet) {
-		code[at] = alphabet[rest%len(alphabet)]
-	}
 	return Link{
-		Code: string(code), URL: fmt.Sprintf("https://example.com/seed/%d", n),
+		Code: codeOf(n, s.CodeLength), URL: fmt.Sprintf("https://example.com/seed/%d", n),
 		CreatedAt: s.Now, ExpiresAt: s.Now.Add(s.TTL),
 	}
 }

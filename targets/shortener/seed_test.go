@@ -121,6 +121,8 @@ func TestSeedingRefuses(t *testing.T) {
 		"no seed":       {func(s *shortener.Seeding) { s.Seed = 0 }, "seed is 0: use 1 to 2147483647"},
 		"no code":       {func(s *shortener.Seeding) { s.CodeLength = 0 }, "code length is 0: use 1 to 30"},
 		"no life":       {func(s *shortener.Seeding) { s.TTL = 0 }, "lifetime of links is 0s: use more than 0s"},
+		"a page as code": {func(s *shortener.Seeding) { s.Rows, s.Seed, s.CodeLength = 53_069, 16, 4 },
+			"link 53068 of seed 16 would have the code urls, which is a page of the service: use another seed, another code length, or 53068 rows at most"},
 		"short codes": {func(s *shortener.Seeding) { s.Rows, s.CodeLength = 238_329, 3 },
 			"codes of 3 characters are too few for 238329 rows of seed 1: use a larger code length"},
 	}
@@ -134,9 +136,29 @@ func TestSeedingRefuses(t *testing.T) {
 			}
 		})
 	}
-	s := seeding(238_328)
-	s.CodeLength = 3
-	if err := s.Validate(); err != nil {
-		t.Errorf("Validate() of all codes of 3 characters = %v", err)
+}
+
+// What is accepted can be reached, the last link before a page among them.
+func TestSeededCodesAreCodes(t *testing.T) {
+	tests := map[string]struct{ seed, rows, length int }{
+		"all of 3 characters": {1, 238_328, 3},
+		"the most links":      {1, shortener.MaxSeedRows, 6},
+		"before a page":       {16, 53_068, 4},
+		"after a page":        {17, 1000, 4},
+		"a page, padded":      {16, 53_069, 5},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := seeding(tt.rows)
+			s.Seed, s.CodeLength = tt.seed, tt.length
+			if err := s.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range tt.rows {
+				if code := s.Link(i).Code; !shortener.IsCode(code) {
+					t.Fatalf("link %d has %q, which is no code", i, code)
+				}
+			}
+		})
 	}
 }

@@ -17,7 +17,8 @@ const seedUsage = `shortener seed fills the database with links that a load test
 The code of link i, from 0 on, is i in base62 (digits 0-9, A-Z, a-z), padded
 with 0 in front, and its URL is https://example.com/seed/<i>: of 6 characters,
 000000, 000001, ... 00000z, 000010, ... Seed s counts from (s-1)*900000 on.
-Codes that are taken stay as they are, so that a second run adds nothing.
+Codes that are taken stay as they are, so that a second run adds nothing. Links
+of which one would have a page of the service for its code are refused.
 
 ` + secrets
 
