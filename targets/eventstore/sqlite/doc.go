@@ -21,10 +21,10 @@
 // the same list.
 //
 // Memory that SQLite uses is outside of Go's heap and of GOMEMLIMIT: per open
-// log at most 16 MB for the writer's pages and 4 MB for each reader's. Go's heap
-// holds the index of idempotency keys (see keys). Files
-// are read by calls, not mapped, so that the kernel's cache may shrink under a
-// memory limit without stalling whoever reads.
+// log at most 16 MB for the writer's pages and 4 MB for each reader's and Ping's.
+// Go's heap holds the index of idempotency keys (see keys). Files are read by
+// calls, not mapped, so that the kernel's cache may shrink under a memory limit
+// without stalling whoever reads.
 //
 // A log's file is of one process at a time, which the lock file beside it
 // keeps: the position of the last event is held in memory.

@@ -72,10 +72,10 @@ func (s *Store) Subscription(ctx context.Context, id string) (int64, error) {
 	return position, nil
 }
 
-// Ping reads the newest event's position from the file.
+// Ping reads the newest event's position from the file, whoever else reads.
 func (s *Store) Ping(ctx context.Context) error {
 	var position int64
-	if err := s.pool.QueryRowContext(ctx, "SELECT coalesce(max(position), 0) FROM events").Scan(&position); err != nil {
+	if err := s.pulse.QueryRowContext(ctx, "SELECT coalesce(max(position), 0) FROM events").Scan(&position); err != nil {
 		return fmt.Errorf("read the last position: %w", err)
 	}
 	return nil

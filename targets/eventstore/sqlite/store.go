@@ -21,7 +21,10 @@ type Store struct {
 	writer *writer
 	done   chan struct{}
 	pool   *sql.DB
-	lock   *os.File
+	// pulse is a reader for Ping alone, which must not wait in line with all that
+	// is read: a store that is busy is not one that is broken.
+	pulse *sql.DB
+	lock  *os.File
 
 	// mu keeps the queue open while somebody sends to it.
 	mu     sync.RWMutex
@@ -49,7 +52,11 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, w.close(), lock.Close())
 	}
-	s := &Store{writer: w, pool: pool, lock: lock, queue: make(chan *request, queueLength), done: make(chan struct{})}
+	pulse, err := openPool(path, 1)
+	if err != nil {
+		return nil, errors.Join(err, pool.Close(), w.close(), lock.Close())
+	}
+	s := &Store{writer: w, pool: pool, pulse: pulse, lock: lock, queue: make(chan *request, queueLength), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		w.run(s.queue)
@@ -84,7 +91,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	<-s.done
 	// Readers first: a reader would hold up the checkpoint.
-	return errors.Join(s.pool.Close(), s.writer.close(), s.lock.Close())
+	return errors.Join(s.pool.Close(), s.pulse.Close(), s.writer.close(), s.lock.Close())
 }
 
 // Append stores events.

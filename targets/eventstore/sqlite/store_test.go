@@ -144,6 +144,28 @@ func TestTheWriterDoesNotWaitForReaders(t *testing.T) {
 	checkTypes(t, s, "a", "b", "c", "later", "later", "later")
 }
 
+// A probe that waited for busy readers would restart a store for being read.
+func TestPingDoesNotWaitForReaders(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Full, Readers: 2})
+	appendAll(t, s, "a", "b")
+	for _, err := range s.Events(t.Context(), 1, 2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range s.Events(t.Context(), 1, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.pool.Stats().InUse; got != 2 {
+				t.Fatalf("%d readers are in use, want both", got)
+			}
+			if err := s.Ping(t.Context()); err != nil {
+				t.Errorf("Ping() = %v while every reader is in use", err)
+			}
+		}
+	}
+}
+
 func TestALogIsOfOneProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	s := openStore(t, path, Options{Synchronous: Full, Readers: 1})
