@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
 )
 
@@ -190,6 +192,26 @@ func TestAFailureLeavesItsGroupAlone(t *testing.T) {
 	}
 }
 
+// An append of which one event finds no memory is not stored in part.
+func TestNoMemoryBreaksTheTransaction(t *testing.T) {
+	s := pause(t, Options{GroupCommit: true})
+	broken := s.lineUp(t, 2, func(w *writer) error {
+		if err := adding("half")(w); err != nil {
+			return err
+		}
+		return fmt.Errorf("insert event: %w", prepared.ErrNoMemory)
+	})
+	after := s.lineUp(t, 1, adding("after"))
+	s.letGo()
+	if err := <-broken.done; !errors.Is(err, prepared.ErrNoMemory) {
+		t.Errorf("broken: %v, want %v", err, prepared.ErrNoMemory)
+	}
+	if err := <-after.done; err != nil {
+		t.Error(err)
+	}
+	checkTypes(t, s, "after")
+}
+
 func TestWhoLeavesWhileWaitingIsNotStored(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	ctx, leave := context.WithCancel(t.Context())
@@ -208,6 +230,25 @@ func TestWhoLeavesWhileWaitingIsNotStored(t *testing.T) {
 		t.Error(err)
 	}
 	checkTypes(t, s, "stays")
+}
+
+// What is withdrawn holds no events while it stands in the queue.
+func TestWhoLeavesTakesTheEventsAlong(t *testing.T) {
+	s := pause(t, Options{GroupCommit: true})
+	ctx, leave := context.WithCancel(t.Context())
+	outcome := make(chan error, 1)
+	go func() {
+		_, err := submit(ctx, s.Store, 1, func(w *writer) (any, error) { return nil, adding("gone")(w) })
+		outcome <- err
+	}()
+	r := <-s.queue // the writer is busy: only the test takes it
+	leave()
+	if err := <-outcome; !errors.Is(err, eventstore.ErrNotStored) {
+		t.Errorf("who left was told %v, want not stored", err)
+	}
+	if r.work != nil || r.take() {
+		t.Error("the queue still holds the work, or the writer would take it")
+	}
 }
 
 // Who leaves during the commit cannot know; what was asked for is done whole.

@@ -23,7 +23,7 @@ type request struct {
 	// events is how many it stores.
 	events int
 	// work is done within a transaction, again if that had to be rolled back.
-	// Its error is a refusal, unless it is SQLite's.
+	// Its error is a refusal, unless it is SQLite's. Nil once it is withdrawn.
 	work func(*writer) error
 	// refused is the outcome of work when the transaction is committed.
 	refused error
@@ -73,6 +73,9 @@ func submit[T any](ctx context.Context, s *Store, events int, work func(*writer)
 	}
 	// The writer may have found before that nobody waits.
 	if r.withdraw() || r.state.Load() == withdrawn {
+		// Until the writer comes to it, what stays in the queue holds no events:
+		// clients that give up on a slow disk come again, with more of them.
+		r.work = nil
 		return none, notStored(ctx.Err())
 	}
 	return none, fmt.Errorf("%w: %w", eventstore.ErrOutcomeUnknown, ctx.Err())

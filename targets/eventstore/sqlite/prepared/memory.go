@@ -1,14 +1,16 @@
 package prepared
 
 import (
-	"errors"
 	"unsafe"
 
 	"modernc.org/libc"
 	"modernc.org/libc/sys/types"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
-var errNoMemory = errors.New("no memory for SQLite")
+// ErrNoMemory is what SQLite itself would say: a value that could not be bound
+// breaks a transaction as a failed statement does.
+var ErrNoMemory = &Error{Code: sqlite3.SQLITE_NOMEM, Message: "no memory for SQLite"}
 
 // smallest is the size of memory that is not worth to be grown often.
 const smallest = 256
@@ -28,7 +30,7 @@ func (m *memory) grow(tls *libc.TLS, size int) error {
 	size = max(size, smallest)
 	p := libc.Xmalloc(tls, types.Size_t(size))
 	if p == 0 {
-		return errNoMemory
+		return ErrNoMemory
 	}
 	m.ptr, m.size = p, size
 	return nil
