@@ -32,8 +32,9 @@ type Clicks interface {
 type ClickStore interface {
 	// AddClicks stores the clicks that were not stored before, and returns how
 	// many that were. A click is stored once however often, and in whatever
-	// company, it is given: after an error, give all of them again. Clicks on
-	// codes that no link has are dropped.
+	// company, it is given: after an error, give all of them again. Of those
+	// that were stored in spite of the error, added counts what is known. Clicks
+	// on codes that no link has are dropped.
 	AddClicks(ctx context.Context, clicks []Click) (added int, err error)
 }
 

@@ -2,6 +2,6 @@
 // each of them runs against its real broker.
 //
 // It imports the domain and the standard library. It owns a store in memory
-// that commits a batch wholly or not at all and counts a click once, as the
-// real ones do, and that can be told to die at the worst moments.
+// that counts a click once, as the real ones do, and that can be told to die
+// at the worst moments.
 package clickstest

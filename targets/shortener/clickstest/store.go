@@ -28,7 +28,10 @@ type store struct {
 // fate is what becomes of a batch.
 type fate struct {
 	commit bool
-	err    error
+	// half commits the first half, and says so with the error: so do shards of
+	// which one is down.
+	half bool
+	err  error
 	// then runs before the answer, which is how a process dies between the
 	// commit and what comes after it.
 	then func()
@@ -42,7 +45,7 @@ func newStore() *store {
 	return &store{clicks: map[string]shortener.Click{}, changed: make(chan struct{})}
 }
 
-// AddClicks stores the clicks that it does not have, all or none.
+// AddClicks stores the clicks that it does not have: all, none, or half.
 func (s *store) AddClicks(_ context.Context, clicks []shortener.Click) (added int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +55,10 @@ func (s *store) AddClicks(_ context.Context, clicks []shortener.Click) (added in
 	}
 	s.commits++
 	s.largest = max(s.largest, len(clicks))
-	if f.commit {
+	if f.half {
+		clicks = clicks[:(len(clicks)+1)/2]
+	}
+	if f.commit || f.half {
 		before := len(s.clicks)
 		for _, c := range clicks {
 			s.clicks[c.ID] = c
@@ -64,10 +70,10 @@ func (s *store) AddClicks(_ context.Context, clicks []shortener.Click) (added in
 	if f.then != nil {
 		f.then()
 	}
-	if f.err != nil {
-		return 0, f.err
+	if f.err != nil && !f.half {
+		return 0, f.err // it is not told what was stored
 	}
-	return added, nil
+	return added, f.err
 }
 
 // decide sets the fate of the batches to come, the first of which is number 0.

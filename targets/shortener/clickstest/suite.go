@@ -19,6 +19,7 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 		"a consumer dies at the worst moments":      testDyingConsumer,
 		"consumers share the work and come and go":  testSharing,
 		"the store fails for a while":               testFailingStore,
+		"one of the shards fails for a while":       testFailingShard,
 		"what is no click is set aside":             testPoison,
 		"the broker is away while there are clicks": testBrokerAway,
 		"the broker is not there at first":          testBrokerLate,
@@ -136,6 +137,28 @@ func testFailingStore(t *testing.T, subject Subject) {
 	stop()
 	closeProducer(t, producer)
 	store.check(t, clicks)
+}
+
+// What is stored is counted once, though the batch that it was in failed.
+func testFailingShard(t *testing.T, subject Subject) {
+	store, clicks := newStore(), makeClicks(50)
+	var sent, stored events
+	store.decide(func(batch int) fate {
+		if batch == 0 {
+			return fate{half: true, err: errFate}
+		}
+		return fate{commit: true}
+	})
+	producer := subject.Producer(t, plenty, sent.count)
+	clicked(t, producer, clicks)
+	stop := start(t, subject.Consumer(t, store, stored.count))
+	store.await(t, len(clicks))
+	stop()
+	closeProducer(t, producer)
+	store.check(t, clicks)
+	if got := stored.all()[shortener.ClickStored]; got != len(clicks) {
+		t.Errorf("%d clicks were counted, want %d", got, len(clicks))
+	}
 }
 
 func testPoison(t *testing.T, subject Subject) {

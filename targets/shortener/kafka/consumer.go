@@ -117,13 +117,10 @@ func (c *Consumer) step(ctx context.Context) {
 		return
 	}
 	if clicks := c.readable(records); len(clicks) > 0 {
-		added, err := c.add(ctx, clicks)
-		if err != nil {
+		if err := c.add(ctx, clicks); err != nil {
 			c.config.Log.Warn("leave clicks to another consumer", "error", err, "clicks", len(clicks))
 			return
 		}
-		c.config.Count(shortener.ClickStored, added)
-		c.config.Count(shortener.ClickDuplicate, len(clicks)-added)
 	}
 	c.commit(ctx, records)
 }
@@ -145,16 +142,27 @@ func (c *Consumer) readable(records []*kgo.Record) []shortener.Click {
 }
 
 // add stores clicks, and tries until it succeeds or ctx ends. An attempt that
-// has begun is not broken off.
-func (c *Consumer) add(ctx context.Context, clicks []shortener.Click) (int, error) {
-	return backoff.Retry(ctx, func() (int, error) {
+// has begun is not broken off. One that fails may have stored some, where
+// another shard is down; they are counted at once, since the next attempt does
+// not find them new.
+func (c *Consumer) add(ctx context.Context, clicks []shortener.Click) error {
+	added := 0
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTimeout)
 		defer cancel()
-		return c.store.AddClicks(ctx, clicks)
+		n, err := c.store.AddClicks(ctx, clicks)
+		added += n
+		c.config.Count(shortener.ClickStored, n)
+		return struct{}{}, err
 	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, next time.Duration) {
 			c.config.Log.Warn("store clicks", "error", err, "clicks", len(clicks), "retry", next)
 		}))
+	if err != nil {
+		return fmt.Errorf("store clicks: %w", err)
+	}
+	c.config.Count(shortener.ClickDuplicate, len(clicks)-added)
+	return nil
 }
 
 // commit says how far the group has come. If that is not heard, the next commit
