@@ -17,9 +17,8 @@ import (
 const (
 	linkPrefix = "url:"
 
-	// cacheTimeout bounds each command. A cache that is slower than the store
-	// is none.
-	cacheTimeout = 500 * time.Millisecond
+	// defaultTimeout is for a cache that is quicker than the store, or none.
+	defaultTimeout = 500 * time.Millisecond
 	// askTimeout bounds a question to the store, which goes on when the caller
 	// that asked first has left, for the sake of the others.
 	askTimeout = 10 * time.Second
@@ -34,6 +33,8 @@ type CacheConfig struct {
 	// TTL is how long a link is remembered, and NegativeTTL a code that has
 	// none; 0 is not to remember such codes.
 	TTL, NegativeTTL time.Duration
+	// Timeout bounds each command; 0 is 500 ms.
+	Timeout time.Duration
 	// Pause is how long a failing Redis is left alone; 0 is 30 s.
 	Pause time.Duration
 	// Now is the clock; nil is time.Now.
@@ -49,6 +50,9 @@ func (c CacheConfig) validate() error {
 	}
 	if c.NegativeTTL != 0 && c.NegativeTTL < time.Millisecond {
 		errs = append(errs, fmt.Errorf("negative cache TTL is %v: use 1ms or more, or 0 to cache no such codes", c.NegativeTTL))
+	}
+	if c.Timeout < 0 {
+		errs = append(errs, fmt.Errorf("timeout of the cache is %v: use a positive time", c.Timeout))
 	}
 	if c.Pause < 0 {
 		errs = append(errs, fmt.Errorf("pause of the cache is %v: use a positive time", c.Pause))
@@ -77,6 +81,9 @@ var _ shortener.Cache = (*Cache)(nil)
 func NewCache(client *Client, finder shortener.Finder, config CacheConfig) (*Cache, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
+	}
+	if config.Timeout == 0 {
+		config.Timeout = defaultTimeout
 	}
 	if config.Pause == 0 {
 		config.Pause = defaultPause
@@ -175,7 +182,7 @@ func (c *Cache) set(link shortener.Link) error {
 
 func (c *Cache) fetch(keys []string) (values []any, err error) {
 	return c.breaker.Execute(func() ([]any, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), cacheTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), c.config.Timeout)
 		defer cancel()
 		return c.mget(ctx, keys...).Result()
 	})
@@ -183,7 +190,7 @@ func (c *Cache) fetch(keys []string) (values []any, err error) {
 
 func (c *Cache) guard(command func(context.Context) error) error {
 	_, err := c.breaker.Execute(func() ([]any, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), cacheTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), c.config.Timeout)
 		defer cancel()
 		return nil, command(ctx)
 	})

@@ -47,8 +47,8 @@ func TestRefused(t *testing.T) {
 			want: []string{"cache TTL is 0s: use 1ms or more", "set Count and Log"},
 		},
 		"cache with impossible times": {
-			err:  cache(CacheConfig{TTL: time.Hour, NegativeTTL: time.Microsecond, Pause: -1, Count: count, Log: log}),
-			want: []string{"negative cache TTL is 1µs", "pause of the cache is -1ns"},
+			err:  cache(CacheConfig{TTL: time.Hour, NegativeTTL: time.Microsecond, Timeout: -1, Pause: -1, Count: count, Log: log}),
+			want: []string{"negative cache TTL is 1µs", "timeout of the cache is -1ns", "pause of the cache is -1ns"},
 		},
 		"queue": {
 			err:  queue(QueueConfig{Buffer: -1, Wait: -1}),
@@ -77,7 +77,7 @@ func TestDefaults(t *testing.T) {
 	client := nowhere(t)
 	count, log := func(shortener.Event, int) {}, slog.New(slog.NewTextHandler(io.Discard, nil))
 	cache, err := NewCache(client, newLinks(), CacheConfig{TTL: time.Hour, Count: count, Log: log})
-	if err != nil || cache.config.Pause != 30*time.Second || cache.config.Now == nil {
+	if err != nil || cache.config.Timeout != 500*time.Millisecond || cache.config.Pause != 30*time.Second || cache.config.Now == nil {
 		t.Errorf("cache is %+v, %v", cache.config, err)
 	}
 	queue, err := NewQueue(client, QueueConfig{Count: count, Log: log})
