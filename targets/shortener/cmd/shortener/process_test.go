@@ -57,6 +57,8 @@ func start(t *testing.T, args ...string) replica {
 	}()
 	url, err := address(logs)
 	if err != nil {
+		cancel()
+		logs.Close() // or it would wait for a reader
 		t.Fatalf("%v (run: %v)", err, <-ended)
 	}
 	stopped := false
