@@ -56,8 +56,8 @@ func TestStartSaysWhyNot(t *testing.T) {
 }
 
 func TestUnprivileged(t *testing.T) {
-	program := shell("echo ready; test $(id -u) != 0 && exec sleep 600; exit 1")
-	program.Ready, program.Unprivileged = "ready", true
+	program := shell("test $(id -u) != 0 && echo ready && exec sleep 600")
+	program.Unprivileged = true
 	p, err := Start(program)
 	if err != nil {
 		t.Fatal(err)
