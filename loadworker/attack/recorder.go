@@ -9,9 +9,25 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
 
-// maxCells bounds the memory of a recorder: a cell has two times three
-// histograms of 188 KB.
-const maxCells = 64
+const (
+	// maxCells bounds the memory of a recorder: a cell has two times three
+	// histograms.
+	maxCells = 64
+	// histogramMemory is what a histogram takes, once it was emptied.
+	histogramMemory = 188 << 10
+)
+
+// Memory is what it takes to count the requests of a mix of so many: the cells,
+// their sum, and as much again for the last step, whose recorder is garbage that
+// may not have been collected when the next one's is full.
+func Memory(requests int) int64 {
+	cells := int64(shards(requests)) * int64(requests)
+	return 2 * (6*cells + 3*int64(requests)) * histogramMemory
+}
+
+// shards is how many there are, for one processor each while they are not too
+// large.
+func shards(requests int) int { return max(1, min(runtime.GOMAXPROCS(0), maxCells/max(1, requests))) }
 
 // recorder counts what the clients of a run do. Each client writes to one of a
 // few shards, so that they seldom wait for each other.
@@ -61,8 +77,7 @@ type hit struct {
 
 func newRecorder(requests int, clients *clientLedgers) *recorder {
 	r := &recorder{total: measure.NewStep(requests), clients: clients}
-	shards := max(1, min(runtime.GOMAXPROCS(0), maxCells/requests))
-	r.shards = make([][]cell, shards)
+	r.shards = make([][]cell, shards(requests))
 	for i := range r.shards {
 		r.shards[i] = make([]cell, requests)
 		for j := range r.shards[i] {

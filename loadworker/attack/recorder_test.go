@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +20,21 @@ func collect(t *testing.T, r *recorder) *measure.Step {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// Two recorders are what a worker has room for.
+func TestMemoryIsThatOfRecorders(t *testing.T) {
+	for _, requests := range []int{1, 8, 32} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r := newRecorder(requests, nil)
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(r)
+		got, want := int64(after.TotalAlloc-before.TotalAlloc), Memory(requests)/2
+		if off := got - want; off > want/5 || -off > want/5 {
+			t.Errorf("%d requests take %d bytes, Memory says %d", requests, got, want)
+		}
+	}
 }
 
 func TestLatenessIsTheGeneratorsOwn(t *testing.T) {

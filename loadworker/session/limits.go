@@ -44,28 +44,26 @@ func (l Limits) sockets() int64 {
 	return max(0, min(l.Descriptors-spareDescriptors, l.Ports))
 }
 
-// room is for how many connections, each of which takes that much, there is
-// memory.
-func (l Limits) room(each int64) int64 {
+// room is for how many connections there is memory.
+func (l Limits) room(n need) int64 {
 	if l.Memory == 0 {
 		return unlimited
 	}
-	return max(0, (l.Memory-baseMemory)/each)
+	return max(0, (l.Memory-n.base)/n.each)
 }
 
-// Connections is how many connections to the target fit, of which each takes
-// that much memory.
-func (l Limits) Connections(each int64) int64 { return min(l.sockets(), l.room(each)) }
+// connections is how many connections to the target fit.
+func (l Limits) connections(n need) int64 { return min(l.sockets(), l.room(n)) }
 
 // check refuses steps that need more connections than fit.
-func (l Limits) check(steps []attack.Step, each int64) error {
-	sockets, room := l.sockets(), l.room(each)
+func (l Limits) check(steps []attack.Step, memory need) error {
+	sockets, room := l.sockets(), l.room(memory)
 	switch {
 	case sockets == 0:
 		return fmt.Errorf("the worker may open %d files, which is too few for any connection; raise the limit on open files", l.Descriptors)
 	case room == 0:
 		return fmt.Errorf("the worker may use %s of memory, and needs %s before any connection: raise spec.worker.resources.limits.memory",
-			mebibytes(l.Memory), mebibytes(baseMemory+each))
+			mebibytes(l.Memory), mebibytes(memory.base+memory.each))
 	}
 	for _, s := range steps {
 		if n := s.Users(); n > sockets {
@@ -73,7 +71,7 @@ func (l Limits) check(steps []attack.Step, each int64) error {
 				s.Index, n, sockets, l.Descriptors, l.Ports, divideUp(s.Total, sockets))
 		} else if n > room {
 			return fmt.Errorf("step %d gives the worker %d users, which take %s of memory, but it may use %s: set spec.parallelism to %d or more, or spec.worker.resources.limits.memory to %s",
-				s.Index, n, mebibytes(baseMemory+n*each), mebibytes(l.Memory), divideUp(s.Total, room), mebibytes(baseMemory+n*each))
+				s.Index, n, mebibytes(memory.base+n*memory.each), mebibytes(l.Memory), divideUp(s.Total, room), mebibytes(memory.base+n*memory.each))
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func TestLimits(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := tt.limits.check([]attack.Step{users(1, 1), tt.step}, 10_000); err != nil {
+			if err := tt.limits.check([]attack.Step{users(1, 1), tt.step}, need{base: 30 * mib, each: 10_000}); err != nil {
 				got = err.Error()
 			}
 			if got != tt.want {
@@ -74,17 +74,29 @@ func TestConnections(t *testing.T) {
 	}{
 		"descriptors":      {Limits{Descriptors: 1064, Ports: 28232, Memory: 1 << 40}, 1000},
 		"ports":            {Limits{Descriptors: 1 << 20, Ports: 28232, Memory: 1 << 40}, 28232},
-		"memory":           {Limits{Descriptors: 1 << 20, Ports: 28232, Memory: baseMemory + 50*10_000}, 50},
+		"memory":           {Limits{Descriptors: 1 << 20, Ports: 28232, Memory: 30*mib + 50*10_000}, 50},
 		"memory not known": {Limits{Descriptors: 1064, Ports: 28232}, 1000},
 		"no descriptors":   {Limits{Descriptors: 10, Ports: 28232}, 0},
 		"no memory":        {Limits{Descriptors: 1064, Ports: 28232, Memory: mib}, 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := tt.limits.Connections(10_000); got != tt.want {
+			if got := tt.limits.connections(need{base: 30 * mib, each: 10_000}); got != tt.want {
 				t.Errorf("%d connections, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// Each request of the mix has histograms of its own.
+func TestNeedGrowsWithTheMix(t *testing.T) {
+	a := &workerv1.Assignment{Target: &workerv1.Target{Url: "http://x"}}
+	for n := int64(1); n <= 32; n++ {
+		a.Requests = append(a.Requests, &workerv1.Request{})
+		got := needOf(a)
+		if got.base < baseMemory+n*mib || got.base > baseMemory+256*mib || got.each != connectionMemory(a.Target) {
+			t.Errorf("%d requests need %+v, want at least a MiB for each", n, got)
+		}
 	}
 }
 

@@ -6,20 +6,28 @@ import (
 	"strings"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 )
 
 const (
 	kib = 1 << 10
 	mib = 1 << 20
-	// baseMemory is for all but the connections: a worker that waits for its
-	// operator has 13 MB; the rest is for a session, and for histograms and
-	// snapshots as they fill.
-	baseMemory = 30 * mib
+	// baseMemory is for all but connections and histograms: a worker that waits for
+	// its operator has 13 MB; the rest is for a session and its snapshots.
+	baseMemory = 24 * mib
 	// kernelMemory is what a connection takes in the kernel, which is charged to
 	// the control group as well: half of the 8 to 10 KB by which its slabs grew for
 	// both sides of one.
 	kernelMemory = 5 * kib
 )
+
+// need is the memory that a worker takes: for each of its connections, and for all
+// else.
+type need struct{ base, each int64 }
+
+func needOf(a *workerv1.Assignment) need {
+	return need{base: baseMemory + attack.Memory(len(a.GetRequests())), each: connectionMemory(a.GetTarget())}
+}
 
 // connectionMemory is what a connection to a target takes while a request is in
 // flight on it. All figures are the growth of resident memory, its peak, over

@@ -43,8 +43,8 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 		}
 		p.steps = append(p.steps, step)
 	}
-	limits, each := c.Limits(), connectionMemory(a.GetTarget())
-	if err := limits.check(p.steps, each); err != nil {
+	limits, memory := c.Limits(), needOf(a)
+	if err := limits.check(p.steps, memory); err != nil {
 		return nil, &refusal{reasonWorkerRefused, err}
 	}
 	traffic, err := newTraffic(a)
@@ -59,7 +59,7 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 		Source: traffic.source, Client: p.client, Worker: a.GetWorker(),
 		Seed:           a.GetSeed(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
-		MaxConnections: int(limits.Connections(each)),
+		MaxConnections: int(limits.connections(memory)),
 		Audit:          a.GetClientHeader() != "",
 	})
 	if err != nil {

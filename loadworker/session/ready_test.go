@@ -35,12 +35,12 @@ func TestRefusals(t *testing.T) {
 			message: "step 0 gives the worker 2500 users, but it can hold 1000 connections (1064 file descriptors, 28232 ports): set spec.parallelism to 3 or more",
 		},
 		"more users than memory": {
-			change: func(a *workerv1.Assignment) { a.Steps[0] = burst(0, 2500, 1) },
+			change: func(a *workerv1.Assignment) { a.Steps[0] = burst(0, 100_000, 1) },
 			config: func(c *Config) {
-				c.Limits = func() Limits { return Limits{Descriptors: 1 << 20, Ports: 28232, Memory: 40 << 20} }
+				c.Limits = func() Limits { return Limits{Descriptors: 1 << 20, Ports: 1 << 20, Memory: 400 << 20} }
 			},
 			reason:  "WorkerRefused",
-			message: "step 0 gives the worker 2500 users, which take ",
+			message: "step 0 gives the worker 100000 users, which take ",
 		},
 		"a loopback address": {
 			change:  func(a *workerv1.Assignment) { a.Target.AllowSpecialAddresses = false },
