@@ -15,7 +15,7 @@ import (
 
 func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
 	o := newOracle(t, nil)
-	rate, length := pace.Rate(500e6), 300*time.Millisecond
+	rate, length := pace.Rate(150e6), time.Second
 	merged := measure.NewStep(1)
 	start := time.Now().Add(100 * time.Millisecond)
 	var runs []*Run
@@ -41,8 +41,8 @@ func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
 	handle, _ := hold(t)
 	o := newOracle(t, handle)
 	r := newTestRunner(t, setup{url: o.URL, maxConns: 2})
-	x := r.Start(arrivalsStep(100e6, 300*time.Millisecond), time.Now())
-	until(t, x, func(s *measure.Step) bool { return s.Due == 30 })
+	x := r.Start(arrivalsStep(30e6, time.Second), time.Now())
+	until(t, x, func(s *measure.Step) bool { return s.Due == 30 && len(o.served()) == 2 })
 	x.Cut()
 	got := finish(t, x)
 	if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
@@ -74,7 +74,7 @@ func TestArrivalsDoNotWaitForResponses(t *testing.T) {
 func TestArrivalsReuseConnections(t *testing.T) {
 	o := newOracle(t, nil)
 	r := newTestRunner(t, setup{url: o.URL})
-	step := arrivalsStep(100e6, 200*time.Millisecond)
+	step := arrivalsStep(20e6, time.Second)
 	first := drive(t, r, step).ConnectionsOpened
 	second := drive(t, r, step).ConnectionsOpened
 	if n := int(first + second); n > 20 || first < 1 {

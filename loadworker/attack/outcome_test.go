@@ -109,11 +109,15 @@ func TestOutcomes(t *testing.T) {
 			if tt.method == "" {
 				tt.method = "GET"
 			}
+			timeout := time.Minute
+			if tt.want == "timeout" {
+				timeout = 100 * time.Millisecond
+			}
 			r := newTestRunner(t, setup{
-				url: tt.url(t), timeout: 300 * time.Millisecond,
+				url: tt.url(t), timeout: timeout,
 				requests: []source.Request{{Name: "it", Weight: 1, Method: tt.method, Path: "/", Expect: source.Expectation{Status: tt.expect}}},
 			})
-			got := drive(t, r, usersStep(2, Burst{Requests: 3, Limit: time.Minute}))
+			got := drive(t, r, usersStep(2, Burst{Requests: 3, Limit: time.Hour}))
 			q := total(t, got)
 			if diff := cmp.Diff(map[string]int64{tt.want: 6}, outcomes(q)); diff != "" {
 				t.Errorf("outcomes (-want +got):\n%s", diff)

@@ -67,7 +67,7 @@ func TestArrivalsBoundWhatIsOpened(t *testing.T) {
 		<-over
 		return nil, ctx.Err()
 	}})
-	x := r.Start(arrivalsStep(1000e6, due*time.Millisecond), time.Now())
+	x := r.Start(arrivalsStep(due*1e6, time.Second), time.Now())
 	loops := runtime.GOMAXPROCS(0)
 	least := int64(max(1, openAtOnce/loops) * min(loops, openAtOnce))
 	until(t, x, func(s *measure.Step) bool { return s.Due == due && s.Requests[0].Sent >= least })

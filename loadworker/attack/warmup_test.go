@@ -15,7 +15,7 @@ import (
 
 // What is due in the warm-up is sent, and no part of the result.
 func TestWarmUpIsSentAndNotCounted(t *testing.T) {
-	rate, window, warmUp := pace.Rate(100e6), 200*time.Millisecond, 250*time.Millisecond
+	rate, window, warmUp := pace.Rate(40e6), 500*time.Millisecond, 625*time.Millisecond
 	steps := map[string]Step{
 		"paced":    usersStep(4, PacedUsers{Rate: rate, Duration: window}),
 		"arrivals": arrivalsStep(rate, window),
