@@ -86,3 +86,26 @@ func (l Limits) Breached() bool { return l.OverLimitGrants > 0 || l.FalseDenials
 func (l Limits) String() string {
 	return fmt.Sprintf("granted %d, denied %d, over the limit %d, denied falsely %d", l.Granted, l.Denied, l.OverLimitGrants, l.FalseDenials)
 }
+
+// Decisions are what replicas have counted in a run.
+type Decisions struct{ Granted, Denied, Failed int64 }
+
+// Counts compare the answers that arrived with what the replicas counted: a
+// decision whose answer was lost was counted all the same, so that answers are
+// what is acknowledged, and decisions what is stored. A replica that was killed
+// took its count with it: then no more may be counted than was answered or lost.
+func (l Limits) Counts(d Decisions, hits Tally, killed bool) []Count {
+	// Who was told that nothing could be decided was neither granted nor denied.
+	unknown := max(0, hits.Ambiguous-d.Failed)
+	count := func(decision string, counted, answered int64) Count {
+		if killed {
+			answered = min(answered, counted)
+		}
+		return Count{Stored: "counted", Acknowledged: decision, Got: counted, Want: Tally{Acknowledged: answered, Ambiguous: unknown}}
+	}
+	return []Count{
+		count("granted", d.Granted, l.Granted),
+		count("denied", d.Denied, l.Denied),
+		count("decided", d.Granted+d.Denied, l.Granted+l.Denied),
+	}
+}

@@ -85,3 +85,45 @@ func TestBreached(t *testing.T) {
 		}
 	}
 }
+
+func TestCountsOfLimits(t *testing.T) {
+	answers := Limits{RateLimitStatus: v1alpha1.RateLimitStatus{Granted: 50, Denied: 150}}
+	tests := map[string]struct {
+		counted Decisions
+		lost    int64
+		killed  bool
+		err     string
+	}{
+		"as answered":               {counted: Decisions{Granted: 50, Denied: 150}},
+		"two answers were lost":     {counted: Decisions{Granted: 51, Denied: 151}, lost: 2},
+		"undecided, and told so":    {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, lost: 9},
+		"a grant that nobody gave":  {counted: Decisions{Granted: 49, Denied: 150}, err: "counted 49: 1 of 50 granted were lost"},
+		"a denial that nobody gave": {counted: Decisions{Granted: 50, Denied: 149}, err: "counted 149: 1 of 150 denied were lost"},
+		"a grant that nobody got": {
+			counted: Decisions{Granted: 52, Denied: 150}, lost: 1, err: "counted 52: 1 more than granted 50 and 1 whose end is unknown",
+		},
+		"one answer is lost once": {
+			counted: Decisions{Granted: 51, Denied: 151}, lost: 1, err: "counted 202: 1 more than decided 200 and 1 whose end is unknown",
+		},
+		"undecided is not granted": {
+			counted: Decisions{Granted: 51, Denied: 150, Failed: 9}, lost: 9, err: "counted 51: 1 more than granted 50 and 0 whose end is unknown",
+		},
+		"a count went with its replica": {counted: Decisions{Granted: 30, Denied: 120}, lost: 4, killed: true},
+		"and yet there is too much": {
+			counted: Decisions{Granted: 55, Denied: 120}, lost: 4, killed: true, err: "counted 55: 1 more than granted 50 and 4 whose end is unknown",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			for _, c := range answers.Counts(tc.counted, Tally{Ambiguous: tc.lost}, tc.killed) {
+				if err := c.Err(); err != nil && got == "" {
+					got = err.Error()
+				}
+			}
+			if got != tc.err {
+				t.Errorf("error = %q, want %q", got, tc.err)
+			}
+		})
+	}
+}
