@@ -15,8 +15,7 @@ import (
 // it was read (WATCH, MULTI, EXEC); else it begins again. Each refused write
 // means that another replica's write succeeded, so that the service as a whole
 // moves on, but one request may lose every time: after maxRetries it fails with
-// ErrContended,
-// or, as the seed did, denies.
+// ErrContended or, as the seed did, denies.
 type transaction struct {
 	client     *redis.Client
 	buckets    buckets
