@@ -27,8 +27,8 @@ const (
 	// each take the store's longest.
 	writeTimeout = 15 * time.Second
 	// flushTimeout bounds what is done for queued clicks at the end. With the
-	// time for requests in flight (20 s) it is what a cluster grants a process
-	// to end by itself (30 s).
+	// time for requests in flight (20 s) it is within the 30 s that a cluster
+	// grants a process to end by itself; the shutdown delay comes on top.
 	flushTimeout = 9 * time.Second
 )
 

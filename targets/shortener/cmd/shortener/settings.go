@@ -64,7 +64,7 @@ func addShards(set *settings.Settings, addrs *[]string, o *postgres.Options) {
 			return err
 		})
 	set.Int(&o.PoolSize, "postgres-pool-size", "POSTGRES_POOL_SIZE", "100", "`connections` in the pool, per shard and replica")
-	set.Bool(&o.LinkIndex, "link-index", "LINK_INDEX", "on", "`on` keeps an index on (short_code, expires_at), off drops it")
+	set.Bool(&o.LinkIndex, "link-index", "LINK_INDEX", "on", "`on` keeps an index on (short_code, expires_at), off drops it; whichever command starts last decides")
 }
 
 func shardAddrs(list string) ([]string, error) {
