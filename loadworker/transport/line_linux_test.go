@@ -109,7 +109,7 @@ func TestSend(t *testing.T) {
 				s := make(d)
 				timeout := patience
 				if tt.class == measure.Timeout {
-					timeout = 50 * time.Millisecond
+					timeout = 500 * time.Millisecond // within which it is opened, too
 				}
 				method := "GET"
 				if tt.method != "" {
@@ -268,12 +268,12 @@ func TestSendKeepsEachDeadline(t *testing.T) {
 				if _, err := http.ReadRequest(r); err != nil {
 					return
 				}
-				<-time.After(120 * time.Millisecond)
+				<-time.After(700 * time.Millisecond)
 				_, _ = io.WriteString(c, empty)
 			}
 			d := newTestDialer(t, Config{URL: scripted(t, stays(slowly))})
 			s := make(d)
-			for _, timeout := range []time.Duration{60 * time.Millisecond, patience, 60 * time.Second} {
+			for _, timeout := range []time.Duration{500 * time.Millisecond, patience, 60 * time.Second} {
 				if _, err := s.send(aGet, timeout); err != nil {
 					t.Fatal(err)
 				}
