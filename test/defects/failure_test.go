@@ -40,8 +40,7 @@ func TestTimeoutsAreRecognised(t *testing.T) {
 			o := experiment{
 				server: routes(map[string]groundtruth.Route{"": route}), timeout: timeout,
 				spec: v1alpha1.LoadTestSpec{
-					// One request of each user, and time for the last to time out.
-					Steps:      paced(users, "2", 500*ms),
+					Steps:      burst(users, 1),
 					Thresholds: []v1alpha1.Threshold{atMost(v1alpha1.MetricFailureRate, "99%")},
 				},
 			}.run(t)
