@@ -29,8 +29,8 @@ type feed interface {
 	stop()
 }
 
-// loop drives a part of a step from one thread. A request under way is then a
-// value, not a goroutine: it takes a twentieth of the memory, and a quarter less
+// loop drives a part of a step from one goroutine. A request under way is then a
+// value, not one more: it takes a twentieth of the memory, and a quarter less
 // processor time than a wait in the runtime's poller, of which each costs a read
 // that finds nothing.
 type loop struct {
@@ -84,7 +84,7 @@ func (x *Run) loops(most int64, feeds func(l *loop, i, n int64) feed) error {
 	return nil
 }
 
-// drive drives the loop; its goroutine keeps its thread.
+// drive drives the loop from the step's start to its end.
 func (l *loop) drive() {
 	defer context.AfterFunc(l.run.ctx, l.net.Wake)()
 	l.feed.fill()

@@ -12,10 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Loop drives many plain connections from one thread: a request that waits is
-// then some 200 bytes instead of a goroutine, and a response costs one read
-// instead of two. It must be used by one goroutine, which should be locked to its thread;
-// only Wake may be called by others.
+// Loop drives many plain connections from one goroutine: a request that waits is
+// then some 200 bytes instead of a goroutine of its own, and a response costs one
+// read instead of two. Only Wake may be called by others.
 //
 //	Send ── write; dial first if the wire is closed
 //	Wait ── epoll ── read ── parser ── done(wire, response or error)
