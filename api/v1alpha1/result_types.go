@@ -174,10 +174,16 @@ type GeneratorStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Engine string `json:"engine,omitempty"`
-	// sendLatenessP99 is the 99th percentile of how late the generator itself
-	// sent requests that it was free to send. Absent with fewer than 100 samples.
+	// sendLatenessP50 is the median of how late the generator itself sent requests
+	// that it was free to send. Absent with fewer than 2 samples.
+	// +optional
+	SendLatenessP50 *metav1.Duration `json:"sendLatenessP50,omitempty"`
+	// sendLatenessP99 is the 99th percentile. Absent with fewer than 100 samples.
 	// +optional
 	SendLatenessP99 *metav1.Duration `json:"sendLatenessP99,omitempty"`
+	// sendLatenessMax is the largest. Absent without a sample.
+	// +optional
+	SendLatenessMax *metav1.Duration `json:"sendLatenessMax,omitempty"`
 	// cpuTime is the processor time that the workers used, added up. Absent: it is
 	// not known.
 	// +optional

@@ -65,8 +65,14 @@ func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step
 		DescriptorsExhausted: health.DescriptorsExhausted,
 		PortsExhausted:       health.PortsExhausted,
 	}
+	if p50, ok := merged.Lateness.Quantile(0.5); ok {
+		status.SendLatenessP50 = rounded(p50)
+	}
 	if p99, ok := merged.Lateness.Quantile(0.99); ok {
 		status.SendLatenessP99 = rounded(p99)
+	}
+	if merged.Lateness.Count() > 0 {
+		status.SendLatenessMax = rounded(merged.Lateness.Max())
 	}
 	if health.CPU > 0 {
 		status.CPUTime = &metav1.Duration{Duration: health.CPU.Round(time.Millisecond)}

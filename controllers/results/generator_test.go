@@ -21,37 +21,37 @@ func TestGeneratorHealth(t *testing.T) {
 	}{
 		"on time": {
 			step: paced, samples: 1000, lateness: 100 * time.Microsecond, response: 20 * ms,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP99: d(100 * time.Microsecond)},
+			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(100 * time.Microsecond), SendLatenessP99: d(100 * time.Microsecond), SendLatenessMax: d(100 * time.Microsecond)},
 		},
 		"late, but it hardly shows": {
 			step: paced, samples: 1000, lateness: 31 * ms, response: time.Second,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP99: d(31007 * time.Microsecond)},
+			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(31007 * time.Microsecond), SendLatenessP99: d(31007 * time.Microsecond), SendLatenessMax: d(31007 * time.Microsecond)},
 		},
 		"so late that it shows": {
 			step: paced, samples: 1000, lateness: 31 * ms, response: 500 * ms,
 			want: &v1alpha1.GeneratorStatus{
-				SendLatenessP99: d(31007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
+				SendLatenessP50: d(31007 * time.Microsecond), SendLatenessP99: d(31007 * time.Microsecond), SendLatenessMax: d(31007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
 				Message: "Step 1000 sent requests up to 31ms (p99) after they were due by the generator's own fault; use 6 workers or more, or give each more CPU.",
 			},
 		},
 		"late, and nothing was answered": {
 			step: paced, samples: 1000, lateness: 12 * ms,
 			want: &v1alpha1.GeneratorStatus{
-				SendLatenessP99: d(12007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
+				SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
 				Message: "Step 1000 sent requests up to 12ms (p99) after they were due by the generator's own fault; use 6 workers or more, or give each more CPU.",
 			},
 		},
 		"within what is always tolerated": {
 			step: paced, samples: 1000, lateness: 9900 * time.Microsecond, response: ms,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP99: d(9903 * time.Microsecond)},
+			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(9903 * time.Microsecond), SendLatenessP99: d(9903 * time.Microsecond), SendLatenessMax: d(9903 * time.Microsecond)},
 		},
 		"too few samples to say": {
 			step: paced, samples: 99, lateness: time.Second, response: ms,
-			want: &v1alpha1.GeneratorStatus{Healthy: true},
+			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(1000447 * time.Microsecond), SendLatenessMax: d(1000447 * time.Microsecond)},
 		},
 		"a closed loop has no schedule to miss": {
 			step: closed, samples: 1000, lateness: time.Second, response: ms,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP99: d(1000447 * time.Microsecond)},
+			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(1000447 * time.Microsecond), SendLatenessP99: d(1000447 * time.Microsecond), SendLatenessMax: d(1000447 * time.Microsecond)},
 		},
 	}
 	for name, tc := range tests {

@@ -31,7 +31,11 @@ func driven(r *v1alpha1.StepResult) string {
 func health(g *v1alpha1.GeneratorStatus) []string {
 	facts := []string{"kept its schedule"}
 	if g.SendLatenessP99 != nil {
-		facts[0] = "sent at most " + results.Short(g.SendLatenessP99.Duration) + " late (p99)"
+		facts[0] = "sent at most " + results.Short(g.SendLatenessP99.Duration) + " late (p99"
+		if g.SendLatenessMax != nil {
+			facts[0] += ", max " + results.Short(g.SendLatenessMax.Duration)
+		}
+		facts[0] += ")"
 	}
 	facts = append(facts, "opened "+plural(g.ConnectionsOpened, "connection"))
 	if g.ConnectionsReused > 0 {

@@ -68,20 +68,23 @@ func (o Options) withDefaults() (Options, error) {
 	return o, errors.Join(errs...)
 }
 
+// busyTimeout is how long a connection waits for another's lock, in milliseconds.
+const busyTimeout = 5000
+
 // writerPragmas are those of the connection that writes. A checkpoint copies
 // what the WAL holds into the database within a commit: every 4,000 pages
 // (16 MB) that costs little per commit, and the file stays small. Above 64 MB,
-// as after a reader that held it up, the WAL's file is cut.
+// as after readers that held it up, the WAL's file is cut (see restartWAL).
 func (o Options) writerPragmas() []string {
 	return []string{
-		"busy_timeout(5000)", "journal_mode(wal)", "synchronous(" + string(o.Synchronous) + ")",
-		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "cache_size(-16000)", "mmap_size(0)", "temp_store(memory)",
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout), "journal_mode(wal)", "synchronous(" + string(o.Synchronous) + ")",
+		"wal_autocheckpoint(4000)", fmt.Sprintf("journal_size_limit(%d)", walLimit), "cache_size(-16000)", "mmap_size(0)", "temp_store(memory)",
 	}
 }
 
 // readerPragmas are those of each connection that reads.
 func readerPragmas() []string {
-	return []string{"busy_timeout(5000)", "query_only(1)", "cache_size(-4000)", "mmap_size(0)", "temp_store(memory)"}
+	return []string{fmt.Sprintf("busy_timeout(%d)", busyTimeout), "query_only(1)", "cache_size(-4000)", "mmap_size(0)", "temp_store(memory)"}
 }
 
 // readerDSN is the address of the pool that reads. The driver sets the pragmas

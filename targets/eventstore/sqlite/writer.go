@@ -27,9 +27,11 @@ type writer struct {
 	// committed is the position of the last event which is durable.
 	committed atomic.Int64
 	keys      keys
+	// walTolerated is the size of the WAL's file above which it must begin anew.
+	walTolerated int64
 
 	begin, commit, rollback *prepared.Stmt
-	lastPosition            *prepared.Stmt
+	lastPosition, restart   *prepared.Stmt
 	statements
 }
 
@@ -38,7 +40,7 @@ func newWriter(path string, o Options) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, path: path, options: o}
+	w := &writer{conn: conn, path: path, options: o, walTolerated: walLimit}
 	if err := w.prepare(); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -53,6 +55,7 @@ func (w *writer) prepare() error {
 	all[&w.begin] = "BEGIN IMMEDIATE"
 	all[&w.commit] = "COMMIT"
 	all[&w.rollback] = "ROLLBACK"
+	all[&w.restart] = "PRAGMA wal_checkpoint(RESTART)"
 	all[&w.lastPosition] = "SELECT coalesce(max(position), 0) FROM events"
 	for stmt, sql := range all {
 		var err error
@@ -88,6 +91,8 @@ func (w *writer) run(queue <-chan *request) {
 		group = w.gather(group[:0], r, queue)
 		w.store(group)
 		clear(group)
+		// What goes wrong is the disk's, as the next commit will say.
+		_ = w.restartWAL()
 	}
 }
 

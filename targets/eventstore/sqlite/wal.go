@@ -1,0 +1,45 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
+)
+
+const (
+	// walLimit is what the WAL's file is cut down to when the WAL begins anew. It
+	// does so by itself only at a moment when nobody reads from it, which may never
+	// come while readers overlap: a file that is larger has waited for that in vain.
+	walLimit = 64 << 20
+	// walPatience is how long the writer waits for those who read from the WAL, in
+	// milliseconds: many times what a part of a reply takes to read.
+	walPatience = 250
+)
+
+// restartWAL has the WAL begin anew if it has grown too long: all of it is
+// brought into the database, from which reads who comes from now on, and who came
+// before is waited for. If one of them takes too long, it is tried again when the
+// file has grown by as much again.
+func (w *writer) restartWAL() error {
+	info, err := os.Stat(w.path + "-wal")
+	if err != nil {
+		return fmt.Errorf("look at the WAL: %w", err)
+	}
+	if info.Size() <= w.walTolerated {
+		return nil
+	}
+	w.walTolerated = info.Size() + walLimit
+	if err := w.conn.Exec(fmt.Sprintf("PRAGMA busy_timeout(%d)", walPatience)); err != nil {
+		return err
+	}
+	busy := false
+	_, err = w.restart.Row(func(r prepared.Row) { busy = r.Int(0) != 0 })
+	if !busy && err == nil {
+		w.walTolerated = walLimit
+	}
+	if again := w.conn.Exec(fmt.Sprintf("PRAGMA busy_timeout(%d)", busyTimeout)); err == nil {
+		err = again
+	}
+	return err
+}

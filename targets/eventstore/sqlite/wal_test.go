@@ -1,0 +1,66 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// tolerate sets from which size on the WAL begins anew, and returns what it was.
+func tolerate(t *testing.T, s *Store, size int64) (before int64) {
+	t.Helper()
+	before, err := submit(t.Context(), s, 0, func(w *writer) (int64, error) {
+		before := w.walTolerated
+		w.walTolerated = size
+		return before, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return before
+}
+
+func walSize(t *testing.T, s *Store) int64 {
+	t.Helper()
+	info, err := os.Stat(s.writer.path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// Each commit begins at the start of the file again, which stays as it is.
+func TestAWALThatIsTooLongBeginsAnew(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Normal, Readers: 1})
+	tolerate(t, s, 0)
+	appendAll(t, s, "a")
+	before := walSize(t, s)
+	for range 50 {
+		tolerate(t, s, 0)
+		appendAll(t, s, "b")
+	}
+	if after := walSize(t, s); after != before {
+		t.Errorf("the WAL has grown from %d to %d bytes", before, after)
+	}
+	if got := tolerate(t, s, walLimit); got != walLimit {
+		t.Errorf("tolerates %d bytes after that, want %d", got, walLimit)
+	}
+}
+
+// A reader that takes long holds up one commit, and not each.
+func TestAWALThatIsReadBeginsAnewLater(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Normal, Readers: 1})
+	appendAll(t, s, "a", "b")
+	for _, err := range s.Events(t.Context(), 1, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tolerate(t, s, 0)
+		appendAll(t, s, "c")
+		if got := tolerate(t, s, 0); got <= walLimit {
+			t.Errorf("tolerates %d bytes, want %d more than there are", got, walLimit)
+		}
+	}
+	appendAll(t, s, "d")
+	checkTypes(t, s, "a", "b", "c", "d")
+}
