@@ -144,12 +144,13 @@ func targetViolations(g graph, standard func(importPath string) bool) []string {
 		}
 		domain := path.Join(parts[:2]...)
 		for _, imported := range g[p] {
-			own := imported == domain || strings.HasPrefix(imported, domain+"/")
+			own := matches([]string{domain, domain + "/..."}, imported)
+			shared := matches([]string{"targets/internal/..."}, imported)
 			below := strings.HasPrefix(imported, p+"/")
 			switch {
 			case p == domain && !standard(imported):
 				found = append(found, fmt.Sprintf("%s imports %s: a domain uses the standard library only", p, imported))
-			case matches(everything, imported) && !own && !matches([]string{"targets/internal/..."}, imported):
+			case matches(everything, imported) && !own && !shared:
 				found = append(found, fmt.Sprintf("%s imports %s: a target imports nothing but its own packages and targets/internal", p, imported))
 			case own && imported != domain && !below && !matches([]string{domain + "/cmd/..."}, p):
 				found = append(found, fmt.Sprintf("%s imports %s: only a target's cmd may see several of its technologies", p, imported))
