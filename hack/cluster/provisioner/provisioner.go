@@ -88,7 +88,7 @@ func (p Provisioner) make(ctx context.Context, a api, v volume) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("make volume %s: %w", v.Metadata.Name, err)
 	}
-	if err := os.Chmod(folder, 0o777); err != nil { //nolint:gosec // see above
+	if err := os.Chmod(folder, 0o777); err != nil { // see above
 		return fmt.Errorf("make volume %s: %w", v.Metadata.Name, err)
 	}
 	if err := a.create(ctx, v); err != nil {

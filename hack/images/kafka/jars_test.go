@@ -186,7 +186,7 @@ func TestParseErrors(t *testing.T) {
 func TestMaven(t *testing.T) {
 	dir := t.TempDir()
 	mvn := "#!/bin/sh\necho \"$@\" > " + dir + "/args\nfor a in \"$@\"; do case \"$a\" in *.xml) cat \"$a\" > " + dir + "/pom;; esac; done\n"
-	if err := os.WriteFile(filepath.Join(dir, "mvn"), []byte(mvn), 0o700); err != nil { //nolint:gosec // a program is to be run
+	if err := os.WriteFile(filepath.Join(dir, "mvn"), []byte(mvn), 0o700); err != nil { // a program is to be run
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))

@@ -66,7 +66,7 @@ func programs(t *testing.T, scripts map[string]string) (dir string) {
 	dir = t.TempDir()
 	for name, script := range scripts {
 		content := []byte("#!/bin/sh\n" + script + "\n")
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o700); err != nil { //nolint:gosec // a program is to be run
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o700); err != nil { // a program is to be run
 			t.Fatal(err)
 		}
 	}

@@ -74,7 +74,7 @@ func runKafka(t *testing.T, java string, env []string, args ...string) (string, 
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o700); err != nil { //nolint:gosec // a program is to be run
+	if err := os.WriteFile(path, []byte(content), 0o700); err != nil { // a program is to be run
 		t.Fatal(err)
 	}
 	return path

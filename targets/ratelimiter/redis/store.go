@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redisconn"
+
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
@@ -27,13 +29,7 @@ const (
 )
 
 // Options say how Redis is reached.
-type Options struct {
-	// Addr is host:port, or the path of a Unix socket.
-	Addr     string
-	Password string
-	DB       int
-	PoolSize int
-}
+type Options = redisconn.Options
 
 // Store is a pool of connections to one Redis.
 type Store struct {
@@ -42,35 +38,15 @@ type Store struct {
 
 // Open returns a store; it connects when it is first used.
 func Open(o Options) (*Store, error) {
-	var errs []error
-	if o.Addr == "" {
-		errs = append(errs, errors.New("redis address is empty: use host:port"))
-	}
-	if o.DB < 0 {
-		errs = append(errs, fmt.Errorf("redis database is %d: use 0 or more", o.DB))
-	}
-	if o.PoolSize < 1 {
-		errs = append(errs, fmt.Errorf("redis pool size is %d: use 1 or more", o.PoolSize))
-	}
-	if err := errors.Join(errs...); err != nil {
+	config, err := o.Config()
+	if err != nil {
 		return nil, err
 	}
-	return &Store{client: redis.NewClient(&redis.Options{
-		Addr:     o.Addr,
-		Password: o.Password,
-		DB:       o.DB,
-		PoolSize: o.PoolSize,
-
-		DialTimeout:  timeout,
-		ReadTimeout:  timeout,
-		WriteTimeout: timeout,
-		PoolTimeout:  poolTimeout,
-		// A command whose reply was lost may have taken its token. Sent again
-		// it would take a second one, so that it fails instead.
-		MaxRetries:            -1,
-		ContextTimeoutEnabled: true,
-		DisableIdentity:       true,
-	})}, nil
+	config.DialTimeout, config.ReadTimeout, config.WriteTimeout = timeout, timeout, timeout
+	config.PoolTimeout = poolTimeout
+	// A command whose reply was lost may have taken its token. Sent again it would
+	// take a second one, so that it fails instead.
+	return &Store{client: redis.NewClient(config)}, nil
 }
 
 // Ping reports whether Redis answers.

@@ -12,28 +12,8 @@ import (
 )
 
 func TestOpenRefuses(t *testing.T) {
-	tests := map[string]struct {
-		options Options
-		want    string
-	}{
-		"no address":        {Options{PoolSize: 1}, "redis address is empty: use host:port"},
-		"negative database": {Options{Addr: "redis:6379", DB: -1, PoolSize: 1}, "redis database is -1: use 0 or more"},
-		"no pool":           {Options{Addr: "redis:6379"}, "redis pool size is 0: use 1 or more"},
-		"all of it": {
-			Options{DB: -2, PoolSize: -3},
-			"redis address is empty: use host:port\nredis database is -2: use 0 or more\nredis pool size is -3: use 1 or more",
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, err := Open(tc.options)
-			if err == nil {
-				t.Fatal("accepted")
-			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
-		})
+	if _, err := Open(Options{Addr: "redis:6379"}); err == nil || err.Error() != "redis pool size is 0: use 1 or more" {
+		t.Errorf("Open() = %v, want it to name the pool", err)
 	}
 }
 
