@@ -165,6 +165,9 @@ func TestResponseTimeCountsFromTheDueTime(t *testing.T) {
 	if q.Sent < 10 || q.Late < 9 {
 		t.Errorf("sent %d, late %d; want the first 10 of 50, and at least the 9 that were more than 10 ms late", q.Sent, q.Late)
 	}
+	if q.Sent+got.Unsent != 50 {
+		t.Errorf("sent %d and unsent %d, want 50 in all", q.Sent, got.Unsent)
+	}
 	// Of the n sorted response times the 10 longest are at least 20, 40, … 200 ms:
 	// quantile 1-(i+0.5)/n is the (i+1)-th from the top.
 	for i := 1; i < 10; i++ {

@@ -64,8 +64,8 @@ func TestEnough(t *testing.T) {
 		err       string
 	}{
 		"all":                        {tally: Tally{Sent: 100, Acknowledged: 100}},
-		"half":                       {tally: Tally{Sent: 100, Acknowledged: 50}},
-		"less":                       {tally: Tally{Sent: 100, Acknowledged: 49}, err: "only 49 of 100 were acknowledged"},
+		"nine of ten":                {tally: Tally{Sent: 100, Acknowledged: 90}},
+		"less":                       {tally: Tally{Sent: 100, Acknowledged: 89}, err: "only 89 of 100 were acknowledged"},
 		"less, with a pod killed":    {tally: Tally{Sent: 100, Acknowledged: 1}, disturbed: true},
 		"nothing, with a pod killed": {tally: Tally{Sent: 100}, disturbed: true, err: "only 0 of 100 were acknowledged"},
 		"nothing was sent":           {err: "only 0 of 0 were acknowledged"},
