@@ -2,6 +2,7 @@ package redis
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -33,24 +34,51 @@ func forgetful(t *testing.T, scripts *atomic.Int64) string {
 }
 
 // forget answers each command of the handshake with an error, which clients
-// take for an old server.
+// take for an old server. A command is read whole before it is answered or
+// counted: what follows it is then the client's next one.
 func forget(conn net.Conn, scripts *atomic.Int64) {
 	defer conn.Close()
-	for lines := bufio.NewScanner(conn); lines.Scan(); {
-		switch line := strings.ToLower(lines.Text()); {
-		case line == "evalsha" || line == "eval":
+	for in := bufio.NewReader(conn); ; {
+		name, err := command(in)
+		if err != nil {
+			return
+		}
+		if name == "evalsha" || name == "eval" {
 			scripts.Add(1)
-			// Closed with the rest unread, the connection would be reset, which
+			// Closed with something unread, the connection would be reset, which
 			// the client takes for a different failure than its end.
 			_ = conn.(*net.TCPConn).CloseWrite()
-			_, _ = io.Copy(io.Discard, conn)
+			_, _ = io.Copy(io.Discard, in)
 			return
-		case strings.HasPrefix(line, "*"):
-			if _, err := conn.Write([]byte("-ERR unknown command\r\n")); err != nil {
-				return
-			}
+		}
+		if _, err := io.WriteString(conn, "-ERR unknown command\r\n"); err != nil {
+			return
 		}
 	}
+}
+
+// command reads one command, an array of strings each with its length before it,
+// and returns its name in lower case.
+func command(in *bufio.Reader) (string, error) {
+	var words int
+	if _, err := fmt.Fscanf(in, "*%d\r\n", &words); err != nil {
+		return "", err
+	}
+	var name string
+	for i := range words {
+		var length int
+		if _, err := fmt.Fscanf(in, "$%d\r\n", &length); err != nil {
+			return "", err
+		}
+		word := make([]byte, length+len("\r\n"))
+		if _, err := io.ReadFull(in, word); err != nil {
+			return "", err
+		}
+		if i == 0 {
+			name = strings.ToLower(string(word[:length]))
+		}
+	}
+	return name, nil
 }
 
 // A reply that is lost may be that of a grant. To ask again would take a second
