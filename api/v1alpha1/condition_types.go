@@ -14,6 +14,23 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 )
 
+// TargetVerified: is the target the one that was meant?
+const (
+	// ConditionTargetVerified is True once every worker has had the answers that
+	// spec.preflight expects, False when one had another, Unknown before and when
+	// nobody asks.
+	ConditionTargetVerified = "TargetVerified"
+	// ReasonPreflightPassed surfaces when all answers were as expected.
+	ReasonPreflightPassed = "PreflightPassed"
+	// ReasonPreflightFailed surfaces when an answer was not. It is the reason of
+	// conditions WorkersReady and Failed, too.
+	ReasonPreflightFailed = "PreflightFailed"
+	// ReasonPreflightPending surfaces before the target has been asked.
+	ReasonPreflightPending = "PreflightPending"
+	// ReasonNoPreflight surfaces when there is nothing to ask.
+	ReasonNoPreflight = "NoPreflight"
+)
+
 // WorkersReady: are all workers there and ready?
 const (
 	// ConditionWorkersReady is True while all workers are ready, and after a run

@@ -26,6 +26,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.seed) ? has(oldSelf.spec.seed) && self.spec.seed == oldSelf.spec.seed : !has(oldSelf.spec.seed))",fieldPath=".spec.seed",reason="FieldValueForbidden",message="seed cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.ladder) ? has(oldSelf.spec.ladder) && self.spec.ladder == oldSelf.spec.ladder : !has(oldSelf.spec.ladder))",fieldPath=".spec.ladder",reason="FieldValueForbidden",message="ladder cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.steps) ? has(oldSelf.spec.steps) && self.spec.steps == oldSelf.spec.steps : !has(oldSelf.spec.steps))",fieldPath=".spec.steps",reason="FieldValueForbidden",message="steps cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.preflight) ? has(oldSelf.spec.preflight) && self.spec.preflight == oldSelf.spec.preflight : !has(oldSelf.spec.preflight))",fieldPath=".spec.preflight",reason="FieldValueForbidden",message="preflight cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.repetitions) ? has(oldSelf.spec.repetitions) && self.spec.repetitions == oldSelf.spec.repetitions : !has(oldSelf.spec.repetitions))",fieldPath=".spec.repetitions",reason="FieldValueForbidden",message="repetitions cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.rateLimit) ? has(oldSelf.spec.rateLimit) && self.spec.rateLimit == oldSelf.spec.rateLimit : !has(oldSelf.spec.rateLimit))",fieldPath=".spec.rateLimit",reason="FieldValueForbidden",message="rateLimit cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.parallelism) ? has(oldSelf.spec.parallelism) && self.spec.parallelism == oldSelf.spec.parallelism : !has(oldSelf.spec.parallelism))",fieldPath=".spec.parallelism",reason="FieldValueForbidden",message="parallelism cannot change once the run has started; create another LoadTest instead"
@@ -77,6 +79,14 @@ type LoadTestSpec struct {
 	// +required
 	Target Target `json:"target"`
 
+	// preflight are questions to the target that must be answered as expected
+	// before anything is sent: is it the version and the configuration that is to
+	// be tested? Absent: nobody asks, and condition TargetVerified says so.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Preflight []Preflight `json:"preflight,omitempty"`
+
 	// requests is the traffic mix. Requests are interleaved deterministically in
 	// proportion to their weights, so that the mix is exact over every cycle.
 	// +required
@@ -122,6 +132,17 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(s, !has(s.name) || self.exists_one(o, has(o.name) && o.name == s.name))",message="steps must have names that are unique"
 	// +kubebuilder:validation:XValidation:rule="self.exists(s, !has(s.pause))",message="steps must not all be pauses"
 	Steps []Step `json:"steps,omitempty"`
+
+	// repetitions is how many times all steps are run, one time after the other,
+	// with a ladder's rest between them. One run tells nothing of how far the next
+	// would differ; status.spread tells it of two or more. Thresholds hold in each
+	// of them. The steps of all repetitions, pauses included, are at most 128.
+	// Default 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=32
+	Repetitions int32 `json:"repetitions,omitempty"`
 
 	// thresholds are what the target must keep. Absent: the test only measures.
 	// +optional

@@ -57,6 +57,14 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=128
 	Steps []StepStatus `json:"steps,omitempty"`
 
+	// spread is how far the repetitions of a step differ. Absent with fewer than
+	// two of them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Spread []SpreadStatus `json:"spread,omitempty"`
+
 	// thresholds are the results of spec.thresholds, in the same order.
 	// +optional
 	// +listType=atomic
@@ -169,6 +177,10 @@ type StepStatus struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
+	// repetition is which of spec.repetitions the step is part of, from 1. Absent
+	// when there is but one.
+	// +optional
+	Repetition int32 `json:"repetition,omitempty"`
 	// state is where the step stands.
 	// +required
 	State StepState `json:"state"`

@@ -615,7 +615,8 @@ func (x *ClockReply) GetNowUnixNanos() int64 {
 type Readiness struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Ready bool                   `protobuf:"varint,1,opt,name=ready,proto3" json:"ready,omitempty"`
-	// reason is an API condition reason when not ready: TargetUnreachable, WorkerRefused.
+	// reason is an API condition reason when not ready: TargetUnreachable,
+	// PreflightFailed, WorkerRefused.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// message is a sentence that says what to change.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
@@ -689,9 +690,12 @@ type Assignment struct {
 	ClientHeader string `protobuf:"bytes,7,opt,name=client_header,json=clientHeader,proto3" json:"client_header,omitempty"`
 	// seed of everything random, the same for all workers: with the same seed the
 	// same requests are sent.
-	Seed          int64   `protobuf:"varint,8,opt,name=seed,proto3" json:"seed,omitempty"`
-	Data          []*Data `protobuf:"bytes,9,rep,name=data,proto3" json:"data,omitempty"`
-	Setup         *Setup  `protobuf:"bytes,10,opt,name=setup,proto3" json:"setup,omitempty"`
+	Seed  int64   `protobuf:"varint,8,opt,name=seed,proto3" json:"seed,omitempty"`
+	Data  []*Data `protobuf:"bytes,9,rep,name=data,proto3" json:"data,omitempty"`
+	Setup *Setup  `protobuf:"bytes,10,opt,name=setup,proto3" json:"setup,omitempty"`
+	// preflight are asked before anything else is sent; their weights and items
+	// mean nothing.
+	Preflight     []*Request `protobuf:"bytes,11,rep,name=preflight,proto3" json:"preflight,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -792,6 +796,13 @@ func (x *Assignment) GetData() []*Data {
 func (x *Assignment) GetSetup() *Setup {
 	if x != nil {
 		return x.Setup
+	}
+	return nil
+}
+
+func (x *Assignment) GetPreflight() []*Request {
+	if x != nil {
+		return x.Preflight
 	}
 	return nil
 }
@@ -2789,7 +2800,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\tReadiness\x12\x14\n" +
 	"\x05ready\x18\x01 \x01(\bR\x05ready\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\x85\x03\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\xc0\x03\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -2802,7 +2813,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04seed\x18\b \x01(\x03R\x04seed\x12,\n" +
 	"\x04data\x18\t \x03(\v2\x18.loadtest.worker.v1.DataR\x04data\x12/\n" +
 	"\x05setup\x18\n" +
-	" \x01(\v2\x19.loadtest.worker.v1.SetupR\x05setup\"\xa7\x02\n" +
+	" \x01(\v2\x19.loadtest.worker.v1.SetupR\x05setup\x129\n" +
+	"\tpreflight\x18\v \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\"\xa7\x02\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
@@ -3044,40 +3056,41 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	19, // 12: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
 	15, // 13: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
 	16, // 14: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	0,  // 15: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	11, // 16: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	14, // 17: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	13, // 18: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	1,  // 19: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	2,  // 20: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	17, // 21: loadtest.worker.v1.Setup.seed:type_name -> loadtest.worker.v1.Seed
-	18, // 22: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	20, // 23: loadtest.worker.v1.Seed.share:type_name -> loadtest.worker.v1.Share
-	37, // 24: loadtest.worker.v1.Seed.capture:type_name -> loadtest.worker.v1.Seed.CaptureEntry
-	2,  // 25: loadtest.worker.v1.Seed.choice:type_name -> loadtest.worker.v1.DataChoice
-	20, // 26: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	21, // 27: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	22, // 28: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	23, // 29: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	24, // 30: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	30, // 31: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	32, // 32: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	33, // 33: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	38, // 34: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.StepMeasurement.ClientsEntry
-	36, // 35: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	31, // 36: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	33, // 37: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	33, // 38: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	39, // 39: loadtest.worker.v1.Ledger.slices:type_name -> loadtest.worker.v1.Ledger.SlicesEntry
-	34, // 40: loadtest.worker.v1.StepMeasurement.ClientsEntry.value:type_name -> loadtest.worker.v1.Ledger
-	35, // 41: loadtest.worker.v1.Ledger.SlicesEntry.value:type_name -> loadtest.worker.v1.LedgerSlice
-	3,  // 42: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	4,  // 43: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	43, // [43:44] is the sub-list for method output_type
-	42, // [42:43] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	12, // 15: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	0,  // 16: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	11, // 17: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	14, // 18: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	13, // 19: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	1,  // 20: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	2,  // 21: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	17, // 22: loadtest.worker.v1.Setup.seed:type_name -> loadtest.worker.v1.Seed
+	18, // 23: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	20, // 24: loadtest.worker.v1.Seed.share:type_name -> loadtest.worker.v1.Share
+	37, // 25: loadtest.worker.v1.Seed.capture:type_name -> loadtest.worker.v1.Seed.CaptureEntry
+	2,  // 26: loadtest.worker.v1.Seed.choice:type_name -> loadtest.worker.v1.DataChoice
+	20, // 27: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	21, // 28: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	22, // 29: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	23, // 30: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	24, // 31: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	30, // 32: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	32, // 33: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	33, // 34: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	38, // 35: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.StepMeasurement.ClientsEntry
+	36, // 36: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	31, // 37: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	33, // 38: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	33, // 39: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	39, // 40: loadtest.worker.v1.Ledger.slices:type_name -> loadtest.worker.v1.Ledger.SlicesEntry
+	34, // 41: loadtest.worker.v1.StepMeasurement.ClientsEntry.value:type_name -> loadtest.worker.v1.Ledger
+	35, // 42: loadtest.worker.v1.Ledger.SlicesEntry.value:type_name -> loadtest.worker.v1.LedgerSlice
+	3,  // 43: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	4,  // 44: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	44, // [44:45] is the sub-list for method output_type
+	43, // [43:44] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
