@@ -182,6 +182,9 @@ func (l *loop) handle(e *unix.EpollEvent) {
 	}
 }
 
+// accept takes the connections that have come. What was sent on one mostly is
+// there already, and is served before the next one is taken: after a stall, what
+// waited longest is answered first, and not after all that have come since.
 func (l *loop) accept() {
 	for {
 		fd, _, err := unix.Accept4(l.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
@@ -196,9 +199,11 @@ func (l *loop) accept() {
 		for len(l.conns) <= fd {
 			l.conns = append(l.conns, nil)
 		}
-		l.conns[fd] = &conn{fd: fd}
+		c := &conn{fd: fd}
+		l.conns[fd] = c
 		l.server.counts.connections.Add(1)
 		up(&l.server.counts.open, &l.server.counts.peak)
+		l.read(c)
 	}
 }
 
