@@ -13,7 +13,7 @@ const (
 	kindWrite = "Write"
 )
 
-// maxName is the longest name that the API allows for a request.
+// maxName is the longest name that the API allows for a request or a step.
 const maxName = 63
 
 // RequestNames are the names of spec.requests by index, defaults applied.

@@ -31,6 +31,12 @@ type Step struct {
 	Index int32
 	// Name identifies the step in reports.
 	Name string
+	// Repetition is which of spec.repetitions the step is part of, from 1; 0 when
+	// there is but one.
+	Repetition int32
+	// Rung is the step's place within its repetition, from 0, pauses included: the
+	// same step of another repetition has the same.
+	Rung int32
 	// Users is the number of concurrent users; 0 for pauses and arrivals.
 	Users int32
 	// RequestsPerUser is how many requests each user of a burst sends.
@@ -78,15 +84,10 @@ func Timeout(spec *v1alpha1.LoadTestSpec) time.Duration {
 	return DefaultTimeout
 }
 
-// Steps are the steps of a run in order; a ladder is expanded to a step for each
-// rung with the rests between them.
+// Steps are the steps of a run in order, those of all repetitions; a ladder is
+// expanded to a step for each rung with the rests between them.
 func Steps(spec *v1alpha1.LoadTestSpec) []Step {
-	var steps []Step
-	if spec.Ladder != nil {
-		steps = ladderSteps(spec.Ladder)
-	} else {
-		steps = explicitSteps(spec.Steps, Timeout(spec))
-	}
+	steps := repeated(spec, stepsOnce(spec))
 	for i := range steps {
 		s := &steps[i]
 		s.Index = int32(i)
@@ -98,12 +99,20 @@ func Steps(spec *v1alpha1.LoadTestSpec) []Step {
 	return steps
 }
 
+// stepsOnce are the steps of one repetition.
+func stepsOnce(spec *v1alpha1.LoadTestSpec) []Step {
+	if spec.Ladder != nil {
+		return ladderSteps(spec.Ladder)
+	}
+	return explicitSteps(spec.Steps, Timeout(spec))
+}
+
 func ladderSteps(l *v1alpha1.Ladder) []Step {
 	var steps []Step
 	taken := names{}
 	for i, users := range l.Users {
-		if i > 0 && l.Rest != nil && l.Rest.Duration > 0 {
-			steps = append(steps, Step{Name: "rest", Pause: l.Rest.Duration})
+		if rest, ok := restOf(l); ok && i > 0 {
+			steps = append(steps, rest)
 		}
 		steps = append(steps, Step{
 			Name:       taken.unique(strconv.Itoa(int(users))),
@@ -115,6 +124,14 @@ func ladderSteps(l *v1alpha1.Ladder) []Step {
 		})
 	}
 	return steps
+}
+
+// restOf is the pause between the rungs of a ladder, if there is one.
+func restOf(l *v1alpha1.Ladder) (rest Step, ok bool) {
+	if l == nil || optional(l.Rest) <= 0 {
+		return Step{}, false
+	}
+	return Step{Name: "rest", Pause: l.Rest.Duration}, true
 }
 
 func explicitSteps(list []v1alpha1.Step, timeout time.Duration) []Step {
@@ -196,20 +213,6 @@ func optional(d *metav1.Duration) time.Duration {
 		return 0
 	}
 	return d.Duration
-}
-
-// names are the names that are taken.
-type names map[string]bool
-
-// unique takes the name, or the first of "name (2)", "name (3)", … that is free:
-// thresholds and reports name a step by it.
-func (n names) unique(name string) string {
-	candidate := name
-	for i := 2; n[candidate]; i++ {
-		candidate = fmt.Sprintf("%s (%d)", name, i)
-	}
-	n[candidate] = true
-	return candidate
 }
 
 // shortDuration is a duration without zero units at its end: 1m, not 1m0s.

@@ -46,8 +46,8 @@ func TestSteps(t *testing.T) {
 			}),
 			want: []plan.Step{
 				{Index: 0, Name: "10", Users: 10, RateMicros: 5_000_000, Total: 10, Duration: 30 * time.Second, Limit: 70 * time.Second},
-				{Index: 1, Name: "rest", Pause: 10 * time.Second, Limit: 10 * time.Second},
-				{Index: 2, Name: "1000", Users: 1000, RateMicros: 500_000_000, Total: 1000, Duration: 30 * time.Second, Limit: 70 * time.Second},
+				{Index: 1, Rung: 1, Name: "rest", Pause: 10 * time.Second, Limit: 10 * time.Second},
+				{Index: 2, Rung: 2, Name: "1000", Users: 1000, RateMicros: 500_000_000, Total: 1000, Duration: 30 * time.Second, Limit: 70 * time.Second},
 			},
 		},
 		"a ladder without rest or rate": {
@@ -57,7 +57,7 @@ func TestSteps(t *testing.T) {
 			}),
 			want: []plan.Step{
 				{Index: 0, Name: "5", Users: 5, Total: 5, Duration: time.Second, Limit: 13 * time.Second},
-				{Index: 1, Name: "5 (2)", Users: 5, Total: 5, Duration: time.Second, Limit: 13 * time.Second},
+				{Index: 1, Rung: 1, Name: "5 (2)", Users: 5, Total: 5, Duration: time.Second, Limit: 13 * time.Second},
 			},
 		},
 		"burst, pause and arrivals": {
@@ -70,10 +70,10 @@ func TestSteps(t *testing.T) {
 			),
 			want: []plan.Step{
 				{Index: 0, Name: "50 users x 4", Users: 50, RequestsPerUser: 4, Total: 50, Burst: true, Duration: 2*time.Minute + plan.BurstSlack, Limit: 165 * time.Second},
-				{Index: 1, Name: "pause 1s", Pause: time.Second, Limit: time.Second},
-				{Index: 2, Name: "5/s", RateMicros: 5_000_000, Total: 15, Duration: 3 * time.Second, Limit: 43 * time.Second},
-				{Index: 3, Name: "1000 users", Users: 1000, Total: 1000, Duration: time.Minute, Limit: 100 * time.Second},
-				{Index: 4, Name: "paced", Users: 3, RateMicros: 6_000_000, Total: 3, Duration: time.Minute, Limit: 100 * time.Second},
+				{Index: 1, Rung: 1, Name: "pause 1s", Pause: time.Second, Limit: time.Second},
+				{Index: 2, Rung: 2, Name: "5/s", RateMicros: 5_000_000, Total: 15, Duration: 3 * time.Second, Limit: 43 * time.Second},
+				{Index: 3, Rung: 3, Name: "1000 users", Users: 1000, Total: 1000, Duration: time.Minute, Limit: 100 * time.Second},
+				{Index: 4, Rung: 4, Name: "paced", Users: 3, RateMicros: 6_000_000, Total: 3, Duration: time.Minute, Limit: 100 * time.Second},
 			},
 		},
 		"warm-ups come before, ramps and random arrivals": {
@@ -85,9 +85,9 @@ func TestSteps(t *testing.T) {
 			),
 			want: []plan.Step{
 				{Index: 0, Name: "3 users", Users: 3, Total: 3, WarmUp: 5 * time.Second, Duration: time.Minute, Limit: 105 * time.Second},
-				{Index: 1, Name: "0.5/s to 20/s", RateMicros: 500_000, EndRateMicros: 20_000_000, Total: 615, WarmUp: time.Second, Duration: time.Minute, Limit: 101 * time.Second},
-				{Index: 2, Name: "5/s", RateMicros: 5_000_000, Poisson: true, Duration: time.Minute, Limit: 100 * time.Second},
-				{Index: 3, Name: "even", RateMicros: 5_000_000, Total: 300, Duration: time.Minute, Limit: 100 * time.Second},
+				{Index: 1, Rung: 1, Name: "0.5/s to 20/s", RateMicros: 500_000, EndRateMicros: 20_000_000, Total: 615, WarmUp: time.Second, Duration: time.Minute, Limit: 101 * time.Second},
+				{Index: 2, Rung: 2, Name: "5/s", RateMicros: 5_000_000, Poisson: true, Duration: time.Minute, Limit: 100 * time.Second},
+				{Index: 3, Rung: 3, Name: "even", RateMicros: 5_000_000, Total: 300, Duration: time.Minute, Limit: 100 * time.Second},
 			},
 		},
 		"a ladder warms up on each rung": {
@@ -96,7 +96,7 @@ func TestSteps(t *testing.T) {
 			}),
 			want: []plan.Step{
 				{Index: 0, Name: "1", Users: 1, Total: 1, WarmUp: 3 * time.Second, Duration: time.Second, Limit: 44 * time.Second},
-				{Index: 1, Name: "2", Users: 2, Total: 2, WarmUp: 3 * time.Second, Duration: time.Second, Limit: 44 * time.Second},
+				{Index: 1, Rung: 1, Name: "2", Users: 2, Total: 2, WarmUp: 3 * time.Second, Duration: time.Second, Limit: 44 * time.Second},
 			},
 		},
 		"a burst is bounded by an hour": {

@@ -89,6 +89,9 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if refusal := checkSetup(spec); refusal != nil {
 		return refusal
 	}
+	if refusal := checkSteps(spec); refusal != nil {
+		return refusal
+	}
 	load := false
 	for _, s := range Steps(spec) {
 		load = load || s.Load()

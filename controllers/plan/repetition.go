@@ -1,0 +1,65 @@
+package plan
+
+import "github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+
+// MaxSteps is the bound of status.steps.
+const MaxSteps = 128
+
+// Repetitions is how many times all steps are run; a LoadTest that is run from a
+// file has no defaults.
+func Repetitions(spec *v1alpha1.LoadTestSpec) int32 { return max(spec.Repetitions, 1) }
+
+// repeated are the steps of all repetitions, of those of one: one repetition after
+// the other, with a ladder's rest between them, which belongs to the one before it.
+// The first repetition has the names that the user knows; in the others they are
+// numbered. All rests of a ladder have the same name, in one repetition already.
+func repeated(spec *v1alpha1.LoadTestSpec, once []Step) []Step {
+	for rung := range once {
+		once[rung].Rung = int32(rung)
+	}
+	count := Repetitions(spec)
+	if count == 1 {
+		return once
+	}
+	taken := names{}
+	for _, s := range once {
+		taken[s.Name] = true
+	}
+	rest, rests := restOf(spec.Ladder)
+	rest.Rung = int32(len(once))
+	var steps []Step
+	for repetition := int32(1); repetition <= count; repetition++ {
+		if rests && repetition > 1 {
+			rest.Repetition = repetition - 1
+			steps = append(steps, rest)
+		}
+		for _, s := range once {
+			s.Repetition = repetition
+			if repetition > 1 && (s.Load() || spec.Ladder == nil) {
+				s.Name = taken.unique(s.Name)
+			}
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// checkSteps refuses more steps than a status can hold. It counts them without
+// making them: a file can ask for any number.
+func checkSteps(spec *v1alpha1.LoadTestSpec) *Refusal {
+	count, once := int64(Repetitions(spec)), int64(len(stepsOnce(spec)))
+	if once > MaxSteps {
+		return invalid("spec: %d steps are too many; at most %d are possible, pauses included.", once, MaxSteps)
+	}
+	between, and := int64(0), ""
+	if _, ok := restOf(spec.Ladder); ok {
+		between, and = 1, " and the rests between them"
+	}
+	total := count*once + (count-1)*between
+	if total <= MaxSteps {
+		return nil
+	}
+	return invalid("spec.repetitions: %d repetitions of %d steps%s are %d steps, pauses included; "+
+		"at most %d are possible: lower repetitions to %d, or have fewer steps.",
+		count, once, and, total, MaxSteps, (MaxSteps+between)/(once+between))
+}
