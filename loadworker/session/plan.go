@@ -7,6 +7,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
@@ -14,6 +15,7 @@ import (
 const (
 	reasonInvalidSpec       = "InvalidSpec"
 	reasonTargetUnreachable = "TargetUnreachable"
+	reasonPreflightFailed   = "PreflightFailed"
 	reasonWorkerRefused     = "WorkerRefused"
 )
 
@@ -25,11 +27,12 @@ type refusal struct {
 
 // plan is an assignment that can be carried out.
 type plan struct {
-	steps  []attack.Step
-	client transport.Client
-	target prober
-	runner *attack.Runner
-	setup  *prologue
+	steps     []attack.Step
+	client    transport.Client
+	target    prober
+	runner    *attack.Runner
+	preflight *setup.Preflight // nil: nothing is asked
+	setup     *prologue
 }
 
 // newPlan compiles an assignment and checks all that can be checked without the
@@ -67,6 +70,9 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 	}
 	first, _ := p.after(-1)
 	if p.setup, err = newPrologue(a, c, traffic, first); err != nil {
+		return nil, &refusal{reasonInvalidSpec, err}
+	}
+	if p.preflight, err = newPreflight(a, p.setup.config); err != nil {
 		return nil, &refusal{reasonInvalidSpec, err}
 	}
 	return p, nil

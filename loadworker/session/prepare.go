@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,31 +27,22 @@ type prepared struct {
 }
 
 // prepare makes a plan of the assignment, waits until the target can be
-// reached, sends what is to be sent before, and opens the connections of the
-// first step. It tells all that happens, and ends with a plan, a refusal that is final, or ctx.
+// reached, asks it whether it is the one that was meant, sends what is to be sent
+// before, and opens the connections of the first step. It tells all that happens,
+// and ends with a plan, a refusal that is final, or ctx.
 func prepare(ctx context.Context, a *workerv1.Assignment, c Config, tell func(prepared)) {
 	p, refused := newPlan(a, c)
+	if refused == nil {
+		refused = untilReachable(ctx, tell, func() *refusal { return p.reach(ctx, a.GetTarget()) })
+	}
+	if refused == nil && p.preflight != nil {
+		tell(prepared{refusal: &refusal{err: errors.New("preflight: the target is being asked")}})
+		refused = untilReachable(ctx, tell, func() *refusal { return p.ask(ctx) })
+	}
+	if refused == nil {
+		refused = p.setup.run(ctx, tell)
+	}
 	if refused != nil {
-		tell(prepared{refusal: refused})
-		return
-	}
-	for {
-		err := p.reach(ctx)
-		if err == nil {
-			break
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		err = fmt.Errorf("target %s: %w", destination(a.GetTarget()), err)
-		tell(prepared{refusal: &refusal{reasonTargetUnreachable, err}})
-		select {
-		case <-time.After(tryEvery):
-		case <-ctx.Done():
-			return
-		}
-	}
-	if refused := p.setup.run(ctx, tell); refused != nil {
 		tell(prepared{refusal: refused})
 		return
 	}
@@ -62,6 +54,23 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c Config, tell func(pr
 	tell(prepared{plan: p})
 }
 
+// untilReachable tries something, and tells and tries again as long as the target
+// is out of reach. It returns another refusal, none, or the last when ctx ends.
+func untilReachable(ctx context.Context, tell func(prepared), try func() *refusal) *refusal {
+	for {
+		refused := try()
+		if refused == nil || refused.reason != reasonTargetUnreachable {
+			return refused
+		}
+		tell(prepared{refusal: refused})
+		select {
+		case <-time.After(tryEvery):
+		case <-ctx.Done():
+			return refused
+		}
+	}
+}
+
 // destination names a target, and the proxy at which the failure may be.
 func destination(t *workerv1.Target) string {
 	if t.GetProxyUrl() == "" {
@@ -71,8 +80,11 @@ func destination(t *workerv1.Target) string {
 }
 
 // reach resolves the target and opens a connection to it.
-func (p *plan) reach(ctx context.Context) error {
+func (p *plan) reach(ctx context.Context, t *workerv1.Target) *refusal {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	return p.target.Probe(ctx)
+	if err := p.target.Probe(ctx); err != nil {
+		return &refusal{reasonTargetUnreachable, fmt.Errorf("target %s: %w", destination(t), err)}
+	}
+	return nil
 }

@@ -110,7 +110,7 @@ func TestSetupRefusals(t *testing.T) {
 		"a response that is not expected": {
 			handle:  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInsufficientStorage) },
 			reason:  "InvalidSpec",
-			message: `setup.seed: request "create": status 507 Insufficient Storage is not expected`,
+			message: `setup.seed: request "create": status 507 Insufficient Storage is not expected, but 200 to 399`,
 		},
 		"no response": {
 			handle:  func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -15,16 +14,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
-
-// Config is what both parts of a setup need.
-type Config struct {
-	Source *source.Source
-	Client transport.Client
-	// Timeout of a request.
-	Timeout time.Duration
-	// Worker is the worker's number, of Workers.
-	Worker, Workers int32
-}
 
 // Seed is a worker's part of filling the target.
 type Seed struct {
@@ -39,14 +28,6 @@ type Seed struct {
 	// Into is where a row for each response goes; nil: nothing is captured.
 	Into *source.Table
 }
-
-// Unreachable is a request that was not answered, however often it was tried.
-type Unreachable struct{ Err error }
-
-func (e *Unreachable) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *Unreachable) Unwrap() error { return e.Err }
 
 const (
 	// lines is how many requests are under way at once: enough that the target,
@@ -64,13 +45,6 @@ const (
 	keep = 1 << 20
 )
 
-// seedStep and warmUpStep are the steps of what the setup sends: no step of the
-// run has these indexes, so that what is drawn is independent.
-const (
-	seedStep   int32 = -1
-	warmUpStep int32 = -2
-)
-
 // seeding is a Seed that runs.
 type seeding struct {
 	Config
@@ -79,12 +53,6 @@ type seeding struct {
 	paths   []source.JSONPath
 	senders [lines]*sender
 	sent    atomic.Int64
-}
-
-// sender is a line with the buffers of the request on it.
-type sender struct {
-	line   transport.Line
-	buffer source.Buffer
 }
 
 // Check refuses a seed that could not be sent or captured.
@@ -119,7 +87,7 @@ func (s Seed) Run(ctx context.Context, c Config, tell func(sent int64)) error {
 		return err
 	}
 	for i := range r.senders {
-		r.senders[i] = &sender{line: c.Client.NewLine()}
+		r.senders[i] = c.newSender()
 		defer r.senders[i].line.Close()
 	}
 	defer r.report(tell)()
@@ -189,7 +157,7 @@ func (r *seeding) one(ctx context.Context, s *sender, j int64) ([]string, error)
 	var response transport.Response
 	for try := 1; ; try++ {
 		var err error
-		response, err = s.line.Do(ctx, &s.buffer.Request, time.Now().Add(r.Timeout))
+		response, err = s.send(ctx)
 		if err == nil {
 			break
 		}
@@ -210,8 +178,8 @@ func (r *seeding) one(ctx context.Context, s *sender, j int64) ([]string, error)
 
 // capture is the row of a response, which must be as it should be.
 func (r *seeding) capture(response *transport.Response) ([]string, error) {
-	if !r.Source.Expected(r.Request, response.Status) {
-		return nil, r.errorf("status %d %s is not expected", response.Status, http.StatusText(response.Status))
+	if err := r.Source.CheckStatus(r.Request, response.Status); err != nil {
+		return nil, r.errorf("%w", err)
 	}
 	if err := r.Source.CheckBody(r.Request, response); err != nil {
 		return nil, r.errorf("status %d: %w", response.Status, err)

@@ -157,7 +157,7 @@ func TestSeedFails(t *testing.T) {
 		},
 		"another status": {
 			func(_ int, w http.ResponseWriter) bool { w.WriteHeader(500); return true }, false,
-			`setup.seed: request "create": status 500 Internal Server Error is not expected`,
+			`setup.seed: request "create": status 500 Internal Server Error is not expected, but 200 to 399`,
 		},
 		"no JSON": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "hello"); return true }, false,

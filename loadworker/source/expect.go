@@ -2,7 +2,10 @@ package source
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -68,14 +71,46 @@ func (s *Source) Expected(request, status int) bool {
 	return slices.Contains(codes, int32(status))
 }
 
+// CheckStatus says what is not as it should be in a status.
+func (s *Source) CheckStatus(request, status int) error {
+	if s.Expected(request, status) {
+		return nil
+	}
+	return fmt.Errorf("status %d %s is not expected, but %s", status, http.StatusText(status), s.requests[request].expect.statuses())
+}
+
+// statuses are the expected ones in words.
+func (e *expectation) statuses() string {
+	if len(e.status) == 0 {
+		return "200 to 399"
+	}
+	texts := make([]string, len(e.status))
+	for i, code := range e.status {
+		texts[i] = strconv.Itoa(int(code))
+	}
+	return strings.Join(texts, " or ")
+}
+
 // CheckBody says what is not as it should be in the body of a response whose
 // status was expected. The body of a 429 is the limiter's, about which nothing is
 // expected.
 func (s *Source) CheckBody(request int, r *transport.Response) error {
-	e := &s.requests[request].expect
-	if r.Status == 429 {
+	if r.Status == http.StatusTooManyRequests {
 		return nil
 	}
+	return s.requests[request].expect.checkBody(r)
+}
+
+// Check says what is not as it should be in a response, whatever its status: an
+// answer that must be had, and is not counted.
+func (s *Source) Check(request int, r *transport.Response) error {
+	if err := s.CheckStatus(request, r.Status); err != nil {
+		return err
+	}
+	return s.requests[request].expect.checkBody(r)
+}
+
+func (e *expectation) checkBody(r *transport.Response) error {
 	if e.maxBytes > 0 && r.Size > e.maxBytes {
 		return fmt.Errorf("body of %d bytes, at most %d are expected", r.Size, e.maxBytes)
 	}

@@ -119,3 +119,53 @@ func TestKeep(t *testing.T) {
 		t.Errorf("keeps %d bytes although only the size matters", b.Request.Keep)
 	}
 }
+
+func TestCheck(t *testing.T) {
+	const same = ""
+	tests := map[string]struct {
+		expect Expectation
+		answer transport.Response
+		want   string
+	}{
+		"as expected":                   {Expectation{}, transport.Response{Status: 399}, same},
+		"a status beyond the default":   {Expectation{}, transport.Response{Status: 400}, "status 400 Bad Request is not expected, but 200 to 399"},
+		"one of several":                {Expectation{Status: []int32{200, 204}}, transport.Response{Status: 204}, same},
+		"none of several":               {Expectation{Status: []int32{200, 204}}, transport.Response{Status: 201}, "status 201 Created is not expected, but 200 or 204"},
+		"a body that is too large":      {Expectation{MaxBytes: 1}, transport.Response{Status: 200, Size: 2}, "body of 2 bytes, at most 1 are expected"},
+		"an expected 429, its body too": {Expectation{Status: []int32{429}, MaxBytes: 1}, transport.Response{Status: 429, Size: 2}, "body of 2 bytes, at most 1 are expected"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := New(Config{Requests: []Request{{Name: "r", Weight: 1, Method: "GET", Path: "/", Expect: tt.expect}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := same
+			if err := s.Check(0, &tt.answer); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("Check = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCheckOfARequest(t *testing.T) {
+	tests := map[string]struct {
+		request Request
+		want    string
+	}{
+		"a variable that it knows": {Request{Method: "GET", Path: "/${uuid}"}, ""},
+		"a column":                 {Request{Method: "GET", Path: "/${code}"}, "path: unknown variable ${code}"},
+		"no path":                  {Request{Method: "GET"}, `path: "" must begin with a slash`},
+		"a value's path":           {Request{Method: "GET", Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "x"}}}}, `expect.json[0].path: "x" is no path`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if err := tt.request.Check(); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Check = %v, want …%s…", err, tt.want)
+			}
+		})
+	}
+}

@@ -137,6 +137,12 @@ type header struct {
 	value *Template
 }
 
+// Check says what is wrong with a request that takes rows of no table.
+func (r Request) Check() error {
+	_, err := compiler{}.compile(r)
+	return err
+}
+
 // compiler compiles requests.
 type compiler struct {
 	columns columns

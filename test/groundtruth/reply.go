@@ -49,6 +49,12 @@ func Status(status, n int) Reply {
 // OK is a whole response of status 200.
 func OK(n int) Reply { return Status(http.StatusOK, n) }
 
+// JSON is a whole response of status 200 with a document.
+func JSON(document string) Reply {
+	b := head(http.StatusOK, "Content-Type: application/json", fmt.Sprintf("Content-Length: %d", len(document)))
+	return Reply{Bytes: append(b, document...)}
+}
+
 // Chunked is a whole response in chunks of 16 bytes, with a trailer.
 func Chunked(n int) Reply {
 	const size = 16

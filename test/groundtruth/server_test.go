@@ -97,6 +97,7 @@ func TestReplies(t *testing.T) {
 		"ok":          {reply: OK(3), want: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nxxx", open: true},
 		"empty":       {reply: OK(0), want: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", open: true},
 		"status":      {reply: Status(429, 1), want: "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 1\r\n\r\nx", open: true},
+		"document":    {reply: JSON(`{"a":1}`), want: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}", open: true},
 		"chunked":     {reply: Chunked(17), want: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-End\r\n\r\n10\r\nxxxxxxxxxxxxxxxx\r\n1\r\nx\r\n0\r\nX-End: 1\r\n\r\n", open: true},
 		"until close": {reply: UntilClose(2), want: "HTTP/1.1 200 OK\r\n\r\nxx"},
 		"truncated":   {reply: Truncated(2), want: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nxx"},

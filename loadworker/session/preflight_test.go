@@ -1,0 +1,179 @@
+package session
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// asking is an assignment that asks for the strategy of the target, with a
+// header of which nobody but the target may learn.
+func asking(t *testing.T, url string, steps ...*workerv1.Step) *workerv1.Assignment {
+	t.Helper()
+	a := assignment(url, steps...)
+	a.Requests[0].Path = "/api"
+	a.Preflight = []*workerv1.Request{{
+		Name: "GET /version", Method: "GET", Path: "/version", ExpectedStatus: []int32{200},
+		Headers:      []*workerv1.Header{{Name: "Authorization", ValueFile: file(t, "Bearer top-secret\n")}},
+		ExpectedJson: []*workerv1.ExpectedValue{{Path: ".strategy", Equals: "lua"}},
+	}}
+	return a
+}
+
+// startLimiter is a target that says of itself what it is.
+func startLimiter(t *testing.T, about string) *groundtruth.Server {
+	t.Helper()
+	s, err := groundtruth.Start(groundtruth.Config{Routes: map[string]groundtruth.Route{
+		"version": {Reply: groundtruth.JSON(about)}, "api": {},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestPreflightPasses(t *testing.T) {
+	server := startLimiter(t, `{"strategy":"lua","capacity":50}`)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	s := c.hello(t)
+	s.say(t, assign(asking(t, server.URL(), burst(0, 3, 2))))
+	c.ready(t)
+	if n := server.Counters().Routes; n["version"] != 1 || n["api"] != 0 {
+		t.Errorf("once the worker is ready the server got %v, want one question alone", n)
+	}
+	s.say(t, start(0, 0))
+	if _, got := c.final(t, 0); got.Requests[0].Sent != 6 || got.ConnectionsOpened != 3 {
+		t.Errorf("sent %d on %d connections, want 6 on 3: the question is no part of the step", got.Requests[0].Sent, got.ConnectionsOpened)
+	}
+	s.say(t, finish())
+	w.ends(t, nil)
+}
+
+func TestPreflightRefusals(t *testing.T) {
+	tests := map[string]struct {
+		about           string
+		change          func(*workerv1.Assignment)
+		reason, message string
+		asked           int64
+	}{
+		"another strategy": {
+			about: `{"strategy":"hash"}`, asked: 1,
+			reason: "PreflightFailed", message: `preflight: GET /version: .strategy: "hash" instead of "lua"`,
+		},
+		"another status": {
+			about: `{"strategy":"lua"}`, asked: 1,
+			change: func(a *workerv1.Assignment) { a.Preflight[0].ExpectedStatus = []int32{204} },
+			reason: "PreflightFailed", message: `preflight: GET /version: status 200 OK is not expected, but 204`,
+		},
+		"the second question": {
+			about: `{"strategy":"lua"}`, asked: 2,
+			change: func(a *workerv1.Assignment) {
+				a.Preflight = append(a.Preflight, &workerv1.Request{
+					Name: "store", Method: "GET", Path: "/version",
+					ExpectedJson: []*workerv1.ExpectedValue{{Path: ".store", Equals: "redis"}},
+				})
+			},
+			reason: "PreflightFailed", message: `preflight: store: .store: the body has none, "redis" is expected`,
+		},
+		"a path that is no template": {
+			change: func(a *workerv1.Assignment) { a.Preflight[0].Path = "/${foo}" },
+			reason: "InvalidSpec", message: `preflight[0].request "GET /version": path: unknown variable ${foo}`,
+		},
+		"a column": {
+			change: func(a *workerv1.Assignment) {
+				a.Data = []*workerv1.Data{{Name: "codes", File: file(t, "code\nx\n"), Format: workerv1.DataFormat_DATA_FORMAT_CSV}}
+				a.Preflight[0].Path = "/${code}"
+			},
+			reason: "InvalidSpec", message: `preflight[0].request "GET /version": path: unknown variable ${code}`,
+		},
+		"a path without a slash, and one that is well": {
+			change: func(a *workerv1.Assignment) {
+				a.Preflight = append(a.Preflight, &workerv1.Request{Name: "other", Method: "GET", Path: "version"})
+			},
+			reason: "InvalidSpec", message: `preflight[1].request "other": path: "version" must begin with a slash`,
+		},
+		"a header that is not there": {
+			change: func(a *workerv1.Assignment) { a.Preflight[0].Headers[0].ValueFile = "/does/not/exist" },
+			reason: "InvalidSpec", message: `preflight[0].request "GET /version": header "Authorization": open /does/not/exist: no such file`,
+		},
+		"a header with a control character": {
+			change: func(a *workerv1.Assignment) { a.Preflight[0].Headers[0].ValueFile = file(t, "top-\x00secret") },
+			reason: "InvalidSpec", message: `preflight[0].request "GET /version": header "Authorization": its value holds a control character`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := startLimiter(t, tt.about)
+			c := startCoordinator(t)
+			w := startWorker(t, c)
+			a := asking(t, server.URL(), burst(0, 1, 1))
+			a.Setup = &workerv1.Setup{WarmUp: &workerv1.WarmUp{Request: 0, DurationNanos: 1e6}}
+			if tt.change != nil {
+				tt.change(a)
+			}
+			s := c.hello(t)
+			s.say(t, assign(a))
+			got := c.hears(t, "a refusal", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReason() != "" }).message.GetReadiness()
+			if got.GetReady() || got.GetReason() != tt.reason || !strings.Contains(got.GetMessage(), tt.message) || strings.Contains(got.GetMessage(), "secret") {
+				t.Errorf("readiness = %v, want %s: …%s…", got, tt.reason, tt.message)
+			}
+			s.say(t, finish())
+			w.ends(t, nil)
+			if n := server.Counters().Routes; n["version"] != tt.asked || n["api"] != 0 {
+				t.Errorf("the server got %v, want %d questions and nothing else", n, tt.asked)
+			}
+		})
+	}
+}
+
+// A target that says that it is not ready, or says nothing, is asked again.
+func TestPreflightWaitsForTheTarget(t *testing.T) {
+	tests := map[string]struct {
+		notReady http.HandlerFunc
+		message  string
+	}{
+		"it says so": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+			`preflight: GET /version: status 503 Service Unavailable is not expected, but 200: the target is not ready`,
+		},
+		"it does not answer": {
+			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			`preflight: GET /version: read: unexpected EOF`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var there atomic.Bool
+			var header atomic.Value
+			server := newTarget(t, func(w http.ResponseWriter, r *http.Request) {
+				header.Store(r.Header.Get("Authorization"))
+				if !there.Load() {
+					tt.notReady(w, r)
+					return
+				}
+				_, _ = io.WriteString(w, `{"strategy":"lua"}`)
+			})
+			c := startCoordinator(t)
+			w := startWorker(t, c)
+			s := c.hello(t)
+			s.say(t, assign(asking(t, server.URL, burst(0, 1, 1))))
+			c.hears(t, "that it waits for the target", func(m *workerv1.SessionRequest) bool {
+				return m.GetReadiness().GetReason() == "TargetUnreachable" && m.GetReadiness().GetMessage() == tt.message
+			})
+			there.Store(true)
+			c.ready(t)
+			if header.Load() != "Bearer top-secret" {
+				t.Errorf("the target got the header %q", header.Load())
+			}
+			s.say(t, finish())
+			w.ends(t, nil)
+		})
+	}
+}
