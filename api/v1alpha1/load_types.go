@@ -44,8 +44,9 @@ type Ladder struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="rest must be a time from 0s to 24h, such as 10s"
 	Rest *metav1.Duration `json:"rest,omitempty"`
 
-	// stopOnBreach skips the remaining rungs when a threshold is breached,
-	// whatever the threshold's own onBreach says. Default false.
+	// stopOnBreach skips all that follows when a threshold is breached, the rungs
+	// that remain and every repetition after, whatever the threshold's own onBreach
+	// says. Default false.
 	// +optional
 	StopOnBreach bool `json:"stopOnBreach,omitempty"`
 }

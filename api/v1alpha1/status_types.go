@@ -72,7 +72,8 @@ type LoadTestStatus struct {
 	Thresholds []ThresholdStatus `json:"thresholds,omitempty"`
 
 	// maxSustainedUsers is the largest number of users of a step up to which
-	// every threshold was kept. Absent when there is none, or no threshold.
+	// every threshold was kept, in every repetition that ran. Absent when there is
+	// none, or no threshold.
 	// +optional
 	MaxSustainedUsers *int32 `json:"maxSustainedUsers,omitempty"`
 }
@@ -209,6 +210,11 @@ type StepStatus struct {
 	// reportedUntil is when the last of them was taken.
 	// +optional
 	ReportedUntil *metav1.MicroTime `json:"reportedUntil,omitempty"`
+	// thresholds is the worst result, in this step alone, of those of
+	// spec.thresholds that are about it. Absent before the step was judged, and when
+	// none is about it.
+	// +optional
+	Thresholds ThresholdState `json:"thresholds,omitempty"`
 	// result is what was measured. Absent for pauses and before the first report.
 	// +optional
 	Result *StepResult `json:"result,omitempty"`

@@ -48,7 +48,8 @@ type Threshold struct {
 	// +kubebuilder:validation:MaxLength=32
 	Min *string `json:"min,omitempty"`
 
-	// onBreach is what happens when a step breaches the threshold. Default
+	// onBreach is what happens when a step breaches the threshold. StopLadder skips
+	// all that follows: the steps that remain, and every repetition after. Default
 	// Continue.
 	// +optional
 	// +kubebuilder:default=Continue
@@ -95,6 +96,6 @@ type BreachAction string
 const (
 	// BreachContinue goes on with the next step.
 	BreachContinue BreachAction = "Continue"
-	// BreachStopLadder skips the steps that follow.
+	// BreachStopLadder skips the steps that follow, those of all repetitions.
 	BreachStopLadder BreachAction = "StopLadder"
 )

@@ -64,7 +64,7 @@ func (r *run) begin() {
 	s.Workers = v1alpha1.WorkerCounts{Desired: plan.Workers(r.spec)}
 	s.Steps = make([]v1alpha1.StepStatus, len(r.steps))
 	for i, step := range r.steps {
-		s.Steps[i] = v1alpha1.StepStatus{Name: step.Name, State: v1alpha1.StepPending, Users: step.Users}
+		s.Steps[i] = v1alpha1.StepStatus{Name: step.Name, Repetition: step.Repetition, State: v1alpha1.StepPending, Users: step.Users}
 	}
 	r.resumed()
 	r.event("Started", "The run begins; its workers are created.")

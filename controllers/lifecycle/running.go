@@ -150,13 +150,14 @@ func (r *run) judge(i int, report *StepReport) (stop bool) {
 	if report == nil || s.Steps[i].Result == nil {
 		return false
 	}
-	s.Thresholds, stop = verdict.Judge(r.spec, r.read.Thresholds, r.steps[i], report.Merged, s.Steps[i].Result)
+	j := verdict.Judge(r.spec, r.read.Thresholds, r.steps[i], report.Merged, s.Steps[i].Result)
+	s.Thresholds, s.Steps[i].Thresholds = j.Thresholds, j.Step
 	for n, t := range s.Thresholds {
 		if t.State == v1alpha1.ThresholdFailed && (n >= len(r.read.Thresholds) || r.read.Thresholds[n].State != t.State) {
 			r.warn(v1alpha1.ReasonThresholdBreached, t.Message)
 		}
 	}
-	return stop
+	return j.Stop
 }
 
 // record writes a report into the step's status. It is false, and the run has
@@ -259,6 +260,7 @@ func (r *run) done(i int, state v1alpha1.StepState) {
 	step := &r.out.Status.Steps[i]
 	step.State = state
 	step.CompletionTime = &now
+	r.out.Status.Spread = results.Spread(r.steps, r.out.Status.Steps)
 }
 
 func (r *run) skipFrom(i int) {

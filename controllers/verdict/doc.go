@@ -1,7 +1,8 @@
 // Package verdict judges what was measured: a finished step against the
 // thresholds, and a finished run as a whole.
 //
-//	finished step ─ Judge ─▶ []ThresholdStatus   the worst of all steps so far
+//	finished step ─ Judge ─▶ []ThresholdStatus   the worst of all steps so far,
+//	                                             in every repetition
 //	finished run  ─ Final ─▶ Judgement           Passed, Failed or Inconclusive
 //
 // Failed means that the target breached a threshold. Inconclusive means that the

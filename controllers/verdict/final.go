@@ -23,7 +23,8 @@ type Judgement struct {
 	// Generator is nil when no step has a result.
 	Generator *Generator
 	// MaxSustainedUsers is the largest number of users of a step up to which
-	// every threshold was kept; nil when there is none.
+	// every threshold was kept, in every repetition that ran; nil when there is
+	// none.
 	MaxSustainedUsers *int32
 }
 
@@ -179,29 +180,47 @@ func (r run) generator() *Generator {
 	return g
 }
 
-// maxSustainedUsers goes up to the first step in which a threshold was not
-// certainly kept. A threshold's status names the first such step.
+// maxSustainedUsers goes up the rungs to the first that was not certainly kept.
+//
+// A rung is kept if every repetition that ran it kept its thresholds there. One
+// that was stopped before it says nothing, neither for it nor against it: a breach
+// ends the way up at its own rung, in whatever repetition it was, so that nothing
+// counts beyond what it kept from being run. So a run that stops at its first breach
+// says what it sustained until then, as it does without repetitions.
 func (r run) maxSustainedUsers() *int32 {
-	doubtful := map[string]bool{}
-	for _, t := range r.thresholds {
-		if t.State == v1alpha1.ThresholdFailed || t.State == v1alpha1.ThresholdInconclusive {
-			doubtful[t.Step] = true
-		}
-	}
 	var largest *int32
-	for i, s := range r.ran() {
+	for i := range r.ran() {
 		step := r.steps[i]
+		if step.Repetition > 1 {
+			break // a rung that ran at all did so in the first
+		}
 		if !step.Load() {
 			continue
 		}
-		if doubtful[s.Name] || !r.whole(s) {
+		kept, judged := r.kept(step.Rung)
+		if !kept {
 			break
 		}
-		if step.Users > 0 && r.judged(step) && (largest == nil || step.Users > *largest) {
+		if step.Users > 0 && judged && (largest == nil || step.Users > *largest) {
 			largest = &step.Users
 		}
 	}
 	return largest
+}
+
+// kept says whether a rung was kept in every repetition that ran it, and whether
+// any threshold is about it: users that nobody asked anything of were not sustained.
+func (r run) kept(rung int32) (kept, judged bool) {
+	for i, s := range r.ran() {
+		if r.steps[i].Rung != rung {
+			continue
+		}
+		if !r.whole(s) || s.Thresholds == v1alpha1.ThresholdFailed || s.Thresholds == v1alpha1.ThresholdInconclusive {
+			return false, false
+		}
+		judged = s.Thresholds == v1alpha1.ThresholdPassed
+	}
+	return true, judged
 }
 
 // whole says whether a step went to its end, with all workers and a healthy
@@ -210,15 +229,4 @@ func (r run) whole(s v1alpha1.StepStatus) bool {
 	return s.State == v1alpha1.StepComplete && s.Result != nil &&
 		(s.Result.Generator == nil || s.Result.Generator.Healthy) &&
 		s.WorkersReporting >= r.status.Workers.Desired
-}
-
-// judged says whether any threshold is about the step: users that nobody asked
-// anything of were not sustained.
-func (r run) judged(step plan.Step) bool {
-	for i := range r.spec.Thresholds {
-		if applies(&r.spec.Thresholds[i], step) {
-			return true
-		}
-	}
-	return false
 }

@@ -38,6 +38,7 @@ func done(edits ...func(*v1alpha1.LoadTestStatus)) *v1alpha1.LoadTestStatus {
 		step := v1alpha1.StepStatus{Name: name, State: v1alpha1.StepComplete}
 		if name != "rest" {
 			step.WorkersReporting = 4
+			step.Thresholds = v1alpha1.ThresholdPassed
 			step.Result = &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Healthy: true}}
 		}
 		s.Steps = append(s.Steps, step)
@@ -48,8 +49,18 @@ func done(edits ...func(*v1alpha1.LoadTestStatus)) *v1alpha1.LoadTestStatus {
 	return s
 }
 
+// fared says how the thresholds fared in a step.
+func fared(s *v1alpha1.LoadTestStatus, step string, state v1alpha1.ThresholdState) {
+	for i := range s.Steps {
+		if s.Steps[i].Name == step {
+			s.Steps[i].Thresholds = state
+		}
+	}
+}
+
 func breached(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
 	return func(s *v1alpha1.LoadTestStatus) {
+		fared(s, step, v1alpha1.ThresholdFailed)
 		s.Thresholds[threshold].State = v1alpha1.ThresholdFailed
 		s.Thresholds[threshold].Step = step
 		s.Thresholds[threshold].Message = s.Thresholds[threshold].Name + " is too much in step " + step + "."
@@ -58,6 +69,7 @@ func breached(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
 
 func doubted(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
 	return func(s *v1alpha1.LoadTestStatus) {
+		fared(s, step, v1alpha1.ThresholdInconclusive)
 		s.Thresholds[threshold].State = v1alpha1.ThresholdInconclusive
 		s.Thresholds[threshold].Step = step
 		s.Thresholds[threshold].Message = s.Thresholds[threshold].Name + " has too few samples in step " + step + "."
@@ -75,6 +87,14 @@ func skipFrom(i int) func(*v1alpha1.LoadTestStatus) {
 func limited(step int) func(*v1alpha1.LoadTestStatus) {
 	return func(s *v1alpha1.LoadTestStatus) {
 		s.Steps[step].Result.Generator = &v1alpha1.GeneratorStatus{Reason: v1alpha1.ReasonCPUThrottled, Message: "Step " + s.Steps[step].Name + " was sent late."}
+	}
+}
+
+// unjudged is a status that tells of no threshold.
+func unjudged(s *v1alpha1.LoadTestStatus) {
+	s.Thresholds = nil
+	for i := range s.Steps {
+		s.Steps[i].Thresholds = ""
 	}
 }
 
@@ -123,11 +143,11 @@ func TestFinal(t *testing.T) {
 			want: passed(v1alpha1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
 		},
 		"nothing to judge": {
-			edit: none, status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
+			edit: none, status: done(unjudged),
 			want: passed(v1alpha1.ReasonNoThresholds, "There are no thresholds; the test only measured.", nil),
 		},
 		"nothing to judge, and a worker lost": {
-			edit: none, status: done(lost(1), func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
+			edit: none, status: done(lost(1), unjudged),
 			want: inconclusive("1 of 4 workers was lost; the result may leave out what it sent.", nil),
 		},
 		"breached": {
@@ -194,7 +214,7 @@ func TestFinal(t *testing.T) {
 		},
 		"users that no threshold is about are not sustained": {
 			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpTo = ptr(int32(100)) },
-			status: done(),
+			status: done(func(s *v1alpha1.LoadTestStatus) { fared(s, "1000", "") }),
 			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
 		},
 		"a step that was cut": {

@@ -12,11 +12,21 @@ import (
 // maxMessage is the bound that the API puts on a threshold's message.
 const maxMessage = 512
 
-// Judge folds one finished step into the thresholds' results: each keeps its
-// worst. previous are the results of the steps before, empty for the first. stop
-// says that the steps that follow are to be skipped.
-func Judge(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) (thresholds []v1alpha1.ThresholdStatus, stop bool) {
-	thresholds = results(spec, previous)
+// Judged is what a finished step makes of the thresholds.
+type Judged struct {
+	// Thresholds are the results so far: of each its worst, in all repetitions.
+	Thresholds []v1alpha1.ThresholdStatus
+	// Step is the worst result in this step alone; empty when no threshold is about
+	// it.
+	Step v1alpha1.ThresholdState
+	// Stop says that all that follows is to be skipped.
+	Stop bool
+}
+
+// Judge folds one finished step into the thresholds' results. previous are the
+// results of the steps before, empty for the first.
+func Judge(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) Judged {
+	j := Judged{Thresholds: results(spec, previous)}
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
 		if !applies(t, step) {
@@ -24,11 +34,14 @@ func Judge(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, ste
 		}
 		judged := judge(spec, t, step, merged, result)
 		if judged.State == v1alpha1.ThresholdFailed && stops(spec, t) {
-			stop = true
+			j.Stop = true
 		}
-		thresholds[i] = worse(t, thresholds[i], judged)
+		if severity[judged.State] > severity[j.Step] {
+			j.Step = judged.State
+		}
+		j.Thresholds[i] = worse(spec, t, j.Thresholds[i], judged, step)
 	}
-	return thresholds, stop
+	return j
 }
 
 // results are the results so far, Pending before the first step.
@@ -126,6 +139,7 @@ func (s sample) generatorsFault() bool {
 }
 
 // severity orders the states; the worst of all steps is the threshold's result.
+// No state at all is less than any.
 var severity = map[v1alpha1.ThresholdState]int{
 	v1alpha1.ThresholdPending:      0,
 	v1alpha1.ThresholdPassed:       1,
@@ -133,16 +147,30 @@ var severity = map[v1alpha1.ThresholdState]int{
 	v1alpha1.ThresholdFailed:       3,
 }
 
-// worse is the worse of two results of a threshold. Of two breaches the first
-// counts: the target broke there. Of two passes the narrower one does.
-func worse(t *v1alpha1.Threshold, old, latest v1alpha1.ThresholdStatus) v1alpha1.ThresholdStatus {
-	switch {
-	case severity[latest.State] > severity[old.State]:
+// worse is the worse of two results of a threshold. Of two breaches, or doubts,
+// the one at the lower rung counts, of the same rung the first: the target broke
+// there, in whatever repetition. Of two passes the narrower one does.
+func worse(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, old, latest v1alpha1.ThresholdStatus, step plan.Step) v1alpha1.ThresholdStatus {
+	switch before, now := severity[old.State], severity[latest.State]; {
+	case now > before:
 		return latest
-	case severity[latest.State] == severity[old.State] && latest.State == v1alpha1.ThresholdPassed && narrower(t, latest, old):
+	case now < before:
+		return old
+	case latest.State == v1alpha1.ThresholdPassed && narrower(t, latest, old),
+		latest.State != v1alpha1.ThresholdPassed && below(spec, step, old.Step):
 		return latest
 	}
 	return old
+}
+
+// below says whether a step is at a lower rung than the one of that name.
+func below(spec *v1alpha1.LoadTestSpec, step plan.Step, name string) bool {
+	for _, other := range plan.Steps(spec) {
+		if other.Load() && other.Name == name {
+			return step.Rung < other.Rung
+		}
+	}
+	return false
 }
 
 // narrower says whether a was kept by a smaller margin than c.

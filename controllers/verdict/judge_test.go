@@ -360,7 +360,8 @@ func TestJudgeOneStep(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, stop := verdict.Judge(spec(tc.threshold), nil, burst, tc.measured.merged, tc.measured.result)
+			judged := verdict.Judge(spec(tc.threshold), nil, burst, tc.measured.merged, tc.measured.result)
+			got, stop := judged.Thresholds, judged.Stop
 			want := v1alpha1.ThresholdStatus{Name: string(tc.threshold.Metric), State: tc.state, Step: "burst", Observed: tc.observed, Message: tc.message}
 			if tc.threshold.Max != nil {
 				want.Limit = *tc.threshold.Max
@@ -395,7 +396,7 @@ func TestItemsAreThoseOfTheRequestsThatAreNamed(t *testing.T) {
 			s := spec(threshold)
 			s.Requests[0].Items = 25
 			o := sent(40, 60)
-			got, _ := verdict.Judge(s, nil, burst, o.merged, o.result)
+			got := verdict.Judge(s, nil, burst, o.merged, o.result).Thresholds
 			if got[0].Observed != tc.want || got[0].State != v1alpha1.ThresholdPassed {
 				t.Errorf("%s with %s observed, want Passed with %s", got[0].State, got[0].Observed, tc.want)
 			}
@@ -419,7 +420,7 @@ func TestWhichStepsAreJudged(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := sent(10, 0)
-			got, _ := verdict.Judge(spec(upTo), nil, tc.step, o.merged, o.result)
+			got := verdict.Judge(spec(upTo), nil, tc.step, o.merged, o.result).Thresholds
 			if got[0].State != tc.want {
 				t.Errorf("state %s, want %s", got[0].State, tc.want)
 			}
@@ -456,7 +457,7 @@ func TestTheWorstStepCounts(t *testing.T) {
 				step := users(10)
 				step.Name = string(rune('0' + i))
 				before := append([]v1alpha1.ThresholdStatus(nil), got...)
-				next, _ := verdict.Judge(spec(tc.threshold), got, step, o.merged, o.result)
+				next := verdict.Judge(spec(tc.threshold), got, step, o.merged, o.result).Thresholds
 				if diff := cmp.Diff(before, got); diff != "" {
 					t.Errorf("Judge changed its argument (-want +got):\n%s", diff)
 				}
@@ -499,7 +500,7 @@ func TestStop(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, got := verdict.Judge(tc.spec, tc.previous, burst, tc.measured.merged, tc.measured.result); got != tc.want {
+			if got := verdict.Judge(tc.spec, tc.previous, burst, tc.measured.merged, tc.measured.result).Stop; got != tc.want {
 				t.Errorf("stop is %t, want %t", got, tc.want)
 			}
 		})
@@ -516,12 +517,12 @@ func TestSentencesFitTheAPI(t *testing.T) {
 	step := users(1)
 	step.Name = strings.Repeat("ü", 400)
 	o := sent(100, 0)
-	got, _ := verdict.Judge(s, nil, step, o.merged, o.result)
+	got := verdict.Judge(s, nil, step, o.merged, o.result).Thresholds
 	if n := len([]rune(got[0].Message)); n != 512 {
 		t.Errorf("message has %d characters, want 512", n)
 	}
 	s.Thresholds[0].Requests = append(s.Thresholds[0].Requests, "d")
-	got, _ = verdict.Judge(s, nil, burst, o.merged, o.result)
+	got = verdict.Judge(s, nil, burst, o.merged, o.result).Thresholds
 	if want := "p95 of 4 requests is 10.007ms in step burst; at most 1s is allowed."; got[0].Message != want {
 		t.Errorf("message %q, want %q", got[0].Message, want)
 	}
@@ -529,8 +530,8 @@ func TestSentencesFitTheAPI(t *testing.T) {
 
 func TestNoThresholds(t *testing.T) {
 	o := sent(10, 0)
-	got, stop := verdict.Judge(spec(), nil, burst, o.merged, o.result)
-	if len(got) != 0 || stop {
-		t.Errorf("%d thresholds and stop %t, want none", len(got), stop)
+	got := verdict.Judge(spec(), nil, burst, o.merged, o.result)
+	if len(got.Thresholds) != 0 || got.Step != "" || got.Stop {
+		t.Errorf("judged as %+v, want nothing", got)
 	}
 }
