@@ -32,14 +32,14 @@ func Workers(spec *v1alpha1.LoadTestSpec) int32 {
 }
 
 // Assignments are the shares of the workers, by number. They share their
-// target, requests and data: read them, do not change them.
+// target, requests, data and preflight: read them, do not change them.
 func Assignments(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 	if refusal := checkSpec(&lt.Spec); refusal != nil {
 		return nil, fmt.Errorf("plan: %w", refusal)
 	}
 	workers := Workers(&lt.Spec)
 	steps := Steps(&lt.Spec)
-	target, requests, data := target(lt), requests(&lt.Spec), data(&lt.Spec)
+	target, requests, data, preflight := target(lt), requests(&lt.Spec), data(&lt.Spec), preflight(&lt.Spec)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
 		list[w] = &workerv1.Assignment{
@@ -53,6 +53,7 @@ func Assignments(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 			Seed:         seed(lt),
 			Data:         data,
 			Setup:        setup(&lt.Spec, w, workers),
+			Preflight:    preflight,
 		}
 	}
 	return list, nil

@@ -61,6 +61,11 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 			add(headerFile(&h))
 		}
 	}
+	for i := range spec.Preflight {
+		for _, h := range spec.Preflight[i].Request.Headers {
+			add(headerFile(&h))
+		}
+	}
 	for i := range spec.Data {
 		list = append(list, dataFile(&spec.Data[i]))
 	}

@@ -49,6 +49,13 @@ func fullModel() *v1alpha1.LoadTestSpec {
 			},
 			{Name: "follow", Path: "/${code}", BodyFrom: configMap("bodies", "follow.txt"), Expect: &v1alpha1.Expectation{Status: []int32{302}}},
 		},
+		Preflight: []v1alpha1.Preflight{
+			{
+				Request: v1alpha1.PreflightRequest{Path: "/version", Headers: []v1alpha1.Header{secretHeader("X-Admin", "admin", "token")}},
+				Expect:  &v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{{Path: ".api", Equals: "seed-000"}}, MaxBytes: ptr(int64(512))},
+			},
+			{Name: "healthy", Request: v1alpha1.PreflightRequest{Method: "HEAD", Path: "/health", Headers: []v1alpha1.Header{{Name: "authorization", Value: ptr("none")}}}},
+		},
 		Data: []v1alpha1.Data{
 			{Name: "urls", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "urls.csv"}, Format: v1alpha1.DataFormatCSV},
 			{Name: "users", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "users.jsonl"}, Format: v1alpha1.DataFormatJSONLines, Choice: v1alpha1.DataChoiceZipf},
@@ -96,6 +103,20 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 				ExpectedStatus: []int32{302},
 			},
 		},
+		Preflight: []*workerv1.Request{
+			{
+				Name: "GET /version", Kind: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/version",
+				Headers: []*workerv1.Header{
+					{Name: "Authorization", ValueFile: "/var/run/loadtest/secrets/api/token"},
+					{Name: "X-Admin", ValueFile: "/var/run/loadtest/secrets/admin/token"},
+				},
+				ExpectedStatus: []int32{200}, ExpectedJson: []*workerv1.ExpectedValue{{Path: ".api", Equals: "seed-000"}}, MaxBodyBytes: 512,
+			},
+			{
+				Name: "healthy", Kind: "Read", Weight: 1, Items: 1, Method: "HEAD", Path: "/health",
+				Headers: []*workerv1.Header{{Name: "authorization", Value: "none"}},
+			},
+		},
 		Data: []*workerv1.Data{
 			{Name: "urls", File: "/var/run/loadtest/configmaps/rows/urls.csv", Format: workerv1.DataFormat_DATA_FORMAT_CSV, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM},
 			{Name: "users", File: "/var/run/loadtest/configmaps/rows/users.jsonl", Format: workerv1.DataFormat_DATA_FORMAT_JSON_LINES, Choice: workerv1.DataChoice_DATA_CHOICE_ZIPF},
@@ -136,6 +157,7 @@ func TestFiles(t *testing.T) {
 		{Name: "rows", Key: "urls.csv"},
 		{Name: "rows", Key: "users.jsonl"},
 		{Name: "trust", Key: "ca.crt"},
+		{Secret: true, Name: "admin", Key: "token"},
 		{Secret: true, Name: "api", Key: "tenant"},
 		{Secret: true, Name: "api", Key: "token"},
 		{Secret: true, Name: "bodies", Key: "create.json"},
@@ -172,7 +194,7 @@ func TestAssignmentsNameTheFilesThatAreMounted(t *testing.T) {
 	}
 	a := assignments(t, spec)[0]
 	named := []string{a.GetTarget().GetTls().GetCaFile(), a.GetTarget().GetTls().GetCertFile(), a.GetTarget().GetTls().GetKeyFile()}
-	for _, r := range a.GetRequests() {
+	for _, r := range slices.Concat(a.GetRequests(), a.GetPreflight()) {
 		named = append(named, r.GetBodyFile())
 		for _, h := range r.GetHeaders() {
 			named = append(named, h.GetValueFile())
@@ -181,6 +203,7 @@ func TestAssignmentsNameTheFilesThatAreMounted(t *testing.T) {
 	for _, d := range a.GetData() {
 		named = append(named, d.GetFile())
 	}
+	named = slices.DeleteFunc(named, func(f string) bool { return f == "" }) // of what has its text in the spec
 	slices.Sort(mounted)
 	slices.Sort(named)
 	if diff := cmp.Diff(mounted, slices.Compact(named)); diff != "" {

@@ -81,25 +81,28 @@ func RequestItems(spec *v1alpha1.LoadTestSpec) []int64 {
 
 func requests(spec *v1alpha1.LoadTestSpec) []*workerv1.Request {
 	list := make([]*workerv1.Request, len(spec.Requests))
-	items := RequestItems(spec)
 	for i := range spec.Requests {
-		r := &spec.Requests[i]
-		list[i] = &workerv1.Request{
-			Name:    requestName(r),
-			Kind:    requestKind(r),
-			Weight:  max(r.Weight, 1),
-			Method:  requestMethod(r),
-			Path:    requestPath(r),
-			Headers: headers(spec.Target.Headers, r.Headers),
-			Body:    []byte(r.Body),
-			Items:   int32(items[i]),
-		}
-		if f, ok := sourceFile(r.BodyFrom); ok {
-			list[i].BodyFile = f.mounted()
-		}
-		expect(list[i], r.Expect)
+		list[i] = request(&spec.Target, &spec.Requests[i])
 	}
 	return list
+}
+
+func request(target *v1alpha1.Target, r *v1alpha1.Request) *workerv1.Request {
+	w := &workerv1.Request{
+		Name:    requestName(r),
+		Kind:    requestKind(r),
+		Weight:  max(r.Weight, 1),
+		Method:  requestMethod(r),
+		Path:    requestPath(r),
+		Headers: headers(target.Headers, r.Headers),
+		Body:    []byte(r.Body),
+		Items:   max(r.Items, 1),
+	}
+	if f, ok := sourceFile(r.BodyFrom); ok {
+		w.BodyFile = f.mounted()
+	}
+	expect(w, r.Expect)
+	return w
 }
 
 func expect(w *workerv1.Request, e *v1alpha1.Expectation) {

@@ -1,0 +1,86 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// asked are the questions of the last of several workers.
+func asked(t *testing.T, spec *v1alpha1.LoadTestSpec) []*workerv1.Request {
+	t.Helper()
+	list := assignments(t, spec)
+	return list[len(list)-1].GetPreflight()
+}
+
+func TestPreflight(t *testing.T) {
+	bearer := v1alpha1.Header{Name: "Authorization", Value: ptr("Bearer x")}
+	other := v1alpha1.Header{Name: "AUTHORIZATION", Value: ptr("none")}
+	tests := map[string]struct {
+		target []v1alpha1.Header
+		asked  []v1alpha1.Preflight
+		want   []*workerv1.Request
+	}{
+		"nothing": {target: []v1alpha1.Header{bearer}},
+		"a question without anything": {
+			asked: []v1alpha1.Preflight{{}},
+			want:  []*workerv1.Request{{Name: "GET /", Kind: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/"}},
+		},
+		"with the header of the target": {
+			target: []v1alpha1.Header{bearer},
+			asked:  []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Path: "/version"}}},
+			want: []*workerv1.Request{{
+				Name: "GET /version", Kind: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/version",
+				Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
+			}},
+		},
+		"with its own in the place of it": {
+			target: []v1alpha1.Header{bearer},
+			asked:  []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Headers: []v1alpha1.Header{other}}}},
+			want: []*workerv1.Request{{
+				Name: "GET /", Kind: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/",
+				Headers: []*workerv1.Header{{Name: "AUTHORIZATION", Value: "none"}},
+			}},
+		},
+		"two, in their order": {
+			asked: []v1alpha1.Preflight{
+				{Name: "z", Request: v1alpha1.PreflightRequest{Method: "POST", Path: "/z"}, Expect: &v1alpha1.Expectation{Status: []int32{204}}},
+				{Name: "a", Request: v1alpha1.PreflightRequest{Path: "/a"}},
+			},
+			want: []*workerv1.Request{
+				{Name: "z", Kind: "Write", Weight: 1, Items: 1, Method: "POST", Path: "/z", ExpectedStatus: []int32{204}},
+				{Name: "a", Kind: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/a"},
+			},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec := oneUser()
+			spec.Parallelism, spec.Target.Headers, spec.Preflight = ptr(int32(3)), tt.target, tt.asked
+			if diff := cmp.Diff(tt.want, asked(t, spec), protocmp.Transform()); diff != "" {
+				t.Errorf("preflight (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPreflightNames(t *testing.T) {
+	spec := &v1alpha1.LoadTestSpec{Preflight: []v1alpha1.Preflight{
+		{Name: "strategy"},
+		{Request: v1alpha1.PreflightRequest{Method: "HEAD", Path: "/health"}},
+		{Request: v1alpha1.PreflightRequest{Path: "/" + strings.Repeat("ä", 100)}},
+	}}
+	want := []string{"strategy", "HEAD /health", "GET /" + strings.Repeat("ä", 58)}
+	if diff := cmp.Diff(want, plan.PreflightNames(spec)); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if got := plan.PreflightNames(oneUser()); len(got) != 0 {
+		t.Errorf("without questions there are the names %v", got)
+	}
+}
