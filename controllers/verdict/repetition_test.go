@@ -1,0 +1,171 @@
+package verdict_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
+)
+
+// The letters of a run: how the thresholds fared in one step after another.
+var letters = map[rune]v1alpha1.ThresholdState{
+	'p': v1alpha1.ThresholdPassed, 'f': v1alpha1.ThresholdFailed, 'i': v1alpha1.ThresholdInconclusive, '-': "",
+}
+
+// repeats is a status of a ladder with rests in which the steps that send load
+// fared as the letters say; those without a letter were skipped.
+func repeats(s *v1alpha1.LoadTestSpec, fared string) *v1alpha1.LoadTestStatus {
+	status := &v1alpha1.LoadTestStatus{Workers: v1alpha1.WorkerCounts{Desired: 1}}
+	rest := []rune(fared)
+	for _, p := range plan.Steps(s) {
+		step := v1alpha1.StepStatus{Name: p.Name, Repetition: p.Repetition, State: v1alpha1.StepSkipped}
+		if len(rest) > 0 {
+			step.State = v1alpha1.StepComplete
+			if p.Load() {
+				step.WorkersReporting, step.Result = 1, &v1alpha1.StepResult{}
+				step.Thresholds, rest = letters[rest[0]], rest[1:]
+			}
+		}
+		status.Steps = append(status.Steps, step)
+	}
+	return status
+}
+
+func TestWhatRepetitionsSustain(t *testing.T) {
+	tests := map[string]struct {
+		users       []int32
+		repetitions int32
+		fared       string
+		edit        func(*v1alpha1.LoadTestStatus)
+		want        int32 // 0: none
+	}{
+		"all kept":                            {[]int32{10, 20, 30}, 2, "pppppp", nil, 30},
+		"the last rung broke in the second":   {[]int32{10, 20, 30}, 2, "pppppf", nil, 20},
+		"the first rung broke in the second":  {[]int32{10, 20, 30}, 2, "pppfpp", nil, 0},
+		"rungs break in turn":                 {[]int32{10, 20, 30}, 2, "ppfpfp", nil, 10},
+		"a later breach hides no doubt below": {[]int32{10, 20, 30}, 2, "ppfipp", nil, 0},
+		"a doubt in the third":                {[]int32{10, 20}, 3, "pppppi", nil, 10},
+		// What was not reached says nothing.
+		"stopped in the first":               {[]int32{10, 20, 30}, 3, "ppf", nil, 20},
+		"stopped at the first rung":          {[]int32{10, 20, 30}, 3, "f", nil, 0},
+		"stopped in the second, lower":       {[]int32{10, 20, 30}, 2, "pppf", nil, 0},
+		"stopped in the second, higher":      {[]int32{10, 20, 30}, 3, "ppppf", nil, 10},
+		"stopped where the first broke, too": {[]int32{10, 20, 30}, 2, "pfppf", nil, 10},
+		"stopped for no breach":              {[]int32{10, 20, 30}, 3, "pppp", nil, 30},
+		"nothing ran":                        {[]int32{10}, 2, "", nil, 0},
+		// What is not whole is no proof.
+		"cut in the second": {[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) { s.Steps[6].State = v1alpha1.StepCut }, 10},
+		"a report missing in the second": {
+			[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) { s.Steps[4].WorkersReporting = 0 }, 0,
+		},
+		"a sick generator in the second": {
+			[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) {
+				s.Steps[6].Result.Generator = &v1alpha1.GeneratorStatus{Message: "Step 20 (2) was sent late."}
+			}, 10,
+		},
+		// Nobody asked anything of the second rung.
+		"rungs that are not judged":  {[]int32{10, 20}, 2, "p-p-", nil, 10},
+		"an equal rung is another":   {[]int32{10, 10, 20}, 2, "pppppf", nil, 10},
+		"a smaller rung after":       {[]int32{30, 10}, 2, "pppp", nil, 30},
+		"a smaller rung after broke": {[]int32{30, 10}, 2, "pppf", nil, 30},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := ladder(tc.users...)
+			s.Repetitions = tc.repetitions
+			status := repeats(s, tc.fared)
+			if tc.edit != nil {
+				tc.edit(status)
+			}
+			var got int32
+			if users := verdict.Final(s, status).MaxSustainedUsers; users != nil {
+				got = *users
+			}
+			if got != tc.want {
+				t.Errorf("%d users were sustained, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+// judgeAll judges the steps of a spec that send load, each with what came of it.
+func judgeAll(s *v1alpha1.LoadTestSpec, outcomes ...outcome) (steps []v1alpha1.ThresholdState, thresholds []v1alpha1.ThresholdStatus, stopped bool) {
+	for _, p := range plan.Steps(s) {
+		if !p.Load() || len(outcomes) == 0 {
+			continue
+		}
+		o := outcomes[0]
+		outcomes = outcomes[1:]
+		judged := verdict.Judge(s, thresholds, p, o.merged, o.result)
+		steps, thresholds, stopped = append(steps, judged.Step), judged.Thresholds, stopped || judged.Stop
+	}
+	return steps, thresholds, stopped
+}
+
+func TestTheWorstRepetitionCounts(t *testing.T) {
+	good := sent(0, 0, slow(100, 10*ms))
+	near := sent(0, 0, slow(100, 900*ms))
+	slowly := sent(0, 0, slow(100, 2*time.Second))
+	slower := sent(0, 0, slow(100, 3*time.Second))
+	few := sent(1, 0)
+	tests := map[string]struct {
+		outcomes []outcome // of two rungs, one repetition after another
+		state    v1alpha1.ThresholdState
+		step     string
+	}{
+		"a breach in the second":                   {[]outcome{good, good, good, slowly}, v1alpha1.ThresholdFailed, "20 (2)"},
+		"a breach in the first only":               {[]outcome{good, slowly, good, good}, v1alpha1.ThresholdFailed, "20"},
+		"of two breaches the lower rung's":         {[]outcome{good, slowly, slower, good}, v1alpha1.ThresholdFailed, "10 (2)"},
+		"of two breaches of a rung the first":      {[]outcome{good, slowly, good, slower}, v1alpha1.ThresholdFailed, "20"},
+		"of a lower breach and a higher the lower": {[]outcome{slowly, good, good, slower}, v1alpha1.ThresholdFailed, "10"},
+		"of two doubts the lower rung's":           {[]outcome{good, few, few, good}, v1alpha1.ThresholdInconclusive, "10 (2)"},
+		"a breach over a doubt at a lower rung":    {[]outcome{good, slowly, few, good}, v1alpha1.ThresholdFailed, "20"},
+		"of passes the narrowest":                  {[]outcome{good, good, near, good}, v1alpha1.ThresholdPassed, "10 (2)"},
+		"the third":                                {[]outcome{good, good, good, good, slowly, good}, v1alpha1.ThresholdFailed, "10 (3)"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := ladder(10, 20)
+			s.Repetitions, s.Thresholds = int32(len(tc.outcomes)/2), []v1alpha1.Threshold{atMost("p95", "1s")}
+			_, got, _ := judgeAll(s, tc.outcomes...)
+			if got[0].State != tc.state || got[0].Step != tc.step {
+				t.Errorf("%s in step %s, want %s in step %s", got[0].State, got[0].Step, tc.state, tc.step)
+			}
+		})
+	}
+}
+
+// Each step says how the thresholds fared in it alone, whatever came before.
+func TestHowTheThresholdsFaredInEachStep(t *testing.T) {
+	s := ladder(10, 1000)
+	s.Repetitions = 2
+	s.Thresholds = []v1alpha1.Threshold{atMost("failureRate", "1%"), atMost("p95", "1s")}
+	s.Thresholds[0].UpTo, s.Thresholds[1].UpTo = ptr(int32(100)), ptr(int32(100))
+	good, bad, few := sent(100, 0), sent(100, 0, failed(50)), sent(1, 0)
+	steps, _, _ := judgeAll(s, bad, bad, few, good)
+	want := []v1alpha1.ThresholdState{v1alpha1.ThresholdFailed, "", v1alpha1.ThresholdInconclusive, ""}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("states (-want +got):\n%s", diff)
+	}
+	steps, _, _ = judgeAll(s, good, good, sent(1, 0, failed(1)), good)
+	want = []v1alpha1.ThresholdState{v1alpha1.ThresholdPassed, "", v1alpha1.ThresholdFailed, ""}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("states, the worse of two thresholds (-want +got):\n%s", diff)
+	}
+}
+
+func TestABreachInALaterRepetitionStops(t *testing.T) {
+	s := ladder(10, 20)
+	s.Repetitions, s.Thresholds = 2, []v1alpha1.Threshold{atMost("failureRate", "1%")}
+	good, bad := sent(100, 0), sent(100, 0, failed(50))
+	for _, stop := range []bool{false, true} {
+		s.Ladder.StopOnBreach = stop
+		if _, _, got := judgeAll(s, good, good, bad); got != stop {
+			t.Errorf("stopOnBreach %t: stop is %t", stop, got)
+		}
+	}
+}
