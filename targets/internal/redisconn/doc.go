@@ -1,4 +1,6 @@
 // Package redisconn says how the targets reach Redis.
 //
-// It owns what their clients have in common, and opens none; it knows no target.
+// It owns what their clients have in common (Options), and how questions that are
+// asked at about the same time share a round trip (Batcher). It opens no client,
+// and knows no target.
 package redisconn

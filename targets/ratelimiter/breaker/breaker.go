@@ -13,7 +13,9 @@ import (
 
 const (
 	// tolerated is how many failures in a row open the breaker: more than one
-	// connection's end brings about, fewer than clients would notice.
+	// request's bad luck, fewer than clients would notice. Requests that shared a
+	// round trip fail together, so that under load a single lost connection may
+	// bring about as many; it then costs a pause.
 	tolerated = 5
 	// pause is how long the store is left alone. One request in each pause waits
 	// for the store's timeout, to find out whether it is back.

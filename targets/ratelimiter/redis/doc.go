@@ -7,6 +7,11 @@
 // other package of the target. It needs Redis 5 or later, where a script may
 // ask for the time and write.
 //
+// Where a script decides, requests that come while others are on their way share
+// a round trip: each is a run of the script with a reply of its own, and none that
+// may have run is sent again. The other strategies need what lies between their
+// round trips.
+//
 // A bucket that denies is not written: time alone refills it, so nothing has
 // changed. The instant is stored in whole microseconds, which Redis's own TIME
 // gives and which a Lua number (a double) holds exactly until the year 2255.

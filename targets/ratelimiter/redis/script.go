@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redisconn"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
@@ -20,24 +21,36 @@ var bucketSource string
 var bucketScript = redis.NewScript(bucketSource)
 
 // script decides inside Redis, where nothing comes between the read and the
-// write: one round trip, no retry.
+// write: one round trip, no retry. Requests that come together share the round
+// trip, though not the decision: each is a run of the script.
 type script struct {
-	client  *redis.Client
-	buckets buckets
+	client   *redis.Client
+	contract ratelimiter.Contract
 	// now is the replica's clock; nil to count by the server's.
-	now func() time.Time
+	now  func() time.Time
+	runs *redisconn.Batcher[question, []any]
 }
+
+// question is what a run of the script is told about one request.
+type question struct{ key, instant string }
+
+// run is one run of the script.
+type run = redisconn.Call[question, []any]
 
 var _ ratelimiter.Limiter = (*script)(nil)
 
+func newScript(client *redis.Client, contract ratelimiter.Contract, now func() time.Time) *script {
+	s := &script{client: client, contract: contract, now: now}
+	s.runs = redisconn.NewBatcher(s.runAll)
+	return s
+}
+
 func (s *script) Take(ctx context.Context, client string) (ratelimiter.Decision, error) {
-	contract := s.buckets.contract
-	reply, err := bucketScript.Run(ctx, s.client, []string{key(client)},
-		contract.Capacity, contract.RefillPerSecond, contract.Lifetime().Milliseconds(), s.instant()).Slice()
+	reply, err := s.runs.Ask(ctx, question{key(client), s.instant()})
 	if err != nil {
 		return ratelimiter.Decision{}, fmt.Errorf("run bucket script: %w", err)
 	}
-	return decode(contract, reply)
+	return decode(s.contract, reply)
 }
 
 // instant is the script's last argument.
@@ -46,6 +59,43 @@ func (s *script) instant() string {
 		return ""
 	}
 	return strconv.FormatInt(s.now().UnixMicro(), 10)
+}
+
+// runAll sends the script in full for those runs alone of which the server has
+// said that it does not know the hash: they have taken nothing yet.
+func (s *script) runAll(runs []*run) {
+	if unknown := s.pipeline(runs, bucketScript.EvalSha); len(unknown) > 0 {
+		s.pipeline(unknown, bucketScript.Eval)
+	}
+}
+
+type sender func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
+
+// pipeline sends all runs at once, and returns those whose script is unknown. It
+// is bounded by the timeouts of the client, and not by a caller's, who may be in a
+// hurry when the others are not.
+func (s *script) pipeline(runs []*run, send sender) (unknown []*run) {
+	ctx, pipe := context.Background(), s.client.Pipeline()
+	lifetime := s.contract.Lifetime().Milliseconds()
+	sent := make([]*redis.Cmd, len(runs))
+	for i, r := range runs {
+		sent[i] = send(ctx, pipe, []string{r.Question.key}, s.contract.Capacity, s.contract.RefillPerSecond, lifetime, r.Question.instant)
+	}
+	_, _ = pipe.Exec(ctx) // its error is that of one of them
+	for i, r := range runs {
+		// A reply counts, whatever the command's error says: to those that have
+		// none of their own the driver gives that of the pipeline, which is the
+		// first one's or that of a connection which ended later. Who believed it
+		// would fail requests that were granted, or run their script again.
+		if reply, ok := sent[i].Val().([]any); ok {
+			r.Answer, r.Err = reply, nil
+			continue
+		}
+		if r.Err = sent[i].Err(); redis.HasErrorPrefix(r.Err, "NOSCRIPT") {
+			unknown = append(unknown, r)
+		}
+	}
+	return unknown
 }
 
 func decode(contract ratelimiter.Contract, reply []any) (ratelimiter.Decision, error) {

@@ -97,9 +97,9 @@ func (s *Store) Limiter(c Config) (ratelimiter.Limiter, error) {
 			deniesContended: c.Strategy == ratelimiter.Transaction429,
 		}, nil
 	case ratelimiter.Lua:
-		return &script{client: s.client, buckets: buckets}, nil
+		return newScript(s.client, c.Contract, nil), nil
 	case ratelimiter.LuaSeconds:
-		return &script{client: s.client, buckets: buckets, now: wholeSeconds(c.Now)}, nil
+		return newScript(s.client, c.Contract, wholeSeconds(c.Now)), nil
 	}
 	_, err := ratelimiter.ParseStrategy(string(c.Strategy))
 	return nil, err

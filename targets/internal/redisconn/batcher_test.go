@@ -1,0 +1,206 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// held answers each batch when it is told to go on.
+type held struct {
+	release chan struct{}
+	mu      sync.Mutex
+	batches [][]string
+}
+
+func newHeld() *held { return &held{release: make(chan struct{})} }
+
+func (h *held) send(calls []*Call[string, string]) {
+	var batch []string
+	for _, c := range calls {
+		batch = append(batch, c.Question)
+		c.Answer = "answer to " + c.Question
+	}
+	h.mu.Lock()
+	h.batches = append(h.batches, slices.Sorted(slices.Values(batch)))
+	h.mu.Unlock()
+	<-h.release
+}
+
+// occupy makes every sender busy, and returns the batches that they have.
+func (h *held) occupy(t *testing.T, b *Batcher[string, string]) (batches [][]string) {
+	t.Helper()
+	for i := range maxSenders {
+		question := fmt.Sprintf("first-%d", i)
+		go ask(t, b, question)
+		synctest.Wait() // it is on its way, so that the next needs another sender
+		batches = append(batches, []string{question})
+	}
+	return batches
+}
+
+func ask(t *testing.T, b *Batcher[string, string], question string) {
+	got, err := b.Ask(t.Context(), question)
+	if err != nil || got != "answer to "+question {
+		t.Errorf("%s: %q, %v", question, got, err)
+	}
+}
+
+func checkIdle(t *testing.T, b *Batcher[string, string]) {
+	t.Helper()
+	if b.senders != 0 || b.waiting != nil {
+		t.Errorf("%d senders and %d callers are left", b.senders, len(b.waiting))
+	}
+}
+
+// Questions that are asked while all senders are busy go together, those before
+// at once; and each caller is given its own answer.
+func TestQuestionsGoTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHeld()
+		b := NewBatcher(h.send)
+		want := h.occupy(t, b)
+		var together []string
+		for i := range 20 {
+			question := fmt.Sprintf("together-%02d", i)
+			go ask(t, b, question)
+			together = append(together, question)
+		}
+		synctest.Wait()
+		if diff := cmp.Diff(want, h.batches); diff != "" {
+			t.Errorf("batches while the senders are busy (-want +got):\n%s", diff)
+		}
+		close(h.release)
+		synctest.Wait()
+		if diff := cmp.Diff(append(want, together), h.batches); diff != "" {
+			t.Errorf("batches (-want +got):\n%s", diff)
+		}
+		checkIdle(t, b)
+	})
+}
+
+func TestBatchIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHeld()
+		b := NewBatcher(h.send)
+		h.occupy(t, b)
+		for i := range 2*maxTogether + 1 {
+			go ask(t, b, fmt.Sprint(i))
+		}
+		synctest.Wait()
+		close(h.release)
+		synctest.Wait()
+		var got []int
+		for _, batch := range h.batches {
+			got = append(got, len(batch))
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff([]int{1, 1, 1, maxTogether, maxTogether}, got); diff != "" {
+			t.Errorf("sizes (-want +got):\n%s", diff)
+		}
+		checkIdle(t, b)
+	})
+}
+
+// What happens to one call happens to no other.
+func TestEachCallHasItsOwnError(t *testing.T) {
+	broken := errors.New("broken")
+	b := NewBatcher(func(calls []*Call[int, int]) {
+		for _, c := range calls {
+			if c.Answer = c.Question; c.Question%2 == 1 {
+				c.Err = broken
+			}
+		}
+	})
+	var group sync.WaitGroup
+	for i := range 100 {
+		group.Go(func() {
+			answer, err := b.Ask(t.Context(), i)
+			if answer != i || (err != nil) != (i%2 == 1) {
+				t.Errorf("%d: %d, %v", i, answer, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// A caller leaves when its own context ends, whoever is on the way; and nobody
+// is sent for whom nobody waits.
+func TestACallerLeaves(t *testing.T) {
+	tests := map[string]struct {
+		// busy is whether the senders are, so that the question has to wait.
+		busy bool
+		want int
+	}{
+		"before its question is sent": {busy: true, want: maxSenders},
+		"after it":                    {want: 1},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHeld()
+				b := NewBatcher(h.send)
+				if tt.busy {
+					h.occupy(t, b)
+				}
+				ctx, leave := context.WithCancel(t.Context())
+				left := make(chan error)
+				go func() {
+					_, err := b.Ask(ctx, "mine")
+					left <- err
+				}()
+				synctest.Wait()
+				leave()
+				if err := <-left; !errors.Is(err, context.Canceled) {
+					t.Errorf("error is %v, want that of the context", err)
+				}
+				close(h.release)
+				synctest.Wait()
+				if got := len(h.batches); got != tt.want {
+					t.Errorf("%d batches were sent, want %d: %v", got, tt.want, h.batches)
+				}
+				checkIdle(t, b)
+			})
+		})
+	}
+}
+
+func TestAContextThatHasEndedAsksNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHeld()
+		close(h.release)
+		b := NewBatcher(h.send)
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		for range 100 {
+			if _, err := b.Ask(ctx, "mine"); !errors.Is(err, context.Canceled) {
+				t.Errorf("error is %v, want that of the context", err)
+			}
+		}
+		synctest.Wait()
+		if len(h.batches) != 0 {
+			t.Errorf("sent %v", h.batches)
+		}
+		checkIdle(t, b)
+	})
+}
+
+// An answer that is there is given, though the caller's time is up as well. Were
+// the choice left to chance, a hundred tries would show it.
+func TestAnAnswerJustInTime(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		c := &Call[string, string]{Answer: "granted", ctx: over, done: make(chan struct{})}
+		close(c.done)
+		if got, err := c.wait(); got != "granted" || err != nil {
+			t.Fatalf("%q, %v", got, err)
+		}
+	}
+}
