@@ -6,6 +6,7 @@
 //	generator.go  how the generator fared
 //	outcomes.go   what became of the requests, in words
 //	latency.go    the two distributions of time, side by side
+//	spread.go     how far the repetitions of a step differ
 //
 // It reads the object and nothing else: no client, clock or terminal. It may
 // import the API, and of the operator only the pure packages plan (what a step

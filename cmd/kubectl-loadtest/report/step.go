@@ -30,6 +30,9 @@ func (p *page) step(i int) {
 // stepHead is a step in a line: what it does, for how long, by whom, and when.
 func (p *page) stepHead(step *v1alpha1.StepStatus, does plan.Step) []string {
 	head := []string{Title(step.Name, does)}
+	if step.Repetition > 0 {
+		head = append(head, p.repetition(step.Repetition))
+	}
 	if micros := does.RateMicros; micros > 0 && does.Users > 0 {
 		head = append(head, results.Rate(strconv.FormatFloat(float64(micros)/1e6, 'f', 3, 64)))
 	}
@@ -62,17 +65,33 @@ func (p *page) stepHead(step *v1alpha1.StepStatus, does plan.Step) []string {
 }
 
 // Title names a step by what it does, with the user's name for it, if any, in
-// front: "1000 users", "burst: 50 users x 4", "pause 1s".
+// front: "1000 users", "burst: 50 users x 4", "pause 1s". The number of a step that
+// comes more than once stays: "1000 users (2)".
 func Title(name string, does plan.Step) string {
 	deed := deed(does)
-	switch name {
-	case deed, strconv.Itoa(int(does.Users)):
-		return deed
-	}
-	if deed == "" {
+	given, number := numbered(name)
+	switch {
+	case deed == "":
 		return name
+	case name == deed, given == deed:
+		return name
+	case given == strconv.Itoa(int(does.Users)):
+		return deed + number
 	}
 	return name + ": " + deed
+}
+
+// numbered divides a name that package plan has numbered: "1000" and " (2)".
+func numbered(name string) (given, number string) {
+	i := strings.LastIndex(name, " (")
+	if i < 0 {
+		return name, ""
+	}
+	digits := strings.TrimSuffix(name[i+len(" ("):], ")")
+	if _, err := strconv.ParseUint(digits, 10, 32); err != nil {
+		return name, ""
+	}
+	return name[:i], name[i:]
 }
 
 func deed(s plan.Step) string {

@@ -22,6 +22,7 @@ func Text(lt *v1alpha1.LoadTest) string {
 	for i := range lt.Status.Steps {
 		p.step(i)
 	}
+	p.spread()
 	return p.String()
 }
 

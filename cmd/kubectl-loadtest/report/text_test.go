@@ -88,6 +88,11 @@ func TestTitle(t *testing.T) {
 		"a ramp":                     {name: "climb", does: plan.Step{RateMicros: 500_000, EndRateMicros: 20_000_000}, want: "climb: 0.5/s to 20/s"},
 		"a pause":                    {name: "refill", does: plan.Step{Pause: 1_000_000_000}, want: "refill: pause 1s"},
 		"nothing known but the name": {name: "mystery", want: "mystery"},
+
+		"a rung that comes again":               {name: "1000 (2)", does: plan.Step{Users: 1000}, want: "1000 users (2)"},
+		"a default name that comes again":       {name: "50 users x 4 (3)", does: plan.Step{Users: 50, Burst: true, RequestsPerUser: 4}, want: "50 users x 4 (3)"},
+		"a name of the user's that comes again": {name: "burst (2)", does: plan.Step{Users: 50, Burst: true, RequestsPerUser: 4}, want: "burst (2): 50 users x 4"},
+		"a name that is no number":              {name: "1000 (at night)", does: plan.Step{Users: 1000}, want: "1000 (at night): 1000 users"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

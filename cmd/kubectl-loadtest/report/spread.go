@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+)
+
+// repetition is which of how many a step is part of.
+func (p *page) repetition(n int32) string {
+	if p.planned == nil {
+		return fmt.Sprintf("repetition %d", n)
+	}
+	return fmt.Sprintf("repetition %d of %d", n, plan.Repetitions(&p.lt.Spec))
+}
+
+// spread says how far the repetitions differ or, of figures without any, that
+// nothing is known of it: one run says nothing of the next.
+func (p *page) spread() {
+	s := &p.lt.Status
+	measured := slices.ContainsFunc(s.Steps, func(step v1alpha1.StepStatus) bool { return step.Result != nil })
+	repeated := slices.ContainsFunc(s.Steps, func(step v1alpha1.StepStatus) bool { return step.Repetition > 0 })
+	switch {
+	case len(s.Spread) > 0:
+		p.line("")
+		p.line("Spread over repetitions, each the median (least to greatest) of n")
+		p.line("")
+		p.spreadTable(s.Spread)
+	case measured && repeated:
+		p.line("")
+		p.row("Spread", "not known: no step was completed in two repetitions")
+	case measured:
+		p.line("")
+		p.row("Spread", "not known: the figures are of one run (spec.repetitions)")
+	}
+}
+
+func (p *page) spreadTable(list []v1alpha1.SpreadStatus) {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprintln(w, "  step\tn\tp50\tp95\tp99\tgoodput\tfailed")
+	for i := range list {
+		s := &list[i]
+		_, _ = fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%s\t%s\t%s\n", p.titleOf(s.Name), s.Repetitions,
+			times(s.P50), times(s.P95), times(s.P99), rates(s.Goodput), shares(s.FailureRate))
+	}
+	_ = w.Flush() // a Builder takes everything
+	for line := range strings.Lines(b.String()) {
+		p.line("%s", strings.TrimRight(line, " \n"))
+	}
+}
+
+// titleOf names a step by its name alone.
+func (p *page) titleOf(name string) string {
+	for _, step := range p.planned {
+		if step.Load() && step.Name == name {
+			return Title(name, step)
+		}
+	}
+	return name
+}
+
+func times(s *v1alpha1.DurationSpread) string {
+	if s == nil {
+		return "too few samples"
+	}
+	short := func(d metav1.Duration) string { return results.Short(d.Duration) }
+	return around(short(s.Median), short(s.Min), short(s.Max))
+}
+
+func rates(s *v1alpha1.NumberSpread) string {
+	if s == nil {
+		return "not known"
+	}
+	return around(results.Rate(s.Median), results.Rate(s.Min), results.Rate(s.Max))
+}
+
+func shares(s *v1alpha1.NumberSpread) string {
+	if s == nil {
+		return "not known"
+	}
+	return around(s.Median, s.Min, s.Max)
+}
+
+func around(median, low, high string) string { return fmt.Sprintf("%s (%s to %s)", median, low, high) }
