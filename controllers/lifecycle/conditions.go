@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,7 +25,9 @@ func finished(conditions []metav1.Condition) bool {
 // set sets a condition; its transition time moves only with its status.
 func (r *run) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	if len(message) > maxMessage {
-		message = message[:maxMessage-3] + "..."
+		// A character that is cut in two would come back as another one, and be
+		// written anew in every pass.
+		message = strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
 	}
 	meta.SetStatusCondition(&r.out.Status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: message,

@@ -184,8 +184,8 @@ func (r *run) record(i int, report *StepReport) bool {
 // silence is how long this run has certainly sent nothing before step i. It is
 // negative, which says that nothing is certain, when requests may be under way
 // that no report tells of: those of a lost worker, those of a setup or a warm-up,
-// and those of an earlier step that were given up while the target still had
-// them.
+// questions that a client of the audit asks, and those of an earlier step that
+// were given up while the target still had them.
 func (r *run) silence(i int, report *StepReport) time.Duration {
 	if r.out.Status.Workers.Lost > 0 || report.Reporting < r.read.Workers.Desired || r.steps[i].WarmUp > 0 {
 		return -1
@@ -200,7 +200,7 @@ func (r *run) silence(i int, report *StepReport) time.Duration {
 		}
 		return max(0, start.Sub(r.read.Steps[j].CompletionTime.Time))
 	}
-	if r.spec.Setup != nil {
+	if r.spec.Setup != nil || asksAsClient(r.spec) {
 		return -1
 	}
 	// startTime is kept in whole seconds, cut off: it may be up to 1 s too early.

@@ -42,6 +42,11 @@ func TestWhatIsInNoResultMayHaveTakenTheTokens(t *testing.T) {
 		"a warm-up of the step":                    {second, warmUp(second), 0},
 		"a warm-up of the step before":             {second, warmUp(before), 0},
 		"a warm-up of the step after":              {before, warmUp(second), 1},
+		"questions of nobody":                      {before, asks(""), 1},
+		"questions of a client":                    {before, asks("x-forwarded-for"), 0},
+		"questions of a client, before a step":     {second, asks("x-forwarded-for"), 1},
+		"questions with the target's headers":      {before, func(lt *v1alpha1.LoadTest) { asks("")(lt); lt.Spec.Target.Headers = client("X-Forwarded-For") }, 0},
+		"the target's headers, without questions":  {before, func(lt *v1alpha1.LoadTest) { lt.Spec.Target.Headers = client("X-Forwarded-For") }, 1},
 		"a request of the step before that is out": {second, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[before].Result.Outcomes.Timeout = 1 }, 0},
 	}
 	for name, tc := range tests {
@@ -69,6 +74,20 @@ func warmUp(step int) func(*v1alpha1.LoadTest) {
 	return func(lt *v1alpha1.LoadTest) {
 		lt.Spec.Steps[step].WarmUp = &metav1.Duration{Duration: time.Second}
 	}
+}
+
+// asks has a question with a header; without a name there is none.
+func asks(header string) func(*v1alpha1.LoadTest) {
+	return func(lt *v1alpha1.LoadTest) {
+		lt.Spec.Preflight = []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Path: "/version", Headers: client(header)}}}
+	}
+}
+
+func client(header string) []v1alpha1.Header {
+	if header == "" {
+		return nil
+	}
+	return []v1alpha1.Header{{Name: header, Value: ptr.To("192.0.2.1")}}
 }
 
 // limited is a run of two steps against a limiter, in the given one of them. Each

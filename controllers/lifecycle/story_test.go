@@ -34,6 +34,17 @@ func ladder() v1alpha1.LoadTestSpec {
 	}
 }
 
+// questions are asked of a target that is to be of one strategy.
+func questions() []v1alpha1.Preflight {
+	return []v1alpha1.Preflight{
+		{
+			Request: v1alpha1.PreflightRequest{Path: "/version"},
+			Expect:  &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: "lua"}, {Path: ".store", Equals: "redis"}}},
+		},
+		{Name: "healthy", Request: v1alpha1.PreflightRequest{Path: "/health"}},
+	}
+}
+
 // stories are the lives that a run can have. Each is told in a golden file, to
 // be read and reviewed as a text.
 var stories = map[string]func(*world){
@@ -92,6 +103,26 @@ var stories = map[string]func(*world){
 		w.in(20*time.Second, func() {
 			x := w.workers[0]
 			x.Ready, x.Message = true, ""
+		})
+	},
+	"preflight-passes": func(w *world) { w.lt.Spec.Preflight = questions() },
+	"preflight-fails": func(w *world) {
+		w.lt.Spec.Preflight = questions()
+		for _, x := range w.workers[1:] {
+			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, `preflight: GET /version: .strategy: "hash" instead of "lua"`}
+		}
+	},
+	"preflight-waits-then-suspended": func(w *world) {
+		w.lt.Spec.Preflight = questions()
+		for _, x := range w.workers {
+			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 399: the target is not ready"}
+		}
+		w.in(10*time.Second, func() { w.lt.Spec.Suspend = true })
+		w.in(20*time.Second, func() {
+			w.lt.Spec.Suspend = false
+			for _, x := range w.workers {
+				x.refuses = [2]string{}
+			}
 		})
 	},
 	"worker-dies": func(w *world) { w.workers[1].diesIn = 1500 * time.Millisecond },

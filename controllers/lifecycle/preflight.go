@@ -1,0 +1,105 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// verifyTarget says whether the target is the one that was meant. What was said
+// when the first step began stays true of the run: nobody asks again.
+func (r *run) verifyTarget() {
+	s := &r.out.Status
+	if finished(r.read.Conditions) || r.begun() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionAccepted) {
+		return
+	}
+	set := func(status metav1.ConditionStatus, reason, message string) {
+		r.set(v1alpha1.ConditionTargetVerified, status, reason, message)
+	}
+	wrong, failed := r.wrongAnswer()
+	switch {
+	case len(r.spec.Preflight) == 0:
+		set(metav1.ConditionUnknown, v1alpha1.ReasonNoPreflight,
+			"spec.preflight is empty: nothing says which version of the target was tested.")
+	case s.StartTime != nil && failed:
+		set(metav1.ConditionFalse, v1alpha1.ReasonPreflightFailed, sentence(wrong))
+	case len(s.Steps) > 0 && s.Steps[0].State == v1alpha1.StepRunning:
+		// All workers are ready, which none is before it has had its answers.
+		set(metav1.ConditionTrue, v1alpha1.ReasonPreflightPassed, verified(r.spec))
+	default: // also of a run that is held: its next workers ask again
+		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Not every worker has asked the target yet.")
+	}
+}
+
+// wrongAnswer is what the first worker says that had another answer than it
+// expects.
+func (r *run) wrongAnswer() (message string, ok bool) {
+	i := slices.IndexFunc(r.seen.Workers, func(w Worker) bool {
+		return w.Connected && !w.Ready && w.Reason == v1alpha1.ReasonPreflightFailed
+	})
+	if i < 0 {
+		return "", false
+	}
+	return r.seen.Workers[i].Message, true
+}
+
+// verified says what the answers were, as they were the expected ones.
+func verified(spec *v1alpha1.LoadTestSpec) string {
+	facts := make([]string, len(spec.Preflight))
+	for i, name := range plan.PreflightNames(spec) {
+		facts[i] = name + " " + fact(spec.Preflight[i].Expect)
+	}
+	return strings.Join(facts, "; ") + "."
+}
+
+func fact(e *v1alpha1.Expectation) string {
+	switch {
+	case e == nil || len(e.Status)+len(e.JSON) == 0:
+		return "has a status from 200 to 399"
+	case len(e.JSON) == 0:
+		return "has status " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(e.Status)), " or "), "[]")
+	}
+	values := make([]string, len(e.JSON))
+	for i, v := range e.JSON {
+		values[i] = fmt.Sprintf("%s %s", v.Path, brief(v.Equals))
+	}
+	return "has " + strings.Join(values, ", ")
+}
+
+// maxValue is how many characters of a value a message shows: a version or a
+// strategy whole, of more enough to know it again.
+const maxValue = 60
+
+// brief is a value as a message has it: in a line, quoted if it is not a word.
+func brief(value string) string {
+	if runes := []rune(value); len(runes) > maxValue {
+		value = string(runes[:maxValue]) + "..."
+	}
+	if value == "" || strings.ContainsFunc(value, notOfAWord) {
+		return fmt.Sprintf("%q", value)
+	}
+	return value
+}
+
+// notOfAWord is for characters by which a reader could not see where the value
+// ends.
+func notOfAWord(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`",;`, c) }
+
+// asksAsClient says whether a question names the client of the rate-limit audit,
+// and so may take of what a limiter grants it.
+func asksAsClient(spec *v1alpha1.LoadTestSpec) bool {
+	if spec.RateLimit == nil || len(spec.Preflight) == 0 {
+		return false
+	}
+	isClient := func(h v1alpha1.Header) bool { return strings.EqualFold(h.Name, spec.RateLimit.ClientHeader) }
+	return slices.ContainsFunc(spec.Target.Headers, isClient) ||
+		slices.ContainsFunc(spec.Preflight, func(p v1alpha1.Preflight) bool {
+			return slices.ContainsFunc(p.Request.Headers, isClient)
+		})
+}
