@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/check"
+	serving "github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
 )
 
 // version is set by the linker (-X main.version=...).
@@ -49,6 +50,7 @@ var commands = map[string]func(context.Context, world) error{
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	serving.TuneMemory(os.Getenv, 0)
 	err := run(ctx, world{args: os.Args[1:], getenv: os.Getenv, now: time.Now, out: os.Stderr})
 	os.Exit(exitCode(err, os.Stderr))
 }
