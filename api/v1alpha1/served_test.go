@@ -44,6 +44,7 @@ func TestDefaults(t *testing.T) {
 		}},
 		Setup:                &v1alpha1.Setup{Seed: &v1alpha1.Seed{Request: "create", Count: 1, Choice: v1alpha1.DataChoiceUniform}},
 		Ladder:               &v1alpha1.Ladder{Users: []int32{1}, Duration: metav1.Duration{Duration: time.Second}},
+		Repetitions:          1,
 		Thresholds:           []v1alpha1.Threshold{{Metric: "p95", Max: new("1s"), OnBreach: v1alpha1.BreachContinue}},
 		StartDeadlineSeconds: new(int64(300)),
 	}

@@ -259,6 +259,19 @@ var loadValidations = []validation{
 		invalid: "{steps: [{users: 1, ratePerUser: '0.00', duration: 1s}]}",
 		want:    []string{`spec.steps[0].ratePerUser: Invalid value: "0.00": must be a decimal number greater than 0, such as 12 or 0.5`},
 	},
+	// How often.
+	{
+		name:    "repetitions of 0",
+		valid:   "{repetitions: 1}",
+		invalid: "{repetitions: 0}",
+		want:    []string{"spec.repetitions: Invalid value: 0: spec.repetitions in body should be greater than or equal to 1"},
+	},
+	{
+		name:    "repetitions of 33",
+		valid:   "{repetitions: 32}",
+		invalid: "{repetitions: 33}",
+		want:    []string{"spec.repetitions: Invalid value: 33: spec.repetitions in body should be less than or equal to 32"},
+	},
 	// By whom, and how long.
 	{
 		name:    "parallelism",
