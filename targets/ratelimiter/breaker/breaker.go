@@ -17,9 +17,9 @@ const (
 	// round trip fail together, so that under load a single lost connection may
 	// bring about as many; it then costs a pause.
 	tolerated = 5
-	// pause is how long the store is left alone. One request in each pause waits
+	// Pause is how long the store is left alone. One request in each pause waits
 	// for the store's timeout, to find out whether it is back.
-	pause = time.Second
+	Pause = time.Second
 )
 
 // Limiter asks another limiter as long as that one's store answers.
@@ -41,7 +41,7 @@ func New(next ratelimiter.Limiter, changed func(asking bool)) (*Limiter, error) 
 		next: next,
 		breaker: gobreaker.NewCircuitBreaker[ratelimiter.Decision](gobreaker.Settings{
 			MaxRequests:  1,
-			Timeout:      pause,
+			Timeout:      Pause,
 			ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tolerated },
 			IsSuccessful: answered,
 			OnStateChange: func(_ string, from, to gobreaker.State) {

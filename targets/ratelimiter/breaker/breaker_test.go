@@ -76,7 +76,7 @@ func TestAStoreThatIsDownIsAskedOnceInEachPause(t *testing.T) {
 			t.Errorf("error = %v, want ErrNotAsked", err)
 		}
 		for range 3 {
-			<-time.After(pause + 1)
+			<-time.After(Pause + 1)
 			if got := fail(t, breaker, s, 1000); got != 1 {
 				t.Errorf("asked %d times after a pause, want once", got)
 			}
@@ -86,7 +86,7 @@ func TestAStoreThatIsDownIsAskedOnceInEachPause(t *testing.T) {
 		}
 
 		s.err = nil
-		<-time.After(pause + 1)
+		<-time.After(Pause + 1)
 		for range 10 {
 			if _, err := breaker.Take(t.Context(), "client"); err != nil {
 				t.Errorf("after the store came back: %v", err)

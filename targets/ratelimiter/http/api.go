@@ -84,7 +84,9 @@ func (h *Handler) undecided(err error, now time.Time) (ratelimiter.Outcome, repl
 	if h.About.OnStoreFailure == ratelimiter.Open {
 		return ratelimiter.Unchecked, reply.Reply{Status: http.StatusOK, Headers: h.policy.unchecked(), Body: h.hit(now)}
 	}
-	return ratelimiter.Failed, reply.Failure(http.StatusServiceUnavailable, "rate limiter unavailable: its store does not answer")
+	refused := reply.Failure(http.StatusServiceUnavailable, "rate limiter unavailable: its store does not answer")
+	refused.Headers = []reply.Header{{Name: "Retry-After", Value: strconv.FormatInt(wholeSeconds(h.StorePause), 10)}}
+	return ratelimiter.Failed, refused
 }
 
 // policy is the contract in the words of HTTP headers: those in wide use

@@ -64,7 +64,10 @@ func TestAPI(t *testing.T) {
 		},
 		"no store fails closed, and tells nothing of it": {
 			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
-			want:    page{Status: 503, Headers: plain, Body: `{"error":"rate limiter unavailable: its store does not answer"}`},
+			want: page{
+				Status: 503, Headers: with(map[string]string{"Retry-After": "3"}),
+				Body: `{"error":"rate limiter unavailable: its store does not answer"}`,
+			},
 			outcome: ratelimiter.Failed,
 		},
 		"no store fails open, and says so": {

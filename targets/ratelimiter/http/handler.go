@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -36,6 +37,9 @@ type Config struct {
 	TrustedProxies clientip.Trusted
 	// Ready reports whether the store answers.
 	Ready func(context.Context) error
+	// StorePause is how long a store that fails is left alone, and what a client
+	// that it fails is told to wait.
+	StorePause time.Duration
 	// Observe is told the outcome of each request to /api, once, before the
 	// reply is sent.
 	Observe func(ratelimiter.Outcome, time.Duration)
@@ -49,14 +53,19 @@ func (c Config) validate() error {
 	if c.Limiter == nil || c.Ready == nil || c.Observe == nil || c.Metrics == nil || c.Now == nil || c.Logger == nil {
 		return errors.New("http server is incomplete: set Limiter, Ready, Observe, Metrics, Now and Logger")
 	}
+	if c.StorePause <= 0 {
+		return fmt.Errorf("StorePause is %v: use a time above 0s", c.StorePause)
+	}
 	return nil
 }
 
 // Handler answers every page of the service.
 type Handler struct {
 	Config
-	mux      *http.ServeMux
-	policy   policy
+	mux    *http.ServeMux
+	policy policy
+	// reached is whether the store has answered /ready before.
+	reached  atomic.Bool
 	draining atomic.Bool
 }
 
@@ -92,8 +101,12 @@ func (h *Handler) handleHealth(w http.ResponseWriter, _ *http.Request) {
 	reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "healthy"}}.Write(w)
 }
 
-// handleReady says no when a request would not be served: with a policy that is
-// open, a store that is out of reach is no reason.
+// handleReady says no until the store has answered once, and never again for the
+// store's sake. A rollout has to stop at replicas that cannot reach it: their
+// address may be wrong, and those they would replace serve. An outage meets all
+// replicas alike; were they taken out of service, clients would be left with
+// nobody, where each can say what is wrong and when to come back. With a policy
+// that is open no store is needed at all.
 func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
 	if h.draining.Load() {
 		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "draining"}}.Write(w)
@@ -103,12 +116,13 @@ func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	switch err := h.Ready(ctx); {
 	case err == nil:
+		h.reached.Store(true)
 		reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "ready"}}.Write(w)
-	case h.About.OnStoreFailure == ratelimiter.Open:
+	case h.reached.Load() || h.About.OnStoreFailure == ratelimiter.Open:
 		reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "ready, without the store"}}.Write(w)
 	default:
 		h.Logger.Warn("not ready", "error", err)
-		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "store unreachable"}}.Write(w)
+		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "store not reached yet"}}.Write(w)
 	}
 }
 

@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -58,6 +59,7 @@ func newService(t *testing.T, change func(*Config)) *service {
 		About:          About{Version: "v1.2.3", Strategy: ratelimiter.Lua, Capacity: 50, RefillPerSecond: 10, MaxRetries: 3, OnStoreFailure: ratelimiter.Closed, InstanceID: "pod-abc123"},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, // httptest's peer
 		Ready:          func(context.Context) error { return nil },
+		StorePause:     2500 * time.Millisecond,
 		Observe: func(o ratelimiter.Outcome, d time.Duration) {
 			s.observed = append(s.observed, observation{o, d})
 		},
@@ -101,6 +103,12 @@ func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
 	if _, err := NewHandler(Config{}); err == nil {
 		t.Error("accepted a config without anything")
 	}
+	config := newService(t, nil).Config
+	config.StorePause = 0
+	_, err := NewHandler(config)
+	if want := "StorePause is 0s: use a time above 0s"; err == nil || err.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
+	}
 }
 
 func TestPages(t *testing.T) {
@@ -121,7 +129,7 @@ func TestPages(t *testing.T) {
 		"ready without a store": {
 			path:   "/ready",
 			change: func(c *Config) { c.Ready = func(context.Context) error { return errors.New("password: hunter2") } },
-			status: 503, body: `{"status":"store unreachable"}`,
+			status: 503, body: `{"status":"store not reached yet"}`,
 		},
 		"ready without a store, when that is no reason": {
 			path: "/ready",
@@ -165,6 +173,48 @@ func TestMetricsArePassedThrough(t *testing.T) {
 	if got := newService(t, nil).ask("GET", "/metrics"); got.Body != "metrics" {
 		t.Errorf("/metrics = %+v", got)
 	}
+}
+
+// A replica comes into service with its store, and does not leave it with the
+// store: else an outage would leave clients with nobody to say so.
+func TestAReplicaThatHasReachedItsStoreStaysInService(t *testing.T) {
+	gone := errors.New("gone")
+	for policy, beforehand := range map[ratelimiter.FailurePolicy]string{
+		ratelimiter.Closed: "503 store not reached yet",
+		ratelimiter.Open:   "200 ready, without the store",
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			var state error
+			s := newService(t, func(c *Config) {
+				c.About.OnStoreFailure = policy
+				c.Ready = func(context.Context) error { return state }
+			})
+			var got []string
+			for _, state = range []error{gone, gone, nil, gone, nil, gone} {
+				got = append(got, s.ready(t))
+			}
+			s.Drain()
+			got = append(got, s.ready(t))
+			want := []string{
+				beforehand, beforehand, "200 ready", "200 ready, without the store",
+				"200 ready", "200 ready, without the store", "503 draining",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("readiness (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// ready is what /ready says, in short.
+func (s *service) ready(t *testing.T) string {
+	t.Helper()
+	page := s.ask("GET", "/ready")
+	var state struct{ Status string }
+	if err := json.Unmarshal([]byte(page.Body), &state); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(page.Status, " ", state.Status)
 }
 
 // A store that hangs must not make the probe hang.

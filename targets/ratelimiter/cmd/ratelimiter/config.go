@@ -75,7 +75,7 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 	})
 	set.Int(&c.maxRetries, "max-retries", "MAX_RETRIES", "10", "`times` that the transaction strategies try again")
 	set.Parsed("on-store-failure", "LIMITER_ON_STORE_FAILURE", string(ratelimiter.Closed),
-		"`policy` when Redis fails: closed answers 503, open grants without counting", func(v string) (err error) {
+		"`policy` when Redis fails: closed answers 503, open grants without counting; a replica that has reached Redis once stays ready", func(v string) (err error) {
 			c.onStoreFailure, err = ratelimiter.ParseFailurePolicy(v)
 			return err
 		})

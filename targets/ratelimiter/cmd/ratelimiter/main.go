@@ -106,6 +106,7 @@ func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog
 		},
 		TrustedProxies: c.trustedProxies,
 		Ready:          store.Ping,
+		StorePause:     breaker.Pause,
 		Observe:        metrics.Observe,
 		Metrics:        prometheus.Handler(registry),
 		Now:            now,

@@ -16,7 +16,8 @@ import (
 // a second or two on an idle machine.
 const patience = time.Minute
 
-// answers counts replies by what they say: granted, unchecked, denied, failed.
+// answers counts replies by what they say: granted, unchecked, denied, failed, or
+// a status that none should have. Failed is a reply that says when to come back.
 type answers map[string]int
 
 func hit(ctx context.Context, t *testing.T, url string) string {
@@ -38,8 +39,10 @@ func hit(ctx context.Context, t *testing.T, url string) string {
 		return "granted"
 	case resp.StatusCode == http.StatusTooManyRequests:
 		return "denied"
+	case resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") == "1":
+		return "failed"
 	}
-	return "failed"
+	return resp.Status
 }
 
 // together sends n requests at once.
@@ -82,9 +85,17 @@ func awaitRedis(t *testing.T, url string) string {
 	}
 }
 
-// Whether Redis is gone or hangs, every request is answered, as the policy says;
-// and when it is back the bucket is what it was: of five tokens no more than five
-// are granted.
+func checkReady(t *testing.T, url, want string) {
+	t.Helper()
+	status, got := get(t, url+"/ready", "")
+	if status != http.StatusOK || got != want+"\n" {
+		t.Errorf("/ready: %d %s, want 200 %s", status, got, want)
+	}
+}
+
+// Whether Redis is gone or hangs, every request is answered, as the policy says,
+// by a replica that stays in service; and when it is back the bucket is what it
+// was: of five tokens no more than five are granted.
 func TestRedisFails(t *testing.T) {
 	outages := map[string]struct {
 		begin, end func(*redistest.Server, testing.TB)
@@ -102,10 +113,12 @@ func TestRedisFails(t *testing.T) {
 				if diff := cmp.Diff(answers{"granted": 3}, together(t, url, 3)); diff != "" {
 					t.Fatalf("before (-want +got):\n%s", diff)
 				}
+				checkReady(t, url, `{"status":"ready"}`)
 				outage.begin(redis, t)
 				if diff := cmp.Diff(answers{answer: 30}, together(t, url, 30)); diff != "" {
 					t.Errorf("without Redis (-want +got):\n%s", diff)
 				}
+				checkReady(t, url, `{"status":"ready, without the store"}`)
 				outage.end(redis, t)
 				after := answers{awaitRedis(t, url): 1}
 				for range 20 {
