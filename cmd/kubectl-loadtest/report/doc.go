@@ -2,6 +2,7 @@
 // finished:
 //
 //	text.go       the page: what ran, the verdict, thresholds, what needs attention
+//	target.go     whether the target is known to be the one that was meant
 //	step.go       a step: its head line, requests, rates, the limiter's audit
 //	generator.go  how the generator fared
 //	outcomes.go   what became of the requests, in words

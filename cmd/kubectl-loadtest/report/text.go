@@ -61,6 +61,7 @@ func (p *page) head() {
 	p.line("LoadTest %s/%s", p.lt.Namespace, p.lt.Name)
 	p.line("")
 	p.row("Target", "%s", target(&p.lt.Spec.Target))
+	p.verified()
 	if s.StartTime != nil {
 		started := s.StartTime.UTC().Format("2006-01-02 15:04:05 UTC")
 		if s.CompletionTime != nil {
