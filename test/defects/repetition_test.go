@@ -1,0 +1,151 @@
+package defects_test
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// slowness is how long the server takes in the second repetition at least.
+const slowness = 80 * ms
+
+// Defect: one run, stated as if the next came to the same. A target that is slow
+// in one repetition of three is told from one that is not, by figures that the
+// repetitions had themselves; and it does not pass, though it was fast twice.
+func TestRepetitionsShowHowFarTheyDiffer(t *testing.T) {
+	lt := experiment{spec: v1alpha1.LoadTestSpec{
+		Repetitions: 3, Steps: burst(20, 5), Parallelism: ptr[int32](2),
+		Thresholds: []v1alpha1.Threshold{atMost("p50", "40ms")},
+	}}.repeat(t)
+	if len(lt.Status.Spread) != 1 {
+		t.Fatalf("the spread is %v, want that of one step", lt.Status.Spread)
+	}
+	s := lt.Status.Spread[0]
+	if s.Name != "step" || s.Repetitions != 3 {
+		t.Errorf("the spread is of %d repetitions of %q, want 3 of step", s.Repetitions, s.Name)
+	}
+	slow := lt.Status.Steps[1].Result.ResponseTime
+	for name, q := range map[string]struct {
+		spread    *v1alpha1.DurationSpread
+		certainly *metav1.Duration
+		of        func(*v1alpha1.Latency) *metav1.Duration
+	}{
+		"p50": {s.P50, slow.P50, func(l *v1alpha1.Latency) *metav1.Duration { return l.P50 }},
+		"p95": {s.P95, slow.P95, func(l *v1alpha1.Latency) *metav1.Duration { return l.P95 }},
+		"p99": {s.P99, slow.P99, func(l *v1alpha1.Latency) *metav1.Duration { return l.P99 }},
+	} {
+		atLeastDuration(t, name+" of the slow repetition", q.certainly, slowness)
+		atLeastDuration(t, "the greatest "+name, &q.spread.Max, slowness)
+		had := figuresOf(lt, func(r *v1alpha1.StepResult) metav1.Duration { return *q.of(r.ResponseTime) },
+			func(a, b metav1.Duration) int { return cmp.Compare(a.Duration, b.Duration) })
+		if diff := gocmp.Diff(had, []metav1.Duration{q.spread.Min, q.spread.Median, q.spread.Max}); diff != "" {
+			t.Errorf("%s, of the repetitions and in the spread (-had +spread):\n%s", name, diff)
+		}
+	}
+	had := figuresOf(lt, func(r *v1alpha1.StepResult) string { return r.Goodput }, compareNumbers)
+	if diff := gocmp.Diff(had, []string{s.Goodput.Min, s.Goodput.Median, s.Goodput.Max}); diff != "" {
+		t.Errorf("goodput, of the repetitions and in the spread (-had +spread):\n%s", diff)
+	}
+	if page := report.Text(lt); !strings.Contains(page, "Spread over repetitions") || !strings.Contains(page, "repetition 3 of 3") {
+		t.Errorf("the report does not tell of the repetitions:\n%s", page)
+	}
+	if lt.Status.Verdict != v1alpha1.VerdictFailed {
+		t.Errorf("the verdict is %s, want Failed: one repetition was too slow", lt.Status.Verdict)
+	}
+}
+
+// Of a single run nothing is known of the next: there is no spread, and the report
+// says so.
+func TestOneRunSaysThatItIsOne(t *testing.T) {
+	lt := experiment{spec: v1alpha1.LoadTestSpec{Steps: burst(5, 2)}}.repeat(t)
+	if len(lt.Status.Spread) != 0 || lt.Status.Steps[0].Repetition != 0 {
+		t.Errorf("one run has a spread of %v, and is repetition %d", lt.Status.Spread, lt.Status.Steps[0].Repetition)
+	}
+	if page := report.Text(lt); !strings.Contains(page, "not known: the figures are of one run") {
+		t.Errorf("the report does not say that its figures are of one run:\n%s", page)
+	}
+}
+
+// repeat carries all steps of the experiment out, one after another, against a
+// server that is slow in the second repetition only.
+func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
+	t.Helper()
+	server, err := groundtruth.Start(e.server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	lt := e.loadTest(server.URL())
+	assignments, err := plan.Assignments(lt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runners := make([]*attack.Runner, len(assignments))
+	for i, a := range assignments {
+		runners[i] = e.employ(t, a)
+	}
+	steps := plan.Steps(&lt.Spec)
+	lt.Status.Workers.Desired = plan.Workers(&lt.Spec)
+	sent := int64(0)
+	for n, step := range steps {
+		server.SetLatency(nil)
+		if step.Repetition == 2 {
+			server.SetLatency(groundtruth.Fixed(slowness))
+		}
+		start := groundtruth.Now() + int64(50*ms)
+		runs := make([]*attack.Run, len(runners))
+		for i, r := range runners {
+			runs[i] = r.Start(session.StepOf(assignments[i].GetSteps()[n]), groundtruth.Instant(start))
+		}
+		merged := e.collect(t, runs, len(lt.Spec.Requests))
+		result, err := results.StepResult(&lt.Spec, step, merged, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		judged := verdict.Judge(&lt.Spec, lt.Status.Thresholds, step, merged, result)
+		lt.Status.Thresholds = judged.Thresholds
+		lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{
+			Name: step.Name, Repetition: step.Repetition, State: v1alpha1.StepComplete, Users: step.Users,
+			WorkersReporting: lt.Status.Workers.Desired, Thresholds: judged.Step, Result: result,
+		})
+		sent += result.Sent
+	}
+	// No request of a repetition is missing, or in two of them.
+	outcome{server: server, total: measure.Request{Sent: sent}}.settled(t)
+	lt.Status.Spread = results.Spread(steps, lt.Status.Steps)
+	lt.Status.Verdict = verdict.Final(&lt.Spec, &lt.Status).Verdict
+	return lt
+}
+
+// figuresOf are those that the steps had, sorted.
+func figuresOf[T any](lt *v1alpha1.LoadTest, of func(*v1alpha1.StepResult) T, compare func(a, b T) int) []T {
+	var list []T
+	for _, s := range lt.Status.Steps {
+		list = append(list, of(s.Result))
+	}
+	slices.SortFunc(list, compare)
+	return list
+}
+
+// compareNumbers compares rates as they are written.
+func compareNumbers(a, b string) int {
+	x, _ := strconv.ParseFloat(a, 64)
+	y, _ := strconv.ParseFloat(b, 64)
+	return cmp.Compare(x, y)
+}
