@@ -1,6 +1,7 @@
 package groundtruth
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,44 +35,43 @@ func (l *loop) expire() {
 	}
 }
 
-// happening is the event of a kind that happens now.
-func (l *loop) happening(kind Kind, now int64) (Span, bool) {
-	first := l.server.counts.first.Load()
-	if first == 0 {
-		return Span{}, false
-	}
-	for _, e := range l.server.script {
-		if span := e.during(first); e.Kind == kind && span.contains(now) {
-			return span, true
-		}
-	}
-	return Span{}, false
-}
-
-func (l *loop) resetting(now int64) bool {
+// happening says whether an event of a kind happens now.
+func (l *loop) happening(kind Kind, now int64) bool {
 	if len(l.server.script) == 0 {
 		return false
 	}
-	_, yes := l.happening(Resets, now)
-	return yes
+	first := l.server.counts.first.Load()
+	return first != 0 && slices.ContainsFunc(l.server.script, func(e Event) bool {
+		return e.Kind == kind && e.during(first).contains(now)
+	})
 }
 
 // stall stands still while the script says so. What was to be done up to idle
 // has been done; what came since the stall began, or falls due, waits for its
-// end, also if this thread was not let run in time to see it begin.
+// end, also if this thread was not let run in time to see it begin, or end.
 func (l *loop) stall(idle int64) {
-	if len(l.server.script) == 0 {
+	first := l.server.counts.first.Load()
+	if first == 0 {
 		return
 	}
-	span, yes := l.happening(Stall, Now())
-	if !yes {
-		return
+	for _, e := range l.server.script {
+		now, span := Now(), e.during(first)
+		if e.Kind != Stall || now < span.From || idle >= span.To {
+			continue
+		}
+		if now < span.To {
+			l.sleepUntil(span.To)
+			span.To = Now()
+		}
+		l.server.stalled(Span{From: max(idle, span.From), To: span.To})
 	}
-	for left := span.To - Now(); left > 0 && !l.server.closing.Load(); left = span.To - Now() {
+}
+
+func (l *loop) sleepUntil(end int64) {
+	for left := end - Now(); left > 0 && !l.server.closing.Load(); left = end - Now() {
 		ts := unix.NsecToTimespec(min(left, int64(10*time.Millisecond)))
 		_ = unix.Nanosleep(&ts, nil)
 	}
-	l.server.stalled(Span{From: max(idle, span.From), To: Now()})
 }
 
 // stalled enters that a loop stood still.
@@ -83,7 +83,7 @@ func (s *Server) stalled(span Span) {
 
 // refuse closes the port and all connections, or opens the port again.
 func (l *loop) refuse() {
-	_, refusing := l.happening(Refuse, Now())
+	refusing := l.happening(Refuse, Now())
 	if refusing == l.refusing {
 		return
 	}

@@ -267,7 +267,7 @@ func (l *loop) begin(c *conn, r request) {
 	r.route.served.Add(1)
 	c.busy, c.reply, c.written, c.last = true, &r.route.reply, 0, r.close
 	c.place = s.received(r.number, now)
-	if l.resetting(now) {
+	if l.happening(Resets, now) {
 		l.hangUp(c, true)
 		return
 	}

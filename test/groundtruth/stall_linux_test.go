@@ -1,0 +1,39 @@
+package groundtruth
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A machine may let the server's thread not run for longer than a stall: then
+// it stood still all the same, and says so, once.
+func TestAStallMayPassUnseen(t *testing.T) {
+	const from, length = int64(time.Millisecond), int64(time.Millisecond)
+	first := Now() - int64(time.Hour)
+	tests := map[string]struct {
+		idle int64 // after the first request
+		want []Span
+	}{
+		"all of it":           {0, []Span{{first + from, first + from + length}}},
+		"its end":             {from + length/4, []Span{{first + from + length/4, first + from + length}}},
+		"it was over already": {from + length, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &Server{script: []Event{
+				{Kind: Resets, From: time.Duration(from), For: time.Duration(length)},
+				{Kind: Stall, From: time.Duration(from), For: time.Duration(length)},
+				{Kind: Stall, From: 2 * time.Hour, For: time.Hour}, // to come
+			}}
+			s.counts.first.Store(first)
+			l := &loop{server: s}
+			l.stall(first + tt.idle)
+			l.stall(Now())
+			if diff := cmp.Diff(tt.want, s.Counters().Stalls); diff != "" {
+				t.Errorf("stalls (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
