@@ -69,17 +69,19 @@ func TestTheDrainIsNotInTheWindow(t *testing.T) {
 	if o.merged.Window != length {
 		t.Errorf("the window is %v, want %v", o.merged.Window, length)
 	}
+	// When the server has noted that it answered, the worker may have had the
+	// answer for a while; but it cannot have had it before it was due.
 	within := int64(0)
 	for _, r := range o.server.Records() {
-		if r.Answered > 0 && r.Answered <= o.start+int64(length) {
+		if r.Received+int64(held) <= o.start+int64(length) {
 			within++
 		}
 	}
 	if got := o.total.CompletedInWindow; got > within {
-		t.Errorf("%d responses count into the window, the server gave %d in it", got, within)
+		t.Errorf("%d responses count into the window, the server gave at most %d in it", got, within)
 	}
 	if got, limit := rateOf(t, o.result.Throughput), most(within, length); got.Cmp(limit) > 0 {
-		t.Errorf("throughput is %s/s; %d responses came in %v", o.result.Throughput, within, length)
+		t.Errorf("throughput is %s/s; %d responses at most came in %v", o.result.Throughput, within, length)
 	}
 	// The drain is not lost either: its responses are outcomes.
 	if got := o.result.Completed; got != o.result.Sent {
