@@ -58,7 +58,7 @@ func TestArrivalsDoNotWaitForResponses(t *testing.T) {
 	handle, release := hold(t)
 	o := newOracle(t, handle)
 	r := newTestRunner(t, setup{url: o.URL})
-	x := r.Start(arrivalsStep(40e6, time.Second), time.Now())
+	x := r.Start(arrivalsStep(200e6, time.Second), time.Now())
 	until(t, x, func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Unfinished] >= 20 })
 	release()
 	got := finish(t, x)

@@ -58,15 +58,10 @@ func serveRaw(conn *net.TCPConn, answer string, after func(*net.TCPConn)) {
 func closeGently(*net.TCPConn)   {}
 func closeRudely(c *net.TCPConn) { _ = c.SetLinger(0) }
 func staySilent(c *net.TCPConn)  { _, _ = io.Copy(io.Discard, c) }
-func nowhere(t *testing.T) string {
-	t.Helper()
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = lis.Close() }()
-	return "http://" + lis.Addr().String()
-}
+
+// nowhere is where nobody listens. A port that was closed for this could
+// meanwhile be another test's.
+const nowhere = "http://127.0.0.1:1"
 
 func TestOutcomes(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -102,7 +97,7 @@ func TestOutcomes(t *testing.T) {
 		"chunks that are none":              {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", nil), want: "badResponse"},
 		"silence":                           {url: answer("", staySilent), want: "timeout", sample: "i/o timeout"},
 		"silence in the body":               {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", staySilent), want: "timeout"},
-		"nobody listens":                    {url: nowhere, want: "refused", sample: "connection refused"},
+		"nobody listens":                    {url: at(nowhere), want: "refused", sample: "connection refused"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -135,6 +130,10 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+func at(url string) func(t *testing.T) string {
+	return func(*testing.T) string { return url }
+}
+
 func status(code int) func(t *testing.T) string {
 	return func(t *testing.T) string {
 		return newOracle(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -151,7 +150,7 @@ func answer(text string, after func(*net.TCPConn)) func(t *testing.T) string {
 func TestTimeoutsAreInTheResponseTimes(t *testing.T) {
 	r := newTestRunner(t, setup{url: raw(t, "", staySilent), timeout: 50 * time.Millisecond})
 	q := total(t, drive(t, r, usersStep(3, Burst{Requests: 2, Limit: time.Minute})))
-	if q.Outcomes[measure.Timeout] != 6 || q.Response.Count() != 6 || q.Service.Min() < 50*time.Millisecond {
+	if q.Outcomes[measure.Timeout] != 6 || q.Response.Count() != 6 || shorter(q.Service.Min(), 50*time.Millisecond) {
 		t.Errorf("%d timeouts, %d response times, shortest service %v; want 6, 6, at least 50ms",
 			q.Outcomes[measure.Timeout], q.Response.Count(), q.Service.Min())
 	}
@@ -160,10 +159,10 @@ func TestTimeoutsAreInTheResponseTimes(t *testing.T) {
 // Users of a closed loop that cannot connect would otherwise do nothing but
 // dial, hundreds of thousands of times a second.
 func TestClosedUsersPauseWhenTheTargetIsGone(t *testing.T) {
-	r := newTestRunner(t, setup{url: nowhere(t)})
-	got := drive(t, r, usersStep(2, ClosedUsers{Duration: 450 * time.Millisecond}))
-	if q := total(t, got); q.Outcomes[measure.Refused] < 2 || q.Outcomes[measure.Refused] > 10 {
-		t.Errorf("outcomes %v, want at most 5 refused of each user in 450 ms", outcomes(q))
+	r := newTestRunner(t, setup{url: nowhere})
+	got := drive(t, r, usersStep(2, ClosedUsers{Duration: 950 * time.Millisecond}))
+	if q := total(t, got); q.Outcomes[measure.Refused] < 2 || q.Outcomes[measure.Refused] > 20 {
+		t.Errorf("outcomes %v, want at most 10 refused of each user in 950 ms", outcomes(q))
 	}
 }
 

@@ -46,7 +46,7 @@ func TestArrivalsOverConnectionsThatClose(t *testing.T) {
 }
 
 func TestArrivalsOfATargetThatIsGone(t *testing.T) {
-	r := newTestRunner(t, setup{url: nowhere(t)})
+	r := newTestRunner(t, setup{url: nowhere})
 	got := drive(t, r, arrivalsStep(20e6, time.Second))
 	sent := total(t, got).Sent
 	if diff := cmp.Diff(map[string]int64{"refused": sent}, outcomes(total(t, got))); diff != "" || sent == 0 {
