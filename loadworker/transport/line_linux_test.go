@@ -20,6 +20,8 @@ import (
 // tested.
 type sender interface {
 	send(r *Request, timeout time.Duration) (Response, error)
+	// open opens the connection, so that a timeout is of the request alone.
+	open() error
 	isOpen() bool
 }
 
@@ -38,6 +40,8 @@ func senders(t *testing.T) map[string]func(d *Dialer) sender {
 type connSender struct{ *Conn }
 
 func (s connSender) isOpen() bool { return s.IsOpen() }
+
+func (s connSender) open() error { return s.Open(context.Background(), far()) }
 
 func (s connSender) send(r *Request, timeout time.Duration) (Response, error) {
 	return s.Do(context.Background(), r, time.Now().Add(timeout))
@@ -109,7 +113,10 @@ func TestSend(t *testing.T) {
 				s := make(d)
 				timeout := patience
 				if tt.class == measure.Timeout {
-					timeout = 500 * time.Millisecond // within which it is opened, too
+					timeout = 100 * time.Millisecond
+					if err := s.open(); err != nil {
+						t.Fatal(err)
+					}
 				}
 				method := "GET"
 				if tt.method != "" {
@@ -238,15 +245,10 @@ func TestSendAnsweredEarly(t *testing.T) {
 }
 
 func TestSendToNobody(t *testing.T) {
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + lis.Addr().String()
-	_ = lis.Close()
 	for kind, make := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
-			s := make(newTestDialer(t, Config{URL: url}))
+			// A port that was closed for this could meanwhile be another test's.
+			s := make(newTestDialer(t, Config{URL: "http://127.0.0.1:1"}))
 			for range 2 {
 				_, err := s.send(aGet, patience)
 				var e *Error
@@ -262,18 +264,23 @@ func TestSendToNobody(t *testing.T) {
 func TestSendKeepsEachDeadline(t *testing.T) {
 	for kind, make := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			const first = 3 * time.Second // a busy machine may take long for a request
 			slowly := func(c *net.TCPConn, r *bufio.Reader) {
 				says(empty)(c, r)
 				says(empty)(c, r)
 				if _, err := http.ReadRequest(r); err != nil {
 					return
 				}
-				<-time.After(700 * time.Millisecond)
+				<-time.After(first + 200*time.Millisecond)
 				_, _ = io.WriteString(c, empty)
 			}
 			d := newTestDialer(t, Config{URL: scripted(t, stays(slowly))})
 			s := make(d)
-			for _, timeout := range []time.Duration{500 * time.Millisecond, patience, 60 * time.Second} {
+			if err := s.open(); err != nil {
+				t.Fatal(err)
+			}
+			for _, timeout := range []time.Duration{first, patience, 2 * patience} {
 				if _, err := s.send(aGet, timeout); err != nil {
 					t.Fatal(err)
 				}

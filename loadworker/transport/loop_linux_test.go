@@ -20,6 +20,7 @@ import (
 type loopSender struct {
 	loop  *Loop
 	wire  Wire
+	conn  *Conn // has the wire's socket before
 	start time.Time
 	ended bool
 	r     Response
@@ -28,18 +29,25 @@ type loopSender struct {
 
 func newLoopSender(t testing.TB, d *Dialer) *loopSender {
 	t.Helper()
-	s := &loopSender{start: time.Now()}
+	s := &loopSender{start: time.Now(), conn: d.NewConn()}
 	var err error
 	s.loop, err = d.NewLoop(s.start, func(_ *Wire, r Response, err error) { s.ended, s.r, s.err = true, r, err })
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.loop.Close)
-	s.loop.Add(&s.wire, d.NewConn())
+	s.loop.Add(&s.wire, s.conn)
 	return s
 }
 
 func (s *loopSender) isOpen() bool { return s.wire.open }
+
+func (s *loopSender) open() error {
+	s.loop.Return(&s.wire, s.conn)
+	err := s.conn.Open(context.Background(), far())
+	s.loop.Add(&s.wire, s.conn)
+	return err
+}
 
 func (s *loopSender) send(r *Request, timeout time.Duration) (Response, error) {
 	s.ended = false
