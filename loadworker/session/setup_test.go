@@ -71,7 +71,7 @@ func TestSetupIsNoPartOfTheResult(t *testing.T) {
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	a := shopping(server.URL, 30, burst(0, 3, 20))
-	a.Setup.WarmUp = &workerv1.WarmUp{Request: 0, DurationNanos: int64(50 * time.Millisecond)}
+	a.Setup.WarmUp = &workerv1.WarmUp{Request: 0, DurationNanos: int64(500 * time.Millisecond)}
 	s := c.hello(t)
 	s.say(t, assign(a))
 	first := c.readiness(t)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,9 @@ func newShop(t *testing.T) *shop {
 	t.Cleanup(s.Close)
 	return s
 }
+
+// patience bounds a wait that should not take long; it is no assertion.
+const patience = 30 * time.Second
 
 // got is what was sent, sorted.
 func (s *shop) got() []string {
@@ -223,19 +227,42 @@ func TestCheck(t *testing.T) {
 }
 
 func TestWarmUp(t *testing.T) {
+	const lines = 4
 	s, table := newShop(t), codes(t)
 	c := newConfig(t, s.URL, table)
-	WarmUp{Duration: 50 * time.Millisecond, Lines: 4}.Run(context.Background(), c)
-	sent := s.got()
-	if len(sent) < 4 {
-		t.Fatalf("%d requests sent, want at least one on each line", len(sent))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s.fail = func(n int, _ http.ResponseWriter) bool {
+		if n >= 10*lines && len(linesOf(t, s.got(), c, lines)) == lines {
+			cancel()
+		}
+		return false
 	}
-	if n := c.Client.Opened(); n > 4 {
-		t.Errorf("%d connections opened, want at most 4", n)
+	WarmUp{Duration: time.Hour, Lines: lines}.Run(ctx, c)
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		t.Fatalf("%d requests sent, want some on each line", len(s.got()))
 	}
-	if len(slices.Compact(sent)) != len(sent) {
+	if n := c.Client.Opened(); n != lines {
+		t.Errorf("%d connections opened, want %d", n, lines)
+	}
+	if sent := s.got(); len(slices.Compact(slices.Clone(sent))) != len(sent) {
 		t.Errorf("numbers came twice: %v", sent)
 	}
+}
+
+// linesOf counts the requests of a warm-up by the line that their numbers are of:
+// the workers have them in turn, and of a worker its lines.
+func linesOf(t *testing.T, sent []string, c Config, lines int) map[int]int {
+	t.Helper()
+	count := map[int]int{}
+	for _, text := range sent {
+		number, err := strconv.Atoi(text)
+		if err != nil || number%int(c.Workers) != int(c.Worker) {
+			t.Errorf("%q is no number of worker %d", text, c.Worker)
+		}
+		count[number/int(c.Workers)%lines]++
+	}
+	return count
 }
 
 // A target that hangs does not hold the worker up beyond the warm-up.
@@ -251,7 +278,7 @@ func TestWarmUpEndsInTime(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(15 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the warm-up does not end")
 	}
 }
