@@ -118,6 +118,7 @@ func TestSlowWorker(t *testing.T) {
 	}
 	r.Direct("a", d)
 	wantHeard(t, quick, "assignment 1/2", "start 0 at 12:00:00")
+	r.untilTold("a", 0, *d.Start)
 	for second := range 100 {
 		d.Start = &Start{At: noon.Add(time.Duration(second) * time.Second)}
 		r.Direct("a", d)
@@ -166,6 +167,24 @@ func TestARunWithoutDirectiveLivesAsLongAsItsWorkers(t *testing.T) {
 		case <-r.notified:
 		case <-deadline:
 			t.Fatal("the run is still there")
+		}
+	}
+}
+
+// untilTold waits until the sender of a worker's session has taken up a start,
+// which it may be about to send.
+func (r *rig) untilTold(id RunID, number int32, start Start) {
+	r.t.Helper()
+	taken := func() bool {
+		r.Coordinator.mu.Lock()
+		defer r.Coordinator.mu.Unlock()
+		return r.runs[id].worker(number).session.told.start == start
+	}
+	for deadline := time.After(patience); !taken(); {
+		select {
+		case <-deadline:
+			r.t.Fatalf("worker %d is never told to start", number)
+		case <-time.After(time.Millisecond):
 		}
 	}
 }
