@@ -17,6 +17,7 @@ import (
 func TestDefaults(t *testing.T) {
 	object := loadTest(t, apiserver.Namespace(t), `{
 		target: {url: null, service: {name: shortener}},
+		preflight: [{request: {}}],
 		requests: [{name: create, expect: {}}],
 		data: [{name: a, configMapKeyRef: {name: rows, key: a.csv}, format: CSV}],
 		setup: {seed: {request: create, count: 1}},
@@ -37,7 +38,8 @@ func TestDefaults(t *testing.T) {
 			Protocol: v1alpha1.ProtocolHTTP1,
 			Timeout:  &metav1.Duration{Duration: 30 * time.Second},
 		},
-		Requests: []v1alpha1.Request{{Name: "create", Weight: 1, Method: "GET", Path: "/", Items: 1, Expect: &v1alpha1.Expectation{}}},
+		Preflight: []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Method: "GET", Path: "/"}}},
+		Requests:  []v1alpha1.Request{{Name: "create", Weight: 1, Method: "GET", Path: "/", Items: 1, Expect: &v1alpha1.Expectation{}}},
 		Data: []v1alpha1.Data{{
 			Name: "a", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "a.csv"},
 			Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform,

@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,7 @@ import (
 // full is a patch that sets every field that must not change after the start.
 const full = `{
   target: {url: http://shortener:8080, timeout: 5s, headers: [{name: A, value: "1"}]},
+  preflight: [{request: {path: /version}, expect: {json: [{path: .strategy, equals: lua}]}}],
   requests: [{name: health, path: /health, weight: 2, body: b, expect: {status: [200]}}],
   steps: [{users: 1, requestsPerUser: 1}],
   repetitions: 2,
@@ -32,6 +34,8 @@ const full = `{
 var transitions = []validation{
 	{name: "target", valid: "{target: {timeout: 5s}}", invalid: "{target: {timeout: 6s}}", want: []string{frozen("target")}},
 	{name: "target's headers", valid: "{}", invalid: "{target: {headers: null}}", want: []string{frozen("target")}},
+	{name: "preflight", valid: "{}", invalid: "{preflight: [{request: {path: /version}}]}", want: []string{frozen("preflight")}},
+	{name: "no preflight", valid: "{}", invalid: "{preflight: null}", want: []string{frozen("preflight")}},
 	{name: "requests", valid: "{}", invalid: "{requests: [{name: health, path: /}]}", want: []string{frozen("requests")}},
 	{name: "data", valid: "{}", invalid: "{data: [{name: a, configMapKeyRef: {name: rows, key: b.csv}, format: CSV}]}", want: []string{frozen("data")}},
 	{name: "no data", valid: "{}", invalid: "{data: null}", want: []string{frozen("data")}},
@@ -83,7 +87,7 @@ func TestTransitions(t *testing.T) {
 	for i, test := range transitions {
 		t.Run(test.name, func(t *testing.T) {
 			object := loadTest(t, namespace, full)
-			object.SetName(string(rune('a' + i)))
+			object.SetName(fmt.Sprintf("row-%d", i))
 			if err := c.Create(t.Context(), object); err != nil {
 				t.Fatal(err)
 			}
