@@ -92,8 +92,18 @@ func (w *world) tellChange(before, after v1alpha1.LoadTestStatus) {
 			w.tell("threshold %s is %s: %s", th.Name, th.State, th.Message)
 		}
 	}
+	w.tellSpread(before.Spread, after.Spread)
 	if before.Verdict != after.Verdict {
 		w.tell("verdict %s", after.Verdict)
+	}
+}
+
+func (w *world) tellSpread(before, after []v1alpha1.SpreadStatus) {
+	for i, s := range after {
+		if i >= len(before) || before[i].Repetitions != s.Repetitions {
+			w.tell("step %s, %d repetitions: p95 from %s to %s, in the middle %s", s.Name, s.Repetitions,
+				s.P95.Min.Duration, s.P95.Max.Duration, s.P95.Median.Duration)
+		}
 	}
 }
 

@@ -1,0 +1,172 @@
+package lifecycle_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// repetitions are the lives of a ladder of two rungs that is run twice; the second
+// repetition begins 12.7 s after the run was taken up. Each is told in a golden
+// file, too; want is what is left of it.
+var repetitions = map[string]struct {
+	script func(*world)
+	want   remains
+}{
+	"one-is-slower": {
+		func(w *world) { w.in(12*time.Second, func() { w.latency = 60 * time.Millisecond }) },
+		remains{
+			Verdict: v1alpha1.VerdictPassed, Summary: "7/7", Sustained: 1000,
+			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
+			Spread: []v1alpha1.DurationSpread{between(20, 60), between(20, 60)},
+		},
+	},
+	"one-breaches": {
+		func(w *world) {
+			w.in(12*time.Second, func() { w.latency = 300 * time.Millisecond })
+			w.in(17*time.Second, func() { w.latency = 20 * time.Millisecond })
+		},
+		remains{
+			Verdict: v1alpha1.VerdictFailed, Summary: "7/7", Threshold: "100 (2)",
+			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
+			Spread: []v1alpha1.DurationSpread{between(20, 300), between(20, 20)},
+		},
+	},
+	"the-first-stops-all": {
+		func(w *world) {
+			w.lt.Spec.Ladder.StopOnBreach = true
+			w.in(7*time.Second, func() { w.latency = 300 * time.Millisecond })
+		},
+		remains{
+			Verdict: v1alpha1.VerdictFailed, Summary: "3/7", Sustained: 100, Threshold: "1000",
+			Steps: "100 Complete, rest Complete, 1000 Complete, rest Skipped, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
+		},
+	},
+	"the-second-stops": {
+		func(w *world) {
+			w.lt.Spec.Ladder, w.lt.Spec.Steps = nil, []v1alpha1.Step{
+				{Name: "few", Users: ptr.To[int32](100), Duration: &metav1.Duration{Duration: 3 * time.Second}},
+				{Name: "many", Users: ptr.To[int32](1000), Duration: &metav1.Duration{Duration: 3 * time.Second}},
+			}
+			w.lt.Spec.Thresholds[0].OnBreach = v1alpha1.BreachStopLadder
+			w.in(10*time.Second, func() { w.latency = 300 * time.Millisecond })
+		},
+		remains{
+			Verdict: v1alpha1.VerdictFailed, Summary: "3/4", Threshold: "few (2)",
+			Steps:  "few Complete, many Complete, few (2) Complete, many (2) Skipped",
+			Spread: []v1alpha1.DurationSpread{between(20, 300)},
+		},
+	},
+	"the-second-is-cut": {
+		func(w *world) { w.in(20*time.Second, func() { w.lt.Spec.Terminate = true }) },
+		remains{
+			Verdict: v1alpha1.VerdictCanceled, Summary: "7/7",
+			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Cut",
+			Spread: []v1alpha1.DurationSpread{between(20, 20)},
+		},
+	},
+	"the-deadline-comes": {
+		func(w *world) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](12) },
+		remains{
+			Verdict: v1alpha1.VerdictError, Summary: "4/7",
+			Steps: "100 Complete, rest Complete, 1000 Complete, rest Cut, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
+		},
+	},
+	"held-between-two": {
+		func(w *world) {
+			w.in(8*time.Second, func() { w.lt.Spec.Suspend = true })
+			w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
+		},
+		remains{
+			Verdict: v1alpha1.VerdictPassed, Summary: "7/7", Sustained: 1000,
+			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
+			Spread: []v1alpha1.DurationSpread{between(20, 20), between(20, 20)},
+		},
+	},
+}
+
+// remains is what a run leaves.
+type remains struct {
+	Verdict   v1alpha1.Verdict
+	Summary   string
+	Steps     string
+	Sustained int32
+	// Threshold is the step that broke the threshold.
+	Threshold string
+	// Spread is that of p95.
+	Spread []v1alpha1.DurationSpread
+}
+
+// between is a spread of two, in the milliseconds that the histogram says of them.
+func between(low, high int) v1alpha1.DurationSpread {
+	recorded := map[int]time.Duration{20: 20_015, 60: 60_031, 300: 300_031}
+	in := func(n int) metav1.Duration { return metav1.Duration{Duration: recorded[n] * time.Microsecond} }
+	return v1alpha1.DurationSpread{Min: in(low), Median: in(low), Max: in(high)}
+}
+
+func remainsOf(s v1alpha1.LoadTestStatus) remains {
+	r := remains{Verdict: s.Verdict, Summary: s.Summary.Step, Sustained: ptr.Deref(s.MaxSustainedUsers, 0)}
+	for i, step := range s.Steps {
+		if i > 0 {
+			r.Steps += ", "
+		}
+		r.Steps += step.Name + " " + string(step.State)
+	}
+	for _, t := range s.Thresholds {
+		if t.State == v1alpha1.ThresholdFailed {
+			r.Threshold = t.Step
+		}
+	}
+	for _, spread := range s.Spread {
+		r.Spread = append(r.Spread, *spread.P95)
+	}
+	return r
+}
+
+func TestRepetitions(t *testing.T) {
+	for name, tc := range repetitions {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, ladder())
+			w.lt.Spec.Repetitions = 2
+			tc.script(w)
+			w.run()
+			golden(t, filepath.Join("testdata", "repetitions", name+".txt"), w.story.String())
+			if diff := cmp.Diff(tc.want, remainsOf(w.lt.Status)); diff != "" {
+				t.Errorf("what is left (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The status says of each step which repetition it is part of, from the beginning.
+func TestStepsSayTheirRepetition(t *testing.T) {
+	for count, want := range map[int32][]int32{0: {0, 0, 0}, 1: {0, 0, 0}, 2: {1, 1, 1, 1, 2, 2, 2}} {
+		w := newWorld(t, ladder())
+		w.lt.Spec.Repetitions = count
+		w.run()
+		var got []int32
+		for _, s := range w.lt.Status.Steps {
+			got = append(got, s.Repetition)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("repetitions %d: the steps are of %v, want %v", count, got, want)
+		}
+	}
+}
+
+// More steps than a status can hold are no run.
+func TestTooManyRepetitionsAreRefused(t *testing.T) {
+	w := newWorld(t, ladder())
+	w.lt.Spec.Repetitions = 100
+	w.run()
+	if s := w.lt.Status; s.Verdict != v1alpha1.VerdictError || len(s.Steps) != 0 {
+		t.Errorf("verdict %s with %d steps, want Error with none", s.Verdict, len(s.Steps))
+	}
+}
