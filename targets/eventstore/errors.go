@@ -15,6 +15,8 @@ var (
 	ErrBusy = errors.New("too much is waiting to be stored: try again later")
 	// ErrClosed says that the store takes no more. Nothing was stored.
 	ErrClosed = errors.New("store is closed")
+	// ErrNotOpened says that a log was not open in time. Nothing was stored.
+	ErrNotOpened = errors.New("log is not open yet: try again later")
 	// ErrNotStored says that a request was withdrawn while it waited. Nothing
 	// of it was stored, nor will be.
 	ErrNotStored = errors.New("not stored: waited too long for the writer")

@@ -85,7 +85,7 @@ func (h *Handler) failure(err error) reply.Reply {
 	case errors.Is(err, eventstore.ErrOutcomeUnknown):
 		return reply.Failure(http.StatusGatewayTimeout, eventstore.ErrOutcomeUnknown.Error())
 	}
-	for _, temporary := range []error{eventstore.ErrBusy, eventstore.ErrClosed, eventstore.ErrNotStored, errNoMemory} {
+	for _, temporary := range []error{eventstore.ErrBusy, eventstore.ErrClosed, eventstore.ErrNotOpened, eventstore.ErrNotStored, errNoMemory} {
 		if errors.Is(err, temporary) {
 			return unavailable(temporary.Error())
 		}

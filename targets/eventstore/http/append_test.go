@@ -106,6 +106,11 @@ func TestAppend(t *testing.T) {
 			want:    page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrBusy.Error())},
 			outcome: eventstore.Failed,
 		},
+		"a log that is not open yet": {
+			path: "/events", body: `{"type":"a"}`, err: fmt.Errorf("%w: %w: %w", eventstore.ErrNotStored, eventstore.ErrNotOpened, context.DeadlineExceeded),
+			want:    page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNotOpened.Error())},
+			outcome: eventstore.Failed,
+		},
 		"a wait that was too long": {
 			path: "/events", body: `{"type":"a"}`, err: fmt.Errorf("%w: %w", eventstore.ErrNotStored, context.DeadlineExceeded),
 			want:    page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNotStored.Error())},

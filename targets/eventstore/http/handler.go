@@ -25,8 +25,8 @@ const (
 // Config is what the service is made of.
 type Config struct {
 	Access Access
-	// Stores returns a tenant's log.
-	Stores func(tenant string) (eventstore.Store, error)
+	// Stores returns a tenant's log when it has been opened.
+	Stores func(ctx context.Context, tenant string) (eventstore.Store, error)
 	// Open are the logs in use, by which the service's health is judged.
 	Open  func() []eventstore.Store
 	About About
@@ -121,7 +121,7 @@ type caller struct {
 }
 
 // admit lets a request in, or answers it.
-func (h *Handler) admit(r *http.Request) (caller, *reply.Reply) {
+func (h *Handler) admit(ctx context.Context, r *http.Request) (caller, *reply.Reply) {
 	if refused := h.limited(r); refused != nil {
 		return caller{}, refused
 	}
@@ -129,7 +129,7 @@ func (h *Handler) admit(r *http.Request) (caller, *reply.Reply) {
 	if refused != nil {
 		return caller{}, refused
 	}
-	store, err := h.Stores(tenant)
+	store, err := h.Stores(ctx, tenant)
 	if err != nil {
 		answer := h.failure(err)
 		return caller{}, &answer
@@ -159,13 +159,14 @@ func (h *Handler) perform(r *http.Request, timeout time.Duration, do action) (a 
 			a = replied(reply.Failure(http.StatusInternalServerError, "internal error"))
 		}
 	}()
-	who, refused := h.admit(r)
-	if refused != nil {
-		return replied(*refused)
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
-	a = do(ctx, r, who)
+	who, refused := h.admit(ctx, r)
+	if refused != nil {
+		a = replied(*refused)
+	} else {
+		a = do(ctx, r, who)
+	}
 	a.unread = a.Status >= http.StatusInternalServerError && r.Context().Err() != nil
 	return a
 }

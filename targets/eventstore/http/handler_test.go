@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -180,7 +181,7 @@ func TestAccess(t *testing.T) {
 			var s *service
 			s = newService(t, 0, func(c *Config) {
 				c.Access = tc.access(t)
-				c.Stores = func(tenant string) (eventstore.Store, error) {
+				c.Stores = func(_ context.Context, tenant string) (eventstore.Store, error) {
 					asked = append(asked, tenant)
 					return s.store, nil
 				}
@@ -216,10 +217,28 @@ func TestTenantsAreNotTold(t *testing.T) {
 
 func TestALogThatCannotBeOpened(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
-		c.Stores = func(string) (eventstore.Store, error) { return nil, errDisk }
+		c.Stores = func(context.Context, string) (eventstore.Store, error) { return nil, errDisk }
 	})
 	for _, path := range []string{"/position", "/events?from=1", "/events/stream?from=1"} {
 		want := page{Status: 500, Body: problem("internal error: see the service's log")}
+		if diff := cmp.Diff(want, s.ask("GET", path, "")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// Nobody waits without an end for a log that is being opened.
+func TestALogThatIsNotOpenInTime(t *testing.T) {
+	s := newService(t, 0, func(c *Config) {
+		c.Stores = func(ctx context.Context, _ string) (eventstore.Store, error) {
+			if _, bounded := ctx.Deadline(); !bounded {
+				t.Error("the wait for a log has no end")
+			}
+			return nil, fmt.Errorf("%w: %w", eventstore.ErrNotOpened, context.DeadlineExceeded)
+		}
+	})
+	for _, path := range []string{"/position", "/events?from=1", "/events/stream?from=1"} {
+		want := page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNotOpened.Error())}
 		if diff := cmp.Diff(want, s.ask("GET", path, "")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
@@ -261,7 +280,7 @@ func TestLimit(t *testing.T) {
 
 func TestAPanicIsAnsweredAndCounted(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
-		c.Stores = func(string) (eventstore.Store, error) { panic("boom") }
+		c.Stores = func(context.Context, string) (eventstore.Store, error) { panic("boom") }
 	})
 	if diff := cmp.Diff(page{Status: 500, Body: problem("internal error")}, s.ask("GET", "/position", "")); diff != "" {
 		t.Errorf("page (-want +got):\n%s", diff)

@@ -21,6 +21,7 @@ type About struct {
 	GroupCommit        bool    `json:"groupCommit"`
 	Readers            int     `json:"readers"`
 	Tenants            int     `json:"tenants"`
+	OpenLogs           int     `json:"openLogs,omitempty"`
 	Authentication     bool    `json:"authentication"`
 	IdempotencyWindow  int64   `json:"idempotencyWindow"`
 	Gzip               bool    `json:"gzip"`

@@ -99,7 +99,7 @@ func (h *Handler) sequence(op eventstore.Operation, ask spanOf) http.Handler {
 			seen.Took = h.Now().Sub(start)
 			h.Observe(seen)
 		}()
-		who, refused := h.admit(r)
+		who, refused := h.admitReader(r)
 		if refused == nil {
 			s, err := ask(r.URL.Query(), who.store.Position())
 			if err == nil {
@@ -119,6 +119,13 @@ func (h *Handler) sequence(op eventstore.Operation, ask spanOf) http.Handler {
 		seen.Outcome = replied(*refused).outcome()
 		refused.Write(w)
 	})
+}
+
+// admitReader lets a request in whose reply has a time limit for each part of it.
+func (h *Handler) admitReader(r *http.Request) (caller, *reply.Reply) {
+	ctx, cancel := context.WithTimeout(r.Context(), bulkTimeout)
+	defer cancel()
+	return h.admit(ctx, r)
 }
 
 // send writes the events of a span as one array. Until something was sent

@@ -110,7 +110,7 @@ func newService(t *testing.T, n int, change func(*Config)) *service {
 		})
 	}
 	config := Config{
-		Stores:  func(string) (eventstore.Store, error) { return s.store, nil },
+		Stores:  func(context.Context, string) (eventstore.Store, error) { return s.store, nil },
 		Open:    func() []eventstore.Store { return []eventstore.Store{s.store} },
 		About:   About{Version: "v1.2.3", InstanceID: "pod-abc123", Synchronous: "full", GroupCommit: true, Readers: 4},
 		Observe: func(o eventstore.Observation) { s.observed = append(s.observed, o) },

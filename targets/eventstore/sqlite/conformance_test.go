@@ -1,8 +1,11 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
@@ -44,39 +47,85 @@ func TestStoreConforms(t *testing.T) {
 	}
 }
 
+// of is a log of databases that are closed with it.
+type of struct {
+	eventstore.Store
+	databases *Databases
+	// crowd has another log opened now and then, before an append, read or move.
+	crowd func()
+}
+
+func (o of) Close() error { return o.databases.Close() }
+
+func (o of) Append(ctx context.Context, a eventstore.Append) (eventstore.Receipt, error) {
+	o.crowd()
+	return o.Store.Append(ctx, a)
+}
+
+func (o of) Events(ctx context.Context, from, to int64) iter.Seq2[eventstore.Event, error] {
+	o.crowd()
+	return o.Store.Events(ctx, from, to)
+}
+
+func (o of) Move(ctx context.Context, m eventstore.Move) error {
+	o.crowd()
+	return o.Store.Move(ctx, m)
+}
+
 // A tenant's log conforms while another one is written to, of which it shows
-// nothing.
+// nothing; also if only one of the two can be open at a time.
 func TestTenantsConform(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) storetest.Subject {
-		dir := t.TempDir()
-		open := func() *Databases {
-			d, err := NewDatabases(dir, Options{Synchronous: Full, GroupCommit: true, Readers: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := d.Close(); err != nil {
-					t.Errorf("Close() = %v", err)
+	for _, most := range []int{2, 1} {
+		t.Run(fmt.Sprintf("%d at a time", most), func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) storetest.Subject {
+				dir := t.TempDir()
+				var n atomic.Int64
+				open := func() of {
+					d := openDatabases(t, dir, most)
+					return of{Store: logOf(t, d, "mine"), databases: d, crowd: func() {
+						if n.Add(1)%20 != 1 {
+							return
+						}
+						// Of databases that are closed there is no other.
+						if other, err := d.Store(context.Background(), "other"); err == nil {
+							appendAll(t, other, "of another")
+						}
+					}}
 				}
+				mine := open()
+				return storetest.Subject{Store: mine, Reopen: func(t *testing.T) eventstore.Store {
+					if err := mine.Close(); err != nil {
+						t.Fatal(err)
+					}
+					return open()
+				}}
 			})
-			return d
+		})
+	}
+}
+
+// openDatabases opens a folder of which so many logs may be open at a time.
+func openDatabases(t *testing.T, dir string, most int) *Databases {
+	t.Helper()
+	d, err := NewDatabases(dir, Options{Synchronous: Full, GroupCommit: true, Readers: 1}, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("Close() = %v", err)
 		}
-		store := func(d *Databases, name string) eventstore.Store {
-			s, err := d.Store(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
-		}
-		d := open()
-		appendAll(t, store(d, "other"), "of", "another")
-		return storetest.Subject{Store: store(d, "mine"), Reopen: func(t *testing.T) eventstore.Store {
-			if err := d.Close(); err != nil {
-				t.Fatal(err)
-			}
-			return store(open(), "mine")
-		}}
 	})
+	return d
+}
+
+func logOf(t *testing.T, d *Databases, name string) eventstore.Store {
+	t.Helper()
+	s, err := d.Store(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // appendAll appends one event of each type, each by itself.

@@ -22,7 +22,8 @@
 //
 // Memory that SQLite uses is outside of Go's heap and of GOMEMLIMIT: per open
 // log at most 16 MB for the writer's pages and 4 MB for each reader's and Ping's.
-// Go's heap holds the index of idempotency keys (see keys). Files are read by
+// Go's heap holds the index of idempotency keys (see keys). Of the logs of many
+// tenants only so many are open at a time (see Databases). Files are read by
 // calls, not mapped, so that the kernel's cache may shrink under a memory limit
 // without stalling whoever reads.
 //

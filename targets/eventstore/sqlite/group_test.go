@@ -279,6 +279,33 @@ func TestWhoLeavesDuringTheCommitDoesNotKnow(t *testing.T) {
 	checkTypes(t, s, "a", "b", "after")
 }
 
+// Who leaves when the result is there is told of it, however select decides.
+func TestAResultThatIsThereIsTold(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	for range 100 { // of which half would go wrong
+		r := &request{ctx: ctx, done: make(chan error, 1)}
+		r.state.Store(taken)
+		r.done <- nil
+		if err := r.outcome(ctx); err != nil {
+			t.Fatalf("stored, and told %v", err)
+		}
+	}
+}
+
+// The same is true of a log that is open.
+func TestAnOpeningThatEndedIsTold(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	for range 100 {
+		turn := newTurn()
+		close(turn.done)
+		if err := turn.wait(ctx); err != nil {
+			t.Fatalf("opened, and told %v", err)
+		}
+	}
+}
+
 func TestAFullQueueSaysSo(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	var last *request

@@ -68,6 +68,18 @@ func (o Options) withDefaults() (Options, error) {
 	return o, errors.Join(errs...)
 }
 
+// writerCache and readerCache bound the pages that a connection keeps, in KiB.
+const (
+	writerCache = 16_000
+	readerCache = 4_000
+)
+
+// PageMemory bounds the memory, outside of Go's heap, in which an open log keeps
+// pages: the writer's, those of each reader, and Ping's.
+func (o Options) PageMemory() int64 {
+	return (writerCache + readerCache*(int64(o.Readers)+1)) << 10
+}
+
 // busyTimeout is how long a connection waits for another's lock, in milliseconds.
 const busyTimeout = 5000
 
@@ -78,13 +90,13 @@ const busyTimeout = 5000
 func (o Options) writerPragmas() []string {
 	return []string{
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout), "journal_mode(wal)", "synchronous(" + string(o.Synchronous) + ")",
-		"wal_autocheckpoint(4000)", fmt.Sprintf("journal_size_limit(%d)", walLimit), "cache_size(-16000)", "mmap_size(0)", "temp_store(memory)",
+		"wal_autocheckpoint(4000)", fmt.Sprintf("journal_size_limit(%d)", walLimit), fmt.Sprintf("cache_size(-%d)", writerCache), "mmap_size(0)", "temp_store(memory)",
 	}
 }
 
 // readerPragmas are those of each connection that reads.
 func readerPragmas() []string {
-	return []string{fmt.Sprintf("busy_timeout(%d)", busyTimeout), "query_only(1)", "cache_size(-4000)", "mmap_size(0)", "temp_store(memory)"}
+	return []string{fmt.Sprintf("busy_timeout(%d)", busyTimeout), "query_only(1)", fmt.Sprintf("cache_size(-%d)", readerCache), "mmap_size(0)", "temp_store(memory)"}
 }
 
 // readerDSN is the address of the pool that reads. The driver sets the pragmas

@@ -63,12 +63,17 @@ func submit[T any](ctx context.Context, s *Store, events int, work func(*writer)
 	if err := s.enqueue(r); err != nil {
 		return none, err
 	}
+	if err := r.outcome(ctx); err != nil {
+		return none, err
+	}
+	return result, nil
+}
+
+// outcome waits for what becomes of a request that stands in the queue.
+func (r *request) outcome(ctx context.Context) error {
 	select {
 	case err := <-r.done:
-		if err != nil {
-			return none, err
-		}
-		return result, nil
+		return err
 	case <-ctx.Done():
 	}
 	// The writer may have found before that nobody waits.
@@ -76,9 +81,15 @@ func submit[T any](ctx context.Context, s *Store, events int, work func(*writer)
 		// Until the writer comes to it, what stays in the queue holds no events:
 		// clients that give up on a slow disk come again, with more of them.
 		r.work = nil
-		return none, notStored(ctx.Err())
+		return notStored(ctx.Err())
 	}
-	return none, fmt.Errorf("%w: %w", eventstore.ErrOutcomeUnknown, ctx.Err())
+	// Of two that are ready select takes either: what is known is told.
+	select {
+	case err := <-r.done:
+		return err
+	default:
+		return fmt.Errorf("%w: %w", eventstore.ErrOutcomeUnknown, ctx.Err())
+	}
 }
 
 func (s *Store) enqueue(r *request) error {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
 )
 
@@ -234,51 +233,5 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("Open() again = %v, want %v", again, err)
 			}
 		})
-	}
-}
-
-func TestDatabases(t *testing.T) {
-	dir := t.TempDir()
-	d, err := NewDatabases(dir, Options{Synchronous: Full, Readers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := d.Open(); len(got) != 0 {
-		t.Errorf("%d logs are open before one was asked for", len(got))
-	}
-	a, err := d.Store("a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := d.Store("a"); err != nil || again != a {
-		t.Errorf("the same log again = %v, %v, want the same store", again, err)
-	}
-	// What stands in the way of a log is told, and tried again when it is gone.
-	if err := os.Mkdir(filepath.Join(dir, "b.db"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Store("b"); err == nil || !strings.HasPrefix(err.Error(), "log b: ") {
-		t.Errorf("a folder in the place of a log: %v", err)
-	}
-	if err := os.Remove(filepath.Join(dir, "b.db")); err != nil {
-		t.Fatal(err)
-	}
-	b, err := d.Store("b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	appendAll(t, b, "of b")
-	checkTypes(t, a)
-	if got := len(d.Open()); got != 2 || d.Waiting() != 0 {
-		t.Errorf("%d logs are open, %d requests wait, want 2 and 0", got, d.Waiting())
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Store("a"); !errors.Is(err, eventstore.ErrClosed) {
-		t.Errorf("after Close: %v, want %v", err, eventstore.ErrClosed)
-	}
-	if _, err := NewDatabases(dir, Options{}); err == nil {
-		t.Error("accepted options without a mode")
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"strconv"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/settings"
 )
@@ -48,6 +50,7 @@ type config struct {
 	apiKey         string
 	tenantsFile    string
 	sqlite         sqlite.Options
+	openLogs       int
 	limited        bool
 	limitPerSecond float64
 	limitBurst     int
@@ -71,6 +74,8 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 		})
 	set.Bool(&c.sqlite.GroupCommit, "group-commit", "GROUP_COMMIT", "on", "`on|off`: appends that wait together share a transaction")
 	set.Int(&c.sqlite.Readers, "readers", "READERS", "4", "`number` of connections that read, per log")
+	set.Int(&c.openLogs, "open-logs", "OPEN_LOGS", strconv.Itoa(sqlite.DefaultMostOpen),
+		"`number` of tenants' logs that are open at a time, each of which may take 36 MB for pages with 4 readers; the one that was not used for longest is closed when another is asked for")
 	set.Parsed("idempotency-window", "IDEMPOTENCY_WINDOW", fmt.Sprint(sqlite.DefaultKeyWindow),
 		"`number` of further events that an idempotency key outlives", func(v string) (err error) {
 			c.sqlite.KeyWindow, err = settings.Whole(v)
@@ -103,6 +108,9 @@ func (c config) validate() error {
 	}
 	if c.sqlite.Readers < 1 || c.sqlite.Readers > 64 {
 		errs = append(errs, fmt.Errorf("--readers (READERS) is %d: use 1 to 64", c.sqlite.Readers))
+	}
+	if c.openLogs < 1 || c.openLogs > eventstore.MaxTenants {
+		errs = append(errs, fmt.Errorf("--open-logs (OPEN_LOGS) is %d: use 1 to %d", c.openLogs, eventstore.MaxTenants))
 	}
 	if c.sqlite.KeyWindow < 1 {
 		errs = append(errs, fmt.Errorf("--idempotency-window (IDEMPOTENCY_WINDOW) is %d: use 1 or more", c.sqlite.KeyWindow))

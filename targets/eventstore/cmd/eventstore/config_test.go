@@ -23,6 +23,7 @@ func defaults() config {
 	return config{
 		port: 8080, dataDir: "/data",
 		sqlite:         sqlite.Options{Synchronous: sqlite.Full, GroupCommit: true, Readers: 4, KeyWindow: 1_000_000},
+		openLogs:       16,
 		limitPerSecond: 100, limitBurst: 200, gzip: true,
 	}
 }
@@ -37,14 +38,15 @@ func TestParseConfig(t *testing.T) {
 		"by environment": {
 			env: map[string]string{
 				"PORT": "80", "DATA_DIR": "/events", "TENANTS_FILE": "/etc/tenants.yaml", "SYNCHRONOUS": "normal", "GROUP_COMMIT": "off",
-				"READERS": "2", "IDEMPOTENCY_WINDOW": "5", "RATE_LIMIT": "on", "RATE_LIMIT_PER_SECOND": "0.5", "RATE_LIMIT_BURST": "3",
+				"READERS": "2", "OPEN_LOGS": "3", "IDEMPOTENCY_WINDOW": "5", "RATE_LIMIT": "on", "RATE_LIMIT_PER_SECOND": "0.5", "RATE_LIMIT_BURST": "3",
 				"ENABLE_GZIP": "off", "TRUSTED_PROXIES": "10.1.2.3/8", "SHUTDOWN_DELAY": "3s",
 			},
 			change: func(c *config) {
 				*c = config{
 					port: 80, dataDir: "/events", tenantsFile: "/etc/tenants.yaml",
-					sqlite:  sqlite.Options{Synchronous: sqlite.Normal, Readers: 2, KeyWindow: 5},
-					limited: true, limitPerSecond: 0.5, limitBurst: 3,
+					sqlite:   sqlite.Options{Synchronous: sqlite.Normal, Readers: 2, KeyWindow: 5},
+					openLogs: 3,
+					limited:  true, limitPerSecond: 0.5, limitBurst: 3,
 					trustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
 					shutdownDelay:  3 * time.Second,
 				}
@@ -84,6 +86,8 @@ func TestParseConfigRefuses(t *testing.T) {
 		"neither on nor off":  {env: map[string]string{"GROUP_COMMIT": "true"}, want: `invalid value "true" for GROUP_COMMIT: "true" is neither on nor off`},
 		"words for numbers":   {env: map[string]string{"IDEMPOTENCY_WINDOW": "all", "RATE_LIMIT_PER_SECOND": "many"}, want: "invalid value \"all\" for IDEMPOTENCY_WINDOW: \"all\" is no whole number\ninvalid value \"many\" for RATE_LIMIT_PER_SECOND: \"many\" is no number"},
 		"no readers":          {args: []string{"--readers=0"}, want: "--readers (READERS) is 0: use 1 to 64"},
+		"no logs":             {args: []string{"--open-logs=0"}, want: "--open-logs (OPEN_LOGS) is 0: use 1 to 1000"},
+		"more than tenants":   {args: []string{"--open-logs=1001"}, want: "--open-logs (OPEN_LOGS) is 1001: use 1 to 1000"},
 		"no window":           {args: []string{"--idempotency-window=0"}, want: "--idempotency-window (IDEMPOTENCY_WINDOW) is 0: use 1 or more"},
 		"no such port":        {env: map[string]string{"PORT": "65536"}, want: "--port (PORT) is 65536: use 0 to 65535"},
 		"time that is past":   {args: []string{"--shutdown-delay=-3s"}, want: "--shutdown-delay (SHUTDOWN_DELAY) is -3s: use 0s or more"},
@@ -111,7 +115,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, want := range []string{
 		"-port", "PORT", "-data-dir", "DATA_DIR", "-tenants-file", "TENANTS_FILE", "API_KEY", "-synchronous", "SYNCHRONOUS",
-		"-group-commit", "GROUP_COMMIT", "-readers", "READERS", "-idempotency-window", "IDEMPOTENCY_WINDOW", "-rate-limit", "RATE_LIMIT",
+		"-group-commit", "GROUP_COMMIT", "-readers", "READERS", "-open-logs", "OPEN_LOGS", "-idempotency-window", "IDEMPOTENCY_WINDOW", "-rate-limit", "RATE_LIMIT",
 		"-rate-limit-per-second", "RATE_LIMIT_PER_SECOND", "-rate-limit-burst", "RATE_LIMIT_BURST", "-enable-gzip", "ENABLE_GZIP",
 		"-trusted-proxies", "TRUSTED_PROXIES", "-shutdown-delay", "SHUTDOWN_DELAY", "Idempotency-Key",
 	} {

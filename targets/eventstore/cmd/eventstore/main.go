@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -29,9 +28,6 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if percent, relaxed := relaxGC(os.Getenv); relaxed {
-		debug.SetGCPercent(percent)
-	}
 	os.Exit(exitCode(run(ctx, os.Args[1:], os.Getenv, time.Now, os.Stderr), os.Stderr))
 }
 
@@ -42,21 +38,6 @@ func exitCode(err error, out io.Writer) int {
 	}
 	fmt.Fprintf(out, "eventstore: %v\n(see eventstore --help)\n", err)
 	return 1
-}
-
-// relaxedGC is the garbage collector's percentage where a memory limit is set.
-// What lives here is small (a few MB besides the bodies in flight), for which
-// the usual 100 collects so often that it takes a third of the time; the limit
-// is what keeps memory bounded.
-const relaxedGC = 400
-
-// relaxGC collects less often, if GOMEMLIMIT bounds memory and GOGC does not
-// say otherwise.
-func relaxGC(getenv func(string) string) (percent int, relaxed bool) {
-	if getenv("GOMEMLIMIT") == "" || getenv("GOGC") != "" {
-		return 0, false
-	}
-	return relaxedGC, true
 }
 
 // run serves until ctx ends, then stores what it has accepted; or it checks a
@@ -75,6 +56,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, now fun
 		return err
 	}
 	defer func() { err = errors.Join(err, service.logs.Close()) }()
+	serve.TuneMemory(getenv, service.pageMemory)
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+strconv.Itoa(c.port))
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)

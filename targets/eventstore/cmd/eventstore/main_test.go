@@ -146,13 +146,14 @@ func TestAServiceEndsAndBeginsAgain(t *testing.T) {
 	expect(t, "GET /position", status, body, 200, `{"position":3}`)
 }
 
+// Also when only one of them is open at a time.
 func TestTenantsAreApart(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "tenants.yaml")
 	if err := os.WriteFile(file, []byte("tenants:\n- {name: shop, apiKey: k1}\n- {name: bank, apiKey: k2}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	url, stop := startService(t, map[string]string{"TENANTS_FILE": file, "DATA_DIR": dir})
+	url, stop := startService(t, map[string]string{"TENANTS_FILE": file, "DATA_DIR": dir, "OPEN_LOGS": "1"})
 	for range 2 {
 		if status, body := ask(t, "POST", url+"/events", `{"type":"a"}`, "X-API-Key", "k1"); status != 200 {
 			t.Fatalf("POST /events = %d %s", status, body)
@@ -175,6 +176,11 @@ func TestTenantsAreApart(t *testing.T) {
 			t.Errorf("%s = %d, and must tell neither names nor keys:\n%s", path, status, page)
 		}
 	}
+	if _, page := ask(t, "GET", url+"/version", ""); !strings.Contains(page, `"tenants":2,"openLogs":1,`) {
+		t.Errorf("/version does not tell how many logs there are and how many can be open:\n%s", page)
+	}
+	status, body = ask(t, "GET", url+"/events?from=2", "", "X-API-Key", "k1")
+	expect(t, "events of shop", status, body, 200, `[{"position":2,"type":"a","data":null,"timestamp":"2026-11-20T12:00:00Z"}]`)
 	stop()
 	for _, name := range []string{"shop", "bank"} {
 		if _, err := os.Stat(filepath.Join(dir, name+".db")); err != nil {
@@ -250,21 +256,6 @@ func TestRunRefuses(t *testing.T) {
 				t.Errorf("run() = %v, want %s", err, tc.want)
 			}
 		})
-	}
-}
-
-func TestRelaxGC(t *testing.T) {
-	for name, tc := range map[string]struct {
-		env  map[string]string
-		want int
-	}{
-		"no limit":           {nil, 0},
-		"a limit":            {map[string]string{"GOMEMLIMIT": "700MiB"}, 400},
-		"a limit, and a say": {map[string]string{"GOMEMLIMIT": "700MiB", "GOGC": "50"}, 0},
-	} {
-		if got, relaxed := relaxGC(environment(tc.env)); got != tc.want || relaxed != (tc.want > 0) {
-			t.Errorf("%s: %d, %v, want %d", name, got, relaxed, tc.want)
-		}
 	}
 }
 

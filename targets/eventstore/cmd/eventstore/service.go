@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,6 +23,8 @@ import (
 type service struct {
 	handler *http.Handler
 	logs    *sqlite.Databases
+	// pageMemory bounds the memory of all logs that is outside of Go's heap.
+	pageMemory int64
 }
 
 func newService(c config, now func() time.Time, logger *slog.Logger) (service, error) {
@@ -42,7 +45,7 @@ func newService(c config, now func() time.Time, logger *slog.Logger) (service, e
 		return service{}, err
 	}
 	c.sqlite.Observe = metrics.Commit
-	if logs, err = sqlite.NewDatabases(c.dataDir, c.sqlite); err != nil {
+	if logs, err = sqlite.NewDatabases(c.dataDir, c.sqlite, c.openLogs); err != nil {
 		return service{}, err
 	}
 	handler, err := http.NewHandler(http.Config{
@@ -52,12 +55,12 @@ func newService(c config, now func() time.Time, logger *slog.Logger) (service, e
 	})
 	if err == nil && !access.Multi {
 		// A folder that cannot be written to is told at the start.
-		_, err = logs.Store(eventstore.SingleLog)
+		_, err = logs.Store(context.Background(), eventstore.SingleLog)
 	}
 	if err != nil {
 		return service{}, errors.Join(err, logs.Close())
 	}
-	return service{handler, logs}, nil
+	return service{handler, logs, c.sqlite.PageMemory() * int64(mostOpen(c, access))}, nil
 }
 
 func newAccess(c config) (http.Access, error) {
@@ -83,6 +86,14 @@ func newLimit(c config, now func() time.Time) (func(string) (bool, time.Duration
 	return t.Allow, nil
 }
 
+// mostOpen is how many logs can be open at a time.
+func mostOpen(c config, access http.Access) int {
+	if !access.Multi {
+		return 1
+	}
+	return min(c.openLogs, access.Tenants.Len())
+}
+
 func about(c config, access http.Access) http.About {
 	a := http.About{
 		Version: version, InstanceID: serve.InstanceID(),
@@ -91,7 +102,7 @@ func about(c config, access http.Access) http.About {
 		Gzip: c.gzip, RateLimit: c.limited,
 	}
 	if access.Multi {
-		a.Tenants = access.Tenants.Len()
+		a.Tenants, a.OpenLogs = access.Tenants.Len(), mostOpen(c, access)
 	}
 	if c.limited {
 		a.RateLimitPerSecond, a.RateLimitBurst = c.limitPerSecond, c.limitBurst

@@ -1,0 +1,38 @@
+package sqlite
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
+)
+
+// BenchmarkTakeTurns is what it costs a request that another log has to be closed
+// for its own: tenants that ask one after the other, of which one fits.
+func BenchmarkTakeTurns(b *testing.B) {
+	for _, most := range []int{2, 1} {
+		b.Run(fmt.Sprintf("open=%d", most), func(b *testing.B) {
+			d, err := NewDatabases(b.TempDir(), Options{Synchronous: Full, GroupCommit: true, Readers: 4}, most)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for i := 0; b.Loop(); i++ {
+				s, err := d.Store(b.Context(), fmt.Sprint("tenant", i%2))
+				if err != nil {
+					b.Fatal(err)
+				}
+				a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a", Data: benchData}}, eventstore.Terms{}, storetest.Noon)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := s.Append(b.Context(), a); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := d.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+)
+
+func TestDatabases(t *testing.T) {
+	dir := t.TempDir()
+	d, err := NewDatabases(dir, Options{Synchronous: Full, Readers: 1}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Open(); len(got) != 0 {
+		t.Errorf("%d logs are open before one was asked for", len(got))
+	}
+	a, err := d.Store(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := d.Store(t.Context(), "a"); err != nil || again != a {
+		t.Errorf("the same log again = %v, %v, want the same store", again, err)
+	}
+	// What stands in the way of a log is told, and tried again when it is gone.
+	if err := os.Mkdir(filepath.Join(dir, "b.db"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Store(t.Context(), "b"); err == nil || !strings.HasPrefix(err.Error(), "log b: ") {
+		t.Errorf("a folder in the place of a log: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "b.db")); err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Store(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, b, "of b")
+	checkTypes(t, a)
+	if got := len(d.Open()); got != 2 || d.Waiting() != 0 {
+		t.Errorf("%d logs are open, %d requests wait, want 2 and 0", got, d.Waiting())
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Store(t.Context(), "a"); !errors.Is(err, eventstore.ErrClosed) {
+		t.Errorf("after Close: %v, want %v", err, eventstore.ErrClosed)
+	}
+	if _, err := NewDatabases(dir, Options{}, 0); err == nil {
+		t.Error("accepted options without a mode")
+	}
+	if _, err := NewDatabases(dir, Options{Synchronous: Full, Readers: 1}, -1); err == nil || err.Error() != "-1 logs may be open at a time: use 1 or more" {
+		t.Errorf("-1 logs at a time: %v", err)
+	}
+}
+
+// slow has the opening of one log last until it is let go; opened tells of each
+// that has begun.
+func slow(t *testing.T, d *Databases, name string) (begun <-chan string, letGo func()) {
+	t.Helper()
+	begins, release := make(chan string, 100), make(chan struct{})
+	open := d.openFile
+	d.openFile = func(path string, o Options) (*Store, error) {
+		begins <- filepath.Base(path)
+		if filepath.Base(path) == name+".db" {
+			<-release
+		}
+		return open(path, o)
+	}
+	letGo = sync.OnceFunc(func() { close(release) })
+	t.Cleanup(letGo)
+	return begins, letGo
+}
+
+// ask asks for a log in the background.
+func ask(ctx context.Context, d *Databases, name string) <-chan error {
+	answer := make(chan error, 1)
+	go func() {
+		_, err := d.Store(ctx, name)
+		answer <- err
+	}()
+	return answer
+}
+
+// await waits for what will be true, under the lock.
+func (d *Databases) await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	for {
+		d.mu.Lock()
+		done := is()
+		d.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("%s: not within a minute", what)
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
+// To open a log with many keys takes seconds, which are those of its tenant only;
+// and it is opened once, however many ask.
+func TestOneOpeningHoldsUpNoOther(t *testing.T) {
+	d := openDatabases(t, t.TempDir(), 0)
+	begun, letGo := slow(t, d, "slow")
+	var answers []<-chan error
+	for range 5 {
+		answers = append(answers, ask(t.Context(), d, "slow"))
+	}
+	d.await(t, "five wait", func() bool { return d.logs["slow"] != nil && d.logs["slow"].users == 5 })
+	appendAll(t, logOf(t, d, "quick"), "a")
+	checkTypes(t, logOf(t, d, "quick"), "a")
+	if got := d.Waiting(); got != 0 {
+		t.Errorf("%d wait for writers, want 0", got)
+	}
+	for _, answer := range answers {
+		select {
+		case err := <-answer:
+			t.Errorf("the slow log was given out before it was open (%v)", err)
+		default:
+		}
+	}
+	letGo()
+	for _, answer := range answers {
+		if err := <-answer; err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"slow.db", "quick.db"}, []string{<-begun, <-begun}); diff != "" || len(begun) > 0 {
+		t.Errorf("openings (-want +got), and %d more:\n%s", len(begun), diff)
+	}
+}
+
+func TestWhoLeavesDuringAnOpening(t *testing.T) {
+	d := openDatabases(t, t.TempDir(), 0)
+	begun, letGo := slow(t, d, "slow")
+	stays := ask(t.Context(), d, "slow")
+	<-begun
+	ctx, leave := context.WithCancel(t.Context())
+	leaves := ask(ctx, d, "slow")
+	d.await(t, "both wait", func() bool { return d.logs["slow"].users == 2 })
+	leave()
+	if err := <-leaves; !errors.Is(err, eventstore.ErrNotOpened) || !errors.Is(err, context.Canceled) {
+		t.Errorf("who left was told %v, want that it is not open", err)
+	}
+	letGo()
+	if err := <-stays; err != nil {
+		t.Error(err)
+	}
+	d.await(t, "nobody uses the log", func() bool { return d.logs["slow"].users == 0 })
+}
+
+// All who wait are told of a failure; who comes after it tries again.
+func TestAFailedOpeningIsToldToAllWhoWait(t *testing.T) {
+	d := openDatabases(t, t.TempDir(), 1)
+	begun, letGo := slow(t, d, "a")
+	open, tries := d.openFile, 0
+	d.openFile = func(path string, o Options) (*Store, error) {
+		if tries++; tries > 1 {
+			return open(path, o)
+		}
+		s, err := open(path, o)
+		return nil, errors.Join(errors.New("broken"), err, s.Close())
+	}
+	first, second := ask(t.Context(), d, "a"), ask(t.Context(), d, "a")
+	<-begun
+	d.await(t, "both wait", func() bool { return d.logs["a"].users == 2 })
+	letGo()
+	for _, answer := range []<-chan error{first, second} {
+		if err := <-answer; err == nil || err.Error() != "log a: broken" {
+			t.Errorf("told %v, want that it is broken", err)
+		}
+	}
+	appendAll(t, logOf(t, d, "a"), "a")
+	appendAll(t, logOf(t, d, "b"), "b")
+	checkTypes(t, logOf(t, d, "a"), "a")
+}
+
+func TestCloseDuringAnOpening(t *testing.T) {
+	d := openDatabases(t, t.TempDir(), 1)
+	begun, letGo := slow(t, d, "slow")
+	inside := ask(t.Context(), d, "slow")
+	<-begun
+	waits := ask(t.Context(), d, "waits")
+	d.await(t, "one waits", func() bool { return len(d.waiting) == 1 })
+	closed := make(chan error, 1)
+	go func() { closed <- d.Close() }()
+	if err := <-waits; !errors.Is(err, eventstore.ErrClosed) {
+		t.Errorf("who waits was told %v, want %v", err, eventstore.ErrClosed)
+	}
+	letGo()
+	if err := <-inside; err != nil {
+		t.Error(err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if d.held != 0 || d.closing != 0 {
+		t.Errorf("%d logs are held and %d close after the end", d.held, d.closing)
+	}
+}
