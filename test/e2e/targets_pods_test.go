@@ -68,6 +68,21 @@ func (x *trial) get(t *testing.T, path string, query map[string]string) []byte {
 	return body
 }
 
+// statistics asks Redis for the statistics of its commands, with the password that
+// is the first line of its configuration.
+const statistics = `read -r _ REDISCLI_AUTH </etc/redis/redis.conf && export REDISCLI_AUTH && redis-cli info commandstats`
+
+// taken is how many tokens the rate limiter's Redis has given out.
+func (x *trial) taken(t *testing.T) int64 {
+	t.Helper()
+	pod := x.pods(t, "redis")[0].Name
+	n, err := audit.Taken(mustCommand(t, "kubectl", "-n", x.ns, "exec", pod, "--", "sh", "-c", statistics))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // key is the API key that the chart has made.
 func (x *trial) key(t *testing.T) string {
 	t.Helper()

@@ -5,12 +5,20 @@
 //	values files ──► Preset ──► Spec            what is installed, and sent
 //	status ────────► Tally ──┐
 //	target's counts ─────────┴► Count, Events,  what is stored, and may be
-//	                            Limits
+//	                            Limits, Taken
 //	                     └────► Line            what is told of it
 //
-// A request is acknowledged when its response was as expected, ambiguous when
-// nobody can say whether it was carried out, and otherwise not carried out. What
-// is stored is exactly what was acknowledged, and of the ambiguous any part.
+// A request is acknowledged when its response was as expected, unknown when nobody
+// can say whether it was carried out, and otherwise not carried out. What is stored
+// is exactly what was acknowledged, and of the unknown any part:
+//
+//	acknowledged <= stored <= acknowledged + unknown
+//
+//	unknown =   timed out + unfinished      in a run that nobody disturbs
+//	          + broken off + answered 5xx   when a pod of what stores is killed
+//
+// A rate limiter stores tokens taken: each replica counts its own, and when one is
+// killed with its count, Redis still knows how many it gave out.
 //
 // It imports the API types and the standard library, and no client.
 package audit

@@ -88,35 +88,63 @@ func TestBreached(t *testing.T) {
 
 func TestCountsOfLimits(t *testing.T) {
 	answers := Limits{RateLimitStatus: v1alpha1.RateLimitStatus{Granted: 50, Denied: 150}}
+	lost := func(n int64) Tally { return Tally{TimedOut: n} }
+	told := Tally{ServerErrors: 9}
 	tests := map[string]struct {
 		counted Decisions
-		lost    int64
+		hits    Tally
 		killed  bool
 		err     string
 	}{
 		"as answered":               {counted: Decisions{Granted: 50, Denied: 150}},
-		"two answers were lost":     {counted: Decisions{Granted: 51, Denied: 151}, lost: 2},
-		"undecided, and told so":    {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, lost: 9},
+		"two answers were late":     {counted: Decisions{Granted: 51, Denied: 151}, hits: lost(2)},
+		"two were cut":              {counted: Decisions{Granted: 51, Denied: 151}, hits: Tally{Unfinished: 2}},
+		"undecided, and told so":    {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, hits: told},
+		"undecided, and late":       {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, hits: lost(9)},
 		"a grant that nobody gave":  {counted: Decisions{Granted: 49, Denied: 150}, err: "counted 49: 1 of 50 granted were lost"},
 		"a denial that nobody gave": {counted: Decisions{Granted: 50, Denied: 149}, err: "counted 149: 1 of 150 denied were lost"},
-		"a grant that nobody got": {
-			counted: Decisions{Granted: 52, Denied: 150}, lost: 1, err: "counted 52: 1 more than granted 50 and 1 whose end is unknown",
+		"an error that nobody gave": {
+			counted: Decisions{Granted: 50, Denied: 150, Failed: 8}, hits: told, err: "counted 8: 1 of 9 undecided were lost",
 		},
-		"one answer is lost once": {
-			counted: Decisions{Granted: 51, Denied: 151}, lost: 1, err: "counted 202: 1 more than decided 200 and 1 whose end is unknown",
+		"a grant that nobody got": {
+			counted: Decisions{Granted: 52, Denied: 150}, hits: lost(1), err: "counted 52: 1 more than granted 50 and 1 unknown (1 timed out)",
+		},
+		"a denial that nobody got": {
+			counted: Decisions{Granted: 50, Denied: 152}, hits: lost(1), err: "counted 152: 1 more than denied 150 and 1 unknown (1 timed out)",
+		},
+		"an error that nobody got": {
+			counted: Decisions{Granted: 50, Denied: 150, Failed: 1}, err: "counted 1: 1 more than undecided 0 and 0 unknown",
+		},
+		"one answer is late once": {
+			counted: Decisions{Granted: 51, Denied: 151}, hits: lost(1), err: "counted 202: 1 more than answered 200 and 1 unknown (1 timed out)",
 		},
 		"undecided is not granted": {
-			counted: Decisions{Granted: 51, Denied: 150, Failed: 9}, lost: 9, err: "counted 51: 1 more than granted 50 and 0 whose end is unknown",
+			counted: Decisions{Granted: 51, Denied: 150, Failed: 9}, hits: told, err: "counted 51: 1 more than granted 50 and 0 unknown",
 		},
-		"a count went with its replica": {counted: Decisions{Granted: 30, Denied: 120}, lost: 4, killed: true},
+		"nothing breaks off unless a pod is killed": {
+			counted: Decisions{Granted: 51, Denied: 150}, hits: Tally{Broken: 1},
+			err: "counted 51: 1 more than granted 50 and 0 unknown; certainly not stored: 1 broken off",
+		},
+		"a count went with its replica":       {counted: Decisions{Granted: 30, Denied: 120, Failed: 2}, hits: Tally{Broken: 1, ServerErrors: 9}, killed: true},
+		"answers were lost with it":           {counted: Decisions{Granted: 53, Denied: 150}, hits: Tally{TimedOut: 1, Broken: 1, ServerErrors: 1}, killed: true},
+		"and some of them were told no grant": {counted: Decisions{Granted: 50, Denied: 150, Failed: 1}, hits: Tally{ServerErrors: 1}, killed: true},
 		"and yet there is too much": {
-			counted: Decisions{Granted: 55, Denied: 120}, lost: 4, killed: true, err: "counted 55: 1 more than granted 50 and 4 whose end is unknown",
+			counted: Decisions{Granted: 55, Denied: 120}, hits: Tally{TimedOut: 2, Broken: 2}, killed: true,
+			err: "counted 55: 1 more than granted 50 and 4 unknown (2 timed out, 2 broken off)",
+		},
+		"who was told no grant had none": {
+			counted: Decisions{Granted: 51, Denied: 120, Failed: 1}, hits: Tally{ServerErrors: 1}, killed: true,
+			err: "counted 51: 1 more than granted 50 and 0 unknown",
+		},
+		"and too much in all": {
+			counted: Decisions{Granted: 52, Denied: 152}, hits: Tally{Broken: 3}, killed: true,
+			err: "counted 204: 1 more than answered 200 and 3 unknown (3 broken off)",
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			for _, c := range answers.Counts(tc.counted, Tally{Ambiguous: tc.lost}, tc.killed) {
+			for _, c := range answers.Counts(tc.counted, tc.hits, tc.killed) {
 				if err := c.Err(); err != nil && got == "" {
 					got = err.Error()
 				}
@@ -125,5 +153,24 @@ func TestCountsOfLimits(t *testing.T) {
 				t.Errorf("error = %q, want %q", got, tc.err)
 			}
 		})
+	}
+}
+
+func TestTokens(t *testing.T) {
+	limits := Limits{RateLimitStatus: v1alpha1.RateLimitStatus{Granted: 50, Denied: 150}}
+	hits := Tally{Sent: 210, Acknowledged: 200, TimedOut: 1, Unfinished: 1, Broken: 1, ServerErrors: 1}
+	for taken, want := range map[int64]string{
+		49: "tokens 49: 1 of 50 granted were lost",
+		50: "",
+		54: "",
+		55: "tokens 55: 1 more than granted 50 and 4 unknown (1 timed out, 1 cut at the end of a step, 1 broken off, 1 answered 5xx)",
+	} {
+		got := ""
+		if err := limits.Tokens(taken, hits).Err(); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%d tokens: error = %q, want %q", taken, got, want)
+		}
 	}
 }

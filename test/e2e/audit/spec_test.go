@@ -74,6 +74,18 @@ func TestSpecOfTheRateLimiter(t *testing.T) {
 	}
 }
 
+// The service's own wait for a store is never the shorter one: what it gives up, the
+// client has given up before, and the status says timeout.
+func TestSpecsTimeOutBeforeTheService(t *testing.T) {
+	const serviceGivesUp = 5 * time.Second
+	for _, service := range []Service{Shortener, EventStore, RateLimiter} {
+		s := spec(t, Preset{Service: service, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5})
+		if got := s.Target.Timeout; got == nil || got.Duration > serviceGivesUp-time.Second {
+			t.Errorf("%s: timeout is %v, want at least 1s below %s", service, got, serviceGivesUp)
+		}
+	}
+}
+
 // A run in which a pod dies lasts until after another has taken its place.
 func TestADisturbedRunIsLonger(t *testing.T) {
 	for disturbed, want := range map[bool]time.Duration{false: 8 * time.Second, true: 15 * time.Second} {

@@ -14,12 +14,14 @@ func status() v1alpha1.LoadTestStatus {
 		o.Success = expected
 		return v1alpha1.Counts{Sent: sent, Expected: expected, Failed: sent - expected, Outcomes: o}
 	}
-	create := counts(100, 92, v1alpha1.Outcomes{Timeout: 1, Reset: 1, BadResponse: 1, Unfinished: 1, Other: 1, ServerError: 1, Refused: 2})
+	create := counts(200, 168, v1alpha1.Outcomes{
+		Timeout: 1, Unfinished: 2, Reset: 3, BadResponse: 4, Other: 5, ServerError: 6, Refused: 11,
+	})
 	follow := counts(300, 300, v1alpha1.Outcomes{})
-	later := counts(50, 40, v1alpha1.Outcomes{ClientError: 2, RateLimited: 2, UnexpectedStatus: 2, DNS: 2, TLS: 2})
+	later := counts(50, 37, v1alpha1.Outcomes{ClientError: 2, RateLimited: 2, UnexpectedStatus: 2, DNS: 2, TLS: 2, Timeout: 3})
 	return v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
 		{Name: "steady", Result: &v1alpha1.StepResult{
-			Counts: counts(400, 392, v1alpha1.Outcomes{}),
+			Counts: counts(500, 468, v1alpha1.Outcomes{}),
 			Kinds:  []v1alpha1.KindResult{{Name: Create, Counts: create}, {Name: Follow, Counts: follow}},
 		}},
 		{Name: "pause"},
@@ -31,49 +33,65 @@ func status() v1alpha1.LoadTestStatus {
 
 func TestKinds(t *testing.T) {
 	want := map[string]Tally{
-		// What was refused, or answered with any status but 5xx, was not carried out.
-		Create: {Sent: 150, Acknowledged: 132, Ambiguous: 6},
+		// What was refused, or answered with another status, is in no part.
+		Create: {Sent: 250, Acknowledged: 205, TimedOut: 4, Unfinished: 2, Broken: 12, ServerErrors: 6},
 		Follow: {Sent: 300, Acknowledged: 300},
 	}
 	got := Kinds(status())
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)
 	}
-	if failed := got[Create].Failed(); failed != 18 {
-		t.Errorf("failed = %d, want 18", failed)
+	if failed := got[Create].Failed(); failed != 45 {
+		t.Errorf("failed = %d, want 45", failed)
 	}
 }
 
 func TestSent(t *testing.T) {
-	if sent, failed := Sent(status()); sent != 450 || failed != 18 {
-		t.Errorf("sent %d, failed %d; want 450 and 18", sent, failed)
+	if sent, failed := Sent(status()); sent != 550 || failed != 45 {
+		t.Errorf("sent %d, failed %d; want 550 and 45", sent, failed)
 	}
 }
 
 func TestTallyArithmetic(t *testing.T) {
-	got := Tally{Sent: 3, Acknowledged: 2, Ambiguous: 1}.Times(10).Plus(Tally{Sent: 4, Acknowledged: 1, Ambiguous: 2})
-	if diff := cmp.Diff(Tally{Sent: 34, Acknowledged: 21, Ambiguous: 12}, got); diff != "" {
+	got := Tally{Sent: 30, Acknowledged: 2, TimedOut: 3, Unfinished: 4, Broken: 5, ServerErrors: 6}.Times(10).
+		Plus(Tally{Sent: 9, Acknowledged: 1, TimedOut: 2, Unfinished: 3, Broken: 1, ServerErrors: 2})
+	want := Tally{Sent: 309, Acknowledged: 21, TimedOut: 32, Unfinished: 43, Broken: 51, ServerErrors: 62}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tally (-want +got):\n%s", diff)
 	}
 }
 
 func TestEnough(t *testing.T) {
 	tests := map[string]struct {
-		tally     Tally
-		disturbed bool
-		err       string
+		tally  Tally
+		killed bool
+		err    string
 	}{
-		"all":                        {tally: Tally{Sent: 100, Acknowledged: 100}},
-		"nine of ten":                {tally: Tally{Sent: 100, Acknowledged: 90}},
-		"less":                       {tally: Tally{Sent: 100, Acknowledged: 89}, err: "only 89 of 100 were acknowledged"},
-		"less, with a pod killed":    {tally: Tally{Sent: 100, Acknowledged: 1}, disturbed: true},
-		"nothing, with a pod killed": {tally: Tally{Sent: 100}, disturbed: true, err: "only 0 of 100 were acknowledged"},
-		"nothing was sent":           {err: "only 0 of 0 were acknowledged"},
+		"all":                   {tally: Tally{Sent: 100, Acknowledged: 100}},
+		"few":                   {tally: Tally{Sent: 99, Acknowledged: 99}, err: "only 99 of 99 were acknowledged: the audit needs 100"},
+		"few, with a pod gone":  {tally: Tally{Sent: 500, Acknowledged: 99}, killed: true, err: "only 99 of 500 were acknowledged: the audit needs 100"},
+		"nothing was sent":      {err: "only 0 of 0 were acknowledged: the audit needs 100"},
+		"nine of ten":           {tally: Tally{Sent: 1000, Acknowledged: 900, ServerErrors: 100}},
+		"a slow machine":        {tally: Tally{Sent: 1000, Acknowledged: 100, TimedOut: 500, Unfinished: 400}},
+		"slow, and nine of ten": {tally: Tally{Sent: 1000, Acknowledged: 180, TimedOut: 500, Unfinished: 300, Broken: 20}},
+		"slow, and errors": {
+			tally: Tally{Sent: 1000, Acknowledged: 179, TimedOut: 500, Unfinished: 300, Broken: 21},
+			err:   "only 179 of 200 that did not time out were acknowledged: the audit needs nine of ten",
+		},
+		"a target that fails": {
+			tally: Tally{Sent: 1000, Acknowledged: 899, ServerErrors: 101},
+			err:   "only 899 of 1000 that did not time out were acknowledged: the audit needs nine of ten",
+		},
+		"a target that refuses": {
+			tally: Tally{Sent: 1000, Acknowledged: 899},
+			err:   "only 899 of 1000 that did not time out were acknowledged: the audit needs nine of ten",
+		},
+		"failures, with a pod gone": {tally: Tally{Sent: 1000, Acknowledged: 100, Broken: 900}, killed: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := tc.tally.Enough(tc.disturbed); err != nil {
+			if err := tc.tally.Enough(tc.killed); err != nil {
 				got = err.Error()
 			}
 			if got != tc.err {
