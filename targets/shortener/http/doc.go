@@ -13,6 +13,12 @@
 //	seeds.go     the originals' shapes of it
 //	pages.go     the pages that every process of the service has
 //
+// # What a failure says
+//
+// A store that did not answer in time may have stored the link, or the click, all
+// the same: that is 504, and a client that must know looks. Any other failure of
+// it, such as a connection that it refused, is 503.
+//
 // # Readiness
 //
 // /ready asks the shards, and no other service: without Redis and Kafka links

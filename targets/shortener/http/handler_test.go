@@ -184,8 +184,12 @@ func TestRedirectOfAnExpiredLink(t *testing.T) {
 func TestRedirectWithoutTheStore(t *testing.T) {
 	s := newService(t, nil)
 	s.create(t, "mine")
-	s.store.SetFailure(errGone)
-	wantStatusAndBody(t, s.ask("GET", "/mine", ""), 503, `{"error":"Service temporarily unavailable. Please try again later"}`)
+	for failure, want := range map[error]int{errGone: 503, context.DeadlineExceeded: 504} {
+		s.store.SetFailure(failure)
+		if got := s.ask("GET", "/mine", ""); got.Status != want {
+			t.Errorf("%v: status = %d, want %d", failure, got.Status, want)
+		}
+	}
 	if got := s.events[shortener.Redirected]; got != 0 {
 		t.Errorf("%d redirects counted, want 0", got)
 	}

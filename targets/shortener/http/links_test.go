@@ -1,6 +1,8 @@
 package http
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,22 +20,26 @@ func TestCreate(t *testing.T) {
 		status  int
 		want    string
 	}{
-		"a random code":     {body: `{"url":"https://example.com/a"}`, status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
-		"an alias":          {body: `{"url":"example.com","alias":"mine"}`, status: 201, want: `{"shortUrl":"http://sho.rt/mine","code":"mine"}`},
-		"no alias":          {body: `{"url":"example.com","alias":null}`, status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
-		"an unknown field":  {body: `{"url":"example.com","x":1}`, status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
-		"no JSON":           {body: `{"url"`, status: 400, want: `{"error":"Malformed JSON"}`},
-		"no body":           {body: ``, status: 400, want: `{"error":"Malformed JSON"}`},
-		"more than JSON":    {body: `{"url":"example.com"} x`, status: 400, want: `{"error":"Malformed JSON"}`},
-		"another type":      {body: `{"url":1}`, status: 400, want: `{"error":"Malformed JSON"}`},
-		"no URL":            {body: `{}`, status: 400, want: `{"error":"Invalid URL format"}`},
-		"no web page":       {body: `{"url":"ftp://example.com"}`, status: 400, want: `{"error":"Invalid URL format"}`},
-		"too long a URL":    {body: `{"url":"https://example.com/` + long + `"}`, status: 400, want: `{"error":"URL exceeds maximum length"}`},
-		"an empty alias":    {body: `{"url":"example.com","alias":""}`, status: 400, want: `{"error":"Invalid alias format. Alias must contain only letters, numbers, and be non-empty"}`},
-		"a page as alias":   {body: `{"url":"example.com","alias":"version"}`, status: 400, want: `{"error":"Invalid alias format. Alias must contain only letters, numbers, and be non-empty"}`},
-		"an alias taken":    {body: `{"url":"example.com","alias":"mine"}`, taken: []string{"mine"}, status: 409, want: `{"error":"Alias is already in use"}`},
-		"every code taken":  {body: `{"url":"example.com"}`, taken: []string{"abc123"}, status: 500, want: `{"error":"Unable to generate unique short code. Please try again"}`},
-		"no store":          {body: `{"url":"example.com"}`, failure: errGone, status: 503, want: `{"error":"Service temporarily unavailable. Please try again later"}`},
+		"a random code":    {body: `{"url":"https://example.com/a"}`, status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
+		"an alias":         {body: `{"url":"example.com","alias":"mine"}`, status: 201, want: `{"shortUrl":"http://sho.rt/mine","code":"mine"}`},
+		"no alias":         {body: `{"url":"example.com","alias":null}`, status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
+		"an unknown field": {body: `{"url":"example.com","x":1}`, status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
+		"no JSON":          {body: `{"url"`, status: 400, want: `{"error":"Malformed JSON"}`},
+		"no body":          {body: ``, status: 400, want: `{"error":"Malformed JSON"}`},
+		"more than JSON":   {body: `{"url":"example.com"} x`, status: 400, want: `{"error":"Malformed JSON"}`},
+		"another type":     {body: `{"url":1}`, status: 400, want: `{"error":"Malformed JSON"}`},
+		"no URL":           {body: `{}`, status: 400, want: `{"error":"Invalid URL format"}`},
+		"no web page":      {body: `{"url":"ftp://example.com"}`, status: 400, want: `{"error":"Invalid URL format"}`},
+		"too long a URL":   {body: `{"url":"https://example.com/` + long + `"}`, status: 400, want: `{"error":"URL exceeds maximum length"}`},
+		"an empty alias":   {body: `{"url":"example.com","alias":""}`, status: 400, want: `{"error":"Invalid alias format. Alias must contain only letters, numbers, and be non-empty"}`},
+		"a page as alias":  {body: `{"url":"example.com","alias":"version"}`, status: 400, want: `{"error":"Invalid alias format. Alias must contain only letters, numbers, and be non-empty"}`},
+		"an alias taken":   {body: `{"url":"example.com","alias":"mine"}`, taken: []string{"mine"}, status: 409, want: `{"error":"Alias is already in use"}`},
+		"every code taken": {body: `{"url":"example.com"}`, taken: []string{"abc123"}, status: 500, want: `{"error":"Unable to generate unique short code. Please try again"}`},
+		"no store":         {body: `{"url":"example.com"}`, failure: errGone, status: 503, want: `{"error":"Service temporarily unavailable. Please try again later"}`},
+		"no answer in time": {
+			body: `{"url":"example.com"}`, failure: fmt.Errorf("insert link: %w", context.DeadlineExceeded), status: 504,
+			want: `{"error":"Done or not done: the database did not answer in time. Please check before you try again"}`,
+		},
 		"the largest body":  {body: `{"url":"example.com"}` + strings.Repeat(" ", maxBody-21), status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
 		"too large a body":  {body: `{"url":"example.com"}` + strings.Repeat(" ", maxBody-20), status: 413, want: `{"error":"Request body is too large"}`},
 		"a null for a body": {body: `null`, status: 400, want: `{"error":"Invalid URL format"}`},
