@@ -62,7 +62,8 @@ type StepResult struct {
 	ErrorSamples []ErrorSample `json:"errorSamples,omitempty"`
 	// histogram is the merged histogram of response time, all outcomes but
 	// unfinished: HdrHistogram V2, compressed, base64; unit 1 us, bounds 1 us to
-	// 1 h, 3 significant digits.
+	// 1 h, 3 significant digits. Absent when those of the other steps take 768 KiB
+	// already: a LoadTest must fit what the cluster stores of one object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=131072
 	Histogram string `json:"histogram,omitempty"`

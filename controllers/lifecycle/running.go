@@ -169,6 +169,9 @@ func (r *run) record(i int, report *StepReport) bool {
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, err.Error())
 		return false
 	}
+	if r.histograms(i)+len(result.Histogram) > maxHistograms {
+		result.Histogram = ""
+	}
 	until := metav1.NewMicroTime(report.Until)
 	step.Result = result
 	step.ReportedUntil = &until
@@ -179,6 +182,22 @@ func (r *run) record(i int, report *StepReport) bool {
 		step.StartSkew = &metav1.Duration{Duration: skew.Round(time.Microsecond)}
 	}
 	return true
+}
+
+// maxHistograms is what the histograms of all steps may take together. The store of
+// a cluster takes 1.5 MiB for an object; of a step of a million requests the
+// histogram has 14 KB and all else 2 KB, so that 128 steps and what is not of a step
+// have half of that left.
+const maxHistograms = 768 << 10
+
+// histograms is what those of the steps but i take.
+func (r *run) histograms(i int) (size int) {
+	for j := range r.read.Steps {
+		if result := r.read.Steps[j].Result; result != nil && j != i {
+			size += len(result.Histogram)
+		}
+	}
+	return size
 }
 
 // silence is how long this run has certainly sent nothing before step i. It is
