@@ -58,24 +58,44 @@ func start() error {
 	if err != nil {
 		return fmt.Errorf("find the CRD: %w", err)
 	}
-	environment := &envtest.Environment{
-		UseExistingCluster:    new(false), // whatever USE_EXISTING_CLUSTER says
-		BinaryAssetsDirectory: dir,
-		ErrorIfCRDPathMissing: true,
-		CRDInstallOptions: envtest.CRDInstallOptions{
-			Paths:   []string{filepath.Join(root, "config", "crd", "bases")},
-			MaxTime: patience,
-		},
-		ControlPlaneStartTimeout: patience,
-		ControlPlaneStopTimeout:  patience,
+	return persist(func() error {
+		environment := &envtest.Environment{
+			UseExistingCluster:    new(false), // whatever USE_EXISTING_CLUSTER says
+			BinaryAssetsDirectory: dir,
+			ErrorIfCRDPathMissing: true,
+			CRDInstallOptions: envtest.CRDInstallOptions{
+				Paths:   []string{filepath.Join(root, "config", "crd", "bases")},
+				MaxTime: patience,
+			},
+			ControlPlaneStartTimeout: patience,
+			ControlPlaneStopTimeout:  patience,
+		}
+		config, err := environment.Start()
+		if err != nil {
+			// What was started before the error would outlive the test.
+			return errors.Join(fmt.Errorf("start the server: %w", err), environment.Stop())
+		}
+		current.environment, current.config, current.assets = environment, config, dir
+		return nil
+	})
+}
+
+// attempts is how often a start is tried. The programs are given ports that were
+// free a moment, on a busy machine some seconds, before they open them; another
+// test may have taken one by then. The next attempt has others.
+const attempts = 3
+
+// persist tries until it succeeds, and says why each attempt failed.
+func persist(try func() error) error {
+	var failures []error
+	for range attempts {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		failures = append(failures, err)
 	}
-	config, err := environment.Start()
-	if err != nil {
-		// What was started before the error would outlive the test.
-		return errors.Join(fmt.Errorf("start the server: %w", err), environment.Stop())
-	}
-	current.environment, current.config, current.assets = environment, config, dir
-	return nil
+	return errors.Join(failures...)
 }
 
 // Config returns how to reach the server, as its administrator.
