@@ -18,11 +18,15 @@ const charts = "../../charts/targets/"
 // about is what a preset's target says of itself at /version, as far as samples
 // ask for it: by the path there, its value in the preset.
 var about = map[string]func(values) any{
-	".api":             func(v values) any { return v.at("shortener", "api") },
-	".shards":          func(v values) any { return v.at("postgres", "shards") },
-	".codeLength":      func(v values) any { return v.at("shortener", "codeLength") },
-	".cache":           func(v values) any { return map[any]any{true: "redis", false: "off"}[v.at("shortener", "cache", "enabled")] },
-	".clicks":          func(v values) any { return strings.Replace(fmt.Sprint(v.at("shortener", "clicks", "mode")), "none", "off", 1) },
+	".api":        func(v values) any { return v.at("shortener", "api") },
+	".shards":     func(v values) any { return v.at("postgres", "shards") },
+	".codeLength": func(v values) any { return v.at("shortener", "codeLength") },
+	".cache": func(v values) any {
+		return map[any]any{true: "redis", false: "off"}[v.at("shortener", "cache", "enabled")]
+	},
+	".clicks": func(v values) any {
+		return strings.Replace(fmt.Sprint(v.at("shortener", "clicks", "mode")), "none", "off", 1)
+	},
 	".synchronous":     func(v values) any { return v.at("eventstore", "synchronous") },
 	".groupCommit":     func(v values) any { return v.at("eventstore", "groupCommit") },
 	".capacity":        func(v values) any { return v.at("ratelimiter", "capacity") },

@@ -10,9 +10,10 @@
 // schedule by arithmetic. Bounds on times are one-sided: nothing can be answered
 // before the server answered it, however slow the machine is.
 //
-// Of the defects that were found, one has no test, because nothing here answers it
-// yet: that nobody verifies which version or strategy of the target it is that was
-// tested. The figures of one run have no error bars still: the report says so, and
+// Each of the defects that were found has its test. Which version or strategy of
+// the target it is that was tested is verified where the spec asks for it, in a run
+// by the real coordinator and workers, and else the report says that nobody asked.
+// The figures of one run have no error bars still: the report says so, and
 // repetitions give them. What the target stored is compared with what it
 // acknowledged where it can be, in the cluster; here, what a limiter granted and
 // denied.

@@ -1,0 +1,231 @@
+package defects_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// operated is a run from its LoadTest to its verdict, as a cluster carries it out,
+// but for the API server and the pods: the decisions, the coordinator and its
+// sessions, and the workers are the real ones.
+type operated struct {
+	t           *testing.T
+	lt          *v1alpha1.LoadTest
+	coordinator *coordinator.Coordinator
+	address     string
+	ca          []byte
+	notified    chan struct{}
+
+	mu      sync.Mutex
+	workers []lifecycle.Worker // of which the pod is known here
+	group   sync.WaitGroup
+}
+
+// operate carries the experiment out and returns its LoadTest at the end.
+func (e experiment) operate(t *testing.T) (*v1alpha1.LoadTest, *groundtruth.Server) {
+	t.Helper()
+	server, err := groundtruth.Start(e.server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	o := &operated{t: t, lt: e.loadTest(server.URL()), notified: make(chan struct{}, 1)}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer func() {
+		cancel()
+		o.group.Wait()
+	}()
+	o.serve(ctx)
+	o.live(ctx)
+	return o.lt, server
+}
+
+// serve starts the coordinator.
+func (o *operated) serve(ctx context.Context) {
+	notify := func(coordinator.RunID) { o.wake() }
+	o.coordinator = coordinator.New(tokens{}, clock.RealClock{}, notify, prometheus.NewRegistry())
+	ca, cert, key, err := certs.Generate(time.Now())
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.ca, o.address = ca, lis.Addr().String()
+	o.group.Go(func() {
+		if err := o.coordinator.Serve(ctx, lis, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}); err != nil {
+			o.t.Errorf("Serve: %v", err)
+		}
+	})
+}
+
+// tokens are "worker N", of the one run that there is.
+type tokens struct{}
+
+func (tokens) Authenticate(_ context.Context, token string) (coordinator.Identity, error) {
+	id := coordinator.Identity{Run: "defects"}
+	if _, err := fmt.Sscanf(token, "worker %d", &id.Worker); err != nil {
+		return id, fmt.Errorf("%w: %w", coordinator.ErrUnauthenticated, err)
+	}
+	return id, nil
+}
+
+func (o *operated) wake() {
+	select {
+	case o.notified <- struct{}{}:
+	default:
+	}
+}
+
+// live decides again and again until the run is over and its workers are gone.
+func (o *operated) live(ctx context.Context) {
+	policy := plan.Policy{AllowedHosts: []string{"*"}}
+	for !lifecycle.Finished(o.lt) || !o.gone() {
+		d := lifecycle.Decide(o.lt.DeepCopy(), policy, o.observe(), time.Now())
+		if d.Job == lifecycle.JobCreate {
+			o.employ(ctx)
+		}
+		o.direct(d.Directive)
+		if o.write(d.Status) {
+			continue
+		}
+		pause := d.RequeueAfter
+		if pause == 0 {
+			pause = patience
+		}
+		select {
+		case <-o.notified:
+		case <-time.After(pause):
+		case <-ctx.Done():
+			o.t.Fatalf("the run does not end: %v", o.lt.Status.Conditions)
+		}
+	}
+}
+
+// write stores a status as the API server does, and says whether it changed.
+func (o *operated) write(s v1alpha1.LoadTestStatus) (changed bool) {
+	before, err := json.Marshal(o.lt.Status)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	after, err := json.Marshal(s)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.lt.Status = v1alpha1.LoadTestStatus{}
+	if err := json.Unmarshal(after, &o.lt.Status); err != nil {
+		o.t.Fatal(err)
+	}
+	return string(before) != string(after)
+}
+
+// direct tells the coordinator what the workers are to do.
+func (o *operated) direct(d lifecycle.Directive) {
+	if len(o.lt.Status.Steps) == 0 {
+		return
+	}
+	assignments, err := plan.Assignments(o.lt)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	for _, a := range assignments {
+		a.Target.AllowSpecialAddresses = true // the server is on loopback
+	}
+	directive := coordinator.Directive{Assignments: assignments, Stop: d.Stop, Acknowledged: d.Acknowledged, Finish: d.Finish}
+	if d.Start != nil {
+		directive.Start = &coordinator.Start{Step: d.Start.Step, At: d.Start.At}
+	}
+	o.coordinator.Direct("defects", directive)
+}
+
+// employ starts the workers, as the pods of a Job.
+func (o *operated) employ(ctx context.Context) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.workers = make([]lifecycle.Worker, plan.Workers(&o.lt.Spec))
+	for i := range o.workers {
+		o.workers[i].Pod = lifecycle.PodRunning
+		token := filepath.Join(o.t.TempDir(), "token")
+		if err := os.WriteFile(token, fmt.Appendf(nil, "worker %d", i), 0o600); err != nil {
+			o.t.Fatal(err)
+		}
+		o.group.Go(func() {
+			err := session.Run(ctx, session.Config{
+				Coordinator: o.address, CA: o.ca, TokenFile: token, Run: "defects", Worker: int32(i),
+			})
+			if err != nil && !errors.Is(err, session.ErrUnfinished) {
+				o.t.Errorf("worker %d: %v", i, err)
+			}
+			o.mu.Lock()
+			o.workers[i].Pod = lifecycle.PodEnded
+			o.mu.Unlock()
+			o.wake()
+		})
+	}
+}
+
+func (o *operated) gone() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, w := range o.workers {
+		if w.Pod != lifecycle.PodEnded {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *operated) observe() lifecycle.Observed {
+	o.mu.Lock()
+	seen := lifecycle.Observed{Workers: append([]lifecycle.Worker(nil), o.workers...)}
+	o.mu.Unlock()
+	if len(seen.Workers) > 0 {
+		seen.Job = lifecycle.JobPresent
+	}
+	c := o.coordinator.Observe("defects")
+	for i := range min(len(c.Workers), len(seen.Workers)) {
+		from, to := c.Workers[i], &seen.Workers[i]
+		to.Connected, to.Ready, to.Reason, to.Message = from.Connected, from.Ready, from.Reason, from.Message
+		to.LastSeen, to.Final = from.LastSeen, from.Final
+	}
+	if c.Step != nil {
+		seen.Step = &lifecycle.StepReport{Step: c.Step.Step, Merged: c.Step.Merged, Reporting: c.Step.Reporting, Until: c.Step.ReportedUntil}
+	}
+	return seen
+}
+
+// said is a condition of the run, as status, reason and message.
+func said(lt *v1alpha1.LoadTest, kind string) string {
+	for _, c := range lt.Status.Conditions {
+		if c.Type == kind {
+			return strings.Join([]string{string(c.Status), c.Reason, c.Message}, " ")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,82 @@
+package defects_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// Defect: nobody verifies which version or strategy of the target it is that is
+// tested. A target that is another than was meant gets none of the load, and none
+// of the run's verdicts about a target; of one that is meant the result says what
+// was verified, and of one that was not asked, that it was not.
+func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
+	const workers, users, each = 2, 10, 3
+	meant := []v1alpha1.Preflight{{
+		Request: v1alpha1.PreflightRequest{Path: "/version"},
+		Expect: &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{
+			{Path: ".strategy", Equals: "lua"}, {Path: ".store", Equals: "redis"},
+		}},
+	}}
+	tests := map[string]struct {
+		asks     []v1alpha1.Preflight
+		about    string
+		verdict  v1alpha1.Verdict
+		verified string
+		reported string
+		load     int64
+	}{
+		"another strategy": {
+			asks: meant, about: `{"strategy":"hash","store":"redis"}`, verdict: v1alpha1.VerdictError,
+			verified: `False PreflightFailed preflight: GET /version: .strategy: "hash" instead of "lua".`,
+			reported: `Target not verified preflight: GET /version: .strategy: "hash" instead of "lua".`,
+		},
+		"the one that was meant": {
+			asks: meant, about: `{"strategy":"lua","store":"redis"}`, verdict: v1alpha1.VerdictPassed, load: users * each,
+			verified: "True PreflightPassed GET /version has .strategy lua, .store redis.",
+			reported: "Target verified     GET /version has .strategy lua, .store redis.",
+		},
+		"one that nobody asked": {
+			about: `{"strategy":"hash","store":"redis"}`, verdict: v1alpha1.VerdictPassed, load: users * each,
+			verified: "Unknown NoPreflight spec.preflight is empty: nothing says which version of the target was tested.",
+			reported: "Target not verified spec.preflight is empty: nothing says which version of the target was tested.",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			lt, server := experiment{
+				server: routes(map[string]groundtruth.Route{"version": {Reply: groundtruth.JSON(tt.about)}, "api": {}}),
+				spec: v1alpha1.LoadTestSpec{
+					Preflight: tt.asks, Requests: []v1alpha1.Request{get("/api")}, Steps: burst(users, each),
+					Parallelism: ptr[int32](workers), Thresholds: []v1alpha1.Threshold{atMost(v1alpha1.MetricFailureRate, "0%")},
+				},
+			}.operate(t)
+			if lt.Status.Verdict != tt.verdict {
+				t.Errorf("the verdict is %s, want %s: %v", lt.Status.Verdict, tt.verdict, lt.Status.Conditions)
+			}
+			if diff := cmp.Diff(tt.verified, said(lt, v1alpha1.ConditionTargetVerified)); diff != "" {
+				t.Errorf("condition TargetVerified (-want +got):\n%s", diff)
+			}
+			if page := report.Text(lt); !strings.Contains(page, "\n"+tt.reported+"\n") {
+				t.Errorf("the report does not say %q:\n%s", tt.reported, page)
+			}
+			// The workers are gone: what the server has is all that there is. A worker
+			// of which another's answer ended the run may not have come to ask.
+			asked, least := server.Counters().Routes, int64(0)
+			if len(tt.asks) > 0 {
+				least = 1
+			}
+			if tt.load > 0 {
+				least *= workers
+			}
+			if n := asked["version"]; asked["api"] != tt.load || n < least || n > workers*int64(len(tt.asks)) {
+				t.Errorf("the server got %v, want %d of the load and at least %d questions", asked, tt.load, least)
+			}
+		})
+	}
+}
