@@ -16,6 +16,12 @@ import (
 // a second or two on an idle machine.
 const patience = time.Minute
 
+// What /ready says.
+const (
+	withStore    = `{"status":"ready"}` + "\n"
+	withoutStore = `{"status":"ready, without the store"}` + "\n"
+)
+
 // answers counts replies by what they say: granted, unchecked, denied, failed, or
 // a status that none should have. Failed is a reply that says when to come back.
 type answers map[string]int
@@ -85,11 +91,23 @@ func awaitRedis(t *testing.T, url string) string {
 	}
 }
 
-func checkReady(t *testing.T, url, want string) {
+// awaitReady asks until the replica has reached Redis, and says so.
+func awaitReady(t *testing.T, url string) {
 	t.Helper()
-	status, got := get(t, url+"/ready", "")
-	if status != http.StatusOK || got != want+"\n" {
-		t.Errorf("/ready: %d %s, want 200 %s", status, got, want)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		status, body := get(t, url+"/ready", "")
+		if status == http.StatusOK && body == withStore {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			t.Fatalf("not ready after %s: %d %s", patience, status, body)
+		}
 	}
 }
 
@@ -113,12 +131,14 @@ func TestRedisFails(t *testing.T) {
 				if diff := cmp.Diff(answers{"granted": 3}, together(t, url, 3)); diff != "" {
 					t.Fatalf("before (-want +got):\n%s", diff)
 				}
-				checkReady(t, url, `{"status":"ready"}`)
+				awaitReady(t, url)
 				outage.begin(redis, t)
 				if diff := cmp.Diff(answers{answer: 30}, together(t, url, 30)); diff != "" {
 					t.Errorf("without Redis (-want +got):\n%s", diff)
 				}
-				checkReady(t, url, `{"status":"ready, without the store"}`)
+				if status, body := get(t, url+"/ready", ""); status != http.StatusOK || body != withoutStore {
+					t.Errorf("/ready without Redis: %d %s, want 200 %s", status, body, withoutStore)
+				}
 				outage.end(redis, t)
 				after := answers{awaitRedis(t, url): 1}
 				for range 20 {
