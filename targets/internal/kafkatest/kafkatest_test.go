@@ -19,8 +19,9 @@ func TestMain(m *testing.M) { os.Exit(Main(m)) }
 // acknowledged, under the same address.
 func TestCrash(t *testing.T) {
 	broker := Shared(t)
-	// Without a linger, whose timer races with a lost connection in this client.
-	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.DefaultProduceTopic("crash"), kgo.ProducerLinger(0),
+	// Without a linger, whose timer races with a lost connection in this client. A
+	// topic that was just made may be unknown for as long as the broker is busy.
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.DefaultProduceTopic("crash"), kgo.ProducerLinger(0), kgo.UnknownTopicRetries(-1),
 		kgo.ConsumeTopics("crash"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		t.Fatal(err)

@@ -1,41 +1,86 @@
 package pgbouncertest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 )
 
+// patience is how long PgBouncer may take to hear of ten queries; it takes
+// milliseconds on an idle machine.
+const patience = time.Minute
+
 func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
 
-// Ten clients share the two server connections, a transaction at a time.
-func TestClientsShareServerConnections(t *testing.T) {
-	server := postgrestest.Shared(t)
-	url := fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&default_query_exec_mode=exec",
-		postgrestest.User, Start(t, server, 2), server.Database(t))
-	var conns []*pgx.Conn
-	for range 10 {
-		conn, err := pgx.Connect(t.Context(), url)
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The test's context has ended by now.
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+// awaitPool asks PgBouncer until so many clients of a database have a server
+// connection, and so many wait for one.
+func awaitPool(t *testing.T, address, database string, active, waiting int) {
+	t.Helper()
+	console := connect(t, fmt.Sprintf("postgres://%s@%s/pgbouncer?sslmode=disable&default_query_exec_mode=simple_protocol", postgrestest.User, address))
+	again, enough := time.NewTicker(10*time.Millisecond), time.After(patience)
+	defer again.Stop()
+	for {
+		rows, err := console.Query(t.Context(), "SHOW POOLS")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close(t.Context())
-		conns = append(conns, conn)
+		pools, err := pgx.CollectRows(rows, pgx.RowToMap)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pool := range pools {
+			if fmt.Sprintln(pool["database"], pool["cl_active"], pool["cl_waiting"]) == fmt.Sprintln(database, active, waiting) {
+				return
+			}
+		}
+		select {
+		case <-again.C:
+		case <-enough:
+			t.Fatalf("no %d active and %d waiting clients of %s after %s: %v", active, waiting, database, patience, pools)
+		}
 	}
+}
+
+// Ten clients share the two server connections, a transaction at a time: with
+// all of them asking two are served and eight wait, and those two serve them all.
+func TestClientsShareServerConnections(t *testing.T) {
+	server := postgrestest.Shared(t)
+	database, address := server.Database(t), Start(t, server, 2)
+	// Whoever is served waits for this lock, so that nobody is done before all ask.
+	gate := connect(t, server.URL(database))
+	if _, err := gate.Exec(t.Context(), "SELECT pg_advisory_lock(1)"); err != nil {
+		t.Fatal(err)
+	}
+	url := fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&default_query_exec_mode=exec", postgrestest.User, address, database)
 	var (
 		group    sync.WaitGroup
 		mu       sync.Mutex
 		backends = map[int]bool{}
 	)
-	for _, conn := range conns {
+	t.Cleanup(group.Wait)
+	for range 10 {
+		conn := connect(t, url)
 		group.Go(func() {
 			var pid int
-			err := conn.QueryRow(t.Context(), "SELECT pg_backend_pid() FROM pg_sleep(0.01)").Scan(&pid)
+			err := conn.QueryRow(t.Context(), "SELECT pg_backend_pid() FROM pg_advisory_xact_lock_shared(1)").Scan(&pid)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -44,8 +89,12 @@ func TestClientsShareServerConnections(t *testing.T) {
 			backends[pid] = true
 		})
 	}
+	awaitPool(t, address, database, 2, 8)
+	if _, err := gate.Exec(t.Context(), "SELECT pg_advisory_unlock(1)"); err != nil {
+		t.Fatal(err)
+	}
 	group.Wait()
-	if len(backends) < 1 || len(backends) > 2 {
-		t.Errorf("%d server connections, want 1 or 2", len(backends))
+	if len(backends) != 2 {
+		t.Errorf("%d server connections, want 2", len(backends))
 	}
 }
