@@ -131,6 +131,9 @@ type trial struct {
 	// stage is what is under way, for whoever reads that it went wrong.
 	stage string
 	lt    *v1alpha1.LoadTest
+	// seeded is how many links there were after the setup of the load test, and
+	// before its load; 0 if nobody looked in time.
+	seeded int64
 }
 
 func (x *trial) install(ctx context.Context, t *testing.T) {
@@ -181,6 +184,9 @@ func (x *trial) load(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.lt = create(t, x.ns, x.Preset.Name, spec)
+	if x.Preset.Service == audit.Shortener {
+		x.seeded = x.afterSetup(t)
+	}
 	if victims := x.Preset.Victims(); len(victims) > 0 {
 		until(t, x.lt, patience, "in its steady step", steadily)
 		for _, component := range victims {
@@ -195,6 +201,27 @@ func (x *trial) load(t *testing.T) {
 	if x.lt.Status.Phase != v1alpha1.PhaseComplete {
 		t.Fatalf("phase %s: %s", x.lt.Status.Phase, condition(x.lt, v1alpha1.ConditionFailed).Message)
 	}
+}
+
+// afterSetup counts the links in the pause with which the run begins. A step that
+// is still pending has no instant at which it starts, so that none of its requests
+// was sent before the links were counted, whatever the clocks say.
+func (x *trial) afterSetup(t *testing.T) (links int64) {
+	t.Helper()
+	begun := func(lt *v1alpha1.LoadTest, step int) bool {
+		return len(lt.Status.Steps) > step && lt.Status.Steps[step].State != v1alpha1.StepPending
+	}
+	until(t, x.lt, patience, "past its setup", func(lt *v1alpha1.LoadTest) bool {
+		return begun(lt, 0) || lt.Status.CompletionTime != nil
+	})
+	links = x.state(t).Links
+	if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(x.lt), x.lt); err != nil {
+		t.Fatal(err)
+	}
+	if begun(x.lt, 1) {
+		return 0
+	}
+	return links
 }
 
 // steadily says that the step named steady has been sending for a while.

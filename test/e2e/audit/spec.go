@@ -24,7 +24,7 @@ const (
 
 const (
 	// Seeded is how many links the shortener's load test creates before it
-	// begins. They are acknowledged, and part of no result.
+	// begins. They are part of no result.
 	Seeded = 60
 	// PerBatch is how many events a batch of the event store's load test has.
 	PerBatch = 10

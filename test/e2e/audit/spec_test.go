@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -37,6 +38,13 @@ func TestSpecOfTheShortener(t *testing.T) {
 		if s.Setup.Seed.Count != Seeded || s.Target.Service.Name != "links" || s.Target.Service.Port != 81 {
 			t.Errorf("%s: seeded %d at %+v", api, s.Setup.Seed.Count, s.Target.Service)
 		}
+	}
+}
+
+// What the seed stored is counted before anything else is sent.
+func TestTheShortenersLoadBeginsWithAPause(t *testing.T) {
+	if steps := spec(t, Preset{Service: Shortener, Host: "x", Port: 1}).Steps; steps[0].Pause == nil || len(steps) < 2 {
+		t.Errorf("steps = %+v, want a pause first", steps)
 	}
 }
 
@@ -90,7 +98,8 @@ func TestSpecsTimeOutBeforeTheService(t *testing.T) {
 func TestADisturbedRunIsLonger(t *testing.T) {
 	for disturbed, want := range map[bool]time.Duration{false: 8 * time.Second, true: 15 * time.Second} {
 		s := spec(t, Preset{Service: Shortener, Host: "x", Port: 1, Disturbed: disturbed})
-		if got := s.Steps[0].Duration.Duration; got != want {
+		steady := s.Steps[slices.IndexFunc(s.Steps, func(step v1alpha1.Step) bool { return step.Name == "steady" })]
+		if got := steady.Duration.Duration; got != want {
 			t.Errorf("disturbed %v: the steady step lasts %s, want %s", disturbed, got, want)
 		}
 	}
