@@ -216,10 +216,11 @@ func TestTunnelFails(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			line := newProxied(t, Config{URL: "https://shop.test"}, scripted(t, tt.serve)).NewLine()
 			deadline := far()
 			if tt.want == measure.Timeout {
-				deadline = time.Now().Add(time.Second) // the proxy is reached before that
+				deadline = time.Now().Add(3 * time.Second) // the proxy is reached before that
 			}
 			_, err := line.Do(context.Background(), aGet, deadline)
 			if err == nil || Classify(err) != tt.want {
