@@ -118,6 +118,39 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
+// The event store writes where its events are, and nowhere else.
+func TestEventStoreMountsWhatItUses(t *testing.T) {
+	const key = "StatefulSet/eventstore-app"
+	for set, want := range map[string][]string{
+		"eventstore.gzip=true":                 {"/data"},
+		"eventstore.tenants={one}":             {"/data", "/etc/eventstore"},
+		"eventstore.persistence.enabled=false": {"/data"},
+	} {
+		r := render(t, "--set", "eventstore.enabled=true,"+set)
+		var got []string
+		for _, m := range r.container(t, key).VolumeMounts {
+			got = append(got, m.MountPath)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("mounts with %q (-want +got):\n%s", set, diff)
+		}
+	}
+}
+
+// Of one log there is nothing to choose.
+func TestOpenLogs(t *testing.T) {
+	for set, want := range map[string]string{
+		"eventstore.openLogs=7":                          "",
+		"eventstore.tenants={one}":                       "16",
+		"eventstore.tenants={one},eventstore.openLogs=7": "7",
+	} {
+		r := render(t, "--set", "eventstore.enabled=true,"+set)
+		if got := r.env(t, "StatefulSet/eventstore-app")["OPEN_LOGS"]; got != want {
+			t.Errorf("%s: OPEN_LOGS is %q, want %q", set, got, want)
+		}
+	}
+}
+
 // No image is out of reach for who has another registry.
 func TestEveryImageIsAChoice(t *testing.T) {
 	args := []string{"--set", everything + ",imagePullSecrets[0].name=mine"}
