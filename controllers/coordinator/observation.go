@@ -24,6 +24,9 @@ type Worker struct {
 	// Message are why, if it said so. It holds across reconnects of a pod.
 	Ready           bool
 	Reason, Message string
+	// Answers is how many questions of the preflight a worker that is ready had
+	// answered as expected.
+	Answers int32
 	// Pod and Node are those of the latest session.
 	Pod, Node string
 	// LastSeen is when its latest message came; zero: never.
@@ -84,6 +87,7 @@ func (r *run) observeWorkers() []Worker {
 			Ready:     w.ready,
 			Reason:    w.reason,
 			Message:   w.message,
+			Answers:   w.answers,
 			Pod:       w.identity.Pod,
 			Node:      w.identity.Node,
 			LastSeen:  w.lastSeen,

@@ -32,14 +32,20 @@ type run struct {
 
 // worker is what is known of a worker, connected or not.
 type worker struct {
-	session         *session
-	identity        Identity
-	lastSeen        time.Time
-	ready           bool
-	reason, message string
+	session  *session
+	identity Identity
+	lastSeen time.Time
+	readiness
 	// reports are the latest snapshots of the steps that were started and are not
 	// acknowledged.
 	reports map[int32]report
+}
+
+// readiness is what a worker says of itself.
+type readiness struct {
+	ready           bool
+	reason, message string
+	answers         int32
 }
 
 // report is a snapshot that was taken.
@@ -126,7 +132,7 @@ func (w *worker) connect(s *session, now time.Time) {
 		w.session.end(errReplaced)
 	}
 	if w.identity.Pod != s.identity.Pod {
-		w.ready, w.reason, w.message = false, "", ""
+		w.readiness = readiness{}
 	}
 	w.session, w.identity, w.lastSeen = s, s.identity, now
 	s.poke()

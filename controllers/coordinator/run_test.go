@@ -23,12 +23,12 @@ func TestLifeOfARun(t *testing.T) {
 	wantHeard(t, w0, "assignment 0/2")
 	wantHeard(t, w1, "assignment 1/2")
 	w0.ready(false, "TargetUnreachable", "dial\x1b[31m refused")
-	w1.ready(true, "", "")
+	w1.say(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: true, PreflightAnswers: 2}}})
 	w0.sync()
 	w1.sync()
 	want := Observation{Workers: []Worker{
 		{Connected: true, Reason: "TargetUnreachable", Message: "dial[31m refused", Pod: "pod-0", Node: "node of pod-0", LastSeen: noon},
-		{Connected: true, Ready: true, Pod: "pod-1", Node: "node of pod-1", LastSeen: noon},
+		{Connected: true, Ready: true, Answers: 2, Pod: "pod-1", Node: "node of pod-1", LastSeen: noon},
 	}}
 	if diff := cmp.Diff(want, r.Observe("a")); diff != "" {
 		t.Errorf("before the gate (-want +got):\n%s", diff)

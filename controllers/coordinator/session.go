@@ -222,9 +222,10 @@ func (c *Coordinator) readiness(s *session, m *workerv1.Readiness) error {
 	}
 	c.mu.Lock()
 	w := s.run.worker(s.identity.Worker)
-	changed := w.session == s && (w.ready != m.GetReady() || w.reason != reason || w.message != message)
+	said := readiness{m.GetReady(), reason, message, m.GetPreflightAnswers()}
+	changed := w.session == s && w.readiness != said
 	if changed {
-		w.ready, w.reason, w.message = m.GetReady(), reason, message
+		w.readiness = said
 	}
 	c.mu.Unlock()
 	if changed {

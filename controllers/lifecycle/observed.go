@@ -55,6 +55,9 @@ type Worker struct {
 	Connected, Ready bool
 	// Reason and Message are what the worker gave for not being ready.
 	Reason, Message string
+	// Answers is how many questions of spec.preflight a worker that is ready had
+	// answered as expected.
+	Answers int32
 	// LastSeen is when the session last showed life; zero: never in this
 	// operator's life.
 	LastSeen time.Time

@@ -30,11 +30,25 @@ func (r *run) verifyTarget() {
 	case s.StartTime != nil && failed:
 		set(metav1.ConditionFalse, v1alpha1.ReasonPreflightFailed, sentence(wrong))
 	case len(s.Steps) > 0 && s.Steps[0].State == v1alpha1.StepRunning:
-		// All workers are ready, which none is before it has had its answers.
+		// All workers are ready, which none is without its answers.
 		set(metav1.ConditionTrue, v1alpha1.ReasonPreflightPassed, verified(r.spec))
 	default: // also of a run that is held: its next workers ask again
 		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Not every worker has asked the target yet.")
 	}
+}
+
+// asking are the workers, of which one that did not ask is not ready. An image of
+// another version may not know how to; that it says nothing against the target
+// must not count for it.
+func (r *run) asking() []Worker {
+	workers := slices.Clone(r.seen.Workers)
+	for i := range workers {
+		if w := &workers[i]; w.Ready && int(w.Answers) < len(r.spec.Preflight) {
+			w.Ready, w.Reason = false, v1alpha1.ReasonPreflightFailed
+			w.Message = fmt.Sprintf("preflight: %d of %d questions were asked; use a worker image of the operator's version", w.Answers, len(r.spec.Preflight))
+		}
+	}
+	return workers
 }
 
 // wrongAnswer is what the first worker says that had another answer than it

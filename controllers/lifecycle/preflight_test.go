@@ -26,7 +26,7 @@ func accepted(spec v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
 
 // three workers, the first of which says this.
 func three(first lifecycle.Worker) lifecycle.Observed {
-	w := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true}
+	w := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Answers: 16}
 	first.Pod = lifecycle.PodRunning
 	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{first, w, w}}
 }
@@ -47,7 +47,8 @@ func TestTargetVerified(t *testing.T) {
 		passed  = "True PreflightPassed: GET /version has .strategy lua, .store redis; healthy has a status from 200 to 399."
 		failed  = "False PreflightFailed: preflight: GET /version: .strategy: \"hash\" instead of \"lua\"."
 	)
-	ready := lifecycle.Worker{Connected: true, Ready: true}
+	ready := lifecycle.Worker{Connected: true, Ready: true, Answers: 2}
+	old := lifecycle.Worker{Connected: true, Ready: true, Answers: 1}
 	asking := lifecycle.Worker{Connected: true, Message: "preflight: the target is being asked"}
 	waiting := lifecycle.Worker{Connected: true, Reason: v1alpha1.ReasonTargetUnreachable, Message: "preflight: GET /version: read: EOF"}
 	wrong := lifecycle.Worker{Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: strings.TrimSuffix(strings.TrimPrefix(failed, "False PreflightFailed: "), ".")}
@@ -66,7 +67,11 @@ func TestTargetVerified(t *testing.T) {
 		"one waits for the target": {questions: questions(), seen: three(waiting), want: pending, phase: v1alpha1.PhaseStarting},
 		"all have asked":           {questions: questions(), seen: three(ready), want: passed, phase: v1alpha1.PhaseRunning},
 		"one had another answer":   {questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseFailed},
-		"one cannot ask":           {questions: questions(), seen: three(refusing), want: pending, phase: v1alpha1.PhaseFailed},
+		"one did not ask all, and says that it is ready": {
+			questions: questions(), seen: three(old), phase: v1alpha1.PhaseFailed,
+			want: "False PreflightFailed: preflight: 1 of 2 questions were asked; use a worker image of the operator's version.",
+		},
+		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1alpha1.PhaseFailed},
 		"one had another answer when another could not ask": {
 			questions: questions(), want: failed, phase: v1alpha1.PhaseFailed,
 			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{refusing, wrong, ready}},
@@ -135,7 +140,7 @@ func TestWhatWasVerified(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder()
 			spec.Preflight = []v1alpha1.Preflight{{Name: "q", Expect: tt.expect}}
-			s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(lifecycle.Worker{Connected: true, Ready: true}), began).Status
+			s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(lifecycle.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
 			if diff := cmp.Diff("True PreflightPassed: "+tt.want, verdictOn(&s)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
@@ -150,7 +155,7 @@ func TestWhatWasVerifiedIsBounded(t *testing.T) {
 	for range 16 {
 		spec.Preflight = append(spec.Preflight, v1alpha1.Preflight{Name: strings.Repeat("ä", 63)})
 	}
-	s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(lifecycle.Worker{Connected: true, Ready: true}), began).Status
+	s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(lifecycle.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
 	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified)
 	if c == nil || c.Status != metav1.ConditionTrue {
 		t.Fatalf("condition %v, want that all is verified", c)

@@ -16,6 +16,7 @@ import (
 func (r *run) starting() {
 	s := &r.out.Status
 	s.Phase = v1alpha1.PhaseStarting
+	r.seen.Workers = r.asking()
 	s.Workers.Ready = count(r.seen.Workers, func(w Worker) bool { return w.Connected && w.Ready })
 	wait := r.whyNotReady()
 	r.set(v1alpha1.ConditionWorkersReady, wait.status, wait.reason, wait.message+wait.until)

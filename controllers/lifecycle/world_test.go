@@ -279,6 +279,7 @@ func (w *world) boot(i int) {
 		x.Connected, x.LastSeen = true, w.now
 		x.Ready = x.refuses[0] == "" && !x.busy
 		x.Reason, x.Message = x.refuses[0], x.refuses[1]
+		x.Answers = int32(len(w.lt.Spec.Preflight))
 	})
 }
 

@@ -131,7 +131,7 @@ func observeSessions(workers []lifecycle.Worker, o coordinator.Observation) *lif
 		}
 		s, w := o.Workers[n], &workers[n]
 		w.Connected, w.Ready, w.Reason, w.Message = s.Connected, s.Ready, s.Reason, s.Message
-		w.LastSeen, w.Final = s.LastSeen, s.Final
+		w.Answers, w.LastSeen, w.Final = s.Answers, s.LastSeen, s.Final
 	}
 	if o.Step == nil {
 		return nil

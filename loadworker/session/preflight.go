@@ -37,6 +37,15 @@ func newPreflight(a *workerv1.Assignment, c setup.Config) (*setup.Preflight, err
 	return &setup.Preflight{Config: c}, err
 }
 
+// answers is how many questions a plan that can begin had answered as expected:
+// each.
+func (p *plan) answers() int32 {
+	if p.preflight == nil {
+		return 0
+	}
+	return int32(p.preflight.Source.Len())
+}
+
 // ask asks all questions once.
 func (p *plan) ask(ctx context.Context) *refusal {
 	err := p.preflight.Ask(ctx)

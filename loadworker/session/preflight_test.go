@@ -44,7 +44,10 @@ func TestPreflightPasses(t *testing.T) {
 	w := startWorker(t, c)
 	s := c.hello(t)
 	s.say(t, assign(asking(t, server.URL(), burst(0, 3, 2))))
-	c.ready(t)
+	said := c.hears(t, "that it is ready", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReady() }).message.GetReadiness()
+	if said.GetPreflightAnswers() != 1 {
+		t.Errorf("the worker says that %d questions were answered, want 1", said.GetPreflightAnswers())
+	}
 	if n := server.Counters().Routes; n["version"] != 1 || n["api"] != 0 {
 		t.Errorf("once the worker is ready the server got %v, want one question alone", n)
 	}

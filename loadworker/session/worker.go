@@ -236,7 +236,9 @@ func (w *worker) learn(p prepared) {
 	if p.refusal != nil {
 		r.Reason, r.Message = p.refusal.reason, p.refusal.err.Error()
 	}
-	w.plan = p.plan
+	if w.plan = p.plan; p.plan != nil {
+		r.PreflightAnswers = p.plan.answers()
+	}
 	if proto.Equal(r, w.readiness) {
 		return
 	}

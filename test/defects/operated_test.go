@@ -212,7 +212,7 @@ func (o *operated) observe() lifecycle.Observed {
 	for i := range min(len(c.Workers), len(seen.Workers)) {
 		from, to := c.Workers[i], &seen.Workers[i]
 		to.Connected, to.Ready, to.Reason, to.Message = from.Connected, from.Ready, from.Reason, from.Message
-		to.LastSeen, to.Final = from.LastSeen, from.Final
+		to.Answers, to.LastSeen, to.Final = from.Answers, from.LastSeen, from.Final
 	}
 	if c.Step != nil {
 		seen.Step = &lifecycle.StepReport{Step: c.Step.Step, Merged: c.Step.Merged, Reporting: c.Step.Reporting, Until: c.Step.ReportedUntil}

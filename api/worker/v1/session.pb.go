@@ -619,9 +619,12 @@ type Readiness struct {
 	// PreflightFailed, WorkerRefused.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// message is a sentence that says what to change.
-	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	// preflight_answers is how many of Assignment.preflight were answered as
+	// expected: a worker that is ready and does not know of them says 0.
+	PreflightAnswers int32 `protobuf:"varint,4,opt,name=preflight_answers,json=preflightAnswers,proto3" json:"preflight_answers,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Readiness) Reset() {
@@ -673,6 +676,13 @@ func (x *Readiness) GetMessage() string {
 		return x.Message
 	}
 	return ""
+}
+
+func (x *Readiness) GetPreflightAnswers() int32 {
+	if x != nil {
+		return x.PreflightAnswers
+	}
+	return 0
 }
 
 // Assignment is one worker's share of a run. It never changes.
@@ -2796,11 +2806,12 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"ClockReply\x121\n" +
 	"\x15probe_sent_unix_nanos\x18\x01 \x01(\x03R\x12probeSentUnixNanos\x12$\n" +
-	"\x0enow_unix_nanos\x18\x02 \x01(\x03R\fnowUnixNanos\"S\n" +
+	"\x0enow_unix_nanos\x18\x02 \x01(\x03R\fnowUnixNanos\"\x80\x01\n" +
 	"\tReadiness\x12\x14\n" +
 	"\x05ready\x18\x01 \x01(\bR\x05ready\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\xc0\x03\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\x12+\n" +
+	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\"\xc0\x03\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
