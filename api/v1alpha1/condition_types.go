@@ -48,7 +48,8 @@ const (
 	// quota, or an admission policy.
 	ReasonCreateRefused = "CreateRefused"
 	// ReasonTargetUnreachable surfaces when a worker cannot resolve the target's
-	// host or may not connect to its address.
+	// host or may not connect to its address, and when the target does not answer
+	// a question of spec.preflight or says that it is not ready.
 	ReasonTargetUnreachable = "TargetUnreachable"
 	// ReasonWorkerRefused surfaces when a worker refuses its share, for example
 	// because it has too few file descriptors.

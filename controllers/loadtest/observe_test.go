@@ -2,11 +2,15 @@ package loadtest
 
 import (
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
 
 func TestPodState(t *testing.T) {
@@ -61,5 +65,30 @@ func TestPodState(t *testing.T) {
 				t.Errorf("got %v, %q, %q; want %v, %q, %q", state, reason, message, tc.state, tc.reason, tc.message)
 			}
 		})
+	}
+}
+
+// What a worker said of itself arrives whole, beside what its pod shows.
+func TestObserveSessions(t *testing.T) {
+	seen := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	workers := []lifecycle.Worker{{Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodWaiting}}
+	merged := measure.NewStep(1)
+	step := observeSessions(workers, coordinator.Observation{
+		Workers: []coordinator.Worker{
+			{Connected: true, Ready: true, Answers: 2, Pod: "a", Node: "n", LastSeen: seen, Reported: true, Final: true},
+			{Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."},
+		},
+		Step: &coordinator.StepObservation{Step: 3, Merged: merged, Reporting: 1, Final: 1, ReportedUntil: seen},
+	})
+	want := []lifecycle.Worker{
+		{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Answers: 2, LastSeen: seen, Final: true},
+		{Pod: lifecycle.PodRunning, Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."},
+		{Pod: lifecycle.PodWaiting},
+	}
+	if diff := cmp.Diff(want, workers); diff != "" {
+		t.Errorf("workers (-want +got):\n%s", diff)
+	}
+	if step == nil || step.Step != 3 || step.Merged != merged || step.Reporting != 1 || !step.Until.Equal(seen) {
+		t.Errorf("step %+v, want what the coordinator has of step 3", step)
 	}
 }
