@@ -35,7 +35,13 @@ func (p *Patience) Wait(ctx context.Context, answer <-chan struct{}) {
 	case <-ctx.Done():
 	case <-lost:
 	case <-p.after(p.bound):
-		p.Lose()
+		// Of two that are ready select takes either. After a process was stopped
+		// for longer than the bound, an answer is no sign of an outage.
+		select {
+		case <-answer:
+		default:
+			p.Lose()
+		}
 	}
 }
 

@@ -90,6 +90,18 @@ func TestOneWaitsForAll(t *testing.T) {
 	}
 }
 
+// A process that was stopped for longer than the bound finds an answer and the
+// end of its patience at once, which is no outage.
+func TestAnAnswerThatIsThereIsNoOutage(t *testing.T) {
+	p := New(time.Second, (&timers{fire: true}).after)
+	for range 100 { // of which half would go wrong
+		p.Wait(t.Context(), answered)
+		if _, lost := p.state(); lost {
+			t.Fatal("patience was lost with a service that answers")
+		}
+	}
+}
+
 func TestNoPatience(t *testing.T) {
 	f := &timers{}
 	New(0, f.after).Wait(t.Context(), silence)

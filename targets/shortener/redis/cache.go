@@ -108,8 +108,8 @@ func NewCache(client *Client, finder shortener.Finder, config CacheConfig) (*Cac
 func (c *Cache) Find(ctx context.Context, code string) (shortener.Link, error) {
 	entry, found, err := c.lookups.get(ctx, linkPrefix+code)
 	switch {
-	case ctx.Err() != nil:
-		return shortener.Link{}, ctx.Err()
+	case ctx.Err() != nil && !found:
+		return shortener.Link{}, ctx.Err() // the store is asked for nobody
 	case err != nil:
 		c.config.Count(shortener.CacheFailure, 1)
 		return c.ask(ctx, code, false)
@@ -139,12 +139,23 @@ func (c *Cache) ask(ctx context.Context, code string, remember bool) (shortener.
 		}
 		return link, err
 	})
+	return landed(ctx, flight)
+}
+
+// landed waits for the answer of a flight. One that is there when the caller's
+// time is up is still given: of two that are ready select takes either.
+func landed(ctx context.Context, flight <-chan singleflight.Result) (shortener.Link, error) {
+	var answer singleflight.Result
 	select {
-	case answer := <-flight:
-		return answer.Val.(shortener.Link), answer.Err
+	case answer = <-flight:
 	case <-ctx.Done():
-		return shortener.Link{}, ctx.Err()
+		select {
+		case answer = <-flight:
+		default:
+			return shortener.Link{}, ctx.Err()
+		}
 	}
+	return answer.Val.(shortener.Link), answer.Err
 }
 
 // remember stores what the finder answered. That it could not be stored is

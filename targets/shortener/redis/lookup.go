@@ -39,17 +39,27 @@ type lookup struct {
 func (s *lookups) get(ctx context.Context, key string) (value string, found bool, err error) {
 	l := &lookup{key: key, done: make(chan struct{})}
 	s.add(l)
+	return l.wait(ctx)
+}
+
+// wait returns the answer, unless ctx ends before it is there.
+func (l *lookup) wait(ctx context.Context) (value string, found bool, err error) {
 	select {
 	case <-l.done:
 	case <-ctx.Done():
-		return "", false, ctx.Err()
+		// Of two that are ready select takes either: what is known is told.
+		select {
+		case <-l.done:
+		default:
+			return "", false, ctx.Err()
+		}
 	}
 	if l.err != nil || l.value == nil {
 		return "", false, l.err
 	}
 	value, ok := l.value.(string)
 	if !ok {
-		return "", false, fmt.Errorf("value of %s is a %T, want a text", key, l.value)
+		return "", false, fmt.Errorf("value of %s is a %T, want a text", l.key, l.value)
 	}
 	return value, true, nil
 }

@@ -8,8 +8,10 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/singleflight"
 )
 
 // held is a fetch that waits to be told to go on.
@@ -66,6 +68,27 @@ func TestLookupsGoTogether(t *testing.T) {
 			t.Errorf("%d fetchers and %d callers are left", s.fetchers, len(s.waiting))
 		}
 	})
+}
+
+// A value that is there is given to a caller whose time is up at that moment.
+func TestLookupThatIsAnswered(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 { // of which half would go wrong
+		l := &lookup{key: "key", value: "value", done: make(chan struct{})}
+		close(l.done)
+		if value, found, err := l.wait(over); value != "value" || !found || err != nil {
+			t.Fatalf("answered, and given %q, %v, %v", value, found, err)
+		}
+		flight := make(chan singleflight.Result, 1)
+		flight <- singleflight.Result{Val: link("abc", time.Hour)}
+		if _, err := landed(over, flight); err != nil {
+			t.Fatalf("answered by the store, and given %v", err)
+		}
+	}
+	if _, err := landed(over, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("no answer: %v, want the end of the context", err)
+	}
 }
 
 func TestBatchIsBounded(t *testing.T) {
