@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -66,11 +67,13 @@ func newQueue(t testing.TB, client *Client, config QueueConfig) *Queue {
 	return queue
 }
 
-// newConsumer returns a consumer that takes over at once what another left.
-// So it takes over what another is still at, as well, which must do no harm.
+// newConsumer returns a consumer that takes over at once what another left, and
+// strikes its name off. So it does with one that is still at it, as well, which
+// must do no harm.
 func newConsumer(t testing.TB, client *Client, store shortener.ClickStore, config ConsumerConfig) *Consumer {
 	t.Helper()
-	config.ClaimAfter, config.Log = time.Millisecond, slog.New(slog.NewTextHandler(t.Output(), nil))
+	config.ClaimAfter, config.ForgetAfter = time.Millisecond, cmp.Or(config.ForgetAfter, time.Millisecond)
+	config.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	consumer, err := NewConsumer(client, store, config)
 	if err != nil {
 		t.Fatal(err)

@@ -55,8 +55,8 @@ func TestRefused(t *testing.T) {
 			want: []string{"buffer of clicks is -1", "wait for a click to be queued is -1ns", "set Count and Log"},
 		},
 		"consumer": {
-			err:  consumer(ConsumerConfig{ClaimAfter: -1}),
-			want: []string{"has no name", "claims after -1ns", "set Count and Log"},
+			err:  consumer(ConsumerConfig{ClaimAfter: -1, ForgetAfter: -1}),
+			want: []string{"has no name", "claims after -1ns", "forgets after -1ns", "set Count and Log"},
 		},
 	}
 	for name, tt := range tests {
@@ -88,7 +88,7 @@ func TestDefaults(t *testing.T) {
 		t.Error(err)
 	}
 	consumer, err := NewConsumer(client, storeFunc(nil), ConsumerConfig{Name: "a", Count: count, Log: log})
-	if err != nil || consumer.config.ClaimAfter != 30*time.Second {
+	if err != nil || consumer.config.ClaimAfter != 30*time.Second || consumer.config.ForgetAfter != 10*time.Minute {
 		t.Errorf("consumer is %+v, %v", consumer.config, err)
 	}
 }

@@ -16,6 +16,9 @@ import (
 
 const (
 	defaultClaimAfter = 30 * time.Second
+	// defaultForgetAfter is many times ClaimAfter, so that what a dead consumer
+	// left has been taken over, and one that lives has been heard of.
+	defaultForgetAfter = 10 * time.Minute
 	// readBlock is how long a read waits for a click. It bounds how long Run
 	// goes on after its context has ended.
 	readBlock = time.Second
@@ -32,8 +35,12 @@ type ConsumerConfig struct {
 	// acknowledged, for another consumer to take it over; 0 is 30 s. One that
 	// is merely slow loses nothing by it, its clicks are stored once.
 	ClaimAfter time.Duration
-	Count      shortener.Count
-	Log        *slog.Logger
+	// ForgetAfter is for how long a consumer must not have been heard of, with
+	// nothing read that waits, for its name to be struck off the group; 0 is 10
+	// minutes.
+	ForgetAfter time.Duration
+	Count       shortener.Count
+	Log         *slog.Logger
 }
 
 func (c ConsumerConfig) validate() error {
@@ -43,6 +50,9 @@ func (c ConsumerConfig) validate() error {
 	}
 	if c.ClaimAfter < 0 {
 		errs = append(errs, fmt.Errorf("consumer of clicks claims after %v: use a positive time", c.ClaimAfter))
+	}
+	if c.ForgetAfter < 0 {
+		errs = append(errs, fmt.Errorf("consumer of clicks forgets after %v: use a positive time", c.ForgetAfter))
 	}
 	if c.Count == nil || c.Log == nil {
 		errs = append(errs, errors.New("consumer of clicks has nobody to tell: set Count and Log"))
@@ -64,6 +74,9 @@ func NewConsumer(client *Client, store shortener.ClickStore, config ConsumerConf
 	}
 	if config.ClaimAfter == 0 {
 		config.ClaimAfter = defaultClaimAfter
+	}
+	if config.ForgetAfter == 0 {
+		config.ForgetAfter = defaultForgetAfter
 	}
 	return &Consumer{config: config, redis: client.redis, store: store}, nil
 }
@@ -111,7 +124,7 @@ func (c *Consumer) consume(ctx context.Context) error {
 		step := c.fresh
 		select {
 		case <-claim.C:
-			step = c.abandoned
+			step = c.tidy
 			claim.Reset(c.config.ClaimAfter)
 		default:
 		}
@@ -145,6 +158,14 @@ func (c *Consumer) fresh(ctx context.Context) error {
 		return fmt.Errorf("read clicks: %w", err)
 	}
 	return c.keep(ctx, streams[0].Messages)
+}
+
+// tidy takes over what dead consumers left, and then forgets them.
+func (c *Consumer) tidy(ctx context.Context) error {
+	if err := c.abandoned(ctx); err != nil {
+		return err
+	}
+	return c.forget(ctx)
 }
 
 // abandoned takes over all clicks that somebody read and did not acknowledge,

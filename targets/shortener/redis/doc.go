@@ -31,8 +31,9 @@
 // killed without loss; while Redis does not answer, clicks wait in memory, as
 // many as QueueConfig.Buffer says. The consumer acknowledges an entry after
 // the store has committed it, and deletes it with that; what a consumer that
-// died had read is claimed by another. A click may come more than once that
-// way, and the store counts it by its id.
+// died had read is claimed by another, which then strikes its name off the
+// group. A click may come more than once that way, and the store counts it by
+// its id.
 //
 // The stream has no time to live: a Redis that evicts must spare such keys
 // (maxmemory-policy volatile-lru, or noeviction).

@@ -1,0 +1,28 @@
+package redis
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+)
+
+//go:embed forget.lua
+var forgetSource string
+
+var forgetScript = redis.NewScript(forgetSource)
+
+// forget strikes off the group whoever died without farewell, once all that it
+// had read was taken over (see abandoned). One that lives and was merely not heard
+// of loses nothing: it has no entries, and joins again with its next command.
+func (c *Consumer) forget(ctx context.Context) error {
+	struck, err := forgetScript.Run(ctx, c.redis, []string{Stream}, Group, c.config.ForgetAfter.Milliseconds()).Int()
+	if err != nil {
+		return fmt.Errorf("strike off dead consumers: %w", err)
+	}
+	if struck > 0 {
+		c.config.Log.Info("struck dead consumers off the group", "consumers", struck)
+	}
+	return nil
+}

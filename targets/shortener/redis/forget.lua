@@ -1,0 +1,18 @@
+-- Strikes off a consumer group whoever has not been heard of for long and has no
+-- entries that wait to be acknowledged, which would be struck off, too. Nothing
+-- comes between the look and the deed, since a script is one command.
+--
+-- KEYS: the stream. ARGV: the group, and how long is long, in milliseconds.
+-- Returns how many were struck off.
+local struck = 0
+for _, info in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+  local consumer = {}
+  for i = 1, #info, 2 do
+    consumer[info[i]] = info[i + 1]
+  end
+  if consumer.pending == 0 and consumer.idle >= tonumber(ARGV[2]) then
+    redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], consumer.name)
+    struck = struck + 1
+  end
+end
+return struck

@@ -1,0 +1,136 @@
+package redis
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+// group returns a consumer that does nothing by itself, and a client; the store
+// is told of each batch.
+func group(t *testing.T, forgetAfter time.Duration) (c *Consumer, client *Client, stored *[]shortener.Click) {
+	t.Helper()
+	client, stored = open(t, redistest.Start(t)), new([]shortener.Click)
+	c = newConsumer(t, client, storeFunc(func(clicks []shortener.Click) { *stored = append(*stored, clicks...) }),
+		ConsumerConfig{Name: "lives", ForgetAfter: forgetAfter, Count: func(shortener.Event, int) {}})
+	if err := c.join(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c, client, stored
+}
+
+// joins has a consumer of that name in the group, of which nothing more is heard.
+func joins(t *testing.T, client *Client, name string) {
+	t.Helper()
+	if err := client.redis.XGroupCreateConsumer(t.Context(), Stream, Group, name).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func addClick(t *testing.T, client *Client) shortener.Click {
+	t.Helper()
+	click := shortener.Click{ID: someID, Code: "abc", At: start}
+	if err := client.redis.XAdd(t.Context(), encodeClick(click)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	return click
+}
+
+// forgetUntil forgets until the group has those members: to have been silent for
+// a millisecond takes one.
+func forgetUntil(t *testing.T, c *Consumer, client *Client, want ...string) {
+	t.Helper()
+	await(t, "the dead are struck off", func() bool {
+		if err := c.forget(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Equal(want, members(t, client))
+	})
+}
+
+// A name goes when nothing is left under it, and not before.
+func TestForget(t *testing.T) {
+	c, client, stored := group(t, time.Millisecond)
+	click := addClick(t, client)
+	joins(t, client, "empty")
+	err := client.redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: Group, Consumer: "full", Streams: []string{Stream, ">"}}).Err()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"empty", "full"}, members(t, client)); diff != "" {
+		t.Errorf("group (-want +got):\n%s", diff)
+	}
+	forgetUntil(t, c, client, "full")
+	await(t, "what the dead one left is stored", func() bool {
+		if err := c.tidy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return len(*stored) > 0
+	})
+	if diff := cmp.Diff([]shortener.Click{click}, *stored); diff != "" {
+		t.Errorf("clicks (-want +got):\n%s", diff)
+	}
+	forgetUntil(t, c, client)
+}
+
+func TestWhoWasHeardOfIsNotForgotten(t *testing.T) {
+	c, client, _ := group(t, time.Hour)
+	joins(t, client, "silent")
+	if err := c.forget(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"silent"}, members(t, client)); diff != "" {
+		t.Errorf("group (-want +got):\n%s", diff)
+	}
+}
+
+// One that waits for a click when its name is struck off gets the click all the
+// same, and it is pending under that name, for others to take over.
+func TestWhoWaitsIsForgottenWithoutHarm(t *testing.T) {
+	c, client, _ := group(t, time.Millisecond)
+	joins(t, client, "waits")
+	ended := make(chan error, 1)
+	reader := open(t, client.redis.Options().Addr)
+	go func() {
+		ended <- reader.redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{
+			Group: Group, Consumer: "waits", Streams: []string{Stream, ">"}, Block: time.Minute,
+		}).Err()
+	}()
+	await(t, "it waits", func() bool {
+		info, err := client.redis.Info(t.Context(), "clients").Result()
+		return err == nil && strings.Contains(info, "\nblocked_clients:1\r")
+	})
+	forgetUntil(t, c, client)
+	addClick(t, client)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	pending, err := client.redis.XPending(t.Context(), Stream, Group).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int64{"waits": 1}, pending.Consumers); diff != "" {
+		t.Errorf("pending entries by consumer (-want +got):\n%s", diff)
+	}
+}
+
+// The name that nobody bade farewell goes while a consumer runs.
+func TestRunForgets(t *testing.T) {
+	c, client, _ := group(t, time.Millisecond)
+	joins(t, client, "dead")
+	ctx, stop := withCancel(t)
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	await(t, "the dead one is struck off", func() bool { return !slices.Contains(members(t, client), "dead") })
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
