@@ -86,8 +86,9 @@ func (s *script) pipeline(runs []*run, send sender) (unknown []*run) {
 		// A reply counts, whatever the command's error says: to those that have
 		// none of their own the driver gives that of the pipeline, which is the
 		// first one's or that of a connection which ended later. Who believed it
-		// would fail requests that were granted, or run their script again.
-		if reply, ok := sent[i].Val().([]any); ok {
+		// would fail requests that were granted, or run their script again. A
+		// reply of which a part is missing is nil.
+		if reply, _ := sent[i].Val().([]any); reply != nil {
 			r.Answer, r.Err = reply, nil
 			continue
 		}

@@ -74,6 +74,11 @@ func TestALostReplyIsNotAskedForAgain(t *testing.T) {
 			want:    []string{"49", "EOF", "EOF"},
 			asked:   []string{"evalsha", "evalsha"},
 		},
+		"the rest of one": {
+			replies: []string{granted(49), "*2\r\n:1\r\n"},
+			want:    []string{"49", "EOF", "EOF"},
+			asked:   []string{"evalsha", "evalsha", "evalsha"},
+		},
 		"one after a failure": {
 			replies: []string{wrong, granted(49)},
 			want:    []string{"WRONGTYPE Operation against a key holding the wrong kind of value", "49", "EOF"},
