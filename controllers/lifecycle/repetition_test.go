@@ -29,7 +29,7 @@ var repetitions = map[string]struct {
 		remains{
 			Verdict: v1alpha1.VerdictPassed, Summary: "7/7", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
-			Spread: []v1alpha1.DurationSpread{between(20, 60), between(20, 60)},
+			Spread: []v1alpha1.DurationSpread{upTo(60), upTo(60)},
 		},
 	},
 	"one-breaches": {
@@ -40,7 +40,7 @@ var repetitions = map[string]struct {
 		remains{
 			Verdict: v1alpha1.VerdictFailed, Summary: "7/7", Threshold: "100 (2)",
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
-			Spread: []v1alpha1.DurationSpread{between(20, 300), between(20, 20)},
+			Spread: []v1alpha1.DurationSpread{upTo(300), upTo(20)},
 		},
 	},
 	"the-first-stops-all": {
@@ -65,7 +65,7 @@ var repetitions = map[string]struct {
 		remains{
 			Verdict: v1alpha1.VerdictFailed, Summary: "3/4", Threshold: "few (2)",
 			Steps:  "few Complete, many Complete, few (2) Complete, many (2) Skipped",
-			Spread: []v1alpha1.DurationSpread{between(20, 300)},
+			Spread: []v1alpha1.DurationSpread{upTo(300)},
 		},
 	},
 	"the-second-is-cut": {
@@ -73,7 +73,7 @@ var repetitions = map[string]struct {
 		remains{
 			Verdict: v1alpha1.VerdictCanceled, Summary: "7/7",
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Cut",
-			Spread: []v1alpha1.DurationSpread{between(20, 20)},
+			Spread: []v1alpha1.DurationSpread{upTo(20)},
 		},
 	},
 	"the-deadline-comes": {
@@ -91,7 +91,7 @@ var repetitions = map[string]struct {
 		remains{
 			Verdict: v1alpha1.VerdictPassed, Summary: "7/7", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
-			Spread: []v1alpha1.DurationSpread{between(20, 20), between(20, 20)},
+			Spread: []v1alpha1.DurationSpread{upTo(20), upTo(20)},
 		},
 	},
 }
@@ -108,11 +108,12 @@ type remains struct {
 	Spread []v1alpha1.DurationSpread
 }
 
-// between is a spread of two, in the milliseconds that the histogram says of them.
-func between(low, high int) v1alpha1.DurationSpread {
+// upTo is a spread of two that begins at 20 ms, in milliseconds as the histogram
+// says them.
+func upTo(high int) v1alpha1.DurationSpread {
 	recorded := map[int]time.Duration{20: 20_015, 60: 60_031, 300: 300_031}
 	in := func(n int) metav1.Duration { return metav1.Duration{Duration: recorded[n] * time.Microsecond} }
-	return v1alpha1.DurationSpread{Min: in(low), Median: in(low), Max: in(high)}
+	return v1alpha1.DurationSpread{Min: in(20), Median: in(20), Max: in(high)}
 }
 
 func remainsOf(s v1alpha1.LoadTestStatus) remains {
@@ -134,11 +135,17 @@ func remainsOf(s v1alpha1.LoadTestStatus) remains {
 	return r
 }
 
+// twice is the ladder, run twice by one worker.
+func twice() v1alpha1.LoadTestSpec {
+	spec := ladder()
+	spec.Repetitions, spec.Parallelism = 2, ptr.To[int32](1)
+	return spec
+}
+
 func TestRepetitions(t *testing.T) {
 	for name, tc := range repetitions {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, ladder())
-			w.lt.Spec.Repetitions = 2
+			w := newWorld(t, twice())
 			tc.script(w)
 			w.run()
 			golden(t, filepath.Join("testdata", "repetitions", name+".txt"), w.story.String())
@@ -152,11 +159,10 @@ func TestRepetitions(t *testing.T) {
 // The status says of each step which repetition it is part of, from the beginning.
 func TestStepsSayTheirRepetition(t *testing.T) {
 	for count, want := range map[int32][]int32{0: {0, 0, 0}, 1: {0, 0, 0}, 2: {1, 1, 1, 1, 2, 2, 2}} {
-		w := newWorld(t, ladder())
-		w.lt.Spec.Repetitions = count
-		w.run()
+		lt := &v1alpha1.LoadTest{Spec: twice()}
+		lt.Spec.Repetitions = count
 		var got []int32
-		for _, s := range w.lt.Status.Steps {
+		for _, s := range lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status.Steps {
 			got = append(got, s.Repetition)
 		}
 		if !slices.Equal(got, want) {
@@ -167,10 +173,10 @@ func TestStepsSayTheirRepetition(t *testing.T) {
 
 // More steps than a status can hold are no run.
 func TestTooManyRepetitionsAreRefused(t *testing.T) {
-	w := newWorld(t, ladder())
-	w.lt.Spec.Repetitions = 100
-	w.run()
-	if s := w.lt.Status; s.Verdict != v1alpha1.VerdictError || len(s.Steps) != 0 {
+	lt := &v1alpha1.LoadTest{Spec: twice()}
+	lt.Spec.Repetitions = 100
+	s := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status
+	if s.Verdict != v1alpha1.VerdictError || len(s.Steps) != 0 {
 		t.Errorf("verdict %s with %d steps, want Error with none", s.Verdict, len(s.Steps))
 	}
 }
