@@ -136,7 +136,8 @@ type LoadTestSpec struct {
 	// repetitions is how many times all steps are run, one time after the other,
 	// with a ladder's rest between them. One run tells nothing of how far the next
 	// would differ; status.spread tells it of two or more. Thresholds hold in each
-	// of them. The steps of all repetitions, pauses included, are at most 128.
+	// of them; setup is done once, before the first, and random values are drawn
+	// anew in each. The steps of all repetitions, pauses included, are at most 128.
 	// Default 1.
 	// +optional
 	// +kubebuilder:default=1
