@@ -215,7 +215,10 @@ func (o *operated) observe() lifecycle.Observed {
 		to.Answers, to.LastSeen, to.Final = from.Answers, from.LastSeen, from.Final
 	}
 	if c.Step != nil {
-		seen.Step = &lifecycle.StepReport{Step: c.Step.Step, Merged: c.Step.Merged, Reporting: c.Step.Reporting, Until: c.Step.ReportedUntil}
+		merged := *c.Step.Merged // which is shared
+		// As in collect: what holds the tests themselves back is not judged.
+		merged.Health.CPUThrottled, merged.Health.CPUThrottledMax = 0, 0
+		seen.Step = &lifecycle.StepReport{Step: c.Step.Step, Merged: &merged, Reporting: c.Step.Reporting, Until: c.Step.ReportedUntil}
 	}
 	return seen
 }
