@@ -28,7 +28,7 @@
 // without stalling whoever reads.
 //
 // A log's file is of one process at a time, which the lock file beside it
-// keeps: the position of the last event is held in memory.
+// keeps while the log is open: the position of the last event is held in memory.
 //
 // It imports the domain, package prepared below it, modernc.org/sqlite, and the
 // standard library.
