@@ -70,12 +70,12 @@ func tunnel(w http.ResponseWriter, address string) {
 func TestRunThroughAProxy(t *testing.T) {
 	const users, each = 5, 4
 	tests := map[string]struct {
-		start              func(*httptest.Server)
-		forwarded, tunnels int64
+		start     func(*httptest.Server)
+		forwarded int64
+		tunnels   bool
 	}{
-		"http": {start: (*httptest.Server).Start, forwarded: users * each},
-		// One tunnel is that by which the worker found that the target is there.
-		"https": {start: (*httptest.Server).StartTLS, tunnels: users + 1},
+		"http":  {start: (*httptest.Server).Start, forwarded: users * each},
+		"https": {start: (*httptest.Server).StartTLS, tunnels: true},
 	}
 	for scheme, tt := range tests {
 		t.Run(scheme, func(t *testing.T) {
@@ -100,11 +100,18 @@ func TestRunThroughAProxy(t *testing.T) {
 			if q := got.Requests[0]; q.Sent != users*each || q.Outcomes[measure.Success] != users*each || server.served.Load() != users*each {
 				t.Errorf("sent %d, %d successes, served %d; want %d. %v", q.Sent, q.Outcomes[measure.Success], server.served.Load(), users*each, got.Errors)
 			}
-			if f, n := p.forwarded.Load(), p.tunnels.Load(); f != tt.forwarded || n != tt.tunnels {
-				t.Errorf("the proxy forwarded %d requests and made %d tunnels, want %d and %d", f, n, tt.forwarded, tt.tunnels)
+			// A tunnel more is that by which the worker found that the target is there.
+			least := int64(0)
+			if tt.tunnels {
+				least = got.ConnectionsOpened + 1
 			}
-			if got.ConnectionsOpened != users || got.Transport != "net/http HTTP/1.1 by proxy" {
-				t.Errorf("%d connections by %q, want %d by net/http HTTP/1.1 by proxy", got.ConnectionsOpened, got.Transport, users)
+			if f, n := p.forwarded.Load(), p.tunnels.Load(); f != tt.forwarded || n < least || (n > 0) != tt.tunnels {
+				t.Errorf("the proxy forwarded %d requests and made %d tunnels, want %d and %d", f, n, tt.forwarded, least)
+			}
+			// A connection is kept, unless net/http is not let run for 50 ms after it
+			// has written a request: then it closes it.
+			if n := got.ConnectionsOpened; n < users || n >= users*each || got.Reused != users*each-n || got.Transport != "net/http HTTP/1.1 by proxy" {
+				t.Errorf("%d connections by %q, %d requests on used ones; want %d that are kept, by net/http HTTP/1.1 by proxy", n, got.Transport, got.Reused, users)
 			}
 			s.say(t, finish())
 			w.ends(t, nil)
