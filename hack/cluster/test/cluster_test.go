@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,7 @@ func TestCluster(t *testing.T) {
 		t.Fatal("a cluster runs on this host: take it down first (cluster down)")
 	}
 	h.cluster("down") // what an earlier, failed test has left
+	bystander := stranger(t)
 	h.before = footprint(t)
 	t.Cleanup(func() { h.T = t; h.cluster("down") })
 
@@ -58,8 +60,12 @@ func TestCluster(t *testing.T) {
 
 	h.T = t
 	h.cluster("down")
-	if changes := Difference(h.before, footprint(t)); len(changes) > 0 {
+	after := footprint(t)
+	if changes := Difference(h.before, after); len(changes) > 0 {
 		t.Errorf("the cluster has left:\n%s", strings.Join(changes, "\n"))
+	}
+	if !slices.Contains(after["processes"], bystander) {
+		t.Errorf("the cluster has ended process %s, which is none of its own", bystander)
 	}
 	h.cluster("down") // a second one finds nothing and is content
 }

@@ -152,7 +152,8 @@ func values(trees []string) []string {
 
 // Difference is what was added to a footprint and what is missing from it. Of
 // processes none is missed: those that were there before, such as the API
-// server of somebody else's test, may have ended by themselves.
+// server of somebody else's test, may have ended by themselves. That the cluster
+// ends no stranger shows in one that the test itself started.
 func Difference(before, after Footprint) []string {
 	var changes []string
 	for aspect := range after {

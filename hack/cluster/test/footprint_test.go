@@ -1,9 +1,12 @@
 package test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +52,36 @@ func TestProcessesAreTheClustersPrograms(t *testing.T) {
 	write(t, proc, "self/stat", "14 (etcd) S 1 14 14")
 	if diff := cmp.Diff([]string{"10 etcd", "12 containerd-shim"}, processes(proc)); diff != "" {
 		t.Errorf("processes (-want +got):\n%s", diff)
+	}
+}
+
+// stranger starts a process under the name of one of the cluster's programs, and
+// returns it as a footprint shows it.
+func stranger(t *testing.T) string {
+	t.Helper()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "etcd"
+	program := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(sleep, program); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(program, "1d")
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait() // it was killed
+	})
+	return fmt.Sprintf("%d %s", command.Process.Pid, name)
+}
+
+func TestProcessesShowAStranger(t *testing.T) {
+	if line := stranger(t); !slices.Contains(processes("/proc"), line) {
+		t.Errorf("%s is not seen", line)
 	}
 }
 
