@@ -78,8 +78,10 @@ func TestTLS(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 	}
+	// The client closes a connection if it was not let run for 50 ms after it had
+	// written a request.
 	got := s.Counters()
-	if got.Requests != 3 || got.Answered != 3 || got.Connections != 1 || got.PeakInFlight != 1 || got.Routes[""] != 3 || got.First == 0 || got.Last < got.First {
+	if got.Requests != 3 || got.Answered != 3 || got.Connections < 1 || got.Connections > 2 || got.PeakInFlight != 1 || got.Routes[""] != 3 || got.First == 0 || got.Last < got.First {
 		t.Errorf("counters %+v", got)
 	}
 }
