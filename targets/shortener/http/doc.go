@@ -15,9 +15,9 @@
 //
 // # What a failure says
 //
-// A store that did not answer in time may have stored the link, or the click, all
-// the same: that is 504, and a client that must know looks. Any other failure of
-// it, such as a connection that it refused, is 503.
+// 503 says that nothing was done. A store that was asked and did not answer may
+// have stored the link, or the click, all the same: that is 504, and a client that
+// must know looks.
 //
 // # Readiness
 //

@@ -184,7 +184,7 @@ func TestRedirectOfAnExpiredLink(t *testing.T) {
 func TestRedirectWithoutTheStore(t *testing.T) {
 	s := newService(t, nil)
 	s.create(t, "mine")
-	for failure, want := range map[error]int{errGone: 503, context.DeadlineExceeded: 504} {
+	for failure, want := range map[error]int{errGone: 503, shortener.ErrOutcomeUnknown: 504} {
 		s.store.SetFailure(failure)
 		if got := s.ask("GET", "/mine", ""); got.Status != want {
 			t.Errorf("%v: status = %d, want %d", failure, got.Status, want)

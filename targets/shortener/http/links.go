@@ -1,7 +1,6 @@
 package http
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -100,8 +99,8 @@ var refusals = []struct {
 }
 
 // failure answers an error. What is not in the table is the store's; of it
-// clients are told nothing but to come back or, when it did not answer in time,
-// that it may have done what was asked for all the same.
+// clients are told nothing but to come back or, when it was asked and did not
+// answer, that it may have done what was asked for all the same.
 func (h *Handler) failure(err error) result {
 	for _, refusal := range refusals {
 		if errors.Is(err, refusal.err) {
@@ -109,8 +108,8 @@ func (h *Handler) failure(err error) result {
 		}
 	}
 	h.Logger.Warn("cannot answer", "error", err)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return problem(http.StatusGatewayTimeout, "Done or not done: the database did not answer in time. Please check before you try again")
+	if errors.Is(err, shortener.ErrOutcomeUnknown) {
+		return problem(http.StatusGatewayTimeout, "Done or not done: the database did not answer. Please check before you try again")
 	}
 	return problem(http.StatusServiceUnavailable, "Service temporarily unavailable. Please try again later")
 }

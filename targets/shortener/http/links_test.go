@@ -1,7 +1,6 @@
 package http
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -36,9 +35,9 @@ func TestCreate(t *testing.T) {
 		"an alias taken":   {body: `{"url":"example.com","alias":"mine"}`, taken: []string{"mine"}, status: 409, want: `{"error":"Alias is already in use"}`},
 		"every code taken": {body: `{"url":"example.com"}`, taken: []string{"abc123"}, status: 500, want: `{"error":"Unable to generate unique short code. Please try again"}`},
 		"no store":         {body: `{"url":"example.com"}`, failure: errGone, status: 503, want: `{"error":"Service temporarily unavailable. Please try again later"}`},
-		"no answer in time": {
-			body: `{"url":"example.com"}`, failure: fmt.Errorf("insert link: %w", context.DeadlineExceeded), status: 504,
-			want: `{"error":"Done or not done: the database did not answer in time. Please check before you try again"}`,
+		"no answer": {
+			body: `{"url":"example.com"}`, failure: fmt.Errorf("insert link: %w", shortener.ErrOutcomeUnknown), status: 504,
+			want: `{"error":"Done or not done: the database did not answer. Please check before you try again"}`,
 		},
 		"the largest body":  {body: `{"url":"example.com"}` + strings.Repeat(" ", maxBody-21), status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
 		"too large a body":  {body: `{"url":"example.com"}` + strings.Repeat(" ", maxBody-20), status: 413, want: `{"error":"Request body is too large"}`},

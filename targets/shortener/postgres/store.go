@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
@@ -76,11 +77,22 @@ func (s *Store) query(ctx context.Context, do func(context.Context, *pgx.Conn) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	err := s.session(ctx, func(conn *pgx.Conn) error { return do(ctx, conn) })
+	err := s.session(ctx, func(conn *pgx.Conn) error { return outcome(do(ctx, conn)) })
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		s.answered.Store(s.options.Now().UnixNano())
 	}
 	return err
+}
+
+// outcome marks an error that leaves open whether the statement was carried out:
+// one that is neither the server's answer, which has rolled back, nor came before
+// the statement was sent.
+func outcome(err error) error {
+	_, answered := errors.AsType[*pgconn.PgError](err)
+	if err == nil || answered || errors.Is(err, pgx.ErrNoRows) || pgconn.SafeToRetry(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", shortener.ErrOutcomeUnknown, err)
 }
 
 // queryRow reads one row; there being none is ErrNotFound.
