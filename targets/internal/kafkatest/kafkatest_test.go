@@ -1,6 +1,7 @@
 package kafkatest
 
 import (
+	"crypto/rand"
 	"net"
 	"os"
 	"os/exec"
@@ -19,15 +20,16 @@ func TestMain(m *testing.M) { os.Exit(Main(m)) }
 // acknowledged, under the same address.
 func TestCrash(t *testing.T) {
 	broker := Shared(t)
+	topic := "crash-" + rand.Text() // not that of the run before, under -count
 	// Without a linger, whose timer races with a lost connection in this client. A
 	// topic that was just made may be unknown for as long as the broker is busy.
-	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.DefaultProduceTopic("crash"), kgo.ProducerLinger(0), kgo.UnknownTopicRetries(-1),
-		kgo.ConsumeTopics("crash"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0), kgo.UnknownTopicRetries(-1),
+		kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	if _, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "crash"); err != nil {
+	if _, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, topic); err != nil {
 		t.Fatal(err)
 	}
 	if err := client.ProduceSync(t.Context(), kgo.StringRecord("before")).FirstErr(); err != nil {
