@@ -100,7 +100,7 @@ func NewCache(client *Client, finder shortener.Finder, config CacheConfig) (*Cac
 			config.Log.Warn("circuit breaker of the cache", "from", from.String(), "to", to.String())
 		},
 	})
-	c.lookups.fetch = c.fetch
+	c.lookups = newLookups(c.fetch)
 	return c, nil
 }
 

@@ -21,6 +21,8 @@ const (
 	defaultWait   = 250 * time.Millisecond
 	// sendTimeout bounds one attempt to send a batch.
 	sendTimeout = 5 * time.Second
+	// maxTogether bounds a batch, which holds up everybody else's commands.
+	maxTogether = 256
 )
 
 // QueueConfig says how many clicks wait for Redis, and how long redirects do.
