@@ -18,8 +18,8 @@ func repeated(spec *v1alpha1.LoadTestSpec, once []Step) []Step {
 		once[rung].Rung = int32(rung)
 	}
 	count := Repetitions(spec)
-	if count == 1 {
-		return once
+	if count == 1 || len(once) == 0 {
+		return once // nothing, any number of times, is nothing
 	}
 	taken := names{}
 	for _, s := range once {

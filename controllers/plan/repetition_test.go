@@ -78,7 +78,9 @@ func TestRepetitions(t *testing.T) {
 				{Index: 5, Repetition: 2, Rung: 2, Name: "even (2)", RateMicros: 5_000_000, Total: 10, Duration: 2 * time.Second, Limit: limit},
 			},
 		},
-		"of nothing": {spec: repeated(2, withSteps()), want: nil},
+		"of nothing":                             {spec: repeated(2, withSteps()), want: []plan.Step{}},
+		"of nothing, very often":                 {spec: repeated(1<<31-1, withSteps()), want: []plan.Step{}},
+		"of a ladder that is empty, with a rest": {spec: repeated(1<<31-1, rungs(true)), want: nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
