@@ -215,12 +215,34 @@ func (r run) kept(rung int32) (kept, judged bool) {
 		if r.steps[i].Rung != rung {
 			continue
 		}
-		if !r.whole(s) || s.Thresholds == v1alpha1.ThresholdFailed || s.Thresholds == v1alpha1.ThresholdInconclusive {
+		fared := r.fared(i)
+		if !r.whole(s) || fared == v1alpha1.ThresholdFailed || fared == v1alpha1.ThresholdInconclusive {
 			return false, false
 		}
-		judged = s.Thresholds == v1alpha1.ThresholdPassed
+		judged = fared == v1alpha1.ThresholdPassed
 	}
 	return true, judged
+}
+
+// fared is how the thresholds fared in a step that went to its end; empty when none
+// is about it. An operator from before steps said so wrote nothing: of what it
+// judged, a threshold's own result names the first step that was not kept.
+func (r run) fared(i int) v1alpha1.ThresholdState {
+	step := r.status.Steps[i]
+	if step.Thresholds != "" {
+		return step.Thresholds
+	}
+	var fared v1alpha1.ThresholdState
+	for n, t := range r.thresholds {
+		switch {
+		case !applies(&r.spec.Thresholds[n], r.steps[i]):
+		case t.Step == step.Name && severity[t.State] > severity[fared]:
+			fared = t.State
+		case fared == "":
+			fared = v1alpha1.ThresholdPassed
+		}
+	}
+	return fared
 }
 
 // whole says whether a step went to its end, with all workers and a healthy

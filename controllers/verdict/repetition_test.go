@@ -35,6 +35,13 @@ func repeats(s *v1alpha1.LoadTestSpec, fared string) *v1alpha1.LoadTestStatus {
 	return status
 }
 
+// byEarlier has the first of two thresholds have come to that.
+func byEarlier(state v1alpha1.ThresholdState, step string) func(*v1alpha1.LoadTestStatus) {
+	return func(s *v1alpha1.LoadTestStatus) {
+		s.Thresholds = []v1alpha1.ThresholdStatus{{State: state, Step: step}, {State: v1alpha1.ThresholdPassed, Step: "10"}}
+	}
+}
+
 func TestWhatRepetitionsSustain(t *testing.T) {
 	tests := map[string]struct {
 		users       []int32
@@ -67,11 +74,16 @@ func TestWhatRepetitionsSustain(t *testing.T) {
 				s.Steps[6].Result.Generator = &v1alpha1.GeneratorStatus{Message: "Step 20 (2) was sent late."}
 			}, 10,
 		},
-		// Nobody asked anything of the second rung.
-		"rungs that are not judged":  {[]int32{10, 20}, 2, "p-p-", nil, 10},
-		"an equal rung is another":   {[]int32{10, 10, 20}, 2, "pppppf", nil, 10},
-		"a smaller rung after":       {[]int32{30, 10}, 2, "pppp", nil, 30},
-		"a smaller rung after broke": {[]int32{30, 10}, 2, "pppf", nil, 30},
+		// Steps that an earlier operator judged do not say how they fared.
+		"an earlier operator, kept":           {[]int32{10, 20}, 1, "--", byEarlier(v1alpha1.ThresholdPassed, "20"), 20},
+		"an earlier operator, broken":         {[]int32{10, 20}, 1, "--", byEarlier(v1alpha1.ThresholdFailed, "20"), 10},
+		"an earlier operator, broken at once": {[]int32{10, 20}, 1, "--", byEarlier(v1alpha1.ThresholdFailed, "10"), 0},
+		"an earlier operator, in doubt":       {[]int32{10, 20}, 1, "--", byEarlier(v1alpha1.ThresholdInconclusive, "20"), 10},
+		"an earlier operator, then this one":  {[]int32{10, 20, 30}, 1, "-pf", byEarlier(v1alpha1.ThresholdFailed, "30"), 20},
+		"broken before this operator":         {[]int32{10, 20, 30}, 1, "--p", byEarlier(v1alpha1.ThresholdFailed, "20"), 10},
+		"an equal rung is another":            {[]int32{10, 10, 20}, 2, "pppppf", nil, 10},
+		"a smaller rung after":                {[]int32{30, 10}, 2, "pppp", nil, 30},
+		"a smaller rung after broke":          {[]int32{30, 10}, 2, "pppf", nil, 30},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -81,15 +93,30 @@ func TestWhatRepetitionsSustain(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(status)
 			}
-			var got int32
-			if users := verdict.Final(s, status).MaxSustainedUsers; users != nil {
-				got = *users
-			}
-			if got != tc.want {
+			if got := deref(verdict.Final(s, status).MaxSustainedUsers); got != tc.want {
 				t.Errorf("%d users were sustained, want %d", got, tc.want)
 			}
 		})
 	}
+}
+
+// Users that no threshold is about were not sustained, in whatever repetition.
+func TestWhatNobodyAskedWasNotSustained(t *testing.T) {
+	s := ladder(10, 1000)
+	s.Repetitions, s.Thresholds = 2, s.Thresholds[1:] // up to 100 users
+	for fared, want := range map[string]int32{"p-p-": 10, "p-i-": 0, "----": 10 /* judged by an earlier operator */} {
+		users := verdict.Final(s, repeats(s, fared)).MaxSustainedUsers
+		if got := deref(users); got != want {
+			t.Errorf("%s: %d users were sustained, want %d", fared, got, want)
+		}
+	}
+}
+
+func deref(users *int32) int32 {
+	if users == nil {
+		return 0
+	}
+	return *users
 }
 
 // judgeAll judges the steps of a spec that send load, each with what came of it.
