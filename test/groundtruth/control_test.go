@@ -67,7 +67,8 @@ func TestTLS(t *testing.T) {
 		t.Fatal("the certificate is none")
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
-	for range 3 {
+	const requests = 20
+	for range requests {
 		resp, err := client.Get(s.URL())
 		if err != nil {
 			t.Fatal(err)
@@ -78,10 +79,14 @@ func TestTLS(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 	}
-	// The client closes a connection if it was not let run for 50 ms after it had
-	// written a request.
 	got := s.Counters()
-	if got.Requests != 3 || got.Answered != 3 || got.Connections < 1 || got.Connections > 2 || got.PeakInFlight != 1 || got.Routes[""] != 3 || got.First == 0 || got.Last < got.First {
+	if got.Requests != requests || got.Answered != requests || got.PeakInFlight != 1 || got.Routes[""] != requests || got.First == 0 || got.Last < got.First {
 		t.Errorf("counters %+v", got)
+	}
+	// The client closes a connection if it was not let run for 50 ms after it had
+	// written a request, be it as often as it likes: one that is left open shows
+	// that the server lets it be used again.
+	if got.Connections < 1 || got.Connections >= requests {
+		t.Errorf("%d connections for %d requests, want one that is used again", got.Connections, requests)
 	}
 }
