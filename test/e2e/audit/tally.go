@@ -115,10 +115,12 @@ func (t Tally) parts(killed bool) (unknown, certain string) {
 // probability of 97 %, however slow the machine is that sends them.
 const least = 100
 
-// Enough says whether so much was acknowledged that the audit says something:
-// not few and, unless a pod was killed, nine of ten of those that did not end by
-// a timeout. How many do is a matter of the machine; what a target answers is its
-// own, and one that answers with errors has nothing to compare.
+// Enough says whether so much was acknowledged that the audit says something: not
+// few and, unless a pod was killed, nine of ten of those that did not end by a
+// timeout, and ten for each that did. A target that answers with errors has nothing
+// to compare; and what timed out may have been stored, so that a bound that is wide
+// by as much as was acknowledged would not tell what is stored twice. A slow machine
+// comes to one for thirty.
 func (t Tally) Enough(killed bool) error {
 	if t.Acknowledged < least {
 		return fmt.Errorf("only %d of %d were acknowledged: the audit needs %d", t.Acknowledged, t.Sent, least)
@@ -126,6 +128,10 @@ func (t Tally) Enough(killed bool) error {
 	ended := t.Sent - t.TimedOut - t.Unfinished
 	if !killed && 10*t.Acknowledged < 9*ended {
 		return fmt.Errorf("only %d of %d that did not time out were acknowledged: the audit needs nine of ten", t.Acknowledged, ended)
+	}
+	if !killed && 10*t.Unknown(false) > t.Acknowledged {
+		timedOut, _ := t.parts(false)
+		return fmt.Errorf("%s beside %d acknowledged: what may be stored is not bounded well; the audit allows one for ten", timedOut, t.Acknowledged)
 	}
 	return nil
 }

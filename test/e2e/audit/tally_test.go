@@ -72,12 +72,21 @@ func TestEnough(t *testing.T) {
 		"few, with a pod gone":  {tally: Tally{Sent: 500, Acknowledged: 99}, killed: true, err: "only 99 of 500 were acknowledged: the audit needs 100"},
 		"nothing was sent":      {err: "only 0 of 0 were acknowledged: the audit needs 100"},
 		"nine of ten":           {tally: Tally{Sent: 1000, Acknowledged: 900, ServerErrors: 100}},
-		"a slow machine":        {tally: Tally{Sent: 1000, Acknowledged: 100, TimedOut: 500, Unfinished: 400}},
-		"slow, and nine of ten": {tally: Tally{Sent: 1000, Acknowledged: 180, TimedOut: 500, Unfinished: 300, Broken: 20}},
+		"a slow machine":        {tally: Tally{Sent: 330, Acknowledged: 300, TimedOut: 20, Unfinished: 10}},
+		"slow, and nine of ten": {tally: Tally{Sent: 1090, Acknowledged: 900, TimedOut: 50, Unfinished: 40, Broken: 100}},
 		"slow, and errors": {
-			tally: Tally{Sent: 1000, Acknowledged: 179, TimedOut: 500, Unfinished: 300, Broken: 21},
-			err:   "only 179 of 200 that did not time out were acknowledged: the audit needs nine of ten",
+			tally: Tally{Sent: 1090, Acknowledged: 899, TimedOut: 50, Unfinished: 39, Broken: 102},
+			err:   "only 899 of 1001 that did not time out were acknowledged: the audit needs nine of ten",
 		},
+		"too slow": {
+			tally: Tally{Sent: 1000, Acknowledged: 100, TimedOut: 900},
+			err:   "900 timed out beside 100 acknowledged: what may be stored is not bounded well; the audit allows one for ten",
+		},
+		"one too many timed out": {
+			tally: Tally{Sent: 331, Acknowledged: 300, TimedOut: 20, Unfinished: 11},
+			err:   "20 timed out, 11 cut at the end of a step beside 300 acknowledged: what may be stored is not bounded well; the audit allows one for ten",
+		},
+		"too slow, with a pod gone": {tally: Tally{Sent: 1000, Acknowledged: 100, TimedOut: 900}, killed: true},
 		"a target that fails": {
 			tally: Tally{Sent: 1000, Acknowledged: 899, ServerErrors: 101},
 			err:   "only 899 of 1000 that did not time out were acknowledged: the audit needs nine of ten",
