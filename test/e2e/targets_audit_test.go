@@ -61,7 +61,7 @@ func (x *trial) audit(t *testing.T, before stored) {
 	case audit.EventStore:
 		x.auditEvents(t, before, kinds)
 	case audit.RateLimiter:
-		x.auditGrants(t, before, kinds[audit.Hit])
+		x.auditGrants(t, before, kinds)
 	}
 }
 
@@ -168,8 +168,10 @@ func (x *trial) auditEvents(t *testing.T, before stored, kinds map[string]audit.
 	}
 }
 
-func (x *trial) auditGrants(t *testing.T, before stored, hits audit.Tally) {
+func (x *trial) auditGrants(t *testing.T, before stored, kinds map[string]audit.Tally) {
 	t.Helper()
+	x.enough(t, kinds, audit.Hit)
+	hits := kinds[audit.Hit]
 	limits := audit.Limited(x.Preset.Strategy, x.lt.Status)
 	x.Findings = append(x.Findings, limits.String())
 	if err := limits.Err(); err != nil {

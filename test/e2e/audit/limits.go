@@ -66,12 +66,14 @@ func Limited(strategy string, s v1alpha1.LoadTestStatus) Limits {
 	return l
 }
 
-// Err is nil when the strategy did what it must, and nothing that it may not.
+// Err is nil when the strategy did what it must, and nothing that it may not, in as
+// many grants and as many denials as show it: what is over the limit shows in the
+// ones, what is denied falsely in the others.
 func (l Limits) Err() error {
 	f := flaws[l.Strategy]
 	var unseen error
-	if l.Granted == 0 || l.Denied == 0 || l.Untracked > 0 {
-		unseen = fmt.Errorf("%d granted, %d denied, %d not tracked: there is nothing to audit", l.Granted, l.Denied, l.Untracked)
+	if l.Granted < least || l.Denied < least || l.Untracked > 0 {
+		unseen = fmt.Errorf("%d granted, %d denied, %d not tracked: the audit needs %d, %d and 0", l.Granted, l.Denied, l.Untracked, least, least)
 	}
 	return errors.Join(unseen,
 		f.overLimit.check(l.OverLimitGrants, "grants over the limit"),

@@ -9,9 +9,9 @@ import (
 )
 
 func TestLimits(t *testing.T) {
-	kept := v1alpha1.RateLimitStatus{Granted: 50, Denied: 150}
-	over := v1alpha1.RateLimitStatus{Granted: 200, Denied: 1, OverLimitGrants: 150}
-	falsely := v1alpha1.RateLimitStatus{Granted: 42, Denied: 158, FalseDenials: 8}
+	kept := v1alpha1.RateLimitStatus{Granted: 150, Denied: 450}
+	over := v1alpha1.RateLimitStatus{Granted: 500, Denied: 100, OverLimitGrants: 150}
+	falsely := v1alpha1.RateLimitStatus{Granted: 142, Denied: 458, FalseDenials: 8}
 	const tooMany, denied = "150 grants over the limit: there must be none", "8 false denials: there must be none"
 	tests := map[string]struct {
 		strategy string
@@ -31,13 +31,18 @@ func TestLimits(t *testing.T) {
 		"lua-seconds meets no turn of a second": {strategy: "lua-seconds", status: kept},
 		"lua-seconds meets one":                 {strategy: "lua-seconds", status: over},
 		"a strategy that nobody knows":          {strategy: "gcra", status: falsely, err: denied},
-		"nothing was denied": {
-			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 50},
-			err: "50 granted, 0 denied, 0 not tracked: there is nothing to audit",
+		"just enough of both": {strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 100, Denied: 100}},
+		"few were granted": {
+			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 99, Denied: 450},
+			err: "99 granted, 450 denied, 0 not tracked: the audit needs 100, 100 and 0",
+		},
+		"few were denied": {
+			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 150, Denied: 99},
+			err: "150 granted, 99 denied, 0 not tracked: the audit needs 100, 100 and 0",
 		},
 		"not every client was tracked": {
-			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 50, Denied: 1, Untracked: 3},
-			err: "50 granted, 1 denied, 3 not tracked: there is nothing to audit",
+			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 150, Denied: 450, Untracked: 3},
+			err: "150 granted, 450 denied, 3 not tracked: the audit needs 100, 100 and 0",
 		},
 	}
 	for name, tc := range tests {

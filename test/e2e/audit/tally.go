@@ -110,8 +110,8 @@ func (t Tally) parts(killed bool) (unknown, certain string) {
 	return strings.Join(in, ", "), strings.Join(out, ", ")
 }
 
-// least is how many requests of a kind must be acknowledged for its audit to say
-// something: a fault that strikes one in thirty shows in a hundred with a
+// least is how many requests of a kind, or answers of a limiter, there must be for
+// their audit to say something: a fault that strikes one in thirty shows in a hundred with a
 // probability of 97 %, however slow the machine is that sends them.
 const least = 100
 
