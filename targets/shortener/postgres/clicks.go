@@ -31,7 +31,7 @@ func (s *Store) AddClicks(ctx context.Context, clicks []shortener.Click) (int, e
 	for i, c := range clicks {
 		ids[i], codes[i], times[i] = c.ID, c.Code, c.At
 	}
-	n, err := s.exec(ctx, addClicks, ids, codes, times)
+	n, err := s.write(ctx, addClicks, ids, codes, times)
 	if err != nil {
 		return 0, fmt.Errorf("insert clicks: %w", err)
 	}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
@@ -25,7 +27,6 @@ func TestOutcome(t *testing.T) {
 		unknown bool
 	}{
 		"none":                  {},
-		"no row":                {err: pgx.ErrNoRows},
 		"refused by the server": {err: fmt.Errorf("insert: %w", &pgconn.PgError{Code: "53300"})},
 		"never sent":            {err: unsent{io.EOF}},
 		"too late":              {err: fmt.Errorf("insert: %w", context.DeadlineExceeded), unknown: true},
@@ -39,4 +40,68 @@ func TestOutcome(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of what was asked and has no answer, only that which writes may have been done.
+func TestOnlyAWriteHasAnOutcome(t *testing.T) {
+	s := open(t, postgrestest.Shared(t).Addr(), nil)
+	now := time.Now()
+	statements := map[string]struct {
+		ask     func(context.Context) error
+		unknown bool
+	}{
+		"find":    {ask: func(ctx context.Context) error { _, err := s.Find(ctx, "code"); return err }},
+		"details": {ask: func(ctx context.Context) error { _, _, err := s.Details(ctx, "code"); return err }},
+		"totals":  {ask: func(ctx context.Context) error { _, _, err := s.Totals(ctx); return err }},
+		"create": {unknown: true, ask: func(ctx context.Context) error {
+			return s.Create(ctx, shortener.Link{Code: "code", URL: "https://example.com/", CreatedAt: now, ExpiresAt: now.Add(time.Hour)})
+		}},
+		"add clicks": {unknown: true, ask: func(ctx context.Context) error {
+			_, err := s.AddClicks(ctx, []shortener.Click{{ID: "00000000-0000-4000-8000-000000000000", Code: "code", At: now}})
+			return err
+		}},
+	}
+	for name, statement := range statements {
+		t.Run(name, func(t *testing.T) {
+			err := interrupted(t, s, statement.ask)
+			if err == nil || errors.Is(err, shortener.ErrOutcomeUnknown) != statement.unknown {
+				t.Errorf("error is %v, want one of an outcome that is unknown: %v", err, statement.unknown)
+			}
+		})
+	}
+}
+
+// interrupted returns the error of a statement on links whose caller leaves while
+// the server is at it, for somebody else has the table.
+func interrupted(t *testing.T, s *Store, ask func(context.Context) error) (err error) {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	locked := s.session(t.Context(), func(conn *pgx.Conn) error {
+		return pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), `LOCK TABLE links IN ACCESS EXCLUSIVE MODE`); err != nil {
+				return err
+			}
+			answer := make(chan error, 1)
+			go func() { answer <- ask(ctx) }()
+			await(t, "the statement waits for the table", func() bool { return waiting(t, tx) == 1 })
+			leave()
+			err = <-answer
+			return nil
+		})
+	})
+	if locked != nil {
+		t.Fatal(locked)
+	}
+	return err
+}
+
+// waiting is how many statements wait for a table of this database.
+func waiting(t *testing.T, tx pgx.Tx) (n int) {
+	t.Helper()
+	const locks = `SELECT count(*) FROM pg_locks JOIN pg_database ON oid = database WHERE datname = current_database() AND NOT granted`
+	if err := tx.QueryRow(t.Context(), locks).Scan(&n); err != nil {
+		t.Error(err)
+	}
+	return n
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
@@ -77,22 +76,11 @@ func (s *Store) query(ctx context.Context, do func(context.Context, *pgx.Conn) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	err := s.session(ctx, func(conn *pgx.Conn) error { return outcome(do(ctx, conn)) })
+	err := s.session(ctx, func(conn *pgx.Conn) error { return do(ctx, conn) })
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		s.answered.Store(s.options.Now().UnixNano())
 	}
 	return err
-}
-
-// outcome marks an error that leaves open whether the statement was carried out:
-// one that is neither the server's answer, which has rolled back, nor came before
-// the statement was sent.
-func outcome(err error) error {
-	_, answered := errors.AsType[*pgconn.PgError](err)
-	if err == nil || answered || errors.Is(err, pgx.ErrNoRows) || pgconn.SafeToRetry(err) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", shortener.ErrOutcomeUnknown, err)
 }
 
 // queryRow reads one row; there being none is ErrNotFound.
@@ -106,13 +94,14 @@ func (s *Store) queryRow(ctx context.Context, statement string, args []any, into
 	return err
 }
 
-// exec returns how many rows the statement has changed.
-func (s *Store) exec(ctx context.Context, statement string, args ...any) (int64, error) {
+// write returns how many rows the statement has changed. If that is lost, so is
+// whether it has changed any; a statement that only reads has done nothing then.
+func (s *Store) write(ctx context.Context, statement string, args ...any) (int64, error) {
 	var n int64
 	err := s.query(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		tag, err := conn.Exec(ctx, statement, args...)
 		n = tag.RowsAffected()
-		return err
+		return outcome(err)
 	})
 	return n, err
 }
@@ -126,7 +115,7 @@ WHERE links.expires_at <= excluded.created_at`
 
 // Create adds a link.
 func (s *Store) Create(ctx context.Context, l shortener.Link) error {
-	n, err := s.exec(ctx, `INSERT INTO links (short_code, url, created_at, expires_at) VALUES ($1, $2, $3, $4)`+replaceExpired,
+	n, err := s.write(ctx, `INSERT INTO links (short_code, url, created_at, expires_at) VALUES ($1, $2, $3, $4)`+replaceExpired,
 		l.Code, l.URL, l.CreatedAt, l.ExpiresAt)
 	switch {
 	case err != nil:
@@ -183,6 +172,6 @@ func (s *Store) Ping(ctx context.Context) error {
 	if s.options.Now().Sub(time.Unix(0, s.answered.Load())) < answerIsFresh {
 		return nil
 	}
-	_, err := s.exec(ctx, `SELECT 1`)
-	return err
+	var one int
+	return s.queryRow(ctx, `SELECT 1`, nil, &one)
 }
