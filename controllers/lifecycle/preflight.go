@@ -33,7 +33,7 @@ func (r *run) verifyTarget() {
 		// All workers are ready, which none is without its answers.
 		set(metav1.ConditionTrue, v1alpha1.ReasonPreflightPassed, verified(r.spec))
 	default: // also of a run that is held: its next workers ask again
-		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Not every worker has asked the target yet.")
+		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Not every worker is ready yet, which none is without its answers.")
 	}
 }
 

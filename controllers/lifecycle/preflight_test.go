@@ -43,13 +43,14 @@ func verdictOn(s *v1alpha1.LoadTestStatus) string {
 func TestTargetVerified(t *testing.T) {
 	const (
 		none    = "Unknown NoPreflight: spec.preflight is empty: nothing says which version of the target was tested."
-		pending = "Unknown PreflightPending: Not every worker has asked the target yet."
+		pending = "Unknown PreflightPending: Not every worker is ready yet, which none is without its answers."
 		passed  = "True PreflightPassed: GET /version has .strategy lua, .store redis; healthy has a status from 200 to 399."
 		failed  = "False PreflightFailed: preflight: GET /version: .strategy: \"hash\" instead of \"lua\"."
 	)
 	ready := lifecycle.Worker{Connected: true, Ready: true, Answers: 2}
 	old := lifecycle.Worker{Connected: true, Ready: true, Answers: 1}
 	asking := lifecycle.Worker{Connected: true, Message: "preflight: the target is being asked"}
+	seeding := lifecycle.Worker{Connected: true, Message: "setup: 1200 of 5000 requests sent"}
 	waiting := lifecycle.Worker{Connected: true, Reason: v1alpha1.ReasonTargetUnreachable, Message: "preflight: GET /version: read: EOF"}
 	wrong := lifecycle.Worker{Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: strings.TrimSuffix(strings.TrimPrefix(failed, "False PreflightFailed: "), ".")}
 	refusing := lifecycle.Worker{Connected: true, Reason: v1alpha1.ReasonWorkerRefused, Message: "too few descriptors"}
@@ -60,13 +61,14 @@ func TestTargetVerified(t *testing.T) {
 		want      string
 		phase     v1alpha1.Phase
 	}{
-		"nobody asks":              {seen: three(ready), want: none, phase: v1alpha1.PhaseRunning},
-		"nobody asks, and waits":   {seen: three(asking), want: none, phase: v1alpha1.PhaseStarting},
-		"no worker is there":       {questions: questions(), want: pending, phase: v1alpha1.PhaseStarting},
-		"one worker asks":          {questions: questions(), seen: three(asking), want: pending, phase: v1alpha1.PhaseStarting},
-		"one waits for the target": {questions: questions(), seen: three(waiting), want: pending, phase: v1alpha1.PhaseStarting},
-		"all have asked":           {questions: questions(), seen: three(ready), want: passed, phase: v1alpha1.PhaseRunning},
-		"one had another answer":   {questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseFailed},
+		"nobody asks":            {seen: three(ready), want: none, phase: v1alpha1.PhaseRunning},
+		"nobody asks, and waits": {seen: three(asking), want: none, phase: v1alpha1.PhaseStarting},
+		"no worker is there":     {questions: questions(), want: pending, phase: v1alpha1.PhaseStarting},
+		"one worker asks":        {questions: questions(), seen: three(asking), want: pending, phase: v1alpha1.PhaseStarting},
+		"all have asked, and one is busy with the setup": {questions: questions(), seen: three(seeding), want: pending, phase: v1alpha1.PhaseStarting},
+		"one waits for the target":                       {questions: questions(), seen: three(waiting), want: pending, phase: v1alpha1.PhaseStarting},
+		"all have asked":                                 {questions: questions(), seen: three(ready), want: passed, phase: v1alpha1.PhaseRunning},
+		"one had another answer":                         {questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseFailed},
 		"one did not ask all, and says that it is ready": {
 			questions: questions(), seen: three(old), phase: v1alpha1.PhaseFailed,
 			want: "False PreflightFailed: preflight: 1 of 2 questions were asked; use a worker image of the operator's version.",
