@@ -31,7 +31,7 @@ func TestLimits(t *testing.T) {
 		"lua-seconds meets no turn of a second": {strategy: "lua-seconds", status: kept},
 		"lua-seconds meets one":                 {strategy: "lua-seconds", status: over},
 		"a strategy that nobody knows":          {strategy: "gcra", status: falsely, err: denied},
-		"just enough of both": {strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 100, Denied: 100}},
+		"just enough of both":                   {strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 100, Denied: 100}},
 		"few were granted": {
 			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 99, Denied: 450},
 			err: "99 granted, 450 denied, 0 not tracked: the audit needs 100, 100 and 0",

@@ -7,8 +7,13 @@ func TestAgain(t *testing.T) {
 		after, want int64
 		err         string
 	}{
-		"each once":        {after: 5000 + Seeded},
-		"one sent again":   {after: 5001 + Seeded, want: 1},
+		"each once":      {after: 5000 + Seeded},
+		"one sent again": {after: 5001 + Seeded, want: 1},
+		"a stall":        {after: 5032 + Seeded, want: 32},
+		"more than a stall": {
+			after: 5033 + Seeded, err: "seeded 93: 33 more than 60, of which at most 32 are sent again in a stall",
+		},
+		"each twice":       {after: 5000 + 2*Seeded, err: "seeded 120: 60 more than 60, of which at most 32 are sent again in a stall"},
 		"one lost":         {after: 4999 + Seeded, err: "seeded 59: 1 of 60 were lost"},
 		"nothing was kept": {after: 5000, err: "seeded 0: 60 of 60 were lost"},
 	}
