@@ -104,12 +104,12 @@ func (x *trial) auditLinks(t *testing.T, before stored, kinds map[string]audit.T
 	x.check(t, clicks)
 }
 
-// loaded is how many links there were before the load: as counted or, if nobody
-// looked in time, as if each creation of the seed had been answered at once.
+// loaded is how many links there were before the load: as counted or, if they did
+// not rest before it, as if each creation of the seed had been answered at once.
 func (x *trial) loaded(t *testing.T, before stored) int64 {
 	t.Helper()
 	if x.seeded == 0 {
-		t.Log("the load began before the seeded links were counted: none of them may be there twice")
+		t.Log("the load began before the number of seeded links rested: none of them may be there twice")
 		return before.Links + audit.Seeded
 	}
 	again, err := audit.Again(before.Links, x.seeded)
@@ -122,19 +122,14 @@ func (x *trial) loaded(t *testing.T, before stored) int64 {
 	return x.seeded
 }
 
-// settled reads a number until it has reached what is wanted and rests there: a
-// click that is counted twice comes late, too. It returns the last number read.
+// settled reads a number of clicks until it has reached what is wanted and rests
+// there. It returns the last number read.
 func (x *trial) settled(t *testing.T, want int64, read func() int64) (n int64) {
 	t.Helper()
-	const rests = 4
-	same := 0
-	err := wait.PollUntilContextTimeout(t.Context(), 500*time.Millisecond, settleLimit, true, func(context.Context) (bool, error) {
-		last := n
-		if n = read(); n != last {
-			same = 0
-		}
-		same++
-		return n >= want && same >= rests, nil
+	var rest audit.Rest
+	err := wait.PollUntilContextTimeout(t.Context(), audit.Every, settleLimit, true, func(context.Context) (bool, error) {
+		n = read()
+		return rest.Read(n) >= audit.ClicksRest && n >= want, nil
 	})
 	if err != nil {
 		t.Logf("after %s: %d of %d: %v", settleLimit, n, want, err)

@@ -132,7 +132,7 @@ type trial struct {
 	stage string
 	lt    *v1alpha1.LoadTest
 	// seeded is how many links there were after the setup of the load test, and
-	// before its load; 0 if nobody looked in time.
+	// before its load; 0 if they did not come to rest in time.
 	seeded int64
 }
 
@@ -203,9 +203,11 @@ func (x *trial) load(t *testing.T) {
 	}
 }
 
-// afterSetup counts the links in the pause with which the run begins. A step that
-// is still pending has no instant at which it starts, so that none of its requests
-// was sent before the links were counted, whatever the clocks say.
+// afterSetup counts the links in the pause with which the run begins, until their
+// number rests: a creation that was sent again may be stored after the setup has
+// ended. A step that is still pending has no instant at which it starts, so that
+// none of its requests was sent before the links were counted, whatever the clocks
+// say.
 func (x *trial) afterSetup(t *testing.T) (links int64) {
 	t.Helper()
 	begun := func(lt *v1alpha1.LoadTest, step int) bool {
@@ -214,9 +216,15 @@ func (x *trial) afterSetup(t *testing.T) (links int64) {
 	until(t, x.lt, patience, "past its setup", func(lt *v1alpha1.LoadTest) bool {
 		return begun(lt, 0) || lt.Status.CompletionTime != nil
 	})
-	links = x.state(t).Links
-	if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(x.lt), x.lt); err != nil {
-		t.Fatal(err)
+	var rest audit.Rest
+	err := wait.PollUntilContextTimeout(t.Context(), audit.Every, patience, true, func(ctx context.Context) (bool, error) {
+		links = x.state(t).Links
+		rested := rest.Read(links) >= audit.SeedRest
+		err := cluster.Get(ctx, client.ObjectKeyFromObject(x.lt), x.lt)
+		return rested || begun(x.lt, 1), err
+	})
+	if err != nil {
+		t.Fatalf("count the links of the seed: %v", err)
 	}
 	if begun(x.lt, 1) {
 		return 0

@@ -1,0 +1,46 @@
+package audit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRest(t *testing.T) {
+	tests := map[string]struct {
+		read []int64
+		same []int
+	}{
+		"a number that rests":           {read: []int64{7, 7, 7}, same: []int{1, 2, 3}},
+		"nothing rests, too":            {read: []int64{0, 0, 0}, same: []int{1, 2, 3}},
+		"one that comes late":           {read: []int64{7, 7, 8, 8, 8}, same: []int{1, 2, 1, 2, 3}},
+		"one that never rests":          {read: []int64{1, 2, 3, 4}, same: []int{1, 1, 1, 1}},
+		"one that is back where it was": {read: []int64{7, 8, 7, 7}, same: []int{1, 1, 1, 2}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var rest Rest
+			var same []int
+			for _, n := range tc.read {
+				same = append(same, rest.Read(n))
+			}
+			if diff := cmp.Diff(tc.same, same); diff != "" {
+				t.Errorf("readings in a row (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// While the links of the seed are watched, whatever the client gave up is stored or
+// given up by the service; and the pause leaves as much time again to look.
+func TestTheSeedRestsWithinThePause(t *testing.T) {
+	s := spec(t, Preset{Service: Shortener, Host: "x", Port: 1})
+	watched := (SeedRest - 1) * Every
+	if late := 5*time.Second - s.Target.Timeout.Duration; watched < late {
+		t.Errorf("the seed is watched for %s; a creation that was given up may be stored for %s", watched, late)
+	}
+	if pause := s.Steps[0].Pause; pause == nil || pause.Duration < 3*watched {
+		t.Errorf("the pause is %v, want at least three times the %s for which the seed is watched", pause, watched)
+	}
+}
