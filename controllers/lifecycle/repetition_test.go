@@ -76,6 +76,19 @@ var repetitions = map[string]struct {
 			Spread: []v1alpha1.DurationSpread{upTo(20)},
 		},
 	},
+	// The worker has reported of the step in which it dies, but not all of it.
+	"the-second-loses-a-worker": {
+		func(w *world) {
+			w.lt.Spec.Parallelism = ptr.To[int32](2)
+			w.workers = append(w.workers, &worker{step: -1})
+			w.in(19200*time.Millisecond, func() { w.end(w.workers[1], "OOMKilled, exit code 137") })
+		},
+		remains{
+			Verdict: v1alpha1.VerdictInconclusive, Summary: "7/7", Sustained: 100,
+			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
+			Spread: []v1alpha1.DurationSpread{upTo(20)},
+		},
+	},
 	"the-deadline-comes": {
 		func(w *world) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](12) },
 		remains{

@@ -279,7 +279,7 @@ func (r *run) done(i int, state v1alpha1.StepState) {
 	step := &r.out.Status.Steps[i]
 	step.State = state
 	step.CompletionTime = &now
-	r.out.Status.Spread = results.Spread(r.steps, r.out.Status.Steps)
+	r.out.Status.Spread = results.Spread(r.steps, results.Whole(&r.out.Status))
 }
 
 func (r *run) skipFrom(i int) {

@@ -13,8 +13,9 @@ import (
 
 // Spread is how far the repetitions of a step differ: of each step that sends
 // load, in the order of the first repetition, if at least two repetitions of it
-// are complete. planned and steps are those of one run, by index. A step that was
-// cut, or has not ended, is left out: what it would have come to is not known.
+// are complete. planned are the steps of one run, and steps the same by index, of
+// which those without a result are left out: as Whole has them, those of which it is
+// not known what they would have come to.
 func Spread(planned []plan.Step, steps []v1alpha1.StepStatus) []v1alpha1.SpreadStatus {
 	var first []int // the steps of the first repetition, by index
 	complete := map[int32][]*v1alpha1.StepResult{}

@@ -11,6 +11,6 @@
 // that a Passed can be believed. Each result carries the sentence that explains
 // it.
 //
-// It is pure: it may import the API, packages plan and measure and the standard
-// library; no client, clock or logger.
+// It is pure: it may import the API, packages plan, results and measure and the
+// standard library; no client, clock or logger.
 package verdict

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
 
 // Judgement is the judgement of a run that went to its end.
@@ -40,7 +41,10 @@ type Generator struct {
 
 // Final is the judgement of a whole run, from its status alone.
 func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgement {
-	run := run{spec: spec, status: status, steps: plan.Steps(spec), thresholds: results(spec, status.Thresholds)}
+	run := run{
+		spec: spec, status: status, steps: plan.Steps(spec),
+		whole: results.Whole(status), thresholds: soFar(spec, status.Thresholds),
+	}
 	j := run.judgement()
 	j.Generator = run.generator()
 	j.MaxSustainedUsers = run.maxSustainedUsers()
@@ -48,9 +52,11 @@ func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgeme
 }
 
 type run struct {
-	spec       *v1alpha1.LoadTestSpec
-	status     *v1alpha1.LoadTestStatus
-	steps      []plan.Step
+	spec   *v1alpha1.LoadTestSpec
+	status *v1alpha1.LoadTestStatus
+	steps  []plan.Step
+	// whole are the steps of the status, without the results that are in doubt.
+	whole      []v1alpha1.StepStatus
 	thresholds []v1alpha1.ThresholdStatus
 }
 
@@ -211,12 +217,12 @@ func (r run) maxSustainedUsers() *int32 {
 // kept says whether a rung was kept in every repetition that ran it, and whether
 // any threshold is about it: users that nobody asked anything of were not sustained.
 func (r run) kept(rung int32) (kept, judged bool) {
-	for i, s := range r.ran() {
+	for i := range r.ran() {
 		if r.steps[i].Rung != rung {
 			continue
 		}
 		fared := r.fared(i)
-		if !r.whole(s) || fared == v1alpha1.ThresholdFailed || fared == v1alpha1.ThresholdInconclusive {
+		if !r.isWhole(i) || fared == v1alpha1.ThresholdFailed || fared == v1alpha1.ThresholdInconclusive {
 			return false, false
 		}
 		judged = fared == v1alpha1.ThresholdPassed
@@ -245,10 +251,9 @@ func (r run) fared(i int) v1alpha1.ThresholdState {
 	return fared
 }
 
-// whole says whether a step went to its end, with all workers and a healthy
+// isWhole says whether a step went to its end, with all workers and a healthy
 // generator.
-func (r run) whole(s v1alpha1.StepStatus) bool {
-	return s.State == v1alpha1.StepComplete && s.Result != nil &&
-		(s.Result.Generator == nil || s.Result.Generator.Healthy) &&
-		s.WorkersReporting >= r.status.Workers.Desired
+func (r run) isWhole(i int) bool {
+	result := r.whole[i].Result
+	return result != nil && (result.Generator == nil || result.Generator.Healthy)
 }

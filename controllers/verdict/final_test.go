@@ -194,7 +194,11 @@ func TestFinal(t *testing.T) {
 			want:   sick(inconclusive("1 of 4 workers was lost; the result may leave out what it sent.", ptr(int32(100))), "Step 1000 was sent late."),
 		},
 		"workers lost": {
-			status: done(lost(3), skipFrom(3)),
+			status: done(lost(3), skipFrom(3)), // in step 100
+			want:   inconclusive("3 of 4 workers were lost; the result may leave out what they sent.", ptr(int32(10))),
+		},
+		"workers lost in a rest": {
+			status: done(lost(3), skipFrom(4)),
 			want:   inconclusive("3 of 4 workers were lost; the result may leave out what they sent.", ptr(int32(100))),
 		},
 		"a report missing": {

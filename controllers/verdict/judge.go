@@ -26,7 +26,7 @@ type Judged struct {
 // Judge folds one finished step into the thresholds' results. previous are the
 // results of the steps before, empty for the first.
 func Judge(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) Judged {
-	j := Judged{Thresholds: results(spec, previous)}
+	j := Judged{Thresholds: soFar(spec, previous)}
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
 		if !applies(t, step) {
@@ -44,8 +44,8 @@ func Judge(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, ste
 	return j
 }
 
-// results are the results so far, Pending before the first step.
-func results(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus) []v1alpha1.ThresholdStatus {
+// soFar are the results so far, Pending before the first step.
+func soFar(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus) []v1alpha1.ThresholdStatus {
 	if len(previous) == len(spec.Thresholds) {
 		return slices.Clone(previous)
 	}

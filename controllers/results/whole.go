@@ -1,0 +1,34 @@
+package results
+
+import (
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Whole are the steps of a run, of which those that are not measured as a whole are
+// without a result: the ones that have not ended or were cut, the ones that a worker
+// has not reported, and the one in which a worker was lost. What that worker said
+// last may be all that is missing, and nothing of it shows in the count of reports.
+// No step begins after a loss, so that it was in the last that began.
+func Whole(status *v1alpha1.LoadTestStatus) []v1alpha1.StepStatus {
+	steps := slices.Clone(status.Steps)
+	last := lastBegun(steps)
+	for i := range steps {
+		s := &steps[i]
+		if s.State != v1alpha1.StepComplete || s.WorkersReporting < status.Workers.Desired || status.Workers.Lost > 0 && i == last {
+			s.Result = nil
+		}
+	}
+	return steps
+}
+
+// lastBegun is -1 before the first step.
+func lastBegun(steps []v1alpha1.StepStatus) int {
+	for i, s := range slices.Backward(steps) {
+		if s.State != v1alpha1.StepPending && s.State != v1alpha1.StepSkipped {
+			return i
+		}
+	}
+	return -1
+}
