@@ -72,12 +72,14 @@ func (t Tally) Times(n int64) Tally {
 // Failed is how many were not acknowledged.
 func (t Tally) Failed() int64 { return t.Sent - t.Acknowledged }
 
-// Unknown is how many may have been carried out although nobody said so. In a
-// run that nobody disturbs only a timeout leaves that open: a target that is
-// there, and answers that it has failed, has stored nothing. With a pod killed
-// its connections break after it has stored as well as before; and of the server
-// errors the status does not say which were the target's refusals and which were
-// answered, by it or a proxy, in the place of an answer that was lost.
+// Unknown is how many may have been carried out although nobody said so. In a run
+// that nobody disturbs only a timeout leaves that open. A target that answers 503
+// has stored nothing. One that was still storing when its own time was over answers
+// 504, and may have stored; but it waits longer than its client, to whom that request
+// timed out. With a pod killed connections break after it has stored as well as
+// before; and of the server errors the status does not say which were the target's
+// refusals and which were answered, by it or a proxy, in the place of an answer that
+// was lost.
 func (t Tally) Unknown(killed bool) int64 {
 	n := t.TimedOut + t.Unfinished
 	if killed {
