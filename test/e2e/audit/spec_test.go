@@ -82,14 +82,22 @@ func TestSpecOfTheRateLimiter(t *testing.T) {
 	}
 }
 
-// The service's own wait for a store is never the shorter one: what it gives up, the
-// client has given up before, and the status says timeout.
+// The wait of a service for what is under way is never the shorter one: what it gives
+// up, and cannot say whether it was done, the client has given up before, and the
+// status says timeout. A limiter may give up its Redis before, and says so with a
+// 503; of a decision as a whole the same holds.
 func TestSpecsTimeOutBeforeTheService(t *testing.T) {
-	const serviceGivesUp = 5 * time.Second
-	for _, service := range []Service{Shortener, EventStore, RateLimiter} {
+	for service, waits := range map[Service][]time.Duration{
+		Shortener: {servicesWait(t, "shortener/postgres/options.go", "queryTimeout")},
+		EventStore: {
+			servicesWait(t, "eventstore/http/handler.go", "pointTimeout"),
+			servicesWait(t, "eventstore/http/handler.go", "bulkTimeout"),
+		},
+		RateLimiter: {servicesWait(t, "ratelimiter/http/api.go", "decideTimeout")},
+	} {
 		s := spec(t, Preset{Service: service, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5})
-		if got := s.Target.Timeout; got == nil || got.Duration > serviceGivesUp-time.Second {
-			t.Errorf("%s: timeout is %v, want at least 1s below %s", service, got, serviceGivesUp)
+		if got, limit := s.Target.Timeout, slices.Min(waits)-time.Second; got == nil || got.Duration > limit {
+			t.Errorf("%s: timeout is %v, want at least 1s below the service's %s", service, got, slices.Min(waits))
 		}
 	}
 }
