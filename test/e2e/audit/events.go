@@ -15,10 +15,11 @@ type event struct {
 	} `json:"data"`
 }
 
-// Events reads an array of events and returns how many there are. They must be
-// in order, their positions dense from first on, and no id may come twice: an
-// event is stored once.
-func Events(r io.Reader, first int64) (n int64, err error) {
+// Events reads an array of events and returns how many there are. They must be in
+// order, their positions dense from first to last, and no id may come twice: an
+// event is stored once. last is the log's own word for where it ends, when it was
+// read, so that one that says less than it holds, or more, is found out.
+func Events(r io.Reader, first, last int64) (n int64, err error) {
 	decoder := json.NewDecoder(r)
 	if _, err := decoder.Token(); err != nil {
 		return 0, fmt.Errorf("read events: %w", err)
@@ -42,6 +43,9 @@ func Events(r io.Reader, first int64) (n int64, err error) {
 	}
 	if _, err := decoder.Token(); err != nil {
 		return n, fmt.Errorf("the events end after position %d: %w", first+n-1, err)
+	}
+	if end := first + n - 1; end != last {
+		return n, fmt.Errorf("the events end at position %d, the last position is %d", end, last)
 	}
 	return n, nil
 }

@@ -9,10 +9,20 @@ func TestEvents(t *testing.T) {
 	const tail = `,"type":"single","timestamp":"2026-11-20T12:00:00Z"`
 	tests := map[string]struct {
 		text string
+		last int64 // 0: as many as there are
 		n    int64
 		err  string
 	}{
 		"none": {text: `[]`},
+		"one beyond the last": {
+			text: `[{"position":7,"data":{"id":"a"}},{"position":8,"data":{"id":"b"}}]`, last: 7, n: 2,
+			err: "the events end at position 8, the last position is 7",
+		},
+		"the last is missing": {
+			text: `[{"position":7,"data":{"id":"a"}}]`, last: 8, n: 1,
+			err: "the events end at position 7, the last position is 8",
+		},
+		"all are missing": {text: `[]`, last: 8, err: "the events end at position 6, the last position is 8"},
 		"three": {
 			text: `[{"position":7,"data":{"id":"a"}` + tail + `},{"position":8,"data":{"id":"b","more":1}},{"position":9,"data":{"id":"c"}}]`, n: 3,
 		},
@@ -48,7 +58,11 @@ func TestEvents(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			n, err := Events(strings.NewReader(tc.text), 7)
+			last := tc.last
+			if last == 0 {
+				last = 6 + tc.n
+			}
+			n, err := Events(strings.NewReader(tc.text), 7, last)
 			got := ""
 			if err != nil {
 				got = err.Error()
