@@ -15,9 +15,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 )
 
-// settleLimit is how long a queue of clicks may take to be counted: a broker gives
-// the share of a consumer that was killed to the next after its session, of up to
-// 45 s, has ended.
+// settleLimit is how long what is stored may take to rest. The longest that there is
+// for: a broker gives the share of a consumer that was killed to the next after its
+// session, of up to 45 s, has ended.
 const settleLimit = 2 * time.Minute
 
 // stored is what a target says of itself: what it has stored, or served.
