@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -19,8 +20,17 @@ func outcome(err error) error {
 	return fmt.Errorf("%w: %w", shortener.ErrOutcomeUnknown, err)
 }
 
-// refused reports whether the error is Postgres's answer.
+// Of SQLSTATEs, those of class 08 are of a connection that failed, and
+// statementUnknown says itself that the outcome is.
+const (
+	connectionClass  = "08"
+	statementUnknown = "40003"
+)
+
+// refused reports whether the error is Postgres's answer. PgBouncer answers in its
+// place when it has lost the server (08P01, "server conn crashed?"), which may
+// have committed by then.
 func refused(err error) bool {
-	_, ok := errors.AsType[*pgconn.PgError](err)
-	return ok
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && !strings.HasPrefix(answer.Code, connectionClass) && answer.Code != statementUnknown
 }

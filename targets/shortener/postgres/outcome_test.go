@@ -28,9 +28,16 @@ func TestOutcome(t *testing.T) {
 	}{
 		"none":                  {},
 		"refused by the server": {err: fmt.Errorf("insert: %w", &pgconn.PgError{Code: "53300"})},
+		"rolled back":           {err: &pgconn.PgError{Code: "40001"}},
 		"never sent":            {err: unsent{io.EOF}},
 		"too late":              {err: fmt.Errorf("insert: %w", context.DeadlineExceeded), unknown: true},
 		"cut off":               {err: io.ErrUnexpectedEOF, unknown: true},
+		"cut off from PgBouncer's server": {
+			err:     fmt.Errorf("insert: %w", &pgconn.PgError{Severity: "FATAL", Code: "08P01", Message: "server conn crashed?"}),
+			unknown: true,
+		},
+		"connection failure": {err: &pgconn.PgError{Code: "08006"}, unknown: true},
+		"completion unknown": {err: &pgconn.PgError{Code: "40003"}, unknown: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
