@@ -1,7 +1,6 @@
 package breaker
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -15,64 +14,60 @@ import (
 
 var errDown = errors.New("no store")
 
-// store answers as it is told, and counts who asks.
+// store answers as it is told, and counts how often it is asked.
 type store struct {
 	asked int
 	err   error
 }
 
-func (s *store) Take(context.Context, string) (ratelimiter.Decision, error) {
+func (s *store) answer() error {
 	s.asked++
-	if s.err != nil {
-		return ratelimiter.Decision{}, s.err
-	}
-	return ratelimiter.Decision{Allowed: true, Remaining: 7}, nil
+	return s.err
 }
 
-func newBreaker(t *testing.T, s *store) (breaker *Limiter, changes *[]bool) {
+func newBreaker(t *testing.T) (breaker *Breaker, changes *[]bool) {
 	t.Helper()
 	changes = &[]bool{}
-	breaker, err := New(s, func(asking bool) { *changes = append(*changes, asking) })
+	breaker, err := New(func(asking bool) { *changes = append(*changes, asking) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return breaker, changes
 }
 
-// fail sends n requests and returns how many of them asked the store.
-func fail(t *testing.T, breaker *Limiter, s *store, n int) int {
+// fail asks n questions and returns how many of them reached the store.
+func fail(t *testing.T, breaker *Breaker, s *store, n int) int {
 	t.Helper()
 	before := s.asked
 	for range n {
-		if got, err := breaker.Take(t.Context(), "client"); err == nil {
-			t.Fatalf("decision = %+v, want an error", got)
+		if err := breaker.Ask(s.answer); err == nil {
+			t.Fatal("no error of a store that fails")
 		}
 	}
 	return s.asked - before
 }
 
-func TestPassesOnWhatTheStoreDecides(t *testing.T) {
-	breaker, changes := newBreaker(t, &store{})
-	got, err := breaker.Take(t.Context(), "client")
-	if err != nil {
-		t.Fatal(err)
+func TestPassesOnWhatTheStoreAnswers(t *testing.T) {
+	s := &store{}
+	breaker, changes := newBreaker(t)
+	for _, s.err = range []error{nil, errDown} {
+		if err := breaker.Ask(s.answer); !errors.Is(err, s.err) {
+			t.Errorf("error = %v, want %v", err, s.err)
+		}
 	}
-	if diff := cmp.Diff(ratelimiter.Decision{Allowed: true, Remaining: 7}, got); diff != "" {
-		t.Errorf("decision (-want +got):\n%s", diff)
-	}
-	if len(*changes) != 0 {
-		t.Errorf("changes = %v, want none", *changes)
+	if s.asked != 2 || len(*changes) != 0 {
+		t.Errorf("asked %d times, changes %v; want 2 times and no change", s.asked, *changes)
 	}
 }
 
 func TestAStoreThatIsDownIsAskedOnceInEachPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{err: errDown}
-		breaker, changes := newBreaker(t, s)
+		breaker, changes := newBreaker(t)
 		if got := fail(t, breaker, s, 1000); got != tolerated {
 			t.Errorf("asked %d times, want %d", got, tolerated)
 		}
-		if _, err := breaker.Take(t.Context(), "client"); !errors.Is(err, ratelimiter.ErrNotAsked) {
+		if err := breaker.Ask(s.answer); !errors.Is(err, ratelimiter.ErrNotAsked) {
 			t.Errorf("error = %v, want ErrNotAsked", err)
 		}
 		for range 3 {
@@ -88,7 +83,7 @@ func TestAStoreThatIsDownIsAskedOnceInEachPause(t *testing.T) {
 		s.err = nil
 		<-time.After(Pause + 1)
 		for range 10 {
-			if _, err := breaker.Take(t.Context(), "client"); err != nil {
+			if err := breaker.Ask(s.answer); err != nil {
 				t.Errorf("after the store came back: %v", err)
 			}
 		}
@@ -100,14 +95,14 @@ func TestAStoreThatIsDownIsAskedOnceInEachPause(t *testing.T) {
 
 func TestFailuresThatAreNotInARow(t *testing.T) {
 	s := &store{}
-	breaker, _ := newBreaker(t, s)
+	breaker, _ := newBreaker(t)
 	for range 3 {
 		s.err = errDown
 		if got := fail(t, breaker, s, tolerated-1); got != tolerated-1 {
 			t.Errorf("asked %d times, want each time", got)
 		}
 		s.err = nil
-		if _, err := breaker.Take(t.Context(), "client"); err != nil {
+		if err := breaker.Ask(s.answer); err != nil {
 			t.Errorf("the store answers, and yet: %v", err)
 		}
 	}
@@ -116,11 +111,11 @@ func TestFailuresThatAreNotInARow(t *testing.T) {
 // A store that is busy must not be taken for one that is gone.
 func TestContentionIsAnAnswer(t *testing.T) {
 	s := &store{err: fmt.Errorf("take after 10 retries: %w", ratelimiter.ErrContended)}
-	breaker, changes := newBreaker(t, s)
+	breaker, changes := newBreaker(t)
 	if got := fail(t, breaker, s, 100); got != 100 {
 		t.Errorf("asked %d times of 100", got)
 	}
-	if _, err := breaker.Take(t.Context(), "client"); !errors.Is(err, ratelimiter.ErrContended) {
+	if err := breaker.Ask(s.answer); !errors.Is(err, ratelimiter.ErrContended) {
 		t.Errorf("error = %v, want ErrContended", err)
 	}
 	if len(*changes) != 0 {
@@ -129,10 +124,7 @@ func TestContentionIsAnAnswer(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	if _, err := New(nil, func(bool) {}); err == nil {
-		t.Error("accepted no limiter")
-	}
-	if _, err := New(&store{}, nil); err == nil {
+	if _, err := New(nil); err == nil {
 		t.Error("accepted nobody to tell")
 	}
 }

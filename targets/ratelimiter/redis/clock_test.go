@@ -31,7 +31,7 @@ func TestBurstAcrossTheTurnOfASecond(t *testing.T) {
 		},
 		"the same script by a clock with fractions": {
 			limiter: func(s *Store, now func() time.Time) ratelimiter.Limiter {
-				return newScript(s.client, seed, now)
+				return newScript(s.client, seed, now, unguarded)
 			},
 			want: limitertest.Tally{Granted: 0, Denied: 100},
 		},

@@ -10,7 +10,7 @@
 // Where a script decides, requests that come while others are on their way share
 // a round trip: each is a run of the script with a reply of its own, and none that
 // may have run is sent again. The other strategies need what lies between their
-// round trips.
+// round trips. A guard (see Guard) counts as one failure what was lost together.
 //
 // A bucket that denies is not written: time alone refills it, so nothing has
 // changed. The instant is stored in whole microseconds, which Redis's own TIME

@@ -21,7 +21,7 @@ func TestHashGrantsOneTokenTwice(t *testing.T) {
 	config := Config{Strategy: ratelimiter.Hash, Contract: one, Now: clock.Now}
 	slow, quick := newLimiter(t, store, config), newLimiter(t, store, config)
 	var tally limitertest.Tally
-	slow.(*hash).afterRead = func() { tally = limitertest.Sequential(t, quick, "client", 2) }
+	slow.(guarded).next.(*hash).afterRead = func() { tally = limitertest.Sequential(t, quick, "client", 2) }
 
 	got, err := slow.Take(t.Context(), "client")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestHashForgetsWhatOthersSpent(t *testing.T) {
 	contract := ratelimiter.Contract{Capacity: 100, RefillPerSecond: 0.01}
 	config := Config{Strategy: ratelimiter.Hash, Contract: contract, Now: clock.Now}
 	slow, quick := newLimiter(t, store, config), newLimiter(t, store, config)
-	slow.(*hash).afterRead = func() { limitertest.Sequential(t, quick, "client", 100) }
+	slow.(guarded).next.(*hash).afterRead = func() { limitertest.Sequential(t, quick, "client", 100) }
 
 	if _, err := slow.Take(t.Context(), "client"); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestTransactionTriesAgain(t *testing.T) {
 	slow, quick := newLimiter(t, store, config), newLimiter(t, store, config)
 	var tally limitertest.Tally
 	tries := 0
-	slow.(*transaction).afterRead = func() {
+	slow.(guarded).next.(*transaction).afterRead = func() {
 		if tries++; tries == 1 {
 			tally = limitertest.Sequential(t, quick, "client", 1)
 		}
@@ -85,7 +85,7 @@ func TestTransactionGivesUpAsContended(t *testing.T) {
 			config := Config{Strategy: ratelimiter.Transaction, Contract: contract, Now: (&manual{}).Now, MaxRetries: retries}
 			unlucky, lucky := newLimiter(t, store, config), newLimiter(t, store, config)
 			tries := 0
-			unlucky.(*transaction).afterRead = func() {
+			unlucky.(guarded).next.(*transaction).afterRead = func() {
 				tries++
 				limitertest.Sequential(t, lucky, "client", 1)
 			}
@@ -111,7 +111,7 @@ func TestTransaction429DeniesFalsely(t *testing.T) {
 	contract := ratelimiter.Contract{Capacity: 50, RefillPerSecond: 0.01}
 	config := Config{Strategy: ratelimiter.Transaction429, Contract: contract, Now: (&manual{}).Now, MaxRetries: 10}
 	unlucky, lucky := newLimiter(t, store, config), newLimiter(t, store, config)
-	unlucky.(*transaction).afterRead = func() { limitertest.Sequential(t, lucky, "customer", 1) }
+	unlucky.(guarded).next.(*transaction).afterRead = func() { limitertest.Sequential(t, lucky, "customer", 1) }
 
 	got, err := unlucky.Take(t.Context(), "customer")
 	if err != nil {

@@ -3,7 +3,9 @@ package redis
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,8 +29,9 @@ type script struct {
 	client   *redis.Client
 	contract ratelimiter.Contract
 	// now is the replica's clock; nil to count by the server's.
-	now  func() time.Time
-	runs *redisconn.Batcher[question, []any]
+	now   func() time.Time
+	guard Guard
+	runs  *redisconn.Batcher[question, []any]
 }
 
 // question is what a run of the script is told about one request.
@@ -39,8 +42,8 @@ type run = redisconn.Call[question, []any]
 
 var _ ratelimiter.Limiter = (*script)(nil)
 
-func newScript(client *redis.Client, contract ratelimiter.Contract, now func() time.Time) *script {
-	s := &script{client: client, contract: contract, now: now}
+func newScript(client *redis.Client, contract ratelimiter.Contract, now func() time.Time, guard Guard) *script {
+	s := &script{client: client, contract: contract, now: now, guard: guard}
 	s.runs = redisconn.NewBatcher(s.runAll)
 	return s
 }
@@ -64,9 +67,33 @@ func (s *script) instant() string {
 // runAll sends the script in full for those runs alone of which the server has
 // said that it does not know the hash: they have taken nothing yet.
 func (s *script) runAll(runs []*run) {
-	if unknown := s.pipeline(runs, bucketScript.EvalSha); len(unknown) > 0 {
-		s.pipeline(unknown, bucketScript.Eval)
+	if unknown := s.roundTrip(runs, bucketScript.EvalSha); len(unknown) > 0 {
+		s.roundTrip(unknown, bucketScript.Eval)
 	}
+}
+
+// roundTrip puts all runs to the guard as one question. Who is refused by it has
+// asked nothing.
+func (s *script) roundTrip(runs []*run, send sender) (unknown []*run) {
+	err := s.guard(func() error {
+		unknown = s.pipeline(runs, send)
+		return failure(runs, unknown)
+	})
+	if errors.Is(err, ratelimiter.ErrNotAsked) {
+		for _, r := range runs {
+			r.Err = err
+		}
+	}
+	return unknown
+}
+
+// failure is that of a round trip in which nobody got an answer. Who got one got
+// it from a Redis that is there, whatever became of the others.
+func failure(runs, unknown []*run) error {
+	if len(unknown) > 0 || slices.ContainsFunc(runs, func(r *run) bool { return r.Err == nil }) {
+		return nil
+	}
+	return runs[0].Err
 }
 
 type sender func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd

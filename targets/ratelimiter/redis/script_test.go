@@ -129,7 +129,7 @@ func TestOnlyWhatIsUnknownIsSentInFull(t *testing.T) {
 // the same.
 func TestAServerThatForgotTheScript(t *testing.T) {
 	store := openStore(t)
-	s := newScript(store.client, ratelimiter.Contract{Capacity: 3, RefillPerSecond: 0.001}, nil)
+	s := newScript(store.client, ratelimiter.Contract{Capacity: 3, RefillPerSecond: 0.001}, nil, unguarded)
 	for _, want := range [][]string{{"2", "1"}, {"0", "0"}} {
 		if err := store.client.ScriptFlush(t.Context()).Err(); err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func TestOneFailureIsNobodyElses(t *testing.T) {
 			}
 			want[at] = broken
 			for range 2 { // in full, and by the hash
-				got := together(newScript(store.client, seed, nil), clients...)
+				got := together(newScript(store.client, seed, nil, unguarded), clients...)
 				if got[at] = got[at][:min(len(broken), len(got[at]))]; cmp.Diff(want, got) != "" {
 					t.Errorf("decisions (-want +got):\n%s", cmp.Diff(want, got))
 				}

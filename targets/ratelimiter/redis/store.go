@@ -74,6 +74,8 @@ type Config struct {
 	// MaxRetries bounds how often Transaction and Transaction429 try again after a
 	// conflict.
 	MaxRetries int
+	// Guard is asked before Redis is; nil lets every question through.
+	Guard Guard
 }
 
 // Limiter returns the limiter of the configured strategy.
@@ -87,19 +89,22 @@ func (s *Store) Limiter(c Config) (ratelimiter.Limiter, error) {
 	if c.MaxRetries < 0 {
 		return nil, fmt.Errorf("max retries is %d: use 0 or more", c.MaxRetries)
 	}
+	if c.Guard == nil {
+		c.Guard = unguarded
+	}
 	buckets := buckets{contract: c.Contract}
 	switch c.Strategy {
 	case ratelimiter.Hash:
-		return &hash{client: s.client, buckets: buckets, now: wholeSeconds(c.Now)}, nil
+		return guarded{&hash{client: s.client, buckets: buckets, now: wholeSeconds(c.Now)}, c.Guard}, nil
 	case ratelimiter.Transaction, ratelimiter.Transaction429:
-		return &transaction{
+		return guarded{&transaction{
 			client: s.client, buckets: buckets, maxRetries: c.MaxRetries,
 			deniesContended: c.Strategy == ratelimiter.Transaction429,
-		}, nil
+		}, c.Guard}, nil
 	case ratelimiter.Lua:
-		return newScript(s.client, c.Contract, nil), nil
+		return newScript(s.client, c.Contract, nil, c.Guard), nil
 	case ratelimiter.LuaSeconds:
-		return newScript(s.client, c.Contract, wholeSeconds(c.Now)), nil
+		return newScript(s.client, c.Contract, wholeSeconds(c.Now), c.Guard), nil
 	}
 	_, err := ratelimiter.ParseStrategy(string(c.Strategy))
 	return nil, err

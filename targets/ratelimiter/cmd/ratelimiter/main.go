@@ -78,14 +78,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, now fun
 }
 
 func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog.Logger) (*http.Handler, error) {
-	limiter, err := store.Limiter(redis.Config{
-		Strategy: c.strategy, Contract: c.contract, Now: now, MaxRetries: c.maxRetries,
+	guard, err := breaker.New(func(asking bool) {
+		logger.Warn("store failure", "asking", asking, "policy", c.onStoreFailure)
 	})
 	if err != nil {
 		return nil, err
 	}
-	guarded, err := breaker.New(limiter, func(asking bool) {
-		logger.Warn("store failure", "asking", asking, "policy", c.onStoreFailure)
+	limiter, err := store.Limiter(redis.Config{
+		Strategy: c.strategy, Contract: c.contract, Now: now, MaxRetries: c.maxRetries, Guard: guard.Ask,
 	})
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog
 		return nil, err
 	}
 	return http.NewHandler(http.Config{
-		Limiter: guarded,
+		Limiter: limiter,
 		About: http.About{
 			Version: version, Strategy: c.strategy,
 			Capacity: c.contract.Capacity, RefillPerSecond: c.contract.RefillPerSecond,

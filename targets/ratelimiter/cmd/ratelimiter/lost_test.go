@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	limits "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
+)
+
+// admin is a connection to Redis that no limiter uses.
+func admin(t *testing.T, addr string) *redis.Client {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: addr, Network: "unix", DisableIdentity: true})
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return client
+}
+
+// do sends Redis a command that must succeed.
+func do(t *testing.T, client *redis.Client, command ...any) {
+	t.Helper()
+	if err := client.Do(t.Context(), command...).Err(); err != nil {
+		t.Fatalf("%v: %v", command, err)
+	}
+}
+
+// held are the connections on which scripts wait until writes go on.
+func held(t *testing.T, client *redis.Client) (ids []string) {
+	t.Helper()
+	list, err := client.ClientList(t.Context()).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(list) {
+		var id string
+		var script bool
+		for field := range strings.FieldsSeq(line) {
+			name, value, _ := strings.Cut(field, "=")
+			switch name {
+			case "id":
+				id = value
+			case "cmd":
+				script = value == "eval" || value == "evalsha"
+			}
+		}
+		if script && strings.Contains(line, " flags=b") {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// loseNext ends a connection on which scripts wait, unless nobody waits any more.
+func loseNext(t *testing.T, client *redis.Client, over <-chan struct{}) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for {
+		if ids := held(t, client); len(ids) > 0 {
+			// Who has timed out just now is gone already.
+			_ = client.Do(ctx, "CLIENT", "KILL", "ID", ids[0]).Err()
+			return
+		}
+		select {
+		case <-again.C:
+		case <-over:
+			return
+		case <-ctx.Done():
+			t.Fatalf("no script waits in Redis after %s", patience)
+		}
+	}
+}
+
+// A connection that is lost fails all whose questions were on it. That is no
+// reason to leave alone a Redis that answers the next.
+func TestALostConnection(t *testing.T) {
+	const callers = 64
+	addr := redistest.Start(t)
+	c, err := parseConfig([]string{"--redis-addr=" + addr, "--strategy=lua", "--capacity=1000"}, environment(nil), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := limits.Open(c.redis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	// The handler looks at its clock when a request comes.
+	came := make(chan struct{}, 3*callers)
+	now := func() time.Time { came <- struct{}{}; return frozen() }
+	handler, err := newHandler(c, store, now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var statuses [callers]int
+	ask := func(i int) {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api", nil))
+		statuses[i] = w.Code
+	}
+
+	client := admin(t, addr)
+	do(t, client, "CLIENT", "PAUSE", patience.Milliseconds(), "WRITE")
+	var group sync.WaitGroup
+	for i := range callers {
+		group.Go(func() { ask(i) })
+	}
+	for range callers {
+		<-came
+	}
+	over := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(over)
+	}()
+	// The first two questions are on their way; the others go together when one of
+	// them is lost, and are lost together.
+	for range 3 {
+		loseNext(t, client, over)
+	}
+	do(t, client, "CLIENT", "UNPAUSE")
+	<-over
+	if !slices.Contains(statuses[:], http.StatusServiceUnavailable) {
+		t.Errorf("no request was lost with its connection: %v", statuses)
+	}
+	if ask(0); statuses[0] != http.StatusOK {
+		t.Errorf("the next request is answered %d, want 200", statuses[0])
+	}
+}

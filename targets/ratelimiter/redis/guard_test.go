@@ -1,0 +1,88 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+)
+
+// tally is a guard that lets every question through, or none, and notes what came
+// of them.
+type tally struct {
+	shut     bool
+	outcomes []string
+}
+
+func (y *tally) ask(question func() error) error {
+	if y.shut {
+		return fmt.Errorf("%w: shut", ratelimiter.ErrNotAsked)
+	}
+	err := question()
+	y.outcomes = append(y.outcomes, fmt.Sprint(err))
+	return err
+}
+
+// Requests that share a round trip are one question, and fail as one.
+func TestARoundTripIsOneQuestion(t *testing.T) {
+	const broken = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	tests := map[string]struct {
+		replies, want []string
+	}{
+		"all are answered":               {[]string{granted(2), granted(1), granted(0)}, []string{"<nil>"}},
+		"all are lost":                   {nil, []string{"EOF"}},
+		"some are answered":              {[]string{granted(2)}, []string{"<nil>"}},
+		"one fails by itself":            {[]string{wrong, granted(1), granted(0)}, []string{"<nil>"}},
+		"all fail by themselves":         {[]string{wrong, wrong, wrong}, []string{broken}},
+		"sent in full, and lost":         {[]string{noScript, noScript, noScript}, []string{"<nil>", "EOF"}},
+		"sent in full, and answered":     {[]string{noScript, noScript, noScript, granted(2), granted(1), granted(0)}, []string{"<nil>", "<nil>"}},
+		"one sent in full, the rest not": {[]string{granted(2), noScript, granted(1), granted(0)}, []string{"<nil>", "<nil>"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var y tally
+			s := scriptOn(t, newFake(t, tt.replies...).addr)
+			s.guard = y.ask
+			together(s, "a", "b", "c")
+			if diff := cmp.Diff(tt.want, y.outcomes); diff != "" {
+				t.Errorf("questions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Who is refused by the guard has asked nothing, and is told so.
+func TestAGuardRefuses(t *testing.T) {
+	server := newFake(t, granted(49))
+	s := scriptOn(t, server.addr)
+	s.guard = (&tally{shut: true}).ask
+	for _, got := range together(s, "a", "b") {
+		if !strings.HasPrefix(got, ratelimiter.ErrNotAsked.Error()) {
+			t.Errorf("error is %s, want that of the guard", got)
+		}
+	}
+	if got := server.scripts(); len(got) != 0 {
+		t.Errorf("asked %v", got)
+	}
+}
+
+// Each strategy puts its questions to the guard, and passes on what it says.
+func TestEveryStrategyIsGuarded(t *testing.T) {
+	for _, strategy := range ratelimiter.Strategies() {
+		t.Run(string(strategy), func(t *testing.T) {
+			store, y := openStore(t), tally{}
+			limiter := newLimiter(t, store, Config{Strategy: strategy, Contract: seed, Now: (&manual{now: epoch}).Now, Guard: y.ask})
+			if got, err := limiter.Take(t.Context(), "client"); err != nil || !got.Allowed || len(y.outcomes) == 0 {
+				t.Errorf("%+v, %v by %d questions, want a grant by one or more", got, err, len(y.outcomes))
+			}
+			y = tally{shut: true}
+			if got, err := limiter.Take(t.Context(), "client"); !errors.Is(err, ratelimiter.ErrNotAsked) {
+				t.Errorf("%+v, %v from a guard that is shut, want ErrNotAsked", got, err)
+			}
+		})
+	}
+}
