@@ -1,5 +1,5 @@
-// Package defects has one test for each way in which published load tests were
-// found to mislead. Each fails if the defect is put into our own pipeline:
+// Package defects has one test or more for each way in which published load tests
+// were found to mislead. Each fails if the defect is put into our own pipeline:
 //
 //	LoadTest ─ plan ─▶ assignments ─ attack.Runner ─▶ measurements
 //	                                      ▲                │ wire, merge
@@ -10,13 +10,40 @@
 // schedule by arithmetic. Bounds on times are one-sided: nothing can be answered
 // before the server answered it, however slow the machine is.
 //
-// Each of the defects that were found has its test. Which version or strategy of
-// the target it is that was tested is verified where the spec asks for it, in a run
-// by the real coordinator and workers, and else the report says that nobody asked.
-// The figures of one run have no error bars still: the report says so, and
-// repetitions give them. What the target stored is compared with what it
-// acknowledged where it can be, in the cluster; here, what a limiter granted and
-// denied.
+// The defects, and what finds them:
+//
+//	 1 a closed loop; load not sent is not told   TestCoordinatedOmission,
+//	                                              TestIntendedAndActualLoad
+//	 2 percentiles of successes only              TestQuantilesAreOfAllOutcomes
+//	 3 percentiles of another rank or unit        TestQuantilesAreNearestRanks
+//	 4 throughput counts failures                 TestFailuresAreNoThroughput
+//	 5 rates over another time than the window    TestTheDrainIsNotInTheWindow
+//	 6 timeouts not recognised                    TestTimeoutsAreRecognised
+//	 7 failures that no breakdown explains        TestEveryFailureHasItsClass,
+//	                                              TestEveryFailureToConnectHasItsClass
+//	 8 a new connection for each request          TestConnectionsAreReused
+//	 9 intended beside actual load not shown      TestIntendedAndActualLoad,
+//	                                              TestNothingIsSentEarly
+//	10 ramp or warm-up measured                   TestConnectionsAreOpenBeforeTheWindow,
+//	                                              TestTheWarmUpIsNotMeasured
+//	11 the generator's own limits not recorded    TestTheGeneratorsOwnLimitIsRecorded,
+//	                                              TestTheGeneratorsResourcesAreRecorded
+//	12 one run, without error bars                TestRepetitionsShowHowFarTheyDiffer,
+//	                                              TestOneRunSaysThatItIsOne,
+//	                                              TestTooFewSamplesAreNoAnswer,
+//	                                              TestTheSameSeedSendsTheSameRequests
+//	13 correctness not verified after the load    TestTheTargetsAnswersAreAudited
+//	14 version under test not verified            TestTheTargetIsTheOneThatWasMeant
+//	15 a bad result fails nothing                 TestABreachFailsTheRun
+//
+// Some are met only as far as it goes. Of 11, nothing says whether a worker and the
+// target share a machine; what it is short of then, and its lateness, are recorded.
+// Of 12, repetitions give a spread, from least to greatest, and the report of one run
+// says that it is of one. Of 13, it is what a limiter granted and denied that is held
+// to its contract here; what a target has stored is compared with what it
+// acknowledged in the cluster, by TestTargets of test/e2e. Of 14, a spec with a
+// preflight lets no load go to another target than the one that was meant, and the
+// report of any other run says that nobody asked.
 //
 // The package has no code of its own beside this comment.
 package defects
