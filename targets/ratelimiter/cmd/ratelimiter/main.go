@@ -34,6 +34,7 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	serve.TuneMemory(os.Getenv, 0)
 	os.Exit(exitCode(run(ctx, os.Args[1:], os.Getenv, time.Now, os.Stderr), os.Stderr))
 }
 
