@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -141,12 +142,34 @@ func TestEventStoreMountsWhatItUses(t *testing.T) {
 func TestOpenLogs(t *testing.T) {
 	for set, want := range map[string]string{
 		"eventstore.openLogs=7":                          "",
-		"eventstore.tenants={one}":                       "16",
+		"eventstore.tenants={one}":                       "6",
 		"eventstore.tenants={one},eventstore.openLogs=7": "7",
 	} {
 		r := render(t, "--set", "eventstore.enabled=true,"+set)
 		if got := r.env(t, "StatefulSet/eventstore-app")["OPEN_LOGS"]; got != want {
 			t.Errorf("%s: OPEN_LOGS is %q, want %q", set, got, want)
+		}
+	}
+}
+
+// As many logs as may be open fit into what Go's collector leaves room in, each
+// with 37 MB of pages and 80 MB of idempotency keys, and a quarter of that stays
+// for requests and garbage.
+func TestOpenLogsFit(t *testing.T) {
+	const perLog = (37 + 80) * 1_000_000
+	for name, args := range map[string][]string{
+		"default":         {"--set", "eventstore.enabled=true"},
+		"1 GB":            {"--values", "values-seed-003-1gb.yaml"},
+		"2 GB":            {"--values", "values-seed-003-2gb.yaml"},
+		"2 GB and double": {"--values", "values-seed-003-2gb.yaml", "--set", "eventstore.openLogs=12"},
+	} {
+		env := render(t, append(args, "--set", "eventstore.tenants={one}")...).env(t, "StatefulSet/eventstore-app")
+		var logs, mebibytes int
+		if _, err := fmt.Sscanf(env["OPEN_LOGS"]+" "+env["GOMEMLIMIT"], "%d %dMiB", &logs, &mebibytes); err != nil {
+			t.Fatalf("%s: OPEN_LOGS %q, GOMEMLIMIT %q: %v", name, env["OPEN_LOGS"], env["GOMEMLIMIT"], err)
+		}
+		if most := mebibytes << 20 / 4 * 3; logs*perLog > most {
+			t.Errorf("%s: %d open logs take %d bytes, more than the %d there are", name, logs, logs*perLog, most)
 		}
 	}
 }

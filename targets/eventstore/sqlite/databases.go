@@ -9,9 +9,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 )
 
-// DefaultMostOpen is how many logs of a folder are open at a time. If all of
-// them are large, they take about 600 MB for pages (see Options.PageMemory).
-const DefaultMostOpen = 16
+// DefaultMostOpen is how many logs of a folder are open at a time, so that large
+// ones fit into a pod of 1 GiB. With 4 readers each takes 37 MB for pages (see
+// Options.PageMemory) and, if every event has a key, up to 80 MB for its keys (see
+// DefaultKeyWindow): 6 × 117 MB = 0.7 GB, of 0.97 GB that are 90 % of the pod's.
+const DefaultMostOpen = 6
 
 // Databases are the logs of a folder, each in a file of its own that is opened
 // when it is asked for. When as many are open as may be, one is closed for it:

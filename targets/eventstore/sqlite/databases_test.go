@@ -216,3 +216,20 @@ func TestCloseDuringAnOpening(t *testing.T) {
 		t.Errorf("%d logs are held and %d close after the end", d.held, d.closing)
 	}
 }
+
+// The logs that are open by default fit into a pod of 1 GiB, with all the pages
+// and keys that they may have; and pages take less than the half that Go's
+// collector gives up for them.
+func TestMostOpenFits(t *testing.T) {
+	const (
+		limit = 1 << 30 / 10 * 9
+		keys  = 2 * DefaultKeyWindow * 40 // two generations; see keys
+	)
+	pages := Options{Readers: 4}.PageMemory()
+	if all := DefaultMostOpen * (pages + keys); all > limit/4*3 {
+		t.Errorf("%d logs take %d bytes, more than three quarters of %d", DefaultMostOpen, all, limit)
+	}
+	if all := DefaultMostOpen * pages; all > limit/2 {
+		t.Errorf("pages of %d logs take %d bytes, more than half of %d", DefaultMostOpen, all, limit)
+	}
+}

@@ -23,7 +23,7 @@ func defaults() config {
 	return config{
 		port: 8080, dataDir: "/data",
 		sqlite:         sqlite.Options{Synchronous: sqlite.Full, GroupCommit: true, Readers: 4, KeyWindow: 1_000_000},
-		openLogs:       16,
+		openLogs:       6,
 		limitPerSecond: 100, limitBurst: 200, gzip: true,
 	}
 }
