@@ -55,6 +55,7 @@ type StepResult struct {
 	// +optional
 	RateLimit *RateLimitStatus `json:"rateLimit,omitempty"`
 	// errorSamples is one sentence for each failing outcome, as a worker met it.
+	// Absent when nothing failed, and when there is no room for it, as of histogram.
 	// +optional
 	// +listType=map
 	// +listMapKey=outcome
@@ -62,8 +63,9 @@ type StepResult struct {
 	ErrorSamples []ErrorSample `json:"errorSamples,omitempty"`
 	// histogram is the merged histogram of response time, all outcomes but
 	// unfinished: HdrHistogram V2, compressed, base64; unit 1 us, bounds 1 us to
-	// 1 h, 3 significant digits. Absent when those of the other steps take 768 KiB
-	// already: a LoadTest must fit what the cluster stores of one object.
+	// 1 h, 3 significant digits. Absent when there is no room for it: a LoadTest has
+	// 1200 KiB, of which the spec, the metadata and the results of all steps that are
+	// planned come first, then the error samples and the histograms as they come.
 	// +optional
 	// +kubebuilder:validation:MaxLength=131072
 	Histogram string `json:"histogram,omitempty"`

@@ -78,6 +78,7 @@ const (
 
 // run is one pass: its inputs, and the decision under construction.
 type run struct {
+	test   *v1alpha1.LoadTest // never changed
 	spec   *v1alpha1.LoadTestSpec
 	read   v1alpha1.LoadTestStatus // as read back; never changed
 	seen   Observed
@@ -89,7 +90,7 @@ type run struct {
 
 // Decide says what a run does next. policy is what the administrator allows.
 func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.Time) Decision {
-	r := &run{spec: &lt.Spec, read: lt.Status, seen: seen, now: now, steps: plan.Steps(&lt.Spec)}
+	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now, steps: plan.Steps(&lt.Spec)}
 	r.out.Status = *lt.Status.DeepCopy()
 	r.out.Status.ObservedGeneration = lt.Generation
 	r.out.Directive = r.directive()

@@ -3,7 +3,6 @@ package lifecycle_test
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
 
 // repetitions are the lives of a ladder of two rungs that is run twice; the second
@@ -191,48 +189,5 @@ func TestTooManyRepetitionsAreRefused(t *testing.T) {
 	s := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status
 	if s.Verdict != v1alpha1.VerdictError || len(s.Steps) != 0 {
 		t.Errorf("verdict %s with %d steps, want Error with none", s.Verdict, len(s.Steps))
-	}
-}
-
-// A status that is larger than what the cluster stores of an object would never be
-// written: the histograms, which are most of it, are left out before that.
-func TestHistogramsFitTheStore(t *testing.T) {
-	const aMillion = 14_000 // bytes, of a step of a million requests
-	for name, tc := range map[string]struct {
-		others, own int // histograms of so many steps before, and one of this step, earlier
-		want        bool
-	}{
-		"the first":              {0, 0, true},
-		"as many as fit":         {55, 0, true},
-		"one more than fits":     {57, 0, false},
-		"it replaces its own":    {55, 100_000, true},
-		"its own is left out":    {57, 100_000, false},
-		"the most that there be": {127, 0, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			lt := limited(0)
-			running := lt.Status.Steps[0]
-			running.Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", tc.own)}
-			before := running
-			before.State, before.CompletionTime = v1alpha1.StepComplete, running.StartTime
-			before.Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", aMillion)}
-			lt.Spec.RateLimit, lt.Spec.Steps, lt.Spec.Repetitions = nil, lt.Spec.Steps[:1], int32(tc.others+1)
-			lt.Status.Steps = append(slices.Repeat([]v1alpha1.StepStatus{before}, tc.others), running)
-			lt.Status.CurrentStep = int32(tc.others)
-			merged := measure.NewStep(1)
-			merged.Requests[0].Response.Record(time.Millisecond)
-			seen := lifecycle.Observed{
-				Job:     lifecycle.JobPresent,
-				Workers: []lifecycle.Worker{{Pod: lifecycle.PodRunning, Connected: true, Ready: true}},
-				Step:    &lifecycle.StepReport{Step: int32(tc.others), Merged: merged, Reporting: 1, Until: began.Add(time.Minute)},
-			}
-			result := lifecycle.Decide(lt, plan.Policy{}, seen, running.StartTime.Add(time.Second)).Status.Steps[tc.others].Result
-			if result == nil || result.ResponseTime == nil {
-				t.Fatalf("the result is %v, want that of one response", result)
-			}
-			if got := result.Histogram != ""; got != tc.want {
-				t.Errorf("there is a histogram: %t, want %t", got, tc.want)
-			}
-		})
 	}
 }

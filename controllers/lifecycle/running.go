@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
@@ -169,9 +170,7 @@ func (r *run) record(i int, report *StepReport) bool {
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, err.Error())
 		return false
 	}
-	if r.histograms(i)+len(result.Histogram) > maxHistograms {
-		result.Histogram = ""
-	}
+	r.trim(i, result)
 	until := metav1.NewMicroTime(report.Until)
 	step.Result = result
 	step.ReportedUntil = &until
@@ -184,20 +183,23 @@ func (r *run) record(i int, report *StepReport) bool {
 	return true
 }
 
-// maxHistograms is what the histograms of all steps may take together. The store of
-// a cluster takes 1.5 MiB for an object; of a step of a million requests the
-// histogram has 14 KB and all else 2 KB, so that 128 steps and what is not of a step
-// have half of that left.
-const maxHistograms = 768 << 10
-
-// histograms is what those of the steps but i take.
-func (r *run) histograms(i int) (size int) {
+// trim leaves out of step i's result what there is no room for: the histogram, which
+// is most of it, before the error samples. A status that is larger than what the
+// cluster stores of an object could never be written, and the run would never end.
+func (r *run) trim(i int, result *v1alpha1.StepResult) {
+	room := plan.Room(r.test)
 	for j := range r.read.Steps {
-		if result := r.read.Steps[j].Result; result != nil && j != i {
-			size += len(result.Histogram)
+		if other := r.read.Steps[j].Result; other != nil && j != i {
+			room -= len(other.Histogram) + results.SamplesSize(other)
 		}
 	}
-	return size
+	samples := results.SamplesSize(result)
+	if samples > room {
+		result.ErrorSamples, samples = nil, 0
+	}
+	if len(result.Histogram) > room-samples {
+		result.Histogram = ""
+	}
 }
 
 // silence is how long this run has certainly sent nothing before step i. It is

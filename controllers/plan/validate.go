@@ -32,6 +32,9 @@ func Validate(lt *v1alpha1.LoadTest, policy Policy) *Refusal {
 	if refusal := checkSpec(&lt.Spec); refusal != nil {
 		return refusal
 	}
+	if refusal := checkRoom(lt); refusal != nil {
+		return refusal
+	}
 	// What a proxy resolves the target's name to, no worker sees: behind it, this
 	// is the only check of the target.
 	if refusal := checkProxy(&lt.Spec.Target, policy); refusal != nil {

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"strings"
@@ -150,6 +151,18 @@ func errorSamples(errors map[measure.Outcome]string) []v1alpha1.ErrorSample {
 		}
 	}
 	return list
+}
+
+// SamplesSize is how many bytes the error samples of a result take in a status.
+func SamplesSize(r *v1alpha1.StepResult) int {
+	if len(r.ErrorSamples) == 0 {
+		return 0
+	}
+	raw, err := json.Marshal(r.ErrorSamples)
+	if err != nil {
+		return 0 // not reached: they are strings
+	}
+	return len(raw)
 }
 
 // truncate cuts a text to that many characters. What a target answered need not

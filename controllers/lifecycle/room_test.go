@@ -1,0 +1,179 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// What there is no room for is left out, the histogram before the error samples.
+func TestWhatThereIsNoRoomForIsLeftOut(t *testing.T) {
+	merged := measure.NewStep(1)
+	merged.Requests[0].Response.Record(time.Millisecond)
+	merged.Errors = map[measure.Outcome]string{measure.Refused: "connection refused"}
+	histogram, err := merged.Requests[0].Response.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := len(`[{"outcome":"refused","message":"connection refused"}]`)
+	all := samples + len(histogram)
+	for name, tc := range map[string]struct {
+		left               int // room beside what the other step has
+		own                int // a histogram of this step, earlier
+		samples, histogram bool
+	}{
+		"for all":                          {left: 500_000, samples: true, histogram: true},
+		"just for all":                     {left: all, samples: true, histogram: true},
+		"just for all, in place of an old": {left: all, own: 100_000, samples: true, histogram: true},
+		"not for the histogram":            {left: all - 1, samples: true},
+		"not for that in place of an old":  {left: all - 1, own: 100_000, samples: true},
+		"just for the samples":             {left: samples, samples: true},
+		"not for the samples":              {left: samples - 1},
+		"for nothing":                      {left: 0},
+		// Of a run that an earlier operator began.
+		"for less than there is": {left: -300_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(1)
+			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", plan.Room(lt)-tc.left)
+			lt.Status.Steps[1].Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", tc.own)}
+			seen := lifecycle.Observed{
+				Job:     lifecycle.JobPresent,
+				Workers: []lifecycle.Worker{{Pod: lifecycle.PodRunning, Connected: true, Ready: true}},
+				Step:    &lifecycle.StepReport{Step: 1, Merged: merged, Reporting: 1, Until: began.Add(time.Minute)},
+			}
+			result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(31*time.Second)).Status.Steps[1].Result
+			if result == nil || result.ResponseTime == nil {
+				t.Fatalf("the result is %v, want that of one response", result)
+			}
+			if got := result.Histogram != ""; got != tc.histogram {
+				t.Errorf("there is a histogram: %t, want %t", got, tc.histogram)
+			}
+			if got := len(result.ErrorSamples) > 0; got != tc.samples {
+				t.Errorf("there are error samples: %t, want %t", got, tc.samples)
+			}
+		})
+	}
+}
+
+// The largest LoadTests that are accepted come to their end in what a cluster stores
+// of one object, whatever is measured.
+func TestTheLargestRunsFitTheStore(t *testing.T) {
+	const bound = 1_200 << 10 // of 1.5 MiB: the API server adds who manages which field
+	for name, tc := range map[string]struct {
+		steps, repetitions, kinds, body int
+	}{
+		"the most steps":                       {steps: 64, repetitions: 2, kinds: 32},
+		"the most kinds":                       {steps: 40, repetitions: 1, kinds: 32},
+		"the most steps of one kind":           {steps: 64, repetitions: 2, kinds: 1},
+		"few steps, and the longest of bodies": {steps: 2, repetitions: 1, kinds: 32, body: 65_536},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := large(tc.steps, tc.repetitions, tc.kinds, tc.body)
+			for refused(lt) {
+				lt.Spec.Requests = lt.Spec.Requests[1:]
+			}
+			runAll(t, lt, everything(t, lt))
+			raw, err := json.Marshal(lt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d kinds, %d bytes", len(lt.Spec.Requests), len(raw))
+			if len(raw) > bound {
+				t.Errorf("the LoadTest has %d bytes, want at most %d", len(raw), bound)
+			}
+			if lt.Status.Steps[0].Result.Histogram == "" && len(lt.Spec.Requests) == 1 {
+				t.Error("of the first step there is no histogram, although there is room for it")
+			}
+		})
+	}
+}
+
+func refused(lt *v1alpha1.LoadTest) bool { return plan.Validate(lt, plan.Policy{}) != nil }
+
+// large is a LoadTest of so many kinds of requests, each with a body of that length.
+func large(steps, repetitions, kinds, body int) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
+		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "ratelimiter"}},
+		Parallelism: ptr.To[int32](1), Repetitions: int32(repetitions),
+		RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: "1", ClientHeader: "X-Forwarded-For"},
+	}}
+	lt.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat(`{"a":1}`, 10_000)}
+	for i := range kinds {
+		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{
+			Kind: fmt.Sprintf("%02d%s", i, strings.Repeat("<", 61)), Body: strings.Repeat("x", body),
+		})
+	}
+	for i := range steps {
+		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{
+			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Users: ptr.To(min(int32(i)+1, 2)), Duration: &metav1.Duration{Duration: time.Second},
+		})
+	}
+	for i := range 32 {
+		lt.Spec.Thresholds = append(lt.Spec.Thresholds, v1alpha1.Threshold{
+			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Metric: "p95", Max: ptr.To("200ms"), UpTo: ptr.To[int32](1), // in the first step, to save time
+		})
+	}
+	return lt
+}
+
+// everything is a step in which all that can be measured was, and in large numbers.
+func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Step {
+	t.Helper()
+	const many = 1_234_567_890
+	step := measure.NewStep(len(lt.Spec.Requests))
+	step.Window, step.Due, step.Unsent = 59*time.Minute+59*time.Second+999_999*time.Microsecond, 2*many, many
+	step.Transport, step.Engine = strings.Repeat("<", 64), strings.Repeat("<", 64)
+	step.Errors = map[measure.Outcome]string{}
+	for o := range measure.Outcome(measure.NumOutcomes) {
+		if o != measure.Success {
+			step.Errors[o] = strings.Repeat("<", 256)
+		}
+	}
+	for i := range step.Requests {
+		r := &step.Requests[i]
+		r.Sent, r.Expected, r.Late, r.CompletedInWindow, r.ExpectedInWindow = many, many, many, many, many
+		for o := range r.Outcomes {
+			r.Outcomes[o] = many
+		}
+		for n := range time.Duration(10_000) { // enough for each quantile
+			r.Response.Record(time.Hour - 1 - n%3*time.Minute)
+			r.Service.Record(time.Hour - 1 - n%3*time.Minute)
+		}
+	}
+	for d := time.Microsecond; d < time.Hour; d += time.Microsecond + d/1000 {
+		step.Requests[0].Response.Record(d)
+	}
+	return step
+}
+
+// runAll lets a run come to its end; in each of its steps the same is measured.
+func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Step) {
+	t.Helper()
+	now := began
+	pass := func(seen lifecycle.Observed) {
+		now = now.Add(time.Minute)
+		lt.Status = lifecycle.Decide(lt, plan.Policy{}, seen, now).Status
+	}
+	worker := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Final: true}
+	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{worker}}
+	pass(lifecycle.Observed{})
+	pass(seen)
+	for i := range lt.Status.Steps {
+		seen.Step = &lifecycle.StepReport{Step: int32(i), Merged: measured, Reporting: 1, Until: now}
+		pass(seen)
+	}
+	if last := lt.Status.Steps[len(lt.Status.Steps)-1]; last.Result == nil || lt.Status.Verdict == "" {
+		t.Fatalf("the run is %s with verdict %q, want that it came to its end", lt.Status.Phase, lt.Status.Verdict)
+	}
+}

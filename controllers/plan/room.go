@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// maxObject is how much of a LoadTest is planned with. The store of a cluster takes
+// 1.5 MiB for a request; a fifth of that is for what is not known here: who manages
+// which field, and what the store adds.
+const maxObject = 1_200 << 10
+
+// What a status takes at most without its histograms and error samples, in bytes of
+// JSON, with counts of ten digits and times of an hour to the microsecond. The names,
+// whose length is known, come on top.
+const (
+	sizeLoad      = 3_200 // a step that sends load: 2.0 KB, and a sick generator's sentence of 1 KB
+	sizeKind      = 660   // the counts and the response times of a kind in a step
+	sizePause     = 400
+	sizeSpread    = 600
+	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values
+	sizeRest      = 16 << 10
+)
+
+// Room is how many bytes a LoadTest has left for what is good to have of its
+// results, the histograms and the error samples, once there is room for all else: the
+// spec, the metadata, and what a status must say of every step that is planned. Less
+// than none: it could not say that.
+func Room(lt *v1alpha1.LoadTest) int { return maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec) }
+
+// sizeOfGiven is what the user's part of a LoadTest takes.
+func sizeOfGiven(lt *v1alpha1.LoadTest) int {
+	given := v1alpha1.LoadTest{ObjectMeta: lt.ObjectMeta, Spec: lt.Spec}
+	given.ManagedFields = nil // the operator's cache has none
+	return size(given)
+}
+
+func sizeOfStatus(spec *v1alpha1.LoadTestSpec) int {
+	load := sizeLoad
+	for _, kind := range kinds(spec) {
+		load += sizeKind + size(kind)
+	}
+	sum := sizeRest + len(spec.Thresholds)*sizeThreshold
+	for _, s := range Steps(spec) {
+		sum += size(s.Name)
+		switch {
+		case !s.Load():
+			sum += sizePause
+		case s.Repetition == 1:
+			sum += load + sizeSpread + size(s.Name)
+		default:
+			sum += load
+		}
+	}
+	return sum
+}
+
+// kinds are the request kinds, each once.
+func kinds(spec *v1alpha1.LoadTestSpec) []string {
+	list := RequestKinds(spec)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// size is how many bytes of JSON a value takes.
+func size(v any) int {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		// It came as JSON. What cannot be counted must not count as nothing.
+		return maxObject
+	}
+	return len(raw)
+}
+
+// checkRoom refuses a run whose status would not fit: it could not be written any
+// more, and the run would never end.
+func checkRoom(lt *v1alpha1.LoadTest) *Refusal {
+	if Room(lt) >= 0 {
+		return nil
+	}
+	loads := 0
+	for _, s := range Steps(&lt.Spec) {
+		if s.Load() {
+			loads++
+		}
+	}
+	const unit = 1 << 10
+	return invalid("spec: the results of load steps x request kinds (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
+		"a LoadTest has %d KiB: have fewer steps, repetitions or kinds, or bodyFrom for long bodies.",
+		loads, len(kinds(&lt.Spec)), sizeOfStatus(&lt.Spec)/unit, sizeOfGiven(lt)/unit, maxObject/unit)
+}

@@ -1,0 +1,102 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// crowded has that many steps and kinds of requests, and bodies of that length.
+func crowded(steps, kinds, body int) *v1alpha1.LoadTest {
+	lt := loadTest(withSteps())
+	lt.Spec.Requests = nil
+	for i := range kinds {
+		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Kind: fmt.Sprint("kind", i), Body: strings.Repeat("x", body)})
+	}
+	for range steps {
+		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
+	}
+	return lt
+}
+
+func TestMoreThanTheStoreTakes(t *testing.T) {
+	const way = "have fewer steps, repetitions or kinds, or bodyFrom for long bodies."
+	tests := map[string]struct {
+		lt   *v1alpha1.LoadTest
+		want string
+	}{
+		"a small one":                {crowded(6, 2, 1_000), ""},
+		"the most steps of one kind": {crowded(128, 1, 0), ""},
+		"the most kinds":             {crowded(40, 32, 0), ""},
+		"the most steps and many kinds": {
+			crowded(128, 32, 0),
+			"spec: the results of load steps x request kinds (128 x 32) take up to 3088 KiB, " +
+				"and the spec and the metadata 4 KiB; a LoadTest has 1200 KiB: " + way,
+		},
+		"long bodies": {
+			crowded(1, 19, 65_536),
+			"spec: the results of load steps x request kinds (1 x 19) take up to 31 KiB, " +
+				"and the spec and the metadata 1216 KiB; a LoadTest has 1200 KiB: " + way,
+		},
+		"long annotations": {
+			but(crowded(40, 32, 0), func(lt *v1alpha1.LoadTest) { lt.Annotations = map[string]string{"a": strings.Repeat("x", 250_000)} }),
+			"spec: the results of load steps x request kinds (40 x 32) take up to 976 KiB, " +
+				"and the spec and the metadata 245 KiB; a LoadTest has 1200 KiB: " + way,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if refusal := plan.Validate(tc.lt, plan.Policy{}); refusal != nil {
+				got = refusal.Message
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("refusal (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func but(lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTest)) *v1alpha1.LoadTest {
+	edit(lt)
+	return lt
+}
+
+// Requests of one kind are one result; what the API server notes of who manages
+// what is not counted, as the operator does not see it; neither is the status, of
+// which the same room is left from the beginning to the end.
+func TestWhatTakesNoRoom(t *testing.T) {
+	lt := crowded(3, 1, 0)
+	lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Pause: duration(time.Second)})
+	room := plan.Room(lt)
+	lt.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	lt.Status = v1alpha1.LoadTestStatus{Steps: make([]v1alpha1.StepStatus, 4), Verdict: v1alpha1.VerdictPassed}
+	if got := plan.Room(lt); got != room {
+		t.Errorf("room for %d bytes, want %d as before", got, room)
+	}
+	lt.Spec.Requests = append(lt.Spec.Requests, lt.Spec.Requests[0])
+	if got := room - plan.Room(lt); got > 100 {
+		t.Errorf("a second request of the kind takes %d bytes, want those of the spec only", got)
+	}
+	lt.Spec.Requests[1].Kind = "another"
+	if got := room - plan.Room(lt); got < 3*600 {
+		t.Errorf("a second kind takes %d bytes, want what it takes in 3 steps", got)
+	}
+}
+
+func BenchmarkRoom(b *testing.B) {
+	for name, lt := range map[string]*v1alpha1.LoadTest{"small": crowded(6, 2, 1_000), "most": crowded(128, 4, 65_536), "large": crowded(2, 15, 65_536)} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				plan.Room(lt)
+			}
+		})
+	}
+}
