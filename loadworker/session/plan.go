@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -24,6 +25,10 @@ type refusal struct {
 	reason string
 	err    error
 }
+
+// message is what is wrong in a line: faults that were found together are joined by
+// line breaks, which nobody would see.
+func (r *refusal) message() string { return strings.ReplaceAll(r.err.Error(), "\n", "; ") }
 
 // plan is an assignment that can be carried out.
 type plan struct {

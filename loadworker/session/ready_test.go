@@ -23,6 +23,20 @@ func TestRefusals(t *testing.T) {
 			reason:  "InvalidSpec",
 			message: `request "read": body: unknown variable ${foo}`,
 		},
+		"two faults": {
+			change:  func(a *workerv1.Assignment) { a.Requests[0].Path, a.Requests[0].Body = "/${foo}", []byte("${bar}") },
+			reason:  "InvalidSpec",
+			message: "${foo}; ",
+		},
+		"two questions with faults": {
+			change: func(a *workerv1.Assignment) {
+				a.Preflight = []*workerv1.Request{
+					{Name: "a", BodyFile: "/nowhere/a"}, {Name: "b", BodyFile: "/nowhere/b"},
+				}
+			},
+			reason:  "InvalidSpec",
+			message: `; preflight[1].request "b": `,
+		},
 		"a load of an unknown kind": {
 			change:  func(a *workerv1.Assignment) { a.Steps[0].Load = nil },
 			reason:  "InvalidSpec",

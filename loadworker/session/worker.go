@@ -234,7 +234,7 @@ func (w *worker) assign(ctx context.Context, a *workerv1.Assignment) {
 func (w *worker) learn(p prepared) {
 	r := &workerv1.Readiness{Ready: p.plan != nil}
 	if p.refusal != nil {
-		r.Reason, r.Message = p.refusal.reason, p.refusal.err.Error()
+		r.Reason, r.Message = p.refusal.reason, p.refusal.message()
 	}
 	if w.plan = p.plan; p.plan != nil {
 		r.PreflightAnswers = p.plan.answers()

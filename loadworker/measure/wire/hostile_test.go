@@ -281,13 +281,17 @@ func TestCleanText(t *testing.T) {
 		"control":           {"a\x1b[31mb\r\n\tc\x00\u0085", "a[31mbc"},
 		"direction":         {"a\u202eb\u2066c\u2028d", "abcd"},
 		"not UTF-8":         {"a\xffb", "ab"},
-		"long":              {strings.Repeat("x", 10_000), strings.Repeat("x", 256)},
-		"cut within a rune": {strings.Repeat("x", 255) + "世", strings.Repeat("x", 255)},
-		"cut after a rune":  {strings.Repeat("x", 253) + "世y", strings.Repeat("x", 253) + "世"},
+		"as long as it may": {strings.Repeat("x", 253) + "世", strings.Repeat("x", 253) + "世"},
+		"long":              {strings.Repeat("x", 10_000), strings.Repeat("x", 253) + "…"},
+		"cut within a rune": {strings.Repeat("x", 252) + "世yy", strings.Repeat("x", 252) + "…"},
+		"cut after a rune":  {strings.Repeat("x", 250) + "世yyyy", strings.Repeat("x", 250) + "世…"},
+		"huge, cut within a rune, of little to show": {strings.Repeat("\x00", 1_023) + "世", "…"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := CleanText(test.in); got != test.want {
 				t.Errorf("CleanText: got %q, want %q", got, test.want)
+			} else if again := CleanText(got); again != got {
+				t.Errorf("CleanText: of %q, which it made, it makes %q", got, again)
 			}
 		})
 	}

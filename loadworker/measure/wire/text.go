@@ -12,10 +12,11 @@ const MaxErrorBytes = 256
 
 // CleanText makes a text that came from a target or a worker fit to be shown:
 // no control characters (a terminal would obey them), valid UTF-8, and cut at a
-// rune boundary.
+// rune boundary with a mark that it was.
 func CleanText(s string) string {
 	// A rune is at least one byte: cutting first keeps a huge text cheap.
-	if len(s) > 4*MaxErrorBytes {
+	huge := len(s) > 4*MaxErrorBytes
+	if huge {
 		s = s[:4*MaxErrorBytes]
 	}
 	s = strings.Map(func(r rune) rune {
@@ -24,15 +25,17 @@ func CleanText(s string) string {
 		}
 		return r
 	}, s)
-	if len(s) <= MaxErrorBytes {
+	if !huge && len(s) <= MaxErrorBytes {
 		return s
 	}
-	cut := MaxErrorBytes
-	for !utf8.RuneStart(s[cut]) {
+	cut := min(len(s), MaxErrorBytes-len(ellipsis))
+	for cut < len(s) && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
-	return s[:cut]
+	return s[:cut] + ellipsis
 }
+
+const ellipsis = "…"
 
 // isFormat is true of the invisible characters that reorder what is around
 // them, and of line and paragraph separators.
