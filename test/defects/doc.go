@@ -27,6 +27,7 @@
 //	10 ramp or warm-up measured                   TestConnectionsAreOpenBeforeTheWindow,
 //	                                              TestTheWarmUpIsNotMeasured
 //	11 the generator's own limits not recorded    TestTheGeneratorsOwnLimitIsRecorded,
+//	                                              TestTheGeneratorsLatenessIsRecorded,
 //	                                              TestTheGeneratorsResourcesAreRecorded
 //	12 one run, without error bars                TestRepetitionsShowHowFarTheyDiffer,
 //	                                              TestOneRunSaysThatItIsOne,

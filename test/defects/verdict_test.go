@@ -27,6 +27,42 @@ func TestTheGeneratorsOwnLimitIsRecorded(t *testing.T) {
 	o.verdictIs(t, v1alpha1.VerdictInconclusive)
 }
 
+// The same of a generator that sends all that is due, and sends it late: what its
+// own lateness makes of the quantiles is said of no target.
+func TestTheGeneratorsLatenessIsRecorded(t *testing.T) {
+	const n, service = 1000, 2 * ms
+	tests := map[string]struct {
+		late   time.Duration
+		want   v1alpha1.Verdict
+		reason string
+	}{
+		"in time": {0, v1alpha1.VerdictPassed, ""},
+		"late":    {40 * ms, v1alpha1.VerdictInconclusive, v1alpha1.ReasonScheduleLag},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := measured(t, v1alpha1.LoadTestSpec{
+				Steps: arrivals("1000", time.Second), Thresholds: []v1alpha1.Threshold{atMost("p50", "3600s")},
+			}, func(s *measure.Step) {
+				s.Due, s.Window = n, time.Second
+				q := &s.Requests[0]
+				q.Sent, q.Expected, q.Outcomes[measure.Success] = n, n, n
+				for range n {
+					s.Lateness.Record(tt.late)
+					q.Response.Record(tt.late + service)
+					q.Service.Record(service)
+				}
+			})
+			g := o.result.Generator
+			if g.Healthy != (tt.reason == "") || g.Reason != tt.reason {
+				t.Errorf("the generator's reason is %q, want %q: %s", g.Reason, tt.reason, g.Message)
+			}
+			atLeastDuration(t, "send lateness p99", g.SendLatenessP99, tt.late)
+			o.verdictIs(t, tt.want)
+		})
+	}
+}
+
 // Defect: the resources of the generator are not recorded, so that nobody knows
 // whether it had what it needed. They are in the result, and one worker of many
 // that was held back by its CPU limit spoils what is said of the target.
