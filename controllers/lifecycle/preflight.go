@@ -37,13 +37,18 @@ func (r *run) verifyTarget() {
 	}
 }
 
-// asking are the workers, of which one that did not ask is not ready. An image of
-// another version may not know how to; that it says nothing against the target
-// must not count for it.
+// asking are the workers that count before the run has begun. A session of a worker
+// that has no pod of the present Job is one that has not ended yet, from before the
+// run was held: what it says is of another plan. And one that did not ask is not
+// ready. An image of another version may not know how to; that it says nothing
+// against the target must not count for it.
 func (r *run) asking() []Worker {
 	workers := slices.Clone(r.seen.Workers)
 	for i := range workers {
-		if w := &workers[i]; w.Ready && int(w.Answers) < len(r.spec.Preflight) {
+		switch w := &workers[i]; {
+		case r.seen.Job != JobPresent || w.Pod == PodAbsent:
+			w.Connected, w.Ready = false, false
+		case w.Ready && int(w.Answers) < len(r.spec.Preflight):
 			w.Ready, w.Reason = false, v1alpha1.ReasonPreflightFailed
 			w.Message = fmt.Sprintf("preflight: %d of %d questions were asked; use a worker image of the operator's version", w.Answers, len(r.spec.Preflight))
 		}

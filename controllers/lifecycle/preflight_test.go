@@ -26,9 +26,14 @@ func accepted(spec v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
 
 // three workers, the first of which says this.
 func three(first lifecycle.Worker) lifecycle.Observed {
-	w := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Answers: 16}
-	first.Pod = lifecycle.PodRunning
-	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{first, w, w}}
+	w := there(lifecycle.Worker{Connected: true, Ready: true, Answers: 16})
+	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(first), w, w}}
+}
+
+// there is a worker whose pod runs.
+func there(w lifecycle.Worker) lifecycle.Worker {
+	w.Pod = lifecycle.PodRunning
+	return w
 }
 
 // verdictOn is the condition, as status, reason and message.
@@ -76,7 +81,7 @@ func TestTargetVerified(t *testing.T) {
 		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1alpha1.PhaseFailed},
 		"one had another answer when another could not ask": {
 			questions: questions(), want: failed, phase: v1alpha1.PhaseFailed,
-			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{refusing, wrong, ready}},
+			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(refusing), there(wrong), there(ready)}},
 		},
 		"one had another answer when the run was ended": {
 			questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseFailed,
@@ -86,9 +91,25 @@ func TestTargetVerified(t *testing.T) {
 			questions: questions(), seen: three(wrong), want: pending, phase: v1alpha1.PhaseSuspended,
 			edit: func(s *v1alpha1.LoadTestSpec) { s.Suspend = true },
 		},
+		"all say what they found before the Job was deleted": {
+			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
+			seen: lifecycle.Observed{Workers: []lifecycle.Worker{ready, ready, ready}},
+		},
+		"all say it while the Job is on its way out": {
+			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
+			seen: lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: three(ready).Workers},
+		},
+		"one says what it found before its pod was deleted": {
+			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
+			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{ready, there(ready), there(ready)}},
+		},
+		"another answer, from before the Job was deleted": {
+			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
+			seen: lifecycle.Observed{Workers: []lifecycle.Worker{wrong, wrong, wrong}},
+		},
 		"what a worker said that is gone": {
 			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
-			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{{Reason: wrong.Reason, Message: wrong.Message}}},
+			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(lifecycle.Worker{Reason: wrong.Reason, Message: wrong.Message})}},
 		},
 	}
 	for name, tt := range tests {

@@ -125,6 +125,17 @@ var stories = map[string]func(*world){
 			}
 		})
 	},
+	"preflight-is-changed-while-held": func(w *world) {
+		w.lt.Spec.Preflight = questions()
+		for _, x := range w.workers {
+			x.lingers = true // and says, once the run is held, that it is ready
+		}
+		w.in(1500*time.Millisecond, func() { w.lt.Spec.Suspend = true })
+		w.in(2500*time.Millisecond, func() {
+			w.lt.Spec.Suspend = false
+			w.lt.Spec.Preflight[0].Expect.JSON[0].Equals = "hash"
+		})
+	},
 	"worker-dies": func(w *world) { w.workers[1].diesIn = 1500 * time.Millisecond },
 	"every-one-dies": func(w *world) {
 		for _, x := range w.workers {

@@ -62,6 +62,9 @@ type worker struct {
 	stuck bool
 	// refuses has the worker connect and say that it is not ready.
 	refuses [2]string
+	// lingers has the worker live on when its Job is deleted, until its successor's
+	// pod is there.
+	lingers bool
 	// busy has the worker connect without being ready.
 	busy bool
 	// diesIn ends the pod so long after a step has begun; 0: never.
@@ -241,6 +244,9 @@ func (w *world) apply(d lifecycle.Decision) {
 		w.tell("the Job is deleted")
 		w.job = lifecycle.JobAbsent
 		for i, x := range w.workers {
+			if x.Pod = lifecycle.PodAbsent; x.lingers {
+				continue
+			}
 			w.workers[i] = &worker{step: -1, hindered: x.hindered, refuses: x.refuses, diesIn: x.diesIn}
 		}
 	case lifecycle.JobKeep:
@@ -253,6 +259,10 @@ func (w *world) apply(d lifecycle.Decision) {
 // boot brings a worker's pod up: scheduled at once, running in 1 s, ready in 2.
 func (w *world) boot(i int) {
 	x := w.workers[i]
+	if x.lingers && x.Connected { // as the pod of its session is not this one
+		x = &worker{step: -1}
+		w.workers[i] = x
+	}
 	if x.refused {
 		w.in(lifecycle.PodsExpected, func() {
 			if x.refused {

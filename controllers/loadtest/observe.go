@@ -39,11 +39,11 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, now 
 		return nil, seen, fmt.Errorf("list worker pods: %w", err)
 	}
 	seen.Workers = make([]lifecycle.Worker, lt.Status.Workers.Desired)
-	observePods(seen.Workers, job, pods.Items)
+	ours := observePods(seen.Workers, job, pods.Items)
 	if err := r.explainMissingPods(ctx, lt, job, pods.Items, &seen, now); err != nil {
 		return nil, seen, err
 	}
-	seen.Step = observeSessions(seen.Workers, r.Workers.Observe(coordinator.RunID(lt.UID)))
+	seen.Step = observeSessions(seen.Workers, ours, r.Workers.Observe(coordinator.RunID(lt.UID)))
 	return lt, seen, nil
 }
 
@@ -65,17 +65,21 @@ func jobState(lt *v1alpha1.LoadTest, job *batchv1.Job, found bool) lifecycle.Job
 }
 
 // observePods files the pods of the run's Job under their workers' numbers. A
-// pod of an earlier Job of the same run, from before a suspension, is not ours.
-func observePods(workers []lifecycle.Worker, job *batchv1.Job, pods []corev1.Pod) {
+// pod of an earlier Job of the same run, from before a suspension, is not ours. It
+// returns the names of those that are.
+func observePods(workers []lifecycle.Worker, job *batchv1.Job, pods []corev1.Pod) (ours map[string]bool) {
+	ours = map[string]bool{}
 	for i := range pods {
 		pod := &pods[i]
 		n, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 		if err != nil || n < 0 || n >= len(workers) || !metav1.IsControlledBy(pod, job) {
 			continue
 		}
+		ours[pod.Name] = true
 		w := &workers[n]
 		w.Pod, w.PodReason, w.PodMessage = podState(pod)
 	}
+	return ours
 }
 
 // podState is where a pod stands and, if something is wrong, what.
@@ -123,15 +127,21 @@ func ending(pod *corev1.Pod) string {
 	return "its pod ended"
 }
 
-// observeSessions files what the coordinator knows under the workers' numbers.
-func observeSessions(workers []lifecycle.Worker, o coordinator.Observation) *lifecycle.StepReport {
+// observeSessions files what the coordinator knows under the workers' numbers. A
+// session of a pod that is not ours is of an earlier Job, or of a pod that the cache
+// will have in a moment, which has the run looked at again: neither is connected.
+// What it measured stands: a pod that is deleted takes nothing of it away.
+func observeSessions(workers []lifecycle.Worker, ours map[string]bool, o coordinator.Observation) *lifecycle.StepReport {
 	for n := range o.Workers {
 		if n >= len(workers) {
 			break
 		}
 		s, w := o.Workers[n], &workers[n]
-		w.Connected, w.Ready, w.Reason, w.Message = s.Connected, s.Ready, s.Reason, s.Message
-		w.Answers, w.LastSeen, w.Final = s.Answers, s.LastSeen, s.Final
+		w.LastSeen, w.Final = s.LastSeen, s.Final
+		if ours[s.Pod] {
+			w.Connected, w.Ready, w.Reason, w.Message = s.Connected, s.Ready, s.Reason, s.Message
+			w.Answers = s.Answers
+		}
 	}
 	if o.Step == nil {
 		return nil

@@ -71,18 +71,23 @@ func TestPodState(t *testing.T) {
 // What a worker said of itself arrives whole, beside what its pod shows.
 func TestObserveSessions(t *testing.T) {
 	seen := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	workers := []lifecycle.Worker{{Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodWaiting}}
+	workers := []lifecycle.Worker{{Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodWaiting}, {}, {Pod: lifecycle.PodWaiting}}
 	merged := measure.NewStep(1)
-	step := observeSessions(workers, coordinator.Observation{
+	step := observeSessions(workers, map[string]bool{"a": true, "b": true}, coordinator.Observation{
 		Workers: []coordinator.Worker{
 			{Connected: true, Ready: true, Answers: 2, Pod: "a", Node: "n", LastSeen: seen, Reported: true, Final: true},
-			{Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."},
+			{Connected: true, Pod: "b", Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."},
+			{Connected: true, Ready: true, Answers: 2, Pod: "of a Job before", LastSeen: seen},
+			{Connected: true, Pod: "deleted", LastSeen: seen, Final: true},
+			{},
 		},
 		Step: &coordinator.StepObservation{Step: 3, Merged: merged, Reporting: 1, Final: 1, ReportedUntil: seen},
 	})
 	want := []lifecycle.Worker{
 		{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Answers: 2, LastSeen: seen, Final: true},
 		{Pod: lifecycle.PodRunning, Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."},
+		{Pod: lifecycle.PodWaiting, LastSeen: seen},
+		{LastSeen: seen, Final: true},
 		{Pod: lifecycle.PodWaiting},
 	}
 	if diff := cmp.Diff(want, workers); diff != "" {
