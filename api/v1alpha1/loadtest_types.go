@@ -79,9 +79,11 @@ type LoadTestSpec struct {
 	// +required
 	Target Target `json:"target"`
 
-	// preflight are questions to the target that must be answered as expected
-	// before anything is sent: is it the version and the configuration that is to
-	// be tested? Absent: nobody asks, and condition TargetVerified says so.
+	// preflight are questions to the target: is it the version and the configuration
+	// that is to be tested? Each worker asks them before it sends anything else, and
+	// no step begins before all workers have the answers that are expected. With a
+	// setup, one worker may send its part of it before another has asked. Absent:
+	// nobody asks, and condition TargetVerified says so.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16

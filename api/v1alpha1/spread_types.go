@@ -13,7 +13,8 @@ type SpreadStatus struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
-	// repetitions is how many of them went to their end, and are in here.
+	// repetitions is how many of them went to their end with all workers, and are in
+	// here.
 	Repetitions int32 `json:"repetitions"`
 	// throughput is responses per second.
 	// +optional

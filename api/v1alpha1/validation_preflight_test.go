@@ -2,7 +2,7 @@ package v1alpha1_test
 
 import "strings"
 
-// preflightValidations are about what the target is asked before anything is sent.
+// preflightValidations are about what the target is asked before a worker sends anything else.
 var preflightValidations = []validation{
 	{
 		name:    "question without a request",
