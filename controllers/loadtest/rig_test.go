@@ -56,12 +56,12 @@ func (w *workers) last() coordinator.Directive {
 	return w.directed[len(w.directed)-1]
 }
 
-func (w *workers) Observe(coordinator.RunID) coordinator.Observation {
+func (w *workers) Observe(run coordinator.RunID) coordinator.Observation {
 	d := w.last()
 	var o coordinator.Observation
 	running := d.Start != nil && d.Start.Step >= d.Acknowledged
-	for range d.Assignments {
-		o.Workers = append(o.Workers, coordinator.Worker{Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
+	for n := range d.Assignments {
+		o.Workers = append(o.Workers, coordinator.Worker{Pod: podName(run, n), Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
 	}
 	if running {
 		merged := measure.NewStep(1)
@@ -159,10 +159,19 @@ func bringPods(t *testing.T, lt *v1alpha1.LoadTest) {
 	}
 }
 
+// podName is the name of a run's worker's pod.
+func podName(run coordinator.RunID, worker int) string {
+	return fmt.Sprintf("%s-%d-abcde", run, worker)
+}
+
 func makePod(t *testing.T, c client.Client, job *batchv1.Job, n int32) *corev1.Pod {
 	t.Helper()
+	owner := job.UID // of a Job that is nobody's
+	if lt := metav1.GetControllerOf(job); lt != nil {
+		owner = lt.UID
+	}
 	pod := &corev1.Pod{Spec: *job.Spec.Template.Spec.DeepCopy()}
-	pod.Namespace, pod.Name = job.Namespace, fmt.Sprintf("%s-%d-abcde", job.Name, n)
+	pod.Namespace, pod.Name = job.Namespace, podName(coordinator.RunID(owner), int(n))
 	pod.Spec.ServiceAccountName = "default" // as admission sets it
 	pod.Labels = job.Spec.Template.Labels
 	pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(n)}
