@@ -48,8 +48,8 @@ type entry struct {
 	bare string
 	// behind is what the service itself asks; nil is nothing, or the disk.
 	behind *service
-	// waits says that the service waits for the disk, so that no core has to be
-	// busy.
+	// waits says that the service waits for the disk, or for the few round trips
+	// that its requests share, so that no core has to be busy.
 	waits bool
 }
 

@@ -99,7 +99,7 @@ func (x *stage) enter(ctx context.Context) ([]entry, error) {
 		rows = append(rows, bare, entry{name: durableAppend, question: appendOne, connections: n, of: store, bare: bare.key().name, waits: true})
 	}
 	bare := entry{name: bareTake, question: take, connections: connections, of: bareLimiter}
-	return append(rows, bare, entry{name: limiterTake, question: take, connections: connections, of: limiter, bare: bare.key().name, behind: redis}), nil
+	return append(rows, bare, entry{name: limiterTake, question: take, connections: connections, of: limiter, bare: bare.key().name, behind: redis, waits: true}), nil
 }
 
 // shorteners are the rows of two replicas, of which one has the cache.
