@@ -13,6 +13,9 @@ const (
 	mountsFile = "/proc/self/mountinfo"
 )
 
+// readFile reads a whole file, as os.ReadFile does.
+type readFile func(name string) ([]byte, error)
+
 // statFiles are the files that may tell of this process's throttling, the likeliest
 // first, given the text of groupsFile and mountsFile.
 func statFiles(groups, mounts string) []string {

@@ -46,10 +46,20 @@ func TestStatFiles(t *testing.T) {
 			"0::/../../other\n", unified,
 			[]string{"/sys/fs/cgroup/other/cpu.stat", "/sys/fs/cgroup/cpu.stat"},
 		},
-		"no control groups":         {"", unified, nil},
-		"none that are mounted":     {"0::/\n", "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n", nil},
-		"lines of another kind":     {"nonsense\n0:/\n", unified, nil},
-		"mounts that are cut short": {"0::/\n", "30 23 - cgroup2\n30 - \n", nil},
+		"a name with colons, as systemd's driver gives them": {
+			"0::/pod.slice/cri:containerd:abc\n", unified,
+			[]string{"/sys/fs/cgroup/pod.slice/cri:containerd:abc/cpu.stat", "/sys/fs/cgroup/pod.slice/cpu.stat", "/sys/fs/cgroup/cpu.stat"},
+		},
+		"after lines that say nothing": {
+			"nonsense\n0::/a\n", "36 35 0:5 / / rw\n30 23 - cgroup2 cgroup2 rw\n30 23 0:26 / /cut - cgroup2\n" + unified,
+			[]string{"/sys/fs/cgroup/a/cpu.stat", "/sys/fs/cgroup/cpu.stat"},
+		},
+		"the first of version 1, without a controller": {"0:cpu:/a\n1::/b\n", unified, nil},
+		"a mount without options":                      {"0::/\n", "30 23 0:26 / /cg - cgroup2 cgroup2 rw\n", []string{"/cg/cpu.stat"}},
+		"no control groups":                            {"", unified, nil},
+		"none that are mounted":                        {"0::/\n", "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n", nil},
+		"lines of another kind":                        {"nonsense\n0:/\n", unified, nil},
+		"mounts that are cut short":                    {"0::/\n", "30 23 - cgroup2\n30 - \n", nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -68,6 +78,7 @@ func TestThrottled(t *testing.T) {
 	}{
 		"version 2":            {"usage_usec 5\nnr_periods 3\nnr_throttled 1\nthrottled_usec 2500\nnr_bursts 0\n", 2500 * time.Microsecond, true},
 		"version 1":            {"nr_periods 3\nnr_throttled 1\nthrottled_time 2500\n", 2500 * time.Nanosecond, true},
+		"after other lines":    {"usage_usec many\nthrottled_usec 1\n", time.Microsecond, true},
 		"never":                {"throttled_usec 0\n", 0, true},
 		"without a bound":      {"usage_usec 5\nuser_usec 3\n", 0, false},
 		"nothing":              {"", 0, false},

@@ -12,16 +12,15 @@ const memoryFile = "/proc/meminfo"
 // MemoryLimit is how many bytes of memory this process may use, sockets in the
 // kernel included: the least that its control groups allow, or all that the
 // machine has. 0: this system does not say.
-func MemoryLimit() int64 {
-	groups, _ := os.ReadFile(groupsFile) // there is none: nothing bounds it
-	mounts, _ := os.ReadFile(mountsFile)
-	info, _ := os.ReadFile(memoryFile)
+func MemoryLimit() int64 { return memoryLimit(os.ReadFile) }
+
+func memoryLimit(read readFile) int64 {
+	groups, _ := read(groupsFile) // there is none: nothing bounds it
+	mounts, _ := read(mountsFile)
+	info, _ := read(memoryFile)
 	limit := physical(string(info))
 	for _, file := range limitFiles(string(groups), string(mounts)) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
+		text, _ := read(file) // a group that is out of sight bounds nothing here
 		if n := memoryMax(string(text)); n > 0 && (limit == 0 || n < limit) {
 			limit = n
 		}

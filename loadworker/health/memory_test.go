@@ -1,6 +1,8 @@
 package health
 
 import (
+	"io/fs"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,11 +38,49 @@ func TestLimitFiles(t *testing.T) {
 	}
 }
 
+// files is what a system says, by file; the others are not there.
+func files(texts map[string]string) readFile {
+	return func(name string) ([]byte, error) {
+		if text, ok := texts[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, fs.ErrNotExist
+	}
+}
+
+// The least counts, wherever it is said, and what nobody says bounds nothing.
+func TestMemoryLimit(t *testing.T) {
+	const own, around = "/sys/fs/cgroup/pod/abc/memory.max", "/sys/fs/cgroup/pod/memory.max"
+	tests := map[string]struct {
+		said map[string]string
+		want int64
+	}{
+		"the machine's":                   {map[string]string{memoryFile: "MemTotal: 4 kB\n"}, 4096},
+		"less, of the group":              {map[string]string{memoryFile: "MemTotal: 4 kB\n", own: "1000\n"}, 1000},
+		"less, of one around it":          {map[string]string{memoryFile: "MemTotal: 4 kB\n", own: "max\n", around: "1000\n"}, 1000},
+		"the least of both":               {map[string]string{own: "1000\n", around: "2000\n"}, 1000},
+		"more than the machine has":       {map[string]string{memoryFile: "MemTotal: 4 kB\n", own: "5000\n"}, 4096},
+		"a group where nobody knows more": {map[string]string{around: "1000\n"}, 1000},
+		"nobody says":                     {nil, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			said := map[string]string{groupsFile: "0::/pod/abc\n", mountsFile: unified}
+			maps.Copy(said, tt.said)
+			if got := memoryLimit(files(said)); got != tt.want {
+				t.Errorf("memory limit %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestMemoryMax(t *testing.T) {
 	for text, want := range map[string]int64{
 		"134217728\n":           134217728,
 		"max\n":                 0, // version 2
 		"9223372036854771712\n": 0, // version 1
+		"1152921504606846975\n": 1<<60 - 1,
+		"1152921504606846976\n": 0,
 		"-1\n":                  0,
 		"":                      0,
 		"many":                  0,
@@ -55,6 +95,10 @@ func TestPhysical(t *testing.T) {
 	for text, want := range map[string]int64{
 		"MemTotal:       24684092 kB\nMemFree:        15620764 kB\n": 24684092 << 10,
 		"MemFree:        15620764 kB\n":                              0,
+		"Total of all: 7\nMemTotal: 8 kB\n":                          8 << 10,
+		"MemTotal: 1 kB\n":                                           1 << 10,
+		"MemTotal: 1125899906842623 kB\n":                            (1<<50 - 1) << 10,
+		"MemTotal: 1125899906842624 kB\n":                            0,
 		"MemTotal: many kB\n":                                        0,
 		"MemTotal: -1 kB\n":                                          0,
 		"MemTotal:\n":                                                0,

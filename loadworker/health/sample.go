@@ -17,23 +17,18 @@ type Probe struct {
 
 // NewProbe finds the control group of this process, if there is one that bounds
 // its processor time.
-func NewProbe() Probe {
-	groups, _ := os.ReadFile(groupsFile) // there is none: nothing is throttled
-	mounts, _ := os.ReadFile(mountsFile)
+func NewProbe() Probe { return newProbe(os.ReadFile) }
+
+func newProbe(read readFile) Probe {
+	groups, _ := read(groupsFile) // there is none: nothing is throttled
+	mounts, _ := read(mountsFile)
 	for _, file := range statFiles(string(groups), string(mounts)) {
-		if _, ok := readThrottled(file); ok {
+		stat, _ := read(file)
+		if _, ok := throttled(string(stat)); ok {
 			return Probe{statFile: file}
 		}
 	}
 	return Probe{}
-}
-
-func readThrottled(file string) (time.Duration, bool) {
-	stat, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
-	}
-	return throttled(string(stat))
 }
 
 // Sample is what the system says at an instant: all of it grows.
@@ -46,7 +41,8 @@ type Sample struct {
 func (p Probe) Sample() Sample {
 	s := Sample{cpu: processorTime(), pauses: gcPauses()}
 	if p.statFile != "" {
-		s.throttled, _ = readThrottled(p.statFile)
+		stat, _ := os.ReadFile(p.statFile) // a group that is gone throttles nothing
+		s.throttled, _ = throttled(string(stat))
 	}
 	return s
 }

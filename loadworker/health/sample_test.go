@@ -49,6 +49,28 @@ func TestSince(t *testing.T) {
 	}
 }
 
+// The nearest group that says how long it was held back is the one to watch.
+func TestNewProbe(t *testing.T) {
+	const own, around = "/sys/fs/cgroup/pod/cpu.stat", "/sys/fs/cgroup/cpu.stat"
+	tests := map[string]struct {
+		said map[string]string
+		want string
+	}{
+		"its own":                     {map[string]string{own: "throttled_usec 0\n", around: "throttled_usec 5\n"}, own},
+		"its own says nothing of it":  {map[string]string{own: "usage_usec 5\n", around: "throttled_usec 5\n"}, around},
+		"its own cannot be seen":      {map[string]string{around: "throttled_usec 5\n"}, around},
+		"none that bounds processors": {map[string]string{own: "usage_usec 5\n"}, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tt.said[groupsFile], tt.said[mountsFile] = "0::/pod\n", unified
+			if got := newProbe(files(tt.said)).statFile; got != tt.want {
+				t.Errorf("the probe reads %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestProbeReadsTheGroup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cpu.stat")
 	write := func(text string) {
