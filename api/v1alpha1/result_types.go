@@ -84,6 +84,27 @@ type Counts struct {
 	Failed int64 `json:"failed"`
 	// outcomes divides sent: every request is in exactly one of them.
 	Outcomes Outcomes `json:"outcomes"`
+	// statusCodes divides completed by the status code of the response: the 8 codes
+	// that came most often, in their order. What they leave of completed had others.
+	// Absent when the workers did not say.
+	// +optional
+	// +listType=map
+	// +listMapKey=code
+	// +kubebuilder:validation:MaxItems=8
+	StatusCodes []StatusCodeCount `json:"statusCodes,omitempty"`
+}
+
+// StatusCodeCount is how many responses had a status code.
+type StatusCodeCount struct {
+	// code is the status code.
+	// +required
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=999
+	Code int32 `json:"code"`
+	// count is how many responses had it.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	Count int64 `json:"count"`
 }
 
 // Outcomes divides the sent requests by what became of them.

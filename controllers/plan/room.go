@@ -16,8 +16,8 @@ const maxObject = 1_200 << 10
 // JSON, with counts of ten digits and times of an hour to the microsecond. The names,
 // whose length is known, come on top.
 const (
-	sizeLoad      = 3_200 // a step that sends load: 2.0 KB, and a sick generator's sentence of 1 KB
-	sizeKind      = 660   // the counts and the response times of a kind in a step
+	sizeLoad      = 3_500 // a step that sends load: 2.3 KB, and a sick generator's sentence of 1 KB
+	sizeKind      = 960   // the counts and the response times of a kind in a step
 	sizePause     = 400
 	sizeSpread    = 600
 	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values

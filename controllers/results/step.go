@@ -1,9 +1,11 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,7 @@ const (
 	maxErrorMessage = 256
 	maxTransport    = 64
 	maxEngine       = 64
+	maxStatusCodes  = 8
 )
 
 // StepResult is what the status says of a step whose measurements, of all
@@ -89,7 +92,24 @@ func counts(r *measure.Request) v1alpha1.Counts {
 			Unfinished:       o[measure.Unfinished],
 			Other:            o[measure.Other],
 		},
+		StatusCodes: statusCodes(r.StatusCodes),
 	}
+}
+
+// statusCodes are the codes that came most often, in their order; of codes that came
+// as often the lower ones.
+func statusCodes(codes measure.StatusCodes) []v1alpha1.StatusCodeCount {
+	byCode := func(a, b v1alpha1.StatusCodeCount) int { return cmp.Compare(a.Code, b.Code) }
+	var list []v1alpha1.StatusCodeCount
+	for code, n := range codes {
+		list = append(list, v1alpha1.StatusCodeCount{Code: int32(code), Count: n})
+	}
+	slices.SortFunc(list, func(a, b v1alpha1.StatusCodeCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), byCode(a, b))
+	})
+	list = list[:min(len(list), maxStatusCodes)]
+	slices.SortFunc(list, byCode)
+	return list
 }
 
 // kindResults adds the requests up by kind, in order of first appearance.

@@ -62,10 +62,12 @@ func TestStepResult(t *testing.T) {
 	merged.Window, merged.Transport, merged.Engine = 3*time.Second, "http1", "event loops"
 	record(&merged.Requests[0], 4, measure.Success, 10*ms)
 	record(&merged.Requests[0], 1, measure.ServerError, 30*ms)
+	merged.Requests[0].StatusCodes = measure.StatusCodes{201: 4, 503: 1}
 	record(&merged.Requests[1], 6, measure.Success, 20*ms)
 	record(&merged.Requests[1], 1, measure.Timeout, 2*time.Second)
 	record(&merged.Requests[1], 2, measure.Unfinished, 0)
 	record(&merged.Requests[2], 2, measure.Success, 1234567*time.Nanosecond)
+	merged.Requests[2].StatusCodes = measure.StatusCodes{204: 2}
 	record(&merged.Requests[3], 1, measure.RateLimited, 40*ms)
 	merged.Requests[3].Expected, merged.Requests[3].ExpectedInWindow = 1, 1
 	merged.Requests[0].Late, merged.Requests[1].Late = 1, 2
@@ -79,7 +81,8 @@ func TestStepResult(t *testing.T) {
 	want := &v1alpha1.StepResult{
 		Counts: v1alpha1.Counts{
 			Sent: 17, Completed: 14, Expected: 13, Failed: 4,
-			Outcomes: v1alpha1.Outcomes{Success: 12, RateLimited: 1, ServerError: 1, Timeout: 1, Unfinished: 2},
+			Outcomes:    v1alpha1.Outcomes{Success: 12, RateLimited: 1, ServerError: 1, Timeout: 1, Unfinished: 2},
+			StatusCodes: []v1alpha1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
 		},
 		Due: 20, Unsent: 3, Late: 3, Throughput: "4.7", Goodput: "4.3",
 		ResponseTime: &v1alpha1.Latency{
@@ -95,7 +98,8 @@ func TestStepResult(t *testing.T) {
 				Name: "Write",
 				Counts: v1alpha1.Counts{
 					Sent: 7, Completed: 7, Expected: 6, Failed: 1,
-					Outcomes: v1alpha1.Outcomes{Success: 6, ServerError: 1},
+					Outcomes:    v1alpha1.Outcomes{Success: 6, ServerError: 1},
+					StatusCodes: []v1alpha1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
 				},
 				ResponseTime: &v1alpha1.Latency{
 					Samples: 7, Min: d(1235 * time.Microsecond), Mean: d(10356 * time.Microsecond),
@@ -152,6 +156,40 @@ func TestEveryOutcomeIsCountedOnce(t *testing.T) {
 	}
 	if got.Sent != 1<<measure.NumOutcomes-1 || got.Completed != 31 {
 		t.Errorf("sent %d and completed %d, want %d and 31", got.Sent, got.Completed, 1<<measure.NumOutcomes-1)
+	}
+}
+
+// The most frequent codes are kept, and of those that came as often the lower.
+func TestStatusCodesAreBounded(t *testing.T) {
+	list := func(codes ...int32) (l []v1alpha1.StatusCodeCount) {
+		for _, code := range codes {
+			l = append(l, v1alpha1.StatusCodeCount{Code: code, Count: 1})
+		}
+		return l
+	}
+	tests := map[string]struct {
+		codes measure.StatusCodes
+		want  []v1alpha1.StatusCodeCount
+	}{
+		"none":                    {nil, nil},
+		"one":                     {measure.StatusCodes{302: 1}, list(302)},
+		"eight":                   {measure.StatusCodes{507: 1, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1}, list(200, 201, 202, 203, 204, 205, 206, 507)},
+		"nine that came as often": {measure.StatusCodes{507: 1, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1, 207: 1}, list(200, 201, 202, 203, 204, 205, 206, 207)},
+		"the last came most often": {
+			measure.StatusCodes{507: 2, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1, 207: 1},
+			append(list(200, 201, 202, 203, 204, 205, 206), v1alpha1.StatusCodeCount{Code: 507, Count: 2}),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			merged := measure.NewStep(1)
+			merged.Requests[0].StatusCodes = tc.codes
+			spec := mix()
+			spec.Requests = spec.Requests[:1]
+			if diff := cmp.Diff(tc.want, stepResult(t, spec, closed, merged).StatusCodes); diff != "" {
+				t.Errorf("status codes (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -76,6 +76,7 @@ func (x *Run) judge(h *hit, r transport.Response, err error) result {
 		x.sample(h, res.outcome, func() string { return err.Error() })
 		return res
 	}
+	res.status = r.Status
 	res.expected = x.source.Expected(h.request, r.Status)
 	res.outcome = measure.ClassifyStatus(r.Status, res.expected)
 	if !res.expected {

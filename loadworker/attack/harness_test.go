@@ -181,6 +181,8 @@ func snapshot(t *testing.T, x *Run) *measure.Step {
 		t.Errorf("due %d is not sent %d + unsent %d", s.Due, total.Sent, s.Unsent)
 	case total.Response.Count() != ended, total.Service.Count() != ended:
 		t.Errorf("%d response and %d service times, want %d", total.Response.Count(), total.Service.Count(), ended)
+	case total.StatusCodes.Sum() != total.Completed():
+		t.Errorf("status codes of %d responses, %d completed", total.StatusCodes.Sum(), total.Completed())
 	case s.Transport != "http1":
 		t.Errorf("the client was %q, want http1", s.Transport)
 	case s.Lateness.Count() != total.Sent:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"testing"
@@ -71,17 +72,18 @@ func TestOutcomes(t *testing.T) {
 		method string
 		want   string
 		sample string
+		code   int // of the responses; 0: it is not looked at
 		// expected says that the response is as it should be.
 		expected bool
 	}{
-		"200":                               {url: status(200), want: "success", expected: true},
-		"302 is not followed":               {url: status(302), want: "success", expected: true},
-		"302 when 200 is expected":          {url: status(302), expect: []int32{200}, want: "unexpectedStatus", sample: `request "it": status 302 Found`},
-		"404":                               {url: status(404), want: "clientError", sample: "status 404 Not Found"},
-		"404 that is expected":              {url: status(404), expect: []int32{404}, want: "success", expected: true},
-		"503":                               {url: status(503), want: "serverError", sample: "status 503 Service Unavailable"},
-		"429":                               {url: status(429), want: "rateLimited", sample: "status 429 Too Many Requests"},
-		"429 that is expected":              {url: status(429), expect: []int32{200, 429}, want: "rateLimited", expected: true},
+		"200":                               {url: status(200), code: 200, want: "success", expected: true},
+		"302 is not followed":               {url: status(302), code: 302, want: "success", expected: true},
+		"302 when 200 is expected":          {url: status(302), code: 302, expect: []int32{200}, want: "unexpectedStatus", sample: `request "it": status 302 Found`},
+		"404":                               {url: status(404), code: 404, want: "clientError", sample: "status 404 Not Found"},
+		"404 that is expected":              {url: status(404), code: 404, expect: []int32{404}, want: "success", expected: true},
+		"503":                               {url: status(503), code: 503, want: "serverError", sample: "status 503 Service Unavailable"},
+		"429":                               {url: status(429), code: 429, want: "rateLimited", sample: "status 429 Too Many Requests"},
+		"429 that is expected":              {url: status(429), code: 429, expect: []int32{200, 429}, want: "rateLimited", expected: true},
 		"a whole response":                  {url: answer(ok, nil), want: "success", expected: true},
 		"one in chunks":                     {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", nil), want: "success", expected: true},
 		"one that ends with the connection": {url: answer("HTTP/1.1 200 OK\r\n\r\nok", closeGently), want: "success", expected: true},
@@ -116,6 +118,9 @@ func TestOutcomes(t *testing.T) {
 			q := total(t, got)
 			if diff := cmp.Diff(map[string]int64{tt.want: 6}, outcomes(q)); diff != "" {
 				t.Errorf("outcomes (-want +got):\n%s", diff)
+			}
+			if tt.code != 0 && !maps.Equal(q.StatusCodes, measure.StatusCodes{tt.code: 6}) {
+				t.Errorf("status codes %v, want 6 of %d", q.StatusCodes, tt.code)
 			}
 			if expected := q.Expected == 6; expected != tt.expected || (!expected && q.Expected != 0) {
 				t.Errorf("%d of 6 as expected, want all: %v", q.Expected, tt.expected)

@@ -111,6 +111,7 @@ func (r *recorder) began(shard int, h *hit, client []byte) {
 type result struct {
 	received time.Duration
 	outcome  measure.Outcome
+	status   int // of a whole response
 	expected bool
 	inWindow bool
 	reused   bool // the connection had carried a request before
@@ -134,6 +135,9 @@ func (r *recorder) ended(shard int, h *hit, res result) {
 	r.latest(res.received)
 	q := &c.page.request
 	q.Outcomes[res.outcome]++
+	if res.outcome.Responded() {
+		q.CountStatus(res.status, 1)
+	}
 	q.Response.Record(res.received - h.due)
 	q.Service.Record(res.received - h.sent)
 	if res.expected {

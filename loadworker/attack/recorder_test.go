@@ -72,12 +72,14 @@ func TestRecorderCountsAnEnd(t *testing.T) {
 		expected int64
 		inWindow [2]int64 // completed, expected
 		counted  int64    // in the histograms
+		codes    measure.StatusCodes
 	}{
-		"expected, in the window":   {result{received: 12 * ms, outcome: measure.Success, expected: true, inWindow: true}, 1, [2]int64{1, 1}, 1},
-		"expected, after it":        {result{received: 12 * ms, outcome: measure.Success, expected: true}, 1, [2]int64{0, 0}, 1},
-		"unexpected, in the window": {result{received: 12 * ms, outcome: measure.ServerError, inWindow: true}, 0, [2]int64{1, 0}, 1},
-		"no response":               {result{received: 12 * ms, outcome: measure.Timeout, inWindow: true}, 0, [2]int64{0, 0}, 1},
-		"unfinished":                {result{received: 12 * ms, outcome: measure.Unfinished, inWindow: true}, 0, [2]int64{0, 0}, 0},
+		"expected, in the window":   {result{received: 12 * ms, outcome: measure.Success, status: 201, expected: true, inWindow: true}, 1, [2]int64{1, 1}, 1, measure.StatusCodes{201: 1}},
+		"expected, after it":        {result{received: 12 * ms, outcome: measure.Success, status: 201, expected: true}, 1, [2]int64{0, 0}, 1, measure.StatusCodes{201: 1}},
+		"unexpected, in the window": {result{received: 12 * ms, outcome: measure.ServerError, status: 503, inWindow: true}, 0, [2]int64{1, 0}, 1, measure.StatusCodes{503: 1}},
+		"a body that is wrong":      {result{received: 12 * ms, outcome: measure.BadResponse, status: 200, inWindow: true}, 0, [2]int64{0, 0}, 1, nil},
+		"no response":               {result{received: 12 * ms, outcome: measure.Timeout, inWindow: true}, 0, [2]int64{0, 0}, 1, nil},
+		"unfinished":                {result{received: 12 * ms, outcome: measure.Unfinished, inWindow: true}, 0, [2]int64{0, 0}, 0, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,6 +89,9 @@ func TestRecorderCountsAnEnd(t *testing.T) {
 			q := collect(t, r).Requests[0]
 			if diff := cmp.Diff(map[string]int64{tt.res.outcome.String(): 1}, outcomes(q)); diff != "" {
 				t.Errorf("outcomes (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.codes, q.StatusCodes); diff != "" {
+				t.Errorf("status codes (-want +got):\n%s", diff)
 			}
 			if q.Expected != tt.expected || q.CompletedInWindow != tt.inWindow[0] || q.ExpectedInWindow != tt.inWindow[1] {
 				t.Errorf("expected %d, in the window %d and %d; want %d, %v", q.Expected, q.CompletedInWindow, q.ExpectedInWindow, tt.expected, tt.inWindow)

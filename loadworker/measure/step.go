@@ -89,6 +89,8 @@ type Request struct {
 	CompletedInWindow, ExpectedInWindow int64
 	// Outcomes divides Sent. What is in flight counts as Unfinished.
 	Outcomes [NumOutcomes]int64
+	// StatusCodes divides Completed. A worker that does not know of them has none.
+	StatusCodes StatusCodes
 	// Response is measured from the due time, Service from the send time; both
 	// hold every outcome but Unfinished.
 	Response, Service *Histogram
@@ -117,12 +119,21 @@ func (r *Request) Completed() int64 {
 	return n
 }
 
+// CountStatus adds n whole responses of a status code.
+func (r *Request) CountStatus(code int, n int64) {
+	if r.StatusCodes == nil {
+		r.StatusCodes = StatusCodes{}
+	}
+	r.StatusCodes[code] += n
+}
+
 // Reset empties the request, keeping its memory.
 func (r *Request) Reset() {
-	response, service := r.Response, r.Service
+	response, service, codes := r.Response, r.Service, r.StatusCodes
 	response.Reset()
 	service.Reset()
-	*r = Request{Response: response, Service: service}
+	clear(codes)
+	*r = Request{Response: response, Service: service, StatusCodes: codes}
 }
 
 // Merge adds o to r.
@@ -134,6 +145,9 @@ func (r *Request) Merge(o *Request) error {
 	r.ExpectedInWindow += o.ExpectedInWindow
 	for i := range r.Outcomes {
 		r.Outcomes[i] += o.Outcomes[i]
+	}
+	for code, n := range o.StatusCodes {
+		r.CountStatus(code, n)
 	}
 	return errors.Join(r.Response.Merge(o.Response), r.Service.Merge(o.Service))
 }

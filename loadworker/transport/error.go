@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -17,8 +18,8 @@ var ErrCut = errors.New("cut at the end of the step")
 // errHeaderTooLarge is a response header that has no end.
 var errHeaderTooLarge = errors.New("response header is larger than 1 MiB")
 
-// errStatus is a status line with a number that no response may have.
-var errStatus = errors.New("response status is below 100")
+// errStatus is a status code that no response may have.
+var errStatus = fmt.Errorf("response status is not within %d to %d", measure.MinStatus, measure.MaxStatus)
 
 // Phase is how far a request came.
 type Phase string

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
 
 // NetHTTP is the client for what Conn does not speak: HTTP/2, over TLS by ALPN
@@ -122,6 +124,10 @@ func (l *netLine) Do(ctx context.Context, r *Request, deadline time.Time) (Respo
 		return out, l.failed(err)
 	}
 	out.Status = response.StatusCode
+	if out.Status < measure.MinStatus || out.Status > measure.MaxStatus { // net/http takes any
+		_ = response.Body.Close() // it is not read
+		return Response{Reused: out.Reused}, l.failed(errStatus)
+	}
 	if out.Status == http.StatusSwitchingProtocols {
 		l.Close() // what follows is no HTTP
 		return out, nil

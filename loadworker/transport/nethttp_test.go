@@ -43,6 +43,7 @@ func TestClientsAgreeOnOutcomes(t *testing.T) {
 		"a body that is too short":  {answers("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok"), measure.Reset},
 		"a chunk that is too short": {answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nok"), measure.Reset},
 		"bytes that are no HTTP":    {stays(answers("SSH-2.0-OpenSSH_9.2\r\n\r\n")), measure.BadResponse},
+		"a status that is none":     {stays(answers("HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n")), measure.BadResponse},
 		"a length that is none":     {stays(answers("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok")), measure.BadResponse},
 		"chunks that are none":      {stays(answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")), measure.BadResponse},
 		"silence":                   {stays(answers("")), measure.Timeout},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
 
 // maxHeader bounds all header lines of a response together, interim responses,
@@ -194,7 +196,7 @@ func (p *parser) startLine(line []byte) error {
 		}
 		p.status = p.status*10 + int(c-'0')
 	}
-	if p.status < 100 {
+	if p.status < measure.MinStatus {
 		return errStatus
 	}
 	return nil

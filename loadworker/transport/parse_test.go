@@ -206,7 +206,7 @@ var parses = map[string]struct {
 	"a status of two digits":    {text: "HTTP/1.1 20\r\n", want: outcome{Err: `malformed HTTP response: status line "HTTP/1.1 20"`}},
 	"a status of four digits":   {text: "HTTP/1.1 2000 OK\r\n", want: outcome{Err: `malformed HTTP response: status line "HTTP/1.1 2000 OK"`}},
 	"a status of letters":       {text: "HTTP/1.1 2x0 OK\r\n", want: outcome{Err: `malformed HTTP response: status line "HTTP/1.1 2x0 OK"`}},
-	"a status below 100":        {text: "HTTP/1.1 099 Low\r\n", want: outcome{Err: "response status is below 100"}},
+	"a status below 100":        {text: "HTTP/1.1 099 Low\r\n", want: outcome{Err: "response status is not within 100 to 999"}},
 	"a CR within a line":        {text: "HTTP/1.1 200 O\rK\r\n", want: outcome{Err: `malformed HTTP response: status line "HTTP/1.1 200 O\rK"`}},
 	"a folded line":             {text: lines("HTTP/1.1 200 OK", "X: a", " b: c", ""), want: outcome{Err: `malformed HTTP response: header " b: c"`}},
 	"a header without a colon":  {text: lines("HTTP/1.1 200 OK", "X", ""), want: outcome{Err: `malformed HTTP response: header "X"`}},

@@ -4,8 +4,11 @@ package e2e
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
@@ -74,6 +77,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("step %s: %d workers reporting, want 3", step.Name, step.WorkersReporting)
 		}
 		checkKinds(t, step)
+		checkCodes(t, step)
 		checkHistogram(t, step)
 		t.Logf("step %-8s due %d, sent %d, unsent %d, late %d, %s/s, p95 %s, start skew %s",
 			step.Name, r.Due, r.Sent, r.Unsent, r.Late, r.Throughput, r.ResponseTime.P95.Duration, step.StartSkew.Duration)
@@ -101,6 +105,28 @@ func checkKinds(t *testing.T, step v1alpha1.StepStatus) {
 	}
 	if sum != step.Result.Sent {
 		t.Errorf("step %s: kinds add up to %d of %d sent", step.Name, sum, step.Result.Sent)
+	}
+}
+
+// checkCodes: the limiter answers 200 and 429, and each is counted, in the whole as in
+// the kinds.
+func checkCodes(t *testing.T, step v1alpha1.StepStatus) {
+	t.Helper()
+	all := []v1alpha1.Counts{step.Result.Counts}
+	for _, k := range step.Result.Kinds {
+		all = append(all, k.Counts)
+	}
+	for _, c := range all {
+		var want []v1alpha1.StatusCodeCount
+		for code, n := range map[int32]int64{200: c.Outcomes.Success, 429: c.Outcomes.RateLimited} {
+			if n > 0 {
+				want = append(want, v1alpha1.StatusCodeCount{Code: code, Count: n})
+			}
+		}
+		slices.SortFunc(want, func(a, b v1alpha1.StatusCodeCount) int { return int(a.Code - b.Code) })
+		if diff := cmp.Diff(want, c.StatusCodes); diff != "" {
+			t.Errorf("step %s: status codes of %d responses (-want +got):\n%s", step.Name, c.Completed, diff)
+		}
 	}
 }
 

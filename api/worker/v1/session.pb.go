@@ -2453,9 +2453,12 @@ type RequestMeasurement struct {
 	CompletedInWindow int64                  `protobuf:"varint,4,opt,name=completed_in_window,json=completedInWindow,proto3" json:"completed_in_window,omitempty"`
 	ExpectedInWindow  int64                  `protobuf:"varint,5,opt,name=expected_in_window,json=expectedInWindow,proto3" json:"expected_in_window,omitempty"`
 	// outcomes by class number, see package measure.
-	Outcomes      []int64    `protobuf:"varint,6,rep,packed,name=outcomes,proto3" json:"outcomes,omitempty"`
-	Response      *Histogram `protobuf:"bytes,7,opt,name=response,proto3" json:"response,omitempty"`
-	Service       *Histogram `protobuf:"bytes,8,opt,name=service,proto3" json:"service,omitempty"`
+	Outcomes []int64    `protobuf:"varint,6,rep,packed,name=outcomes,proto3" json:"outcomes,omitempty"`
+	Response *Histogram `protobuf:"bytes,7,opt,name=response,proto3" json:"response,omitempty"`
+	Service  *Histogram `protobuf:"bytes,8,opt,name=service,proto3" json:"service,omitempty"`
+	// status_codes divides the responses by status code; empty: the worker does not
+	// know of them.
+	StatusCodes   map[int32]int64 `protobuf:"bytes,9,rep,name=status_codes,json=statusCodes,proto3" json:"status_codes,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2542,6 +2545,13 @@ func (x *RequestMeasurement) GetResponse() *Histogram {
 func (x *RequestMeasurement) GetService() *Histogram {
 	if x != nil {
 		return x.Service
+	}
+	return nil
+}
+
+func (x *RequestMeasurement) GetStatusCodes() map[int32]int64 {
+	if x != nil {
+		return x.StatusCodes
 	}
 	return nil
 }
@@ -2950,7 +2960,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\tcpu_nanos\x18\x02 \x01(\x03R\bcpuNanos\x12+\n" +
 	"\x12gc_pause_max_nanos\x18\x03 \x01(\x03R\x0fgcPauseMaxNanos\x123\n" +
 	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
-	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\"\xc6\x02\n" +
+	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\"\xe2\x03\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +
@@ -2959,7 +2969,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x12expected_in_window\x18\x05 \x01(\x03R\x10expectedInWindow\x12\x1a\n" +
 	"\boutcomes\x18\x06 \x03(\x03R\boutcomes\x129\n" +
 	"\bresponse\x18\a \x01(\v2\x1d.loadtest.worker.v1.HistogramR\bresponse\x127\n" +
-	"\aservice\x18\b \x01(\v2\x1d.loadtest.worker.v1.HistogramR\aservice\"?\n" +
+	"\aservice\x18\b \x01(\v2\x1d.loadtest.worker.v1.HistogramR\aservice\x12Z\n" +
+	"\fstatus_codes\x18\t \x03(\v27.loadtest.worker.v1.RequestMeasurement.StatusCodesEntryR\vstatusCodes\x1a>\n" +
+	"\x10StatusCodesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"?\n" +
 	"\tHistogram\x12\x18\n" +
 	"\aencoded\x18\x01 \x01(\tR\aencoded\x12\x18\n" +
 	"\aclamped\x18\x02 \x01(\x03R\aclamped\"\xa4\x01\n" +
@@ -3008,7 +3022,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Protocol)(0),              // 0: loadtest.worker.v1.Protocol
 	(DataFormat)(0),            // 1: loadtest.worker.v1.DataFormat
@@ -3049,7 +3063,8 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*ErrorSample)(nil),        // 36: loadtest.worker.v1.ErrorSample
 	nil,                        // 37: loadtest.worker.v1.Seed.CaptureEntry
 	nil,                        // 38: loadtest.worker.v1.StepMeasurement.ClientsEntry
-	nil,                        // 39: loadtest.worker.v1.Ledger.SlicesEntry
+	nil,                        // 39: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	nil,                        // 40: loadtest.worker.v1.Ledger.SlicesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	5,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
@@ -3092,16 +3107,17 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	31, // 37: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
 	33, // 38: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
 	33, // 39: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	39, // 40: loadtest.worker.v1.Ledger.slices:type_name -> loadtest.worker.v1.Ledger.SlicesEntry
-	34, // 41: loadtest.worker.v1.StepMeasurement.ClientsEntry.value:type_name -> loadtest.worker.v1.Ledger
-	35, // 42: loadtest.worker.v1.Ledger.SlicesEntry.value:type_name -> loadtest.worker.v1.LedgerSlice
-	3,  // 43: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	4,  // 44: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	44, // [44:45] is the sub-list for method output_type
-	43, // [43:44] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	39, // 40: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	40, // 41: loadtest.worker.v1.Ledger.slices:type_name -> loadtest.worker.v1.Ledger.SlicesEntry
+	34, // 42: loadtest.worker.v1.StepMeasurement.ClientsEntry.value:type_name -> loadtest.worker.v1.Ledger
+	35, // 43: loadtest.worker.v1.Ledger.SlicesEntry.value:type_name -> loadtest.worker.v1.LedgerSlice
+	3,  // 44: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	4,  // 45: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	45, // [45:46] is the sub-list for method output_type
+	44, // [44:45] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -3135,7 +3151,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   37,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

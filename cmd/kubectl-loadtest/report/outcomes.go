@@ -53,3 +53,17 @@ func failures(c *v1alpha1.Counts) string {
 	}
 	return strings.Join(parts, " · ")
 }
+
+// statusCodes divides the responses by status code; "" when that is not known.
+func statusCodes(c *v1alpha1.Counts) string {
+	var parts []string
+	others := c.Completed
+	for _, code := range c.StatusCodes {
+		parts = append(parts, fmt.Sprintf("%d: %d", code.Code, code.Count))
+		others -= code.Count
+	}
+	if len(parts) > 0 && others > 0 {
+		parts = append(parts, fmt.Sprintf("others: %d", others))
+	}
+	return strings.Join(parts, " · ")
+}

@@ -156,6 +156,9 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	for _, e := range r.ErrorSamples {
 		p.row("", "%s: %s", e.Outcome, e.Message)
 	}
+	if codes := statusCodes(&r.Counts); codes != "" {
+		p.row("Status codes", "%s", codes)
+	}
 	for i, kind := range r.Kinds {
 		label := ""
 		if i == 0 {

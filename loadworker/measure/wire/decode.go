@@ -86,6 +86,9 @@ func (r *Reading) readRequest(to *measure.Request, m *workerv1.RequestMeasuremen
 	if err := toOutcomes(to, m.GetOutcomes()); err != nil {
 		return err
 	}
+	if err := toStatusCodes(to, m.GetStatusCodes()); err != nil {
+		return err
+	}
 	if err := errors.Join(
 		within("expected", to.Expected, "completed", to.Completed()),
 		within("late", to.Late, "sent", to.Sent),
@@ -115,6 +118,29 @@ func toOutcomes(to *measure.Request, outcomes []int64) error {
 	}
 	if sum != to.Sent {
 		return fmt.Errorf("outcomes: their sum is %d, sent is %d", sum, to.Sent)
+	}
+	return nil
+}
+
+// toStatusCodes reads nothing of a worker that does not know of them: it may be of
+// an older image than the operator.
+func toStatusCodes(to *measure.Request, codes map[int32]int64) error {
+	if len(codes) == 0 {
+		return nil
+	}
+	completed := to.Completed()
+	for code, n := range codes {
+		if code < measure.MinStatus || code > measure.MaxStatus {
+			return fmt.Errorf("status_codes: %d is no status code", code)
+		}
+		// Each is at most what completed, so that the sum of 900 cannot overflow.
+		if err := within(fmt.Sprintf("status_codes[%d]", code), n, "completed", completed); err != nil {
+			return err
+		}
+		to.CountStatus(int(code), n)
+	}
+	if sum := to.StatusCodes.Sum(); sum != completed {
+		return fmt.Errorf("status_codes: their sum is %d, %d completed", sum, completed)
 	}
 	return nil
 }

@@ -60,9 +60,21 @@ func fromRequest(r *measure.Request) (*workerv1.RequestMeasurement, error) {
 		CompletedInWindow: r.CompletedInWindow,
 		ExpectedInWindow:  r.ExpectedInWindow,
 		Outcomes:          slices.Clone(r.Outcomes[:]),
+		StatusCodes:       fromStatusCodes(r.StatusCodes),
 		Response:          response,
 		Service:           service,
 	}, nil
+}
+
+func fromStatusCodes(codes measure.StatusCodes) map[int32]int64 {
+	if len(codes) == 0 {
+		return nil
+	}
+	m := make(map[int32]int64, len(codes))
+	for code, n := range codes {
+		m[int32(code)] = n
+	}
+	return m
 }
 
 // fromHistogram leaves an empty histogram out: to encode one costs as much as

@@ -60,6 +60,9 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 		o := measure.Outcome(rng.IntN(measure.NumOutcomes))
 		r.Sent++
 		r.Outcomes[o]++
+		if o.Responded() {
+			r.CountStatus([]int{measure.MinStatus, 200, 503, measure.MaxStatus}[rng.IntN(4)], 1)
+		}
 		// All magnitudes, and some above an hour.
 		d := time.Duration(rng.Int64N(1 << (1 + rng.IntN(43))))
 		if o != measure.Unfinished {
