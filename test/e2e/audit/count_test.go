@@ -4,7 +4,7 @@ import "testing"
 
 // full has one of everything that may end a request.
 func full() Tally {
-	return Tally{Sent: 3010, Acknowledged: 3000, TimedOut: 2, Unfinished: 1, Broken: 3, ServerErrors: 4}
+	return Tally{Sent: 3015, Acknowledged: 3000, TimedOut: 2, Unfinished: 1, Broken: 3, Unavailable: 5, ServerErrors: 4}
 }
 
 func TestCount(t *testing.T) {
@@ -23,14 +23,15 @@ func TestCount(t *testing.T) {
 		"all of the unknown":  {got: 3003, want: full(), says: "links 3003 = creates 3000 + 3 of " + quiet},
 		"one more": {
 			got: 3004, want: full(), bad: true,
-			says: "links 3004: 1 more than creates 3000 and " + quiet + "; certainly not stored: 3 broken off, 4 answered 5xx",
+			says: "links 3004: 1 more than creates 3000 and " + quiet + "; certainly not stored: 3 broken off, 4 answered 5xx, 5 answered 503",
 		},
 		"one lost": {got: 2999, want: full(), says: "links 2999: 1 of 3000 creates were lost", bad: true},
 		"all of the unknown, with a pod killed": {
 			got: 3010, want: full(), killed: true, says: "links 3010 = creates 3000 + 10 of " + disturbed,
 		},
 		"one more, with a pod killed": {
-			got: 3011, want: full(), killed: true, says: "links 3011: 1 more than creates 3000 and " + disturbed, bad: true,
+			got: 3011, want: full(), killed: true, bad: true,
+			says: "links 3011: 1 more than creates 3000 and " + disturbed + "; certainly not stored: 5 answered 503",
 		},
 		"one lost, with a pod killed": {
 			got: 2999, want: full(), killed: true, says: "links 2999: 1 of 3000 creates were lost", bad: true,
@@ -63,6 +64,7 @@ func TestTermsOfTheBound(t *testing.T) {
 		"unfinished":   {Tally{Acknowledged: 5, Unfinished: 2}, 2, 2},
 		"broken":       {Tally{Acknowledged: 5, Broken: 2}, 0, 2},
 		"server error": {Tally{Acknowledged: 5, ServerErrors: 2}, 0, 2},
+		"unavailable":  {Tally{Acknowledged: 5, Unavailable: 2}, 0, 0},
 		"rejected":     {Tally{Sent: 7, Acknowledged: 5}, 0, 0},
 	}
 	for name, tc := range tests {

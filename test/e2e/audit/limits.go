@@ -95,33 +95,32 @@ type Decisions struct{ Granted, Denied, Failed int64 }
 // Counts compare the answers that arrived with what the replicas counted: a
 // decision whose answer was lost was counted all the same, so that answers are
 // what is acknowledged, and decisions what is stored. Who was told that nothing
-// could be decided had an answer, too, with a server error. A replica that was
-// killed took its count with it: then no more may be counted than was answered or
-// lost, and Tokens says whether it is enough.
+// could be decided had an answer, too: 503. A replica that was killed took its count
+// with it: then no more may be counted than was answered or lost, and Tokens says
+// whether it is enough.
 func (l Limits) Counts(d Decisions, hits Tally, killed bool) []Count {
-	lost := hits
-	lost.ServerErrors = 0
-	// Who was told so by a replica that is left was neither granted nor denied.
-	untold := hits
-	untold.ServerErrors = max(0, hits.ServerErrors-d.Failed)
-	count := func(decision string, counted, answered int64, want Tally) Count {
+	count := func(decision string, counted, answered int64) Count {
 		if killed {
 			answered = min(answered, counted)
 		}
+		want := hits
 		want.Acknowledged = answered
 		return Count{Stored: "counted", Acknowledged: decision, Got: counted, Want: want, Killed: killed}
 	}
 	return []Count{
-		count("granted", d.Granted, l.Granted, untold),
-		count("denied", d.Denied, l.Denied, untold),
-		count("undecided", d.Failed, hits.ServerErrors, lost),
-		count("answered", d.Granted+d.Denied+d.Failed, l.Granted+l.Denied+hits.ServerErrors, lost),
+		count("granted", d.Granted, l.Granted),
+		count("denied", d.Denied, l.Denied),
+		count("undecided", d.Failed, hits.Unavailable),
+		count("answered", d.Granted+d.Denied+d.Failed, l.Granted+l.Denied+hits.Unavailable),
 	}
 }
 
 // Tokens compares the tokens that the store gave out, in a run in which a replica
-// was killed, with the grants that arrived: the store has outlived the replica.
+// was killed, with the grants that arrived: the store has outlived the replica. One
+// that had no answer from the store says 503, whether or not a token was taken.
 func (l Limits) Tokens(taken int64, hits Tally) Count {
 	hits.Acknowledged = l.Granted
+	hits.ServerErrors += hits.Unavailable
+	hits.Unavailable = 0
 	return Count{Stored: "tokens", Acknowledged: "granted", Got: taken, Want: hits, Killed: true}
 }

@@ -94,7 +94,7 @@ func TestBreached(t *testing.T) {
 func TestCountsOfLimits(t *testing.T) {
 	answers := Limits{RateLimitStatus: v1alpha1.RateLimitStatus{Granted: 50, Denied: 150}}
 	lost := func(n int64) Tally { return Tally{TimedOut: n} }
-	told := Tally{ServerErrors: 9}
+	told := Tally{Unavailable: 9}
 	tests := map[string]struct {
 		counted Decisions
 		hits    Tally
@@ -124,22 +124,23 @@ func TestCountsOfLimits(t *testing.T) {
 			counted: Decisions{Granted: 51, Denied: 151}, hits: lost(1), err: "counted 202: 1 more than answered 200 and 1 unknown (1 timed out)",
 		},
 		"undecided is not granted": {
-			counted: Decisions{Granted: 51, Denied: 150, Failed: 9}, hits: told, err: "counted 51: 1 more than granted 50 and 0 unknown",
+			counted: Decisions{Granted: 51, Denied: 150, Failed: 9}, hits: told,
+			err: "counted 51: 1 more than granted 50 and 0 unknown; certainly not stored: 9 answered 503",
 		},
 		"nothing breaks off unless a pod is killed": {
 			counted: Decisions{Granted: 51, Denied: 150}, hits: Tally{Broken: 1},
 			err: "counted 51: 1 more than granted 50 and 0 unknown; certainly not stored: 1 broken off",
 		},
-		"a count went with its replica":       {counted: Decisions{Granted: 30, Denied: 120, Failed: 2}, hits: Tally{Broken: 1, ServerErrors: 9}, killed: true},
+		"a count went with its replica":       {counted: Decisions{Granted: 30, Denied: 120, Failed: 2}, hits: Tally{Broken: 1, Unavailable: 9}, killed: true},
 		"answers were lost with it":           {counted: Decisions{Granted: 53, Denied: 150}, hits: Tally{TimedOut: 1, Broken: 1, ServerErrors: 1}, killed: true},
-		"and some of them were told no grant": {counted: Decisions{Granted: 50, Denied: 150, Failed: 1}, hits: Tally{ServerErrors: 1}, killed: true},
+		"and some of them were told no grant": {counted: Decisions{Granted: 50, Denied: 150, Failed: 1}, hits: Tally{Unavailable: 1}, killed: true},
 		"and yet there is too much": {
 			counted: Decisions{Granted: 55, Denied: 120}, hits: Tally{TimedOut: 2, Broken: 2}, killed: true,
 			err: "counted 55: 1 more than granted 50 and 4 unknown (2 timed out, 2 broken off)",
 		},
 		"who was told no grant had none": {
-			counted: Decisions{Granted: 51, Denied: 120, Failed: 1}, hits: Tally{ServerErrors: 1}, killed: true,
-			err: "counted 51: 1 more than granted 50 and 0 unknown",
+			counted: Decisions{Granted: 51, Denied: 120, Failed: 1}, hits: Tally{Unavailable: 1}, killed: true,
+			err: "counted 51: 1 more than granted 50 and 0 unknown; certainly not stored: 1 answered 503",
 		},
 		"and too much in all": {
 			counted: Decisions{Granted: 52, Denied: 152}, hits: Tally{Broken: 3}, killed: true,
@@ -163,12 +164,12 @@ func TestCountsOfLimits(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	limits := Limits{RateLimitStatus: v1alpha1.RateLimitStatus{Granted: 50, Denied: 150}}
-	hits := Tally{Sent: 210, Acknowledged: 200, TimedOut: 1, Unfinished: 1, Broken: 1, ServerErrors: 1}
+	hits := Tally{Sent: 210, Acknowledged: 200, TimedOut: 1, Unfinished: 1, Broken: 1, Unavailable: 1, ServerErrors: 1}
 	for taken, want := range map[int64]string{
 		49: "tokens 49: 1 of 50 granted were lost",
 		50: "",
-		54: "",
-		55: "tokens 55: 1 more than granted 50 and 4 unknown (1 timed out, 1 cut at the end of a step, 1 broken off, 1 answered 5xx)",
+		55: "",
+		56: "tokens 56: 1 more than granted 50 and 5 unknown (1 timed out, 1 cut at the end of a step, 1 broken off, 2 answered 5xx)",
 	} {
 		got := ""
 		if err := limits.Tokens(taken, hits).Err(); err != nil {

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -20,8 +21,9 @@ type Tally struct {
 	// Broken had their connection reset, or no HTTP for an answer, or failed in a
 	// way that has no name.
 	Broken int64
-	// ServerErrors were answered with a status of 500 to 599.
-	ServerErrors int64
+	// Unavailable were answered 503, and ServerErrors with another status of 500 to
+	// 599.
+	Unavailable, ServerErrors int64
 }
 
 // Kinds are the tallies of a finished run by the kind of request, summed over
@@ -41,14 +43,26 @@ func Kinds(s v1alpha1.LoadTestStatus) map[string]Tally {
 
 func tally(c v1alpha1.Counts) Tally {
 	o := c.Outcomes
+	unavailable := min(answered(c, http.StatusServiceUnavailable), o.ServerError)
 	return Tally{
 		Sent:         c.Sent,
 		Acknowledged: c.Expected,
 		TimedOut:     o.Timeout,
 		Unfinished:   o.Unfinished,
 		Broken:       o.Reset + o.BadResponse + o.Other,
-		ServerErrors: o.ServerError,
+		Unavailable:  unavailable,
+		ServerErrors: o.ServerError - unavailable,
 	}
+}
+
+// answered is how many responses had a status code, as far as it is known.
+func answered(c v1alpha1.Counts, status int32) int64 {
+	for _, code := range c.StatusCodes {
+		if code.Code == status {
+			return code.Count
+		}
+	}
+	return 0
 }
 
 // Plus is the tally of both.
@@ -56,7 +70,7 @@ func (t Tally) Plus(o Tally) Tally {
 	return Tally{
 		Sent: t.Sent + o.Sent, Acknowledged: t.Acknowledged + o.Acknowledged,
 		TimedOut: t.TimedOut + o.TimedOut, Unfinished: t.Unfinished + o.Unfinished,
-		Broken: t.Broken + o.Broken, ServerErrors: t.ServerErrors + o.ServerErrors,
+		Broken: t.Broken + o.Broken, Unavailable: t.Unavailable + o.Unavailable, ServerErrors: t.ServerErrors + o.ServerErrors,
 	}
 }
 
@@ -65,7 +79,7 @@ func (t Tally) Times(n int64) Tally {
 	return Tally{
 		Sent: n * t.Sent, Acknowledged: n * t.Acknowledged,
 		TimedOut: n * t.TimedOut, Unfinished: n * t.Unfinished,
-		Broken: n * t.Broken, ServerErrors: n * t.ServerErrors,
+		Broken: n * t.Broken, Unavailable: n * t.Unavailable, ServerErrors: n * t.ServerErrors,
 	}
 }
 
@@ -73,13 +87,12 @@ func (t Tally) Times(n int64) Tally {
 func (t Tally) Failed() int64 { return t.Sent - t.Acknowledged }
 
 // Unknown is how many may have been carried out although nobody said so. In a run
-// that nobody disturbs only a timeout leaves that open. A target that answers 503
-// has stored nothing. One that was still storing when its own time was over answers
-// 504, and may have stored; but it waits longer than its client, to whom that request
-// timed out. With a pod killed connections break after it has stored as well as
-// before; and of the server errors the status does not say which were the target's
-// refusals and which were answered, by it or a proxy, in the place of an answer that
-// was lost.
+// that nobody disturbs only a timeout leaves that open. A target that was still
+// storing when its own time was over answers 504, and may have stored; but it waits
+// longer than its client, to whom that request timed out. With a pod killed
+// connections break after it has stored as well as before, and a proxy answers 502 or
+// 504 in the place of an answer that was lost. 503 is the target's word that it has
+// not stored, and will not.
 func (t Tally) Unknown(killed bool) int64 {
 	n := t.TimedOut + t.Unfinished
 	if killed {
@@ -100,6 +113,7 @@ func (t Tally) parts(killed bool) (unknown, certain string) {
 		{t.Unfinished, true, "cut at the end of a step"},
 		{t.Broken, killed, "broken off"},
 		{t.ServerErrors, killed, "answered 5xx"},
+		{t.Unavailable, false, "answered 503"},
 	} {
 		to := &out
 		if p.unknown {
@@ -113,8 +127,8 @@ func (t Tally) parts(killed bool) (unknown, certain string) {
 }
 
 // least is how many requests of a kind, or answers of a limiter, there must be for
-// their audit to say something: a fault that strikes one in thirty shows in a hundred with a
-// probability of 97 %, however slow the machine is that sends them.
+// their audit to say something: a fault that strikes one in thirty shows in a hundred
+// with a probability of 97 %, however slow the machine is that sends them.
 const least = 100
 
 // Enough says whether so much was acknowledged that the audit says something: not

@@ -17,6 +17,7 @@ func status() v1alpha1.LoadTestStatus {
 	create := counts(200, 168, v1alpha1.Outcomes{
 		Timeout: 1, Unfinished: 2, Reset: 3, BadResponse: 4, Other: 5, ServerError: 6, Refused: 11,
 	})
+	create.StatusCodes = []v1alpha1.StatusCodeCount{{Code: 201, Count: 168}, {Code: 502, Count: 2}, {Code: 503, Count: 4}}
 	follow := counts(300, 300, v1alpha1.Outcomes{})
 	later := counts(50, 37, v1alpha1.Outcomes{ClientError: 2, RateLimited: 2, UnexpectedStatus: 2, DNS: 2, TLS: 2, Timeout: 3})
 	return v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
@@ -34,7 +35,7 @@ func status() v1alpha1.LoadTestStatus {
 func TestKinds(t *testing.T) {
 	want := map[string]Tally{
 		// What was refused, or answered with another status, is in no part.
-		Create: {Sent: 250, Acknowledged: 205, TimedOut: 4, Unfinished: 2, Broken: 12, ServerErrors: 6},
+		Create: {Sent: 250, Acknowledged: 205, TimedOut: 4, Unfinished: 2, Broken: 12, Unavailable: 4, ServerErrors: 2},
 		Follow: {Sent: 300, Acknowledged: 300},
 	}
 	got := Kinds(status())
@@ -46,6 +47,31 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// What is not known to have been a 503 is not taken for one.
+func TestUnavailable(t *testing.T) {
+	codes := func(code int32, n int64) []v1alpha1.StatusCodeCount {
+		return []v1alpha1.StatusCodeCount{{Code: 200, Count: 50}, {Code: code, Count: n}}
+	}
+	tests := map[string]struct {
+		codes               []v1alpha1.StatusCodeCount
+		unavailable, others int64
+	}{
+		"all of them":                  {codes(503, 9), 9, 0},
+		"some of them":                 {codes(503, 5), 5, 4},
+		"another status":               {codes(504, 9), 0, 9},
+		"no status is known":           {nil, 0, 9},
+		"more than there were failing": {codes(503, 30), 9, 0}, // 503 was expected of the others
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := tally(v1alpha1.Counts{Sent: 59, Expected: 50, Outcomes: v1alpha1.Outcomes{Success: 50, ServerError: 9}, StatusCodes: tc.codes})
+			if got.Unavailable != tc.unavailable || got.ServerErrors != tc.others {
+				t.Errorf("%d unavailable, %d other errors; want %d and %d", got.Unavailable, got.ServerErrors, tc.unavailable, tc.others)
+			}
+		})
+	}
+}
+
 func TestSent(t *testing.T) {
 	if sent, failed := Sent(status()); sent != 550 || failed != 45 {
 		t.Errorf("sent %d, failed %d; want 550 and 45", sent, failed)
@@ -53,9 +79,9 @@ func TestSent(t *testing.T) {
 }
 
 func TestTallyArithmetic(t *testing.T) {
-	got := Tally{Sent: 30, Acknowledged: 2, TimedOut: 3, Unfinished: 4, Broken: 5, ServerErrors: 6}.Times(10).
-		Plus(Tally{Sent: 9, Acknowledged: 1, TimedOut: 2, Unfinished: 3, Broken: 1, ServerErrors: 2})
-	want := Tally{Sent: 309, Acknowledged: 21, TimedOut: 32, Unfinished: 43, Broken: 51, ServerErrors: 62}
+	got := Tally{Sent: 30, Acknowledged: 2, TimedOut: 3, Unfinished: 4, Broken: 5, Unavailable: 7, ServerErrors: 6}.Times(10).
+		Plus(Tally{Sent: 9, Acknowledged: 1, TimedOut: 2, Unfinished: 3, Broken: 1, Unavailable: 3, ServerErrors: 2})
+	want := Tally{Sent: 309, Acknowledged: 21, TimedOut: 32, Unfinished: 43, Broken: 51, Unavailable: 73, ServerErrors: 62}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tally (-want +got):\n%s", diff)
 	}
