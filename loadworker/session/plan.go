@@ -27,8 +27,11 @@ type refusal struct {
 }
 
 // message is what is wrong in a line: faults that were found together are joined by
-// line breaks, which nobody would see.
-func (r *refusal) message() string { return strings.ReplaceAll(r.err.Error(), "\n", "; ") }
+// line breaks, which nobody would see. What a file or a proxy said is in it as bytes,
+// of which a message of the session may have only UTF-8: another could not be sent.
+func (r *refusal) message() string {
+	return strings.ToValidUTF8(strings.ReplaceAll(r.err.Error(), "\n", "; "), "\uFFFD")
+}
 
 // plan is an assignment that can be carried out.
 type plan struct {

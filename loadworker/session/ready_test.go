@@ -28,6 +28,12 @@ func TestRefusals(t *testing.T) {
 			reason:  "InvalidSpec",
 			message: "${foo}; ",
 		},
+		// The protocol takes no other text: such a refusal would never arrive.
+		"a fault whose text is not UTF-8": {
+			change:  func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, "${caf\xe9}") },
+			reason:  "InvalidSpec",
+			message: "unknown variable ${caf\uFFFD}; known are",
+		},
 		"two questions with faults": {
 			change: func(a *workerv1.Assignment) {
 				a.Preflight = []*workerv1.Request{
