@@ -1,6 +1,7 @@
 package pgbouncertest
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -10,14 +11,17 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 )
 
 // Start runs a PgBouncer in front of the server until the test ends, and
 // returns the host:port at which it has every database of the server. At most
-// poolSize connections of it to one database are open.
-func Start(t testing.TB, server *postgrestest.Server, poolSize int) string {
+// poolSize connections of it to one database are open. Settings are those of
+// pgbouncer.ini, such as "query_wait_timeout = 1".
+func Start(t testing.TB, server *postgrestest.Server, poolSize int, settings ...string) string {
 	t.Helper()
 	binary, err := installed()
 	if err != nil {
@@ -34,7 +38,7 @@ func Start(t testing.TB, server *postgrestest.Server, poolSize int) string {
 	})
 	address := daemon.Address()
 	config := filepath.Join(dir, "pgbouncer.ini")
-	if err := os.WriteFile(config, []byte(configuration(t, server, address, poolSize)), 0o644); err != nil {
+	if err := os.WriteFile(config, []byte(configuration(t, server, address, poolSize, settings)), 0o644); err != nil {
 		t.Fatalf("write the configuration of PgBouncer: %v", err)
 	}
 	process, err := daemon.Start(daemon.Program{Path: binary, Args: []string{config}, Ready: "process up", Unprivileged: true})
@@ -43,6 +47,24 @@ func Start(t testing.TB, server *postgrestest.Server, poolSize int) string {
 	}
 	t.Cleanup(func() { process.End(syscall.SIGKILL) })
 	return address
+}
+
+// Set changes a setting of a PgBouncer that runs.
+func Set(t testing.TB, address, setting, value string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), console(address))
+	if err != nil {
+		t.Fatalf("connect to the console of PgBouncer: %v", err)
+	}
+	_, err = conn.Exec(t.Context(), fmt.Sprintf("SET %s = '%s'", setting, value))
+	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
+		t.Fatalf("set %s of PgBouncer: %v", setting, err)
+	}
+}
+
+// console is the URL of what PgBouncer itself answers, which is no database.
+func console(address string) string {
+	return fmt.Sprintf("postgres://%s@%s/pgbouncer?sslmode=disable&default_query_exec_mode=simple_protocol", postgrestest.User, address)
 }
 
 func installed() (string, error) {
@@ -58,11 +80,11 @@ func installed() (string, error) {
 	return binary, nil
 }
 
-func configuration(t testing.TB, server *postgrestest.Server, address string, poolSize int) string {
+func configuration(t testing.TB, server *postgrestest.Server, address string, poolSize int, settings []string) string {
 	t.Helper()
 	serverHost, serverPort := split(t, server.Addr())
 	host, port := split(t, address)
-	return strings.Join([]string{
+	return strings.Join(append([]string{
 		"[databases]",
 		fmt.Sprintf("* = host=%s port=%s user=%s", serverHost, serverPort, postgrestest.User),
 		"[pgbouncer]",
@@ -70,6 +92,7 @@ func configuration(t testing.TB, server *postgrestest.Server, address string, po
 		"listen_port = " + port,
 		"unix_socket_dir =",
 		"auth_type = any",
+		"admin_users = " + postgrestest.User,
 		"pool_mode = transaction",
 		fmt.Sprintf("default_pool_size = %d", poolSize),
 		"max_client_conn = 1000",
@@ -77,8 +100,7 @@ func configuration(t testing.TB, server *postgrestest.Server, address string, po
 		"server_login_retry = 1",
 		// The folder of a test's database can go while it is open here.
 		"server_idle_timeout = 1",
-		"",
-	}, "\n")
+	}, append(settings, "")...), "\n") // of a setting that comes twice the last counts
 }
 
 func split(t testing.TB, address string) (host, port string) {

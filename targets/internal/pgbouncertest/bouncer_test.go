@@ -34,11 +34,11 @@ func connect(t *testing.T, url string) *pgx.Conn {
 // connection, and so many wait for one.
 func awaitPool(t *testing.T, address, database string, active, waiting int) {
 	t.Helper()
-	console := connect(t, fmt.Sprintf("postgres://%s@%s/pgbouncer?sslmode=disable&default_query_exec_mode=simple_protocol", postgrestest.User, address))
+	conn := connect(t, console(address))
 	again, enough := time.NewTicker(10*time.Millisecond), time.After(patience)
 	defer again.Stop()
 	for {
-		rows, err := console.Query(t.Context(), "SHOW POOLS")
+		rows, err := conn.Query(t.Context(), "SHOW POOLS")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,8 +12,9 @@ import (
 )
 
 // outcome marks the error of a statement that writes, if it leaves open whether
-// the statement was carried out: one that is neither the server's answer, which
-// has rolled back, nor came before the statement was sent.
+// the statement was carried out: one that neither says that it was not, nor came
+// before the statement was sent. An error of connecting is not for outcome: no
+// statement was sent then.
 func outcome(err error) error {
 	if err == nil || refused(err) || pgconn.SafeToRetry(err) {
 		return err
@@ -27,10 +29,31 @@ const (
 	statementUnknown = "40003"
 )
 
-// refused reports whether the error is Postgres's answer. PgBouncer answers in its
-// place when it has lost the server (08P01, "server conn crashed?"), which may
-// have committed by then.
+// refused reports whether the error says that the statement was not carried out.
+//
+// Of Postgres that is an ERROR, after which it has rolled back and the session goes
+// on. A FATAL ends the session, whatever the statement was at, and a PANIC can come
+// when the commit is on the disk already.
 func refused(err error) bool {
 	answer, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && !strings.HasPrefix(answer.Code, connectionClass) && answer.Code != statementUnknown
+	if !ok {
+		return false
+	}
+	switch cmp.Or(answer.SeverityUnlocalized, answer.Severity) {
+	case "ERROR":
+		return !strings.HasPrefix(answer.Code, connectionClass) && answer.Code != statementUnknown
+	case "FATAL":
+		return neverForwarded(answer)
+	}
+	return false
+}
+
+// neverForwarded reports whether PgBouncer has turned a client away that had no
+// server connection, and so none of whose statement was sent on: it waited for one
+// too long, or there is none to wait for. Both are FATAL 08P01, as is the loss of a
+// server which may have committed ("server conn crashed?"): only the words differ,
+// and words that are not known here leave the outcome open.
+func neverForwarded(answer *pgconn.PgError) bool {
+	return answer.Code == "08P01" &&
+		(answer.Message == "query_wait_timeout" || strings.HasPrefix(answer.Message, "server login has been failing"))
 }

@@ -27,8 +27,9 @@ func TestOutcome(t *testing.T) {
 		unknown bool
 	}{
 		"none":                  {},
-		"refused by the server": {err: fmt.Errorf("insert: %w", &pgconn.PgError{Code: "53300"})},
-		"rolled back":           {err: &pgconn.PgError{Code: "40001"}},
+		"refused by the server": {err: fmt.Errorf("insert: %w", &pgconn.PgError{Severity: "ERROR", Code: "53200"})},
+		"rolled back":           {err: &pgconn.PgError{Severity: "ERROR", Code: "40001"}},
+		"in another language":   {err: &pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: "ERROR", Code: "40001"}},
 		"never sent":            {err: unsent{io.EOF}},
 		"too late":              {err: fmt.Errorf("insert: %w", context.DeadlineExceeded), unknown: true},
 		"cut off":               {err: io.ErrUnexpectedEOF, unknown: true},
@@ -36,8 +37,23 @@ func TestOutcome(t *testing.T) {
 			err:     fmt.Errorf("insert: %w", &pgconn.PgError{Severity: "FATAL", Code: "08P01", Message: "server conn crashed?"}),
 			unknown: true,
 		},
-		"connection failure": {err: &pgconn.PgError{Code: "08006"}, unknown: true},
-		"completion unknown": {err: &pgconn.PgError{Code: "40003"}, unknown: true},
+		"connection failure": {err: &pgconn.PgError{Severity: "ERROR", Code: "08006"}, unknown: true},
+		"completion unknown": {err: &pgconn.PgError{Severity: "ERROR", Code: "40003"}, unknown: true},
+		"no severity":        {err: &pgconn.PgError{Code: "40001"}, unknown: true},
+		"the session ends":   {err: &pgconn.PgError{Severity: "FATAL", Code: "57P01"}, unknown: true},
+		"in another language, the session ends": {
+			err: &pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "FATAL", Code: "57P01"}, unknown: true,
+		},
+		"the disk fails at the commit":  {err: &pgconn.PgError{Severity: "PANIC", Code: "53100"}, unknown: true},
+		"waited for PgBouncer's server": {err: &pgconn.PgError{Severity: "FATAL", Code: "08P01", Message: "query_wait_timeout"}},
+		"PgBouncer has no server": {err: &pgconn.PgError{
+			Severity: "FATAL", Code: "08P01", Message: "server login has been failing, try again later (server_login_retry)",
+		}},
+		"a later PgBouncer has no server": {err: &pgconn.PgError{
+			Severity: "FATAL", Code: "08P01", Message: "server login has been failing, cached error: connect failed (server_login_retry)",
+		}},
+		"PgBouncer's server took too long": {err: &pgconn.PgError{Severity: "FATAL", Code: "08P01", Message: "query timeout"}, unknown: true},
+		"waited, says another":             {err: &pgconn.PgError{Severity: "FATAL", Code: "57P01", Message: "query_wait_timeout"}, unknown: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,155 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/pgbouncertest"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+)
+
+// behind returns the store of a new database of the server, through a PgBouncer.
+func behind(t *testing.T, server *postgrestest.Server, poolSize int, settings ...string) *Store {
+	t.Helper()
+	s := openAs(t, Options{
+		Addr: pgbouncertest.Start(t, server, poolSize, settings...), Database: server.Database(t), User: postgrestest.User,
+		Connections: PgBouncer, PoolSize: 8, Now: time.Now,
+	})
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// impatiently calls do while PgBouncer soon turns away who waits for a server
+// connection; at other times it may take long to have one.
+func impatiently(t *testing.T, s *Store, do func()) {
+	t.Helper()
+	pgbouncertest.Set(t, s.options.Addr, "query_wait_timeout", "0.1")
+	do()
+	pgbouncertest.Set(t, s.options.Addr, "query_wait_timeout", "120")
+}
+
+func create(ctx context.Context, s *Store) error {
+	now := time.Now()
+	return s.Create(ctx, shortener.Link{Code: "code", URL: "https://example.com/", CreatedAt: now, ExpiresAt: now.Add(time.Hour)})
+}
+
+// checkRefused checks that an error is PgBouncer's, in words of it, and that it
+// leaves nothing open.
+func checkRefused(t *testing.T, err error, words string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("error is %v, want %q", err, words)
+	}
+	if errors.Is(err, shortener.ErrOutcomeUnknown) {
+		t.Errorf("outcome of %q is unknown, want nothing done", err)
+	}
+}
+
+// checkEmpty checks that nothing was stored.
+func checkEmpty(t *testing.T, s *Store) {
+	t.Helper()
+	if links, clicks, err := s.Totals(t.Context()); links != 0 || clicks != 0 || err != nil {
+		t.Errorf("%d links and %d clicks are stored, %v; want none", links, clicks, err)
+	}
+}
+
+// Who waits for a server connection in vain has done nothing.
+func TestPgBouncerHasNoServerConnectionLeft(t *testing.T) {
+	s := behind(t, postgrestest.Shared(t), 1)
+	err := s.session(t.Context(), func(conn *pgx.Conn) error {
+		return pgx.BeginFunc(t.Context(), conn, func(pgx.Tx) error {
+			impatiently(t, s, func() { checkRefused(t, create(t.Context(), s), "query_wait_timeout") })
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEmpty(t, s)
+}
+
+// Nor has who is not let in.
+func TestPgBouncerHasTooManyClients(t *testing.T) {
+	s := behind(t, postgrestest.Shared(t), 2, "max_client_conn = 2")
+	hold(t, s, 2, func() { checkRefused(t, create(t.Context(), s), "no more connections allowed") })
+	checkEmpty(t, s)
+}
+
+// A server that is lost in the middle of a write leaves open what it has done. Who
+// comes after that has done nothing, be it as a new client of PgBouncer or as one
+// that was let in before.
+func TestPgBouncerLosesItsServer(t *testing.T) {
+	server := postgrestest.New(t, "fsync=on", "synchronous_commit=on") // for the schema to outlive the crash
+	s := behind(t, server, 2)
+	const failing = "server login has been failing"
+	err := s.session(t.Context(), func(before *pgx.Conn) error {
+		checkUnknown(t, lost(t, server, s, func(*pgx.Conn) { server.Crash(t) }), "server conn crashed")
+		impatiently(t, s, func() {
+			await(t, "a new client is turned away", func() bool {
+				err := create(t.Context(), s)
+				return err != nil && strings.Contains(err.Error(), failing)
+			})
+			_, err := before.Exec(t.Context(), "INSERT INTO links (short_code, url, created_at, expires_at) VALUES ('code', '', now(), now())")
+			checkRefused(t, outcome(err), failing)
+			checkRefused(t, create(t.Context(), s), failing)
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Start(t)
+	await(t, "PgBouncer has a server", func() bool { return s.Ping(t.Context()) == nil })
+	checkEmpty(t, s)
+}
+
+// A session that Postgres itself ends may have been at anything.
+func TestASessionIsEnded(t *testing.T) {
+	server := postgrestest.Shared(t)
+	err := lost(t, server, behind(t, server, 2), func(other *pgx.Conn) {
+		const end = "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON oid = database WHERE datname = current_database() AND NOT granted"
+		if _, err := other.Exec(t.Context(), end); err != nil {
+			t.Error(err)
+		}
+	})
+	checkUnknown(t, err, "57P01")
+}
+
+// lost returns the error of a write that the server was at, for somebody else has
+// the table, when it was lost. Other is a connection to the server itself.
+func lost(t *testing.T, server *postgrestest.Server, s *Store, lose func(other *pgx.Conn)) error {
+	t.Helper()
+	other, err := pgx.Connect(t.Context(), server.URL(s.options.Database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close(context.Background()) }() // it may be broken
+	tx, err := other.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `LOCK TABLE links IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	answer := make(chan error, 1)
+	go func() { answer <- create(t.Context(), s) }()
+	await(t, "the statement waits for the table", func() bool { return waiting(t, tx) == 1 })
+	lose(other)
+	return <-answer
+}
+
+// checkUnknown checks that an error leaves open what was done, and is of a loss.
+func checkUnknown(t *testing.T, err error, words string) {
+	t.Helper()
+	if !errors.Is(err, shortener.ErrOutcomeUnknown) || !strings.Contains(err.Error(), words) {
+		t.Errorf("error is %v, want one of an unknown outcome: %s", err, words)
+	}
+}
