@@ -42,15 +42,16 @@ func TestWorkers(t *testing.T) {
 		spec *v1alpha1.LoadTestSpec
 		want int32
 	}{
-		"at least one":                   {ladder(nil, 1), 1},
-		"up to 2500 users":               {ladder(nil, 10, 2500), 1},
-		"more than 2500 users":           {ladder(nil, 2501, 10), 2},
-		"the rate when it gives more":    {ladder(decimal("10"), 1000), 4},
-		"the users when they give more":  {ladder(decimal("0.1"), 10_000), 4},
-		"arrivals":                       {withSteps(v1alpha1.Step{Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
-		"the end of a ramp up":           {withSteps(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
-		"the start of a ramp down":       {withSteps(v1alpha1.Step{Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
-		"never more than the API allows": {withSteps(v1alpha1.Step{Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
+		"at least one":                       {ladder(nil, 1), 1},
+		"up to 2500 users":                   {ladder(nil, 10, 2500), 1},
+		"more than 2500 users":               {ladder(nil, 2501, 10), 2},
+		"the rate when it gives more":        {ladder(decimal("10"), 1000), 4},
+		"the users when they give more":      {ladder(decimal("0.1"), 10_000), 4},
+		"arrivals":                           {withSteps(v1alpha1.Step{Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
+		"the end of a ramp up":               {withSteps(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
+		"the start of a ramp down":           {withSteps(v1alpha1.Step{Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
+		"never more than the API allows":     {withSteps(v1alpha1.Step{Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
+		"at least one, whatever a file says": {spec(func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr(int32(0)) }), 1},
 		"as the user says": {spec(func(s *v1alpha1.LoadTestSpec) {
 			s.Parallelism = ptr(int32(8))
 			s.Steps = []v1alpha1.Step{{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
@@ -122,6 +123,7 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 	s := withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
 	s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}
 	s.Requests = []v1alpha1.Request{{}, {Method: "POST", Path: "/urls"}, {Method: "HEAD", Name: "probe"}}
+	s.Data = []v1alpha1.Data{{Name: "silent", Format: v1alpha1.DataFormatCSV}, {Name: "said", Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform}}
 	a := assignments(t, s)[0]
 	if diff := cmp.Diff(&workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1}, a.GetTarget(), protocmp.Transform()); diff != "" {
 		t.Errorf("target (-want +got):\n%s", diff)
@@ -139,6 +141,11 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Read", "Write", "Read"}, plan.RequestKinds(s)); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	for _, d := range a.GetData() {
+		if d.GetChoice() != workerv1.DataChoice_DATA_CHOICE_UNIFORM {
+			t.Errorf("rows of %s are chosen by %s, want uniformly", d.GetName(), d.GetChoice())
+		}
 	}
 	if a.GetClientHeader() != "" {
 		t.Errorf("client header %q without a rate limit", a.GetClientHeader())

@@ -221,6 +221,55 @@ func TestHeadersOfARequestReplaceThoseFromSecrets(t *testing.T) {
 	}
 }
 
+// Only a LoadTest that has not passed through the API server has a header of nothing.
+func TestAHeaderWithoutAValueIsEmpty(t *testing.T) {
+	spec := oneUser()
+	spec.Requests[0].Headers = []v1alpha1.Header{{Name: "X-Empty"}}
+	want := []*workerv1.Header{{Name: "X-Empty"}}
+	if diff := cmp.Diff(want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform()); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+}
+
+func TestTLSWithoutFiles(t *testing.T) {
+	spec := oneUser()
+	spec.Target.TLS = &v1alpha1.TLS{InsecureSkipVerify: true}
+	want := &workerv1.TLS{InsecureSkipVerify: true}
+	if diff := cmp.Diff(want, assignments(t, spec)[0].GetTarget().GetTls(), protocmp.Transform()); diff != "" {
+		t.Errorf("TLS (-want +got):\n%s", diff)
+	}
+}
+
+// A setup has a seed, a warm-up or both.
+func TestSetupOfOnePart(t *testing.T) {
+	named := func(setup *v1alpha1.Setup) *v1alpha1.LoadTestSpec {
+		spec := oneUser()
+		spec.Requests = []v1alpha1.Request{{Name: "create"}, {Name: "follow"}}
+		spec.Setup = setup
+		return spec
+	}
+	tests := map[string]struct {
+		setup *v1alpha1.Setup
+		want  *workerv1.Setup
+	}{
+		"a seed": {
+			&v1alpha1.Setup{Seed: &v1alpha1.Seed{Request: "follow", Count: 3}},
+			&workerv1.Setup{Seed: &workerv1.Seed{Request: 1, Share: &workerv1.Share{Stride: 1, Count: 3}, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM}},
+		},
+		"a warm-up": {
+			&v1alpha1.Setup{WarmUp: &v1alpha1.WarmUp{Request: "follow", Duration: *duration(time.Second)}},
+			&workerv1.Setup{WarmUp: &workerv1.WarmUp{Request: 1, DurationNanos: 1_000_000_000}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, assignments(t, named(tc.setup))[0].GetSetup(), protocmp.Transform()); diff != "" {
+				t.Errorf("setup (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // Every request of the seed is sent by one worker.
 func TestSharesOfTheSeedAddUp(t *testing.T) {
 	var sum int64

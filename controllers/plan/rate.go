@@ -66,16 +66,14 @@ func totalMicros(users int32, ratePerUser int64) int64 {
 // rates being positive, so those with H⁻¹(i) < d are those with i < H(d), that
 // is ceil(H(d)) with H(d) = (a+b)/2·d. A constant rate is a ramp with b = a.
 //
-// Micros times nanoseconds are 10^15 parts of a request, half of them 2·10^15.
+// Micros times nanoseconds are 10^15 parts of a request, half of them 2·10^15. No
+// rate is more than 10^15 micros, so that H(d) is at most d in nanoseconds.
 func hits(a, b int64, d time.Duration) int64 {
 	const halfParts = 2_000_000_000_000_000
-	hi, lo := bits.Mul64(uint64(max(a, 0))+uint64(max(b, 0)), uint64(max(d, 0)))
-	if hi >= halfParts {
-		return math.MaxInt64
-	}
+	hi, lo := bits.Mul64(uint64(a)+uint64(b), uint64(max(d, 0)))
 	quotient, remainder := bits.Div64(hi, lo, halfParts)
 	if remainder > 0 {
 		quotient++
 	}
-	return int64(min(quotient, math.MaxInt64))
+	return int64(quotient)
 }

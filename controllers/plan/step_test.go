@@ -126,8 +126,8 @@ func TestStepNamesAreUnique(t *testing.T) {
 		"defaults are numbered":               {[]v1alpha1.Step{users(""), users(""), users("")}, []string{"7 users", "7 users (2)", "7 users (3)"}},
 		"a default gives way to a given name": {[]v1alpha1.Step{users(""), users("7 users")}, []string{"7 users (2)", "7 users"}},
 		"pauses read well": {
-			[]v1alpha1.Step{{Pause: duration(time.Minute)}, {Pause: duration(90 * time.Second)}, {Pause: duration(2 * time.Hour)}, {Pause: duration(time.Hour + time.Second)}, {Pause: duration(10 * time.Minute)}},
-			[]string{"pause 1m", "pause 1m30s", "pause 2h", "pause 1h0m1s", "pause 10m"},
+			[]v1alpha1.Step{{Pause: duration(time.Minute)}, {Pause: duration(90 * time.Second)}, {Pause: duration(time.Hour)}, {Pause: duration(2 * time.Hour)}, {Pause: duration(time.Hour + time.Second)}, {Pause: duration(10 * time.Minute)}},
+			[]string{"pause 1m", "pause 1m30s", "pause 1h", "pause 2h", "pause 1h0m1s", "pause 10m"},
 		},
 	}
 	for name, tc := range tests {
@@ -182,6 +182,19 @@ func TestStepKinds(t *testing.T) {
 	}
 	if got, want := strings.Join(got, ", "), "pause, load, load scheduled"; got != want {
 		t.Errorf("kinds are %s, want %s", got, want)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	for said, want := range map[time.Duration]time.Duration{time.Millisecond: time.Millisecond, 0: plan.DefaultTimeout, -time.Second: plan.DefaultTimeout} {
+		s := withSteps()
+		s.Target.Timeout = duration(said)
+		if got := plan.Timeout(s); got != want {
+			t.Errorf("timeout %v is %v, want %v", said, got, want)
+		}
+	}
+	if got := plan.Timeout(withSteps()); got != plan.DefaultTimeout {
+		t.Errorf("no timeout is %v, want %v", got, plan.DefaultTimeout)
 	}
 }
 

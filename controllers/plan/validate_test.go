@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -38,6 +39,11 @@ func TestPolicyDecidesOnTheHost(t *testing.T) {
 		"everything":                          {[]string{"*"}, "http://example.com", true},
 		"everything holds for addresses too":  {[]string{"*"}, "http://192.0.2.1", true},
 		"exact address":                       {[]string{"192.0.2.1"}, "http://192.0.2.1:80", true},
+		"another address":                     {[]string{"192.0.2.1", "2001:db8::1"}, "http://192.0.2.2", false},
+		"exact IPv6 address":                  {[]string{"2001:DB8::1"}, "http://[2001:db8::1]", true},
+		"a pattern that spells IPv4 as IPv6":  {[]string{"::ffff:192.0.2.1"}, "http://192.0.2.1", true},
+		"a pattern in full and in upper case": {[]string{"API.Example.com."}, "http://api.example.com", true},
+		"a domain in upper case":              {[]string{"*.Example.com"}, "http://api.example.com", true},
 		"range":                               {[]string{"192.0.2.0/24"}, "http://192.0.2.77", true},
 		"outside the range":                   {[]string{"192.0.2.0/24"}, "http://192.0.3.77", false},
 		"IPv4 spelled as IPv6 in the range":   {[]string{"192.0.2.0/24"}, "http://[::ffff:192.0.2.77]", true},
@@ -88,6 +94,18 @@ func proxyRefused(url string) refusalCase {
 	}
 }
 
+// together are users who send at that rate each.
+func together(users int32, rate string) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) { s.Steps[0].Users, s.Steps[0].RatePerUser = &users, decimal(rate) }
+}
+
+func tooFast(users int32, rate string) refusalCase {
+	return refusalCase{together(users, rate), &plan.Refusal{
+		Reason:  v1alpha1.ReasonInvalidSpec,
+		Message: fmt.Sprintf("spec: the users of step %d users send more than 1000000000 requests per second together; lower users or ratePerUser.", users),
+	}}
+}
+
 func TestRefusals(t *testing.T) {
 	tests := map[string]refusalCase{
 		"nothing is wrong": {func(*v1alpha1.LoadTestSpec) {}, nil},
@@ -123,6 +141,16 @@ func TestRefusals(t *testing.T) {
 		"proxy with a password":    proxyRefused("http://me:secret@proxy:3128"),
 		"proxy with a path":        proxyRefused("http://proxy:3128/x"),
 		"proxy that is no address": proxyRefused("proxy:3128"),
+		"proxy without a host":     proxyRefused("http://:3128"),
+		"proxy that is no URL":     proxyRefused("http://pro xy:3128"),
+		"no URL": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://short ener" },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."},
+		},
+		"port 0": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://shortener:0" },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: port 0 must be between 1 and 65535."},
+		},
 		"no host": {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://" },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."},
@@ -150,6 +178,29 @@ func TestRefusals(t *testing.T) {
 		"only a pause": {
 			func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Pause: duration(time.Second)}} },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: at least one step must send load; set ladder or steps."},
+		},
+		"a pause after the load": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps = append(s.Steps, v1alpha1.Step{Pause: duration(time.Second)}) }, nil,
+		},
+		"a pause of nothing": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps = append(s.Steps, v1alpha1.Step{Pause: duration(0)}) },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step pause 0s sends nothing; set its users or rate, and its duration or requestsPerUser."},
+		},
+		"no users for a while": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].Users = ptr(int32(0)) },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step 0 users sends nothing; set its users or rate, and its duration or requestsPerUser."},
+		},
+		"fewer users than none": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps[0].Users, s.Steps[0].RatePerUser = ptr(int32(-5)), decimal("1")
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step -5 users sends nothing; set its users or rate, and its duration or requestsPerUser."},
+		},
+		"arrivals that end before they begin": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps = []v1alpha1.Step{{Rate: decimal("999999999.999999"), Duration: duration(-time.Second)}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step 999999999.999999/s sends nothing; set its users or rate, and its duration or requestsPerUser."},
 		},
 		"a step of nothing": {
 			func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Name: "empty"}} },
@@ -192,6 +243,13 @@ func TestRefusals(t *testing.T) {
 			func(s *v1alpha1.LoadTestSpec) { s.Setup = &v1alpha1.Setup{Seed: &v1alpha1.Seed{Count: 1}} },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.seed.request: no request of spec.requests has the name "".`},
 		},
+		"a warm-up of a request that is not there, after a seed of one that is": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Requests[0].Name = "create"
+				s.Setup = &v1alpha1.Setup{Seed: &v1alpha1.Seed{Request: "create", Count: 1}, WarmUp: &v1alpha1.WarmUp{Request: "follow"}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.warmUp.request: no request of spec.requests has the name "follow".`},
+		},
 		"a warm-up of a request that has its name by default": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Setup = &v1alpha1.Setup{WarmUp: &v1alpha1.WarmUp{Request: "GET /"}}
@@ -210,12 +268,18 @@ func TestRefusals(t *testing.T) {
 			func(s *v1alpha1.LoadTestSpec) { s.RateLimit = &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: "0"} },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.rateLimit.refillPerSecond: must be greater than 0."},
 		},
-		"a product out of bounds": {
+		"a contract without refill, beside a ladder's rate": {
 			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps[0].Users, s.Steps[0].RatePerUser = ptr(int32(1_000_000)), decimal("999999999")
+				s.Steps, s.Ladder = nil, &v1alpha1.Ladder{Users: []int32{1}, RatePerUser: decimal("1"), Duration: *duration(time.Second)}
+				s.RateLimit = &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: "0"}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: the users of step 1000000 users send more than 1000000000 requests per second together; lower users or ratePerUser."},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.rateLimit.refillPerSecond: must be greater than 0."},
 		},
+		"a product just in bounds":           {together(1_000_000, "1000"), nil},
+		"a product out of bounds":            tooFast(1_000_000, "999999999"),
+		"a product just out of bounds":       tooFast(1_000_000, "1000.000001"),
+		"a product of more than 63 bits":     tooFast(10_000, "999999999"),
+		"a product of 2^64, whose rest is 0": tooFast(524_288, "35184372.088832"),
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
