@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/build"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/cluster"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/controlplane"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/enforcer"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/network"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/pki"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/provisioner"
 )
@@ -40,6 +43,7 @@ func init() {
 		{name: "kubeconfig", summary: "print the administrator's kubeconfig, or with --path where it is", access: reads, run: kubeconfigCommand},
 		{name: "node", args: "stop|start N", summary: "cut a node's power, or give it back", access: changes, run: nodeCommand},
 		{name: controlplane.Provisioner, summary: "make volumes for claims until told to stop", access: anybody, run: provisionerCommand, hidden: true},
+		{name: controlplane.Enforcer, summary: "keep the firewall as NetworkPolicies say until told to stop", access: anybody, run: enforcerCommand, hidden: true},
 	}
 }
 
@@ -212,15 +216,34 @@ func nodeCommand(ctx context.Context, o *options) error {
 
 // provisionerCommand is started by up, and ends with the cluster.
 func provisionerCommand(ctx context.Context, o *options) error {
-	l := o.cluster.Layout
-	kubeconfig, err := os.ReadFile(l.Kubeconfig(controlplane.Provisioner))
+	identity, err := o.identity(controlplane.Provisioner)
 	if err != nil {
-		return fmt.Errorf("read the provisioner's kubeconfig: %w", err)
+		return err
+	}
+	provisioner.Provisioner{Server: layout.APIServer(), TLS: identity, Folder: o.cluster.Layout.Volumes(), Say: say}.Run(ctx)
+	return nil
+}
+
+// enforcerCommand is started by up, and ends with the cluster.
+func enforcerCommand(ctx context.Context, o *options) error {
+	identity, err := o.identity(controlplane.Enforcer)
+	if err != nil {
+		return err
+	}
+	(&enforcer.Enforcer{Server: layout.APIServer(), TLS: identity, Load: network.Filter, Say: say}).Run(ctx)
+	return nil
+}
+
+// identity is who a process of the cluster is to the API server.
+func (o *options) identity(name string) (*tls.Config, error) {
+	path := o.cluster.Layout.Kubeconfig(name)
+	kubeconfig, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig of the %s: %w", name, err)
 	}
 	identity, err := pki.ClientConfig(kubeconfig)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", l.Kubeconfig(controlplane.Provisioner), err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	provisioner.Provisioner{Server: layout.APIServer(), TLS: identity, Folder: l.Volumes(), Say: say}.Run(ctx)
-	return nil
+	return identity, nil
 }

@@ -4,9 +4,9 @@
 //	main ─▶ commands ─▶ cluster ─┬─▶ controlplane ─▶ pki
 //	            │                ├─▶ node ─────────▶ image
 //	            ├─▶ build        └─▶ network, host, process, probe, layout
-//	            └─▶ provisioner
+//	            └─▶ provisioner, enforcer ─▶ collection
 //
 // The components come from the module in the folder kubernetes, which package
 // build compiles once and keeps; the provisioner of volumes is this program
-// itself. See cluster help.
+// itself, and so is the enforcer of NetworkPolicies. See cluster help.
 package main

@@ -8,8 +8,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 )
 
-// Names of the processes, which are those of the programs; Provisioner is a
-// command of this one.
+// Names of the processes, which are those of the programs; the last two are
+// commands of this one.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -18,10 +18,11 @@ const (
 	Proxy             = "kube-proxy"
 	DNS               = "coredns"
 	Provisioner       = "provisioner"
+	Enforcer          = "enforcer"
 )
 
 // Components are all processes of the package, in the order of their start.
-var Components = []string{Etcd, APIServer, ControllerManager, Scheduler, Proxy, DNS, Provisioner}
+var Components = []string{Etcd, APIServer, ControllerManager, Scheduler, Proxy, DNS, Provisioner, Enforcer}
 
 // frontProxyClient is who the API server is to aggregated API servers.
 const frontProxyClient = "front-proxy-client"
@@ -36,6 +37,7 @@ func arguments(l layout.Layout) map[string][]string {
 		Proxy:             {"--config=" + l.Config(proxyFile), "--v=1"},
 		DNS:               {"-conf", l.Config(corefile)},
 		Provisioner:       {Provisioner, "--state-dir=" + l.State},
+		Enforcer:          {Enforcer, "--state-dir=" + l.State},
 	}
 }
 

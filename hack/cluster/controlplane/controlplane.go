@@ -74,7 +74,7 @@ func (c ControlPlane) StartRest(ctx context.Context) error {
 	if err := client.apply(ctx, objects()); err != nil {
 		return err
 	}
-	if err := c.start(Provisioner); err != nil { // it has its rights now
+	if err := c.start(Provisioner, Enforcer); err != nil { // they have their rights now
 		return err
 	}
 	return probe.Until(ctx, "cluster DNS", c.alive(DNS, probe.Dial("tcp", address(layout.DNSReadyPort))))
@@ -129,7 +129,7 @@ func (c ControlPlane) start(names ...string) error {
 }
 
 func (c ControlPlane) program(name string) (string, error) {
-	if name != Provisioner {
+	if name != Provisioner && name != Enforcer {
 		return c.Layout.Binary(name), nil
 	}
 	program, err := os.Executable()

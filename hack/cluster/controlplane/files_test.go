@@ -81,6 +81,7 @@ func TestObjectsAreWholeDocuments(t *testing.T) {
 		"Service kube-dns", "EndpointSlice kube-dns", "ClusterRole system:coredns",
 		"ClusterRoleBinding system:coredns", "ClusterRoleBinding kube-apiserver-kubelet-client",
 		"StorageClass local", "ClusterRole system:volume-provisioner", "ClusterRoleBinding system:volume-provisioner",
+		"ClusterRole system:policy-enforcer", "ClusterRoleBinding system:policy-enforcer",
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)

@@ -8,10 +8,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/provisioner"
 )
 
-// Who CoreDNS and the provisioner of volumes are to the API server.
+// Who CoreDNS and our own two are to the API server.
 const (
 	dnsUser         = "system:coredns"
 	provisionerUser = "system:volume-provisioner"
+	enforcerUser    = "system:policy-enforcer"
 )
 
 //go:embed objects.yaml
@@ -25,6 +26,7 @@ func objects() string {
 		"$DNS_USER", dnsUser,
 		"$KUBELET_CLIENT", kubeletClient,
 		"$PROVISIONER_USER", provisionerUser,
+		"$ENFORCER_USER", enforcerUser,
 		"$PROVISIONER", provisioner.Name,
 	).Replace(objectsTemplate)
 }

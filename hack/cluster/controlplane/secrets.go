@@ -11,7 +11,7 @@ import (
 )
 
 // users are the holders of kubeconfigs; RBAC's built-in bindings know them by
-// these names. The bindings of the last two are among our objects.
+// these names. The bindings of the last three are among our objects.
 func users() map[string]pki.Request {
 	users := map[string]pki.Request{
 		"admin":                   {User: "admin", Groups: []string{"system:masters"}},
@@ -20,6 +20,7 @@ func users() map[string]pki.Request {
 		"kube-proxy":              {User: "system:kube-proxy"},
 		"coredns":                 {User: dnsUser},
 		Provisioner:               {User: provisionerUser},
+		Enforcer:                  {User: enforcerUser},
 	}
 	for n := 1; n <= layout.Nodes; n++ {
 		name := layout.NodeName(n)

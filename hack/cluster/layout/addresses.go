@@ -46,6 +46,9 @@ const (
 	DNSReadyPort          = 8181
 )
 
+// PolicyTable is the table of the firewall that has the NetworkPolicies.
+const PolicyTable = "loadtest-policies"
+
 // APIServer is the URL that everything on the host and in pods can reach.
 func APIServer() string { return fmt.Sprintf("https://%s:%d", ControlAddress, APIPort) }
 

@@ -30,6 +30,13 @@ COMMIT
 `, layout.PodRange, layout.ClusterRange)
 }
 
+// noPolicies takes the table of NetworkPolicies away. To make it first is how nft
+// is content with one that is not there.
+const noPolicies = "table ip " + layout.PolicyTable + "\ndelete table ip " + layout.PolicyTable + "\n"
+
+// Filter hands a script to nft, which does all of it or nothing.
+func Filter(script string) error { return input(script, "nft", "--file", "-") }
+
 // Foreign returns an error if the host runs another Kubernetes: two kube-proxies
 // would undo each other's rules, and down could not tell the rules apart.
 func Foreign() error {

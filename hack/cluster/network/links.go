@@ -61,6 +61,9 @@ func Down() error {
 	if err := dropRules(); err != nil {
 		return err
 	}
+	if err := Filter(noPolicies); err != nil {
+		return err
+	}
 	links, err := links()
 	if err != nil {
 		return err

@@ -10,5 +10,6 @@
 // its data. The volumes are of the type local and not hostPath, so that kubelets
 // give their files to the pod's group, as they do with a real disk.
 //
-// It speaks to the API server over HTTP and imports no other package of ours.
+// It speaks to the API server through package collection, and imports no other
+// package of ours.
 package provisioner

@@ -5,10 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
-	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/collection"
 )
 
 // Provisioner serves the claims of one cluster.
@@ -23,59 +23,50 @@ type Provisioner struct {
 	Say func(format string, args ...any)
 }
 
-// retry is the pause after a failure, which does not go away by itself sooner.
-const retry = time.Second
+// The two collections of the API that matter here.
+const (
+	claimsPath  = "/api/v1/persistentvolumeclaims"
+	volumesPath = "/api/v1/persistentvolumes"
+)
 
-// Run serves until the context ends. It keeps nothing in memory between two
-// looks at the cluster, so that what failed is simply done again.
+// Run serves until the context ends.
 func (p Provisioner) Run(ctx context.Context) {
-	transport := &http.Transport{TLSClientConfig: p.TLS, ForceAttemptHTTP2: true, Proxy: nil}
-	defer transport.CloseIdleConnections()
-	a := api{server: p.Server, client: &http.Client{Transport: transport}}
-	for ctx.Err() == nil {
-		err := p.pass(ctx, a)
-		if err == nil || ctx.Err() != nil {
-			continue
-		}
-		p.Say("%v", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(retry):
-		}
-	}
+	c := collection.NewClient(p.Server, p.TLS)
+	defer c.HTTP.CloseIdleConnections()
+	collection.Repeat(ctx, func(ctx context.Context) error { return p.pass(ctx, c) }, p.Say)
 }
 
 // pass looks, does what is to be done, and waits for a change.
-func (p Provisioner) pass(ctx context.Context, a api) error {
-	claims, err := get[claim](ctx, a, claimsPath)
+func (p Provisioner) pass(ctx context.Context, c collection.Client) error {
+	claims, err := collection.Get[claim](ctx, c, claimsPath)
 	if err != nil {
 		return err
 	}
-	volumes, err := get[volume](ctx, a, volumesPath)
+	volumes, err := collection.Get[volume](ctx, c, volumesPath)
 	if err != nil {
 		return err
 	}
-	if err := p.apply(ctx, a, decide(claims.Items, volumes.Items, p.Folder)); err != nil {
+	if err := p.apply(ctx, c, decide(claims.Items, volumes.Items, p.Folder)); err != nil {
 		return err
 	}
-	return a.change(ctx, map[string]string{
-		claimsPath:  claims.Metadata.ResourceVersion,
-		volumesPath: volumes.Metadata.ResourceVersion,
+	return c.Change(ctx, map[string]string{
+		claimsPath:  claims.Version(),
+		volumesPath: volumes.Version(),
 	})
 }
 
 // apply does all of it even if some fails: claims have nothing to do with each
 // other.
-func (p Provisioner) apply(ctx context.Context, a api, d decision) error {
+func (p Provisioner) apply(ctx context.Context, c collection.Client, d decision) error {
 	var failures []error
 	for _, reason := range d.refused {
 		p.Say("%s", reason)
 	}
 	for _, v := range d.make {
-		failures = append(failures, p.make(ctx, a, v))
+		failures = append(failures, p.make(ctx, c, v))
 	}
 	for _, v := range d.remove {
-		failures = append(failures, p.remove(ctx, a, v))
+		failures = append(failures, p.remove(ctx, c, v))
 	}
 	return errors.Join(failures...)
 }
@@ -83,7 +74,7 @@ func (p Provisioner) apply(ctx context.Context, a api, d decision) error {
 // make makes the folder before the volume, which pods can mount at once. Any
 // user may write, as with a new disk: a pod without a group for its files has
 // no other way.
-func (p Provisioner) make(ctx context.Context, a api, v volume) error {
+func (p Provisioner) make(ctx context.Context, c collection.Client, v volume) error {
 	folder := p.folder(v)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("make volume %s: %w", v.Metadata.Name, err)
@@ -91,7 +82,7 @@ func (p Provisioner) make(ctx context.Context, a api, v volume) error {
 	if err := os.Chmod(folder, 0o777); err != nil { // see above
 		return fmt.Errorf("make volume %s: %w", v.Metadata.Name, err)
 	}
-	if err := a.create(ctx, v); err != nil {
+	if err := c.Create(ctx, volumesPath, v); err != nil {
 		return err
 	}
 	p.Say("made volume %s for claim %s/%s", v.Metadata.Name, v.Spec.ClaimRef.Namespace, v.Spec.ClaimRef.Name)
@@ -99,11 +90,11 @@ func (p Provisioner) make(ctx context.Context, a api, v volume) error {
 }
 
 // remove removes the folder first: without its volume nobody would know of it.
-func (p Provisioner) remove(ctx context.Context, a api, v volume) error {
+func (p Provisioner) remove(ctx context.Context, c collection.Client, v volume) error {
 	if err := os.RemoveAll(p.folder(v)); err != nil {
 		return fmt.Errorf("remove volume %s: %w", v.Metadata.Name, err)
 	}
-	if err := a.remove(ctx, v); err != nil {
+	if err := c.Remove(ctx, volumesPath, v.Metadata.Name); err != nil {
 		return err
 	}
 	p.Say("removed volume %s of claim %s/%s", v.Metadata.Name, v.Spec.ClaimRef.Namespace, v.Spec.ClaimRef.Name)

@@ -94,34 +94,6 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAWatchThatFailsIsAFailure(t *testing.T) {
-	s := newServer(t)
-	s.change(func() { s.fail["WATCH"] = http.StatusInternalServerError })
-	a := api{server: s.URL, client: s.Client()}
-	err := a.change(t.Context(), map[string]string{claimsPath: "1", volumesPath: "1"})
-	if err == nil || !strings.Contains(err.Error(), "500 Internal Server Error") {
-		t.Errorf("error is %v, want the server's", err)
-	}
-}
-
-// An answer that shows that somebody has done it already is as good as a
-// success.
-func TestWhatIsDoneAlreadyIsNoFailure(t *testing.T) {
-	s := newServer(t)
-	a := api{server: s.URL, client: s.Client()}
-	s.change(func() { s.fail[http.MethodPost], s.fail[http.MethodDelete] = http.StatusConflict, http.StatusNotFound })
-	if err := a.create(t.Context(), volumeOf("1", "")); err != nil {
-		t.Errorf("create of what is there: %v", err)
-	}
-	if err := a.remove(t.Context(), volumeOf("1", "")); err != nil {
-		t.Errorf("remove of what is gone: %v", err)
-	}
-	s.change(func() { s.fail["WATCH"] = http.StatusGone })
-	if err := a.change(t.Context(), map[string]string{claimsPath: "0", volumesPath: "0"}); err != nil {
-		t.Errorf("watch of a version that is too old: %v", err)
-	}
-}
-
 func TestANameCannotLeadOutOfTheFolder(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "host")
 	if err := os.Mkdir(outside, 0o700); err != nil {

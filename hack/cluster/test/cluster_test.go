@@ -49,6 +49,7 @@ func TestCluster(t *testing.T) {
 		{"load brings an image to every node", (*host).load},
 		{"pods of a job spread, resolve, call a service and have a token", (*host).job},
 		{"a token of our own audience is good for that audience only", (*host).token},
+		{"network policies cut connections, let some through, and go", (*host).policies},
 		{"a volume follows its pod to another node, and goes with its claim", (*host).volume},
 		{"a node that loses its power is noticed, and comes back", (*host).powerCut},
 		{"up repairs a cluster that was killed", (*host).repair},

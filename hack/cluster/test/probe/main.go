@@ -21,22 +21,30 @@ func main() {
 	}
 }
 
-// run does "serve ADDRESS", "get URL", "resolve NAME", "print FILE",
-// "write FILE TEXT" or "name".
+// verb is what the program can be told to do, with that many arguments.
+type verb struct {
+	args int
+	do   func(ctx context.Context, args []string, out io.Writer) error
+}
+
+var verbs = map[string]verb{
+	"name":    {0, func(_ context.Context, _ []string, out io.Writer) error { return hostName(out) }},
+	"serve":   {1, func(ctx context.Context, args []string, _ io.Writer) error { return serve(ctx, args[0]) }},
+	"get":     {1, func(ctx context.Context, args []string, out io.Writer) error { return get(ctx, args[0], out) }},
+	"dial":    {1, func(_ context.Context, args []string, out io.Writer) error { return dial(args[0], out) }},
+	"hold":    {1, func(_ context.Context, args []string, out io.Writer) error { return hold(args[0], out) }},
+	"resolve": {1, func(ctx context.Context, args []string, out io.Writer) error { return resolve(ctx, args[0], out) }},
+	"print":   {1, func(_ context.Context, args []string, out io.Writer) error { return printFile(args[0], out) }},
+	"write": {2, func(_ context.Context, args []string, _ io.Writer) error {
+		return os.WriteFile(args[0], []byte(args[1]), 0o600)
+	}},
+}
+
 func run(ctx context.Context, args []string, out io.Writer) error {
-	switch {
-	case len(args) == 1 && args[0] == "name":
-		return hostName(out)
-	case len(args) == 2 && args[0] == "serve":
-		return serve(ctx, args[1])
-	case len(args) == 2 && args[0] == "get":
-		return get(ctx, args[1], out)
-	case len(args) == 2 && args[0] == "resolve":
-		return resolve(ctx, args[1], out)
-	case len(args) == 2 && args[0] == "print":
-		return printFile(args[1], out)
-	case len(args) == 3 && args[0] == "write":
-		return os.WriteFile(args[1], []byte(args[2]), 0o600)
+	if len(args) > 0 {
+		if v, ok := verbs[args[0]]; ok && len(args) == v.args+1 {
+			return v.do(ctx, args[1:], out)
+		}
 	}
 	return fmt.Errorf("unknown arguments %q", args)
 }

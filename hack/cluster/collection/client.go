@@ -1,21 +1,17 @@
-package provisioner
+package collection
 
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
-)
-
-// The two collections of the API that matter here.
-const (
-	claimsPath  = "/api/v1/persistentvolumeclaims"
-	volumesPath = "/api/v1/persistentvolumes"
 )
 
 // patience bounds a request, watchTime a watch.
@@ -24,24 +20,35 @@ const (
 	watchTime = 5 * time.Minute
 )
 
-// api calls the API server at a URL.
-type api struct {
-	server string
-	client *http.Client
+// Client calls the API server.
+type Client struct {
+	// Server is its URL.
+	Server string
+	HTTP   *http.Client
 }
 
-// list is one look at a collection, and the version of what was seen.
-type list[T any] struct {
+// NewClient is a client whose TLS says who it is, and who the server has to be.
+func NewClient(server string, identity *tls.Config) Client {
+	transport := &http.Transport{TLSClientConfig: identity, ForceAttemptHTTP2: true, Proxy: nil}
+	return Client{Server: server, HTTP: &http.Client{Transport: transport}}
+}
+
+// List is one look at a collection, and the version of what was seen.
+type List[T any] struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion"`
 	} `json:"metadata"`
 	Items []T `json:"items"`
 }
 
-func get[T any](ctx context.Context, a api, path string) (l list[T], err error) {
+// Version is what Change is to compare with.
+func (l List[T]) Version() string { return l.Metadata.ResourceVersion }
+
+// Get looks at the collection with that path.
+func Get[T any](ctx context.Context, c Client, path string) (l List[T], err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	content, err := a.call(ctx, http.MethodGet, path, nil)
+	content, err := c.call(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return l, err
 	}
@@ -51,29 +58,29 @@ func get[T any](ctx context.Context, a api, path string) (l list[T], err error) 
 	return l, nil
 }
 
-// create is content if the volume is there.
-func (a api) create(ctx context.Context, v volume) error {
+// Create is content if the object is there.
+func (c Client) Create(ctx context.Context, path string, object any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	body, err := json.Marshal(v)
+	body, err := json.Marshal(object)
 	if err != nil {
-		return fmt.Errorf("encode volume %s: %w", v.Metadata.Name, err)
+		return fmt.Errorf("encode for %s: %w", path, err)
 	}
-	_, err = a.call(ctx, http.MethodPost, volumesPath, body, http.StatusConflict)
+	_, err = c.call(ctx, http.MethodPost, path, body, http.StatusConflict)
 	return err
 }
 
-// remove is content if the volume is gone.
-func (a api) remove(ctx context.Context, v volume) error {
+// Remove is content if the object is gone.
+func (c Client) Remove(ctx context.Context, path, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, err := a.call(ctx, http.MethodDelete, volumesPath+"/"+url.PathEscape(v.Metadata.Name), nil, http.StatusNotFound)
+	_, err := c.call(ctx, http.MethodDelete, path+"/"+url.PathEscape(name), nil, http.StatusNotFound)
 	return err
 }
 
 // call returns the answer's body; the statuses in fine are no errors.
-func (a api) call(ctx context.Context, method, path string, body []byte, fine ...int) ([]byte, error) {
-	response, err := a.open(ctx, method, path, body)
+func (c Client) call(ctx context.Context, method, path string, body []byte, fine ...int) ([]byte, error) {
+	response, err := c.open(ctx, method, path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -82,36 +89,31 @@ func (a api) call(ctx context.Context, method, path string, body []byte, fine ..
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	if response.StatusCode < 300 {
+	if response.StatusCode < 300 || slices.Contains(fine, response.StatusCode) {
 		return content, nil
-	}
-	for _, status := range fine {
-		if response.StatusCode == status {
-			return content, nil
-		}
 	}
 	return nil, fmt.Errorf("%s %s: %s: %.200s", method, path, response.Status, content)
 }
 
-func (a api) open(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, method, a.server+path, bytes.NewReader(body))
+func (c Client) open(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.Server+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	return a.client.Do(request)
+	return c.HTTP.Do(request)
 }
 
-// change returns when anything in one of the collections, by path, is no longer
+// Change returns when anything in one of the collections, by path, is no longer
 // as in the version given for it, or may not be.
-func (a api) change(ctx context.Context, versions map[string]string) error {
+func (c Client) Change(ctx context.Context, versions map[string]string) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTime+patience)
 	defer cancel()
 	var watches sync.WaitGroup
 	failures := make(chan error, len(versions))
 	for path, version := range versions {
 		watches.Go(func() {
-			failures <- a.watch(ctx, path, version)
+			failures <- c.watch(ctx, path, version)
 			cancel() // the others need not wait any longer
 		})
 	}
@@ -123,9 +125,9 @@ func (a api) change(ctx context.Context, versions map[string]string) error {
 // watch returns at the first event, whatever it says: who called it looks at
 // everything again. The server ends a watch now and then, and refuses a version
 // that is too old; both mean just that, too.
-func (a api) watch(ctx context.Context, path, version string) error {
+func (c Client) watch(ctx context.Context, path, version string) error {
 	query := fmt.Sprintf("?watch=true&resourceVersion=%s&timeoutSeconds=%d", url.QueryEscape(version), int(watchTime.Seconds()))
-	response, err := a.open(ctx, http.MethodGet, path+query, nil)
+	response, err := c.open(ctx, http.MethodGet, path+query, nil)
 	if err != nil {
 		return err
 	}

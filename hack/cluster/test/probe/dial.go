@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// patience is how long an answer may take between two pods of one host: a
+// firewall that drops packets gives none.
+const patience = 2 * time.Second
+
+// dial tells whether a connection can be opened. That it cannot is no error.
+func dial(address string, out io.Writer) error {
+	conn, err := net.DialTimeout("tcp", address, patience)
+	if err != nil {
+		fmt.Fprintln(out, "closed")
+		return nil
+	}
+	fmt.Fprintln(out, "open")
+	return conn.Close()
+}
+
+// hold opens one connection and asks again and again over it. It says "open"
+// at the first answer, and ends with "cut" when there is none any more.
+func hold(address string, out io.Writer) error {
+	conn, err := net.DialTimeout("tcp", address, patience)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	answers := bufio.NewReader(conn)
+	for first := true; ; first = false {
+		if err := ask(conn, answers, address); err != nil {
+			fmt.Fprintln(out, "cut")
+			return nil
+		}
+		if first {
+			fmt.Fprintln(out, "open")
+		}
+		time.Sleep(patience / 20) // between two questions, so as not to be load
+	}
+}
+
+func ask(conn net.Conn, answers *bufio.Reader, host string) error {
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", host); err != nil {
+		return err
+	}
+	response, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
