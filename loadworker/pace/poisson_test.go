@@ -147,3 +147,27 @@ func TestPoissonEnds(t *testing.T) {
 		t.Errorf("%d hits of a millionth of a millionth of a hit a second", got)
 	}
 }
+
+// Of so many workers each has a hit or two of the largest ramp, and the next
+// positions would wrap around to its beginning.
+func TestPoissonDoesNotBeginAnew(t *testing.T) {
+	for seed := range int64(50) {
+		p := NewPoisson(level(1e9, time.Hour), 1<<41, seed, 0, 0)
+		last, hits := time.Duration(0), int64(0)
+		for j := range int64(1000) {
+			due := p.Due(j)
+			if due < last {
+				t.Fatalf("seed %d: hit %d is due at %v, the one before it at %v", seed, j, due, last)
+			}
+			if last = due; due < p.ramp.Length {
+				hits++
+			}
+		}
+		if last != math.MaxInt64 || p.Due(1<<50) != math.MaxInt64 {
+			t.Errorf("seed %d: hit 999 is due at %v, want never", seed, last)
+		}
+		if got := p.Before(time.Hour); got != hits {
+			t.Errorf("seed %d: %d hits are before the end, %d are due", seed, got, hits)
+		}
+	}
+}

@@ -21,6 +21,7 @@ func TestRampDue(t *testing.T) {
 		"the last one before the end":   {Ramp{1e6, 3e6, 10 * time.Second}, 19, 9_662_878_298},
 		"one at the very end is not in": {Ramp{1e6, 3e6, 10 * time.Second}, 20, math.MaxInt64},
 		"what the ramp does not reach":  {Ramp{1e6, 3e6, 10 * time.Second}, 1000, math.MaxInt64},
+		"one whose parts would wrap":    {Ramp{1e6, 3e6, 10 * time.Second}, 1 << 48, math.MaxInt64},
 		"an absurd number":              {Ramp{1e6, 3e6, 10 * time.Second}, math.MaxInt64, math.MaxInt64},
 		"no slope":                      {Ramp{4e6, 4e6, 10 * time.Second}, 6, 1500 * time.Millisecond},
 	}
@@ -76,6 +77,23 @@ func TestRampIsExact(t *testing.T) {
 	}
 }
 
+// Where a ramp nearly stops, floating point is far off, and what corrects it has
+// the most to do.
+func TestRampIsExactWhereItNearlyStops(t *testing.T) {
+	for _, from := range []Rate{1e3, 7e6, 1e9, 3e12, 1e15} {
+		for _, length := range []time.Duration{time.Second, 11 * time.Minute, time.Hour, 24*time.Hour - 1, MaxRamp} {
+			r := Ramp{From: from, To: 1, Length: length}
+			n := r.Before(length)
+			for i := n - 1; i >= max(0, n-20); i-- {
+				due := r.Due(i)
+				if due < 0 || due >= length || reached(r, due, i) > 0 || reached(r, due+1, i) <= 0 {
+					t.Errorf("%+v.Due(%d) = %d of %d hits", r, i, due, n)
+				}
+			}
+		}
+	}
+}
+
 // A rate that does not change is a ramp without slope, hit for hit.
 func TestRampWithoutSlopeIsARate(t *testing.T) {
 	property := func(rate, length uint64, hit uint32) bool {
@@ -107,8 +125,10 @@ func TestRampHasItsHits(t *testing.T) {
 			if got := tt.ramp.Before(tt.ramp.Length + time.Hour); got != tt.want {
 				t.Errorf("%d hits later on, want %d: the ramp has ended", got, tt.want)
 			}
-			if got := tt.ramp.Before(0); got != 0 {
-				t.Errorf("%d hits before the start", got)
+			for _, at := range []time.Duration{0, -1, -time.Hour} {
+				if got := tt.ramp.Before(at); got != 0 {
+					t.Errorf("%d hits before %v", got, at)
+				}
 			}
 		})
 	}
