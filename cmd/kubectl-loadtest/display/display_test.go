@@ -85,6 +85,15 @@ func TestLogSaysAtOnce(t *testing.T) {
 	}
 }
 
+// Logs of several machines are read together.
+func TestLogTellsTheTimeInUTC(t *testing.T) {
+	var out strings.Builder
+	(&display.Log{W: &out}).Say(at(0).In(time.FixedZone("", 3600)), "a")
+	if want := "10:15:00  a\n"; out.String() != want {
+		t.Errorf("the log says %q, want %q", out.String(), want)
+	}
+}
+
 // TestTerminal reads the screen that a terminal would show.
 func TestTerminal(t *testing.T) {
 	var out strings.Builder
@@ -119,6 +128,11 @@ func TestTerminalIsQuietWhenNothingChanges(t *testing.T) {
 	terminal.Show(at(1), lines("one"), "")
 	if out.Len() != before {
 		t.Errorf("wrote %q for a block that is there already", out.String()[before:])
+	}
+	terminal.Clear()
+	terminal.Show(at(2), lines("one"), "")
+	if diff := cmp.Diff([]string{"one"}, screen(out.String())); diff != "" {
+		t.Errorf("the same block after it was erased (-want +got):\n%s", diff)
 	}
 }
 

@@ -34,8 +34,8 @@ func Line(lt *v1alpha1.LoadTest) string {
 	return strings.Join(parts, "  ")
 }
 
-// Block is the state of a run in two lines of at most width characters: what
-// runs, and how it fares.
+// Block is the state of a run in two lines of at most width characters, which is
+// at least 1: what runs, and how it fares.
 func Block(lt *v1alpha1.LoadTest, now time.Time, width int) []string {
 	head := []string{lt.Namespace + "/" + lt.Name, state(lt)}
 	var tail []string
@@ -157,5 +157,5 @@ func cut(text string, width int) string {
 	if len(runes) <= width {
 		return text
 	}
-	return string(runes[:max(width-1, 0)]) + "…"
+	return string(runes[:width-1]) + "…"
 }

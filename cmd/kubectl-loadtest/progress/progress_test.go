@@ -21,12 +21,15 @@ spec:
   steps:
     - {name: burst, users: 30, requestsPerUser: 4}
     - {name: refill, pause: 500ms}
-    - {name: steady, rate: "5", duration: 1m30s}
+    - {name: steady, rate: "5", duration: 1m30s, warmUp: 10s}
 `
 
 // The step statuses of a run that is in its first, second or third step.
 const (
 	first  = `{name: burst, users: 30, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
+	soon   = `{name: burst, users: 30, state: Running}`
+	over   = `{name: burst, users: 30, state: Complete, startTime: "2026-11-20T10:15:10.000000Z"}`
+	half   = `{name: refill, state: Running, startTime: "2026-11-20T10:15:20.150000Z"}`
 	second = `{name: refill, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
 	third  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
 	ahead  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:59.000000Z"}`
@@ -63,6 +66,34 @@ var tests = map[string]struct {
 		line:   "limiter/burst-then-steady  Starting  2 of 3 workers: no node has 8 CPUs.",
 		block:  []string{"limiter/burst-then-steady  Starting", "  2 of 3 workers: no node has 8 CPUs."},
 	},
+	"starting, all ready": {
+		status: `{phase: Starting, conditions: [{type: WorkersReady, status: "True", message: "3 of 3 workers."}]}`,
+		line:   "limiter/burst-then-steady  Starting  workers start",
+		block:  []string{"limiter/burst-then-steady  Starting", "  workers start"},
+	},
+	"suspended in mid-run": {
+		status: `{phase: Suspended, currentStep: 0, steps: [` + first + `, ` + other + `, ` + other + `]}`,
+		line:   "limiter/burst-then-steady  Suspended  held by spec.suspend",
+		block:  []string{"limiter/burst-then-steady  Suspended", "  held by spec.suspend"},
+	},
+	"a step whose start is not known yet": {
+		status: `{phase: Running, currentStep: 0, steps: [` + soon + `, ` + other + `, ` + other + `]}`,
+		line:   "limiter/burst-then-steady  Running  burst: 30 users x 4",
+		block:  []string{"limiter/burst-then-steady  Running  burst: 30 users x 4", ""},
+	},
+	"a step that is over before the next is current": {
+		status: `{phase: Running, currentStep: 0, steps: [` + over + `, ` + other + `, ` + other + `]}`,
+		line:   "limiter/burst-then-steady  Running  burst: 30 users x 4",
+		block:  []string{"limiter/burst-then-steady  Running  burst: 30 users x 4", ""},
+	},
+	"a short pause, by half": {
+		status: `{phase: Running, currentStep: 1, steps: [` + other + `, ` + half + `, ` + other + `]}`,
+		line:   "limiter/burst-then-steady  Running  refill: pause 500ms",
+		block: []string{
+			"limiter/burst-then-steady  Running  refill: pause 500ms",
+			"  ━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌  200ms/500ms",
+		},
+	},
 	"a burst, whose end is not known": {
 		status: `{phase: Running, currentStep: 0, summary: {step: 1/3, workers: 3/3}, steps: [` + first + `, ` + other + `, ` + other + `]}`,
 		line:   "limiter/burst-then-steady  Running  step 1/3 burst: 30 users x 4  workers 3/3",
@@ -84,7 +115,7 @@ var tests = map[string]struct {
 		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s  5/s  p95 41ms  failed 0.03%  workers 2/3",
 		block: []string{
 			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
-			"  ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m30s  5/s  p95 41ms  failed 0.03%  workers 2/3",
+			"  ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m40s  5/s  p95 41ms  failed 0.03%  workers 2/3",
 		},
 	},
 	"a step that begins in a moment": {
@@ -92,7 +123,7 @@ var tests = map[string]struct {
 		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
 		block: []string{
 			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
-			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m30s",
+			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m40s",
 		},
 	},
 	"a step that has just begun": {
@@ -100,7 +131,7 @@ var tests = map[string]struct {
 		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
 		block: []string{
 			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
-			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m30s",
+			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m40s",
 		},
 	},
 	"held between two steps": {
@@ -117,6 +148,17 @@ var tests = map[string]struct {
 		status: `{phase: Running, currentStep: 7, steps: [` + first + `]}`,
 		line:   "limiter/burst-then-steady  Running",
 		block:  []string{"limiter/burst-then-steady  Running", ""},
+	},
+	"a current step behind the last": {
+		status: `{phase: Running, currentStep: 1, steps: [` + first + `]}`,
+		line:   "limiter/burst-then-steady  Running",
+		block:  []string{"limiter/burst-then-steady  Running", ""},
+	},
+	"finished, which the phase does not say yet": {
+		status: `{phase: Running, verdict: Canceled, currentStep: 0, summary: {workers: 3/3, rate: 5/s},
+			conditions: [{type: Failed, status: "True"}], steps: [` + first + `, ` + other + `, ` + other + `]}`,
+		line:  "limiter/burst-then-steady  Canceled  5/s",
+		block: []string{"limiter/burst-then-steady  Canceled", "  5/s"},
 	},
 	"finished": {
 		status: `{phase: Complete, verdict: Failed, currentStep: 2, summary: {step: 3/3, workers: 3/3, rate: 5/s, p95: 3.1ms, failed: 0%},
@@ -156,6 +198,9 @@ func TestBlockFits(t *testing.T) {
 				}
 				if line != whole[i] && !strings.HasSuffix(line, "…") {
 					t.Errorf("%s: a line was cut at width %d without saying so: %q", name, width, line)
+				}
+				if n, all := utf8.RuneCountInString(line), utf8.RuneCountInString(whole[i]); n != min(all, width) {
+					t.Errorf("%s: %d characters of %d at width %d: %q", name, n, all, width, line)
 				}
 			}
 		}
