@@ -48,9 +48,10 @@ type event struct {
 
 // link keeps a stream to the coordinator open.
 type link struct {
-	conn   *grpc.ClientConn
-	events chan event
-	giveUp time.Duration
+	address string // of the coordinator
+	conn    *grpc.ClientConn
+	events  chan event
+	giveUp  time.Duration
 }
 
 func newLink(c Config) (*link, error) {
@@ -76,7 +77,7 @@ func newLink(c Config) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("coordinator %s: %w", c.Coordinator, err)
 	}
-	return &link{conn: conn, events: make(chan event), giveUp: c.GiveUp}, nil
+	return &link{address: c.Coordinator, conn: conn, events: make(chan event), giveUp: c.GiveUp}, nil
 }
 
 // tokenFile is the path of the worker's token, read anew for each stream since
@@ -98,10 +99,11 @@ func (f tokenFile) GetRequestMetadata(context.Context, ...string) (map[string]st
 func (tokenFile) RequireTransportSecurity() bool { return true }
 
 // run keeps a stream open until ctx ends or the coordinator was away too long.
-func (l *link) run(ctx context.Context) error {
+// stream runs one to its end, and says when something was last heard.
+func (l *link) run(ctx context.Context, stream func(context.Context) (time.Time, error)) error {
 	heard := time.Now()
 	for attempt := 0; ; attempt++ {
-		last, err := l.stream(ctx)
+		last, err := stream(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -109,7 +111,7 @@ func (l *link) run(ctx context.Context) error {
 			heard, attempt = last, 0
 		}
 		if away := time.Since(heard); away >= l.giveUp {
-			return fmt.Errorf("coordinator %s was unreachable for %v: %w", l.conn.Target(), away.Round(time.Second), err)
+			return fmt.Errorf("coordinator %s was unreachable for %v: %w", l.address, away.Round(time.Second), err)
 		}
 		l.tell(ctx, event{lost: err})
 		wait := min(longestRetry, shortestRetry<<min(attempt, 10))
@@ -121,7 +123,7 @@ func (l *link) run(ctx context.Context) error {
 	}
 }
 
-// stream runs one stream to its end, and says when something was last heard.
+// stream is one stream.
 func (l *link) stream(ctx context.Context) (heard time.Time, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

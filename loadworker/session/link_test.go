@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -32,11 +33,72 @@ func TestGivesUp(t *testing.T) {
 	})
 	select {
 	case err := <-w.ended:
-		if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1 was unreachable") {
+		if err == nil || !strings.HasPrefix(err.Error(), "coordinator 127.0.0.1:1 was unreachable") {
 			t.Errorf("ended with %v, want that the coordinator was unreachable", err)
 		}
 	case <-time.After(patience):
 		t.Fatal("the worker did not give up")
+	}
+}
+
+// Only an absence without a break ends a worker: each time that it hears of the
+// coordinator counts anew.
+func TestGivesUpAfterOneLongAbsence(t *testing.T) {
+	const giveUp, there = time.Minute, 50 * time.Second
+	synctest.Test(t, func(t *testing.T) {
+		l := &link{address: "a:1", events: make(chan event, 10_000), giveUp: giveUp}
+		var heard, tried time.Time
+		var waits []time.Duration
+		begin := time.Now()
+		err := l.run(t.Context(), func(context.Context) (time.Time, error) {
+			if !tried.IsZero() {
+				waits = append(waits, time.Since(tried))
+			}
+			if time.Since(begin) < 10*there { // it comes and goes, for longer than giveUp together
+				<-time.After(there)
+				heard = time.Now()
+				tried = heard
+				return heard, errors.New("closed")
+			}
+			tried = time.Now()
+			return time.Time{}, errors.New("nobody there")
+		})
+		if want := "coordinator a:1 was unreachable for 1m0s: nobody there"; err == nil || err.Error() != want {
+			t.Errorf("run = %v, want %s", err, want)
+		}
+		if away := time.Since(heard); away < giveUp || away > giveUp+longestRetry {
+			t.Errorf("gave up after %v, want %v and at most a retry more", away, giveUp)
+		}
+		// It waits a little after each stream that was there, and longer and longer
+		// while there is none.
+		for i, wait := range waits {
+			if wait < shortestRetry/2 || wait > longestRetry || i < 10 && wait > shortestRetry || i >= 15 && wait < longestRetry/2 {
+				t.Errorf("wait %d is of %v", i, wait)
+			}
+		}
+		lost := 0
+		for range len(l.events) {
+			if (<-l.events).lost != nil {
+				lost++
+			}
+		}
+		if lost != len(waits) {
+			t.Errorf("the worker was told of %d lost streams, want %d", lost, len(waits))
+		}
+	})
+}
+
+// A token that cannot be read is no reason to come without one.
+func TestGivesUpWithoutAToken(t *testing.T) {
+	c := startCoordinator(t)
+	w := startWorker(t, c, func(c *Config) { c.TokenFile, c.GiveUp = "/does/not/exist", time.Nanosecond })
+	select {
+	case err := <-w.ended:
+		if err == nil || !strings.Contains(err.Error(), "read token: open /does/not/exist") {
+			t.Errorf("ended with %v, want that the token cannot be read", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the worker did not end")
 	}
 }
 

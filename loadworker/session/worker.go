@@ -81,7 +81,7 @@ func Run(ctx context.Context, c Config) error {
 		prepared: make(chan prepared), finals: map[int32]*workerv1.Snapshot{},
 	}
 	gone := make(chan error, 1)
-	go func() { gone <- l.run(linked) }()
+	go func() { gone <- l.run(linked, l.stream) }()
 	err = w.loop(ctx, linked, l.events, gone)
 	cancel()
 	w.close()
