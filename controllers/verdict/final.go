@@ -197,9 +197,6 @@ func (r run) maxSustainedUsers() *int32 {
 	var largest *int32
 	for i := range r.ran() {
 		step := r.steps[i]
-		if step.Repetition > 1 {
-			break // a rung that ran at all did so in the first
-		}
 		if !step.Load() {
 			continue
 		}

@@ -221,6 +221,10 @@ func TestFinal(t *testing.T) {
 			status: done(func(s *v1alpha1.LoadTestStatus) { fared(s, "1000", "") }),
 			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
 		},
+		"more steps than are planned": {
+			edit: func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = s.Ladder.Users[:2] }, status: done(),
+			want: passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
+		},
 		"a step that was cut": {
 			status: done(func(s *v1alpha1.LoadTestStatus) { s.Steps[4].State = v1alpha1.StepCut }),
 			want:   inconclusive("Step 1000 was cut before its end.", ptr(int32(100))),

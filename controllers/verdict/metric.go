@@ -149,10 +149,8 @@ func (s sample) audit(value func(*v1alpha1.RateLimitStatus) int64) observation {
 // flight when the step was cut has no response time, but would have had a long
 // one: leaving it out must not make a slow target look fast.
 func (s sample) latency() observation {
-	q, needed := quantiles[s.threshold.Metric], int64(1)
-	if q > 0 {
-		needed = parts / (parts - q)
-	}
+	q := quantiles[s.threshold.Metric] // 0 of a mean or maximum, of which one sample is enough
+	needed := parts / (parts - q)
 	h, unfinished := s.request.Response, s.request.Outcomes[measure.Unfinished]
 	n := h.Count()
 	if n < needed {

@@ -144,15 +144,16 @@ func TestTheWorstRepetitionCounts(t *testing.T) {
 		state    v1alpha1.ThresholdState
 		step     string
 	}{
-		"a breach in the second":                   {[]outcome{good, good, good, slowly}, v1alpha1.ThresholdFailed, "20 (2)"},
-		"a breach in the first only":               {[]outcome{good, slowly, good, good}, v1alpha1.ThresholdFailed, "20"},
-		"of two breaches the lower rung's":         {[]outcome{good, slowly, slower, good}, v1alpha1.ThresholdFailed, "10 (2)"},
-		"of two breaches of a rung the first":      {[]outcome{good, slowly, good, slower}, v1alpha1.ThresholdFailed, "20"},
-		"of a lower breach and a higher the lower": {[]outcome{slowly, good, good, slower}, v1alpha1.ThresholdFailed, "10"},
-		"of two doubts the lower rung's":           {[]outcome{good, few, few, good}, v1alpha1.ThresholdInconclusive, "10 (2)"},
-		"a breach over a doubt at a lower rung":    {[]outcome{good, slowly, few, good}, v1alpha1.ThresholdFailed, "20"},
-		"of passes the narrowest":                  {[]outcome{good, good, near, good}, v1alpha1.ThresholdPassed, "10 (2)"},
-		"the third":                                {[]outcome{good, good, good, good, slowly, good}, v1alpha1.ThresholdFailed, "10 (3)"},
+		"a breach in the second":                    {[]outcome{good, good, good, slowly}, v1alpha1.ThresholdFailed, "20 (2)"},
+		"a breach in the first only":                {[]outcome{good, slowly, good, good}, v1alpha1.ThresholdFailed, "20"},
+		"of two breaches the lower rung's":          {[]outcome{good, slowly, slower, good}, v1alpha1.ThresholdFailed, "10 (2)"},
+		"of two breaches of a rung the first":       {[]outcome{good, slowly, good, slower}, v1alpha1.ThresholdFailed, "20"},
+		"of a lower breach and a higher the lower":  {[]outcome{slowly, good, good, slower}, v1alpha1.ThresholdFailed, "10"},
+		"of two doubts the lower rung's":            {[]outcome{good, few, few, good}, v1alpha1.ThresholdInconclusive, "10 (2)"},
+		"a breach over a doubt at a lower rung":     {[]outcome{good, slowly, few, good}, v1alpha1.ThresholdFailed, "20"},
+		"of passes the narrowest, at a higher rung": {[]outcome{good, near, good, good}, v1alpha1.ThresholdPassed, "20"},
+		"of passes the narrowest":                   {[]outcome{good, good, near, good}, v1alpha1.ThresholdPassed, "10 (2)"},
+		"the third":                                 {[]outcome{good, good, good, good, slowly, good}, v1alpha1.ThresholdFailed, "10 (3)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,291 @@
+package verdict_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+const (
+	passed       = v1alpha1.ThresholdPassed
+	broken       = v1alpha1.ThresholdFailed
+	inconclusive = v1alpha1.ThresholdInconclusive
+)
+
+// oneStep is one threshold in one step.
+type oneStep struct {
+	threshold v1alpha1.Threshold
+	measured  outcome
+	state     v1alpha1.ThresholdState
+	observed  string
+	message   string
+}
+
+func judgeOne(t *testing.T, tests map[string]oneStep) {
+	t.Helper()
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			judged := verdict.Judge(spec(tc.threshold), nil, burst, tc.measured.merged, tc.measured.result)
+			got, stop := judged.Thresholds, judged.Stop
+			want := v1alpha1.ThresholdStatus{Name: string(tc.threshold.Metric), State: tc.state, Step: "burst", Observed: tc.observed, Message: tc.message}
+			if tc.threshold.Max != nil {
+				want.Limit = *tc.threshold.Max
+			} else if tc.threshold.Min != nil {
+				want.Limit = *tc.threshold.Min
+			}
+			if diff := cmp.Diff([]v1alpha1.ThresholdStatus{want}, got); diff != "" {
+				t.Errorf("thresholds (-want +got):\n%s", diff)
+			}
+			if stop {
+				t.Error("a threshold that continues stops the run")
+			}
+		})
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	judgeOne(t, map[string]oneStep{
+		// Shares.
+		"failure rate kept": {
+			atMost("failureRate", "1%"), sent(100, 900, failed(10)), passed, "1%",
+			"failureRate is 1% in step burst; at most 1% is allowed.",
+		},
+		"failure rate breached": {
+			atMost("failureRate", "1%"), sent(100, 900, failed(11)), broken, "1.1%",
+			"failureRate is 1.1% in step burst; at most 1% is allowed.",
+		},
+		"a breach by a hair does not read as kept": {
+			atMost("failureRate", "1%"), sent(99_999, 0, failed(1000)), broken, "1.01%",
+			"failureRate is 1.01% in step burst; at most 1% is allowed.",
+		},
+		"as many digits as the bound has": {
+			atMost("failureRate", "0.001%"), sent(100_000, 0, failed(1)), passed, "0.001%",
+			"failureRate is 0.001% in step burst; at most 0.001% is allowed.",
+		},
+		"failure rate of one request": {
+			v1alpha1.Threshold{Metric: "failureRate", Requests: []string{"create", "follow"}, Max: ptr("0%")}, sent(9, 1, failed(1)), broken, "10%",
+			"failureRate of create, follow is 10% in step burst; at most 0% is allowed.",
+		},
+		"failure rate of the request that does not fail": {
+			v1alpha1.Threshold{Metric: "failureRate", Requests: []string{"follow"}, Max: ptr("0%")}, sent(9, 1, failed(9)), passed, "0%",
+			"failureRate of follow is 0% in step burst; at most 0% is allowed.",
+		},
+		"rate-limited rate": {
+			atLeast("rateLimitedRate", "50%"), sent(3, 0, func(o *outcome) {
+				o.merged.Requests[0].Outcomes[measure.Success]--
+				o.merged.Requests[0].Outcomes[measure.RateLimited]++
+			}), broken, "33.33%",
+			"rateLimitedRate is 33.33% in step burst; at least 50% is required.",
+		},
+		"unsent rate": {
+			atMost("unsentRate", "0%"), sent(64, 0, func(o *outcome) { o.merged.Due, o.merged.Unsent = 100, 36 }), broken, "36%",
+			"unsentRate is 36% in step burst; at most 0% is allowed.",
+		},
+		"unsent rate of no schedule": {
+			atMost("unsentRate", "0%"), sent(64, 0, func(o *outcome) { o.merged.Due = 0 }), inconclusive, "",
+			"unsentRate of step burst cannot be judged: no request was due.",
+		},
+
+		// Rates.
+		"throughput kept":  {atLeast("throughput", "10"), sent(50, 50, failed(50)), passed, "10", "throughput is 10 in step burst; at least 10 is required."},
+		"goodput breached": {atLeast("goodput", "10"), sent(50, 50, failed(1)), broken, "9.9", "goodput is 9.9 in step burst; at least 10 is required."},
+		"goodput breached by a hair": {
+			atLeast("goodput", "10"), sent(100, 0, func(o *outcome) { o.merged.Window += ms }), broken, "9.9",
+			"goodput is 9.9 in step burst; at least 10 is required.",
+		},
+		"goodput breached by less than a tenth": {
+			atLeast("goodput", "9.95"), sent(100, 0, func(o *outcome) { o.merged.Window = 10_051 * ms }), broken, "9.94",
+			"goodput is 9.94 in step burst; at least 9.95 is required.",
+		},
+		"goodput of one request": {
+			v1alpha1.Threshold{Metric: "goodput", Requests: []string{"follow"}, Min: ptr("5.00")}, sent(50, 50), passed, "5",
+			"goodput of follow is 5 in step burst; at least 5.00 is required.",
+		},
+		"items are goodput where each request carries one": {
+			atLeast("itemRate", "10"), sent(50, 50, failed(1)), broken, "9.9",
+			"itemRate is 9.9 in step burst; at least 10 is required.",
+		},
+		"too few items by the generator's fault": {
+			atLeast("itemRate", "1000"), sent(50, 50, sick), inconclusive, "10",
+			"itemRate is 10 in step burst; at least 1000 is required, but the generator was the limit, not the target.",
+		},
+		"a burst without any answer has no goodput": {
+			atLeast("goodput", "1"), sent(0, 0, unfinished(5), func(o *outcome) { o.merged.Window = 0 }), broken, "0",
+			"goodput is 0 in step burst; at least 1 is required.",
+		},
+		"answers without a window": {
+			atLeast("goodput", "1"), sent(5, 0, func(o *outcome) { o.merged.Window = 0 }), inconclusive, "",
+			"goodput of step burst cannot be judged: the step has no window.",
+		},
+
+		// The rate-limit audit.
+		"grants over the limit": {
+			atMost("overLimitGrants", "0"), sent(200, 0, audited(150, 0, 0)), broken, "150",
+			"overLimitGrants is 150 in step burst; at most 0 is allowed.",
+		},
+		"false denials kept": {
+			atMost("falseDenials", "2"), sent(30, 0, audited(0, 2, 0)), passed, "2",
+			"falseDenials is 2 in step burst; at most 2 is allowed.",
+		},
+		"clients not tracked": {
+			atMost("overLimitGrants", "0"), sent(30, 0, audited(0, 0, 12)), inconclusive, "0",
+			"overLimitGrants of step burst leaves out 12 requests of clients that were not tracked.",
+		},
+		"clients not tracked, and breached all the same": {
+			atMost("falseDenials", "0"), sent(30, 0, audited(0, 1, 12)), broken, "1",
+			"falseDenials is 1 in step burst; at most 0 is allowed.",
+		},
+		"no contract": {
+			atMost("falseDenials", "0"), sent(30, 0, func(o *outcome) { o.result.RateLimit = nil }), inconclusive, "",
+			"falseDenials of step burst cannot be judged: spec.rateLimit is not set.",
+		},
+
+		// The generator was the limit.
+		"late by the generator's fault": {
+			atMost("p95", "5ms"), sent(50, 50, sick), inconclusive, "20.015ms",
+			"p95 is 20.015ms in step burst; at most 5ms is allowed, but the generator was the limit, not the target.",
+		},
+		"unsent by the generator's fault": {
+			atMost("unsentRate", "0%"), sent(64, 0, sick, func(o *outcome) { o.merged.Due, o.merged.Unsent = 100, 36 }), inconclusive, "36%",
+			"unsentRate is 36% in step burst; at most 0% is allowed, but the generator was the limit, not the target.",
+		},
+		"few by the generator's fault": {
+			atLeast("goodput", "1000"), sent(50, 50, sick), inconclusive, "10",
+			"goodput is 10 in step burst; at least 1000 is required, but the generator was the limit, not the target.",
+		},
+		"throughput too": {
+			atLeast("throughput", "1000"), sent(50, 50, sick), inconclusive, "10",
+			"throughput is 10 in step burst; at least 1000 is required, but the generator was the limit, not the target.",
+		},
+		"a generator of which nothing is known is not at fault": {
+			atMost("p95", "5ms"), sent(50, 50, func(o *outcome) { o.result.Generator = nil }), broken, "20.015ms",
+			"p95 is 20.015ms in step burst; at most 5ms is allowed.",
+		},
+		"fast although the generator was late": {
+			atMost("p95", "50ms"), sent(50, 50, sick), passed, "20.015ms",
+			"p95 is 20.015ms in step burst; at most 50ms is allowed.",
+		},
+		"failures are the target's": {
+			atMost("failureRate", "0%"), sent(50, 50, sick, failed(1)), broken, "1%",
+			"failureRate is 1% in step burst; at most 0% is allowed.",
+		},
+		"denials are the target's": {
+			atLeast("rateLimitedRate", "1%"), sent(50, 50, sick), broken, "0%",
+			"rateLimitedRate is 0% in step burst; at least 1% is required.",
+		},
+		"grants over the limit are the target's": {
+			atMost("overLimitGrants", "0"), sent(50, 50, sick, audited(10, 0, 0)), broken, "10",
+			"overLimitGrants is 10 in step burst; at most 0 is allowed.",
+		},
+		"failures for want of descriptors are the generator's": {
+			atMost("failureRate", "0%"), sent(50, 50, exhausted(1, 0), failed(1)), inconclusive, "1%",
+			"failureRate is 1% in step burst; at most 0% is allowed, but the generator was the limit, not the target.",
+		},
+		"failures for want of ports too": {
+			atMost("failureRate", "0%"), sent(50, 50, exhausted(0, 1), failed(1)), inconclusive, "1%",
+			"failureRate is 1% in step burst; at most 0% is allowed, but the generator was the limit, not the target.",
+		},
+		"what could not be sent was not denied": {
+			atLeast("rateLimitedRate", "1%"), sent(50, 50, exhausted(1, 0)), inconclusive, "0%",
+			"rateLimitedRate is 0% in step burst; at least 1% is required, but the generator was the limit, not the target.",
+		},
+		"grants are the target's, whatever could not be sent": {
+			atMost("overLimitGrants", "0"), sent(50, 50, exhausted(1, 1), audited(10, 0, 0)), broken, "10",
+			"overLimitGrants is 10 in step burst; at most 0 is allowed.",
+		},
+		"false denials are the target's": {
+			atMost("falseDenials", "0"), sent(50, 50, sick, audited(0, 3, 0)), broken, "3",
+			"falseDenials is 3 in step burst; at most 0 is allowed.",
+		},
+
+		// Nothing to judge.
+		"nothing was sent": {
+			atMost("failureRate", "0%"), sent(0, 0), inconclusive, "",
+			"failureRate of step burst cannot be judged: no request was sent.",
+		},
+		"nothing of one request was sent": {
+			v1alpha1.Threshold{Metric: "p95", Requests: []string{"follow"}, Max: ptr("1s")}, sent(100, 0), inconclusive, "",
+			"p95 of follow in step burst cannot be judged: no request was sent.",
+		},
+		"nothing was measured": {
+			atMost("p95", "1s"), outcome{}, inconclusive, "",
+			"p95 of step burst cannot be judged: no request was sent.",
+		},
+		"nothing was measured of what the status has": {
+			atMost("p95", "1s"), outcome{result: sent(100, 0).result}, inconclusive, "",
+			"p95 of step burst cannot be judged: no request was sent.",
+		},
+		"nothing stands in the status of what was measured": {
+			atMost("p95", "1s"), outcome{merged: sent(100, 0).merged}, inconclusive, "",
+			"p95 of step burst cannot be judged: no request was sent.",
+		},
+		"a time without a unit": {
+			atMost("p95", "500"), sent(100, 0), inconclusive, "",
+			`The bound of p95 cannot be read: "500" is not a duration such as 500ms.`,
+		},
+		"a share without a percent sign": {
+			atMost("failureRate", "1"), sent(100, 0), inconclusive, "",
+			`The bound of failureRate cannot be read: "1" is not a percentage such as 1%.`,
+		},
+		"a rate that is no number": {
+			atLeast("goodput", "many"), sent(100, 0), inconclusive, "",
+			`The bound of goodput cannot be read: "many" is not a number per second such as 1000.`,
+		},
+		"a count that is no number": {
+			atMost("falseDenials", "none"), sent(100, 0), inconclusive, "",
+			`The bound of falseDenials cannot be read: "none" is not a whole number such as 0.`,
+		},
+		"a bound that does not fit the metric": {
+			atMost("p95", "1%"), sent(100, 0), inconclusive, "",
+			`The bound of p95 cannot be read: "1%" is not a duration such as 500ms.`,
+		},
+		"no bound": {
+			v1alpha1.Threshold{Metric: "failureRate"}, sent(100, 0), inconclusive, "",
+			"The bound of failureRate cannot be read: exactly one of max and min must be set.",
+		},
+	})
+}
+
+// Of 10 s, 40 requests create with 25 items each and 60 requests follow.
+func TestItemsAreThoseOfTheRequestsThatAreNamed(t *testing.T) {
+	tests := map[string]struct {
+		requests []string
+		want     string
+	}{
+		"all":    {nil, "106"},
+		"create": {[]string{"create"}, "100"},
+		"follow": {[]string{"follow"}, "6"},
+		"both":   {[]string{"create", "follow"}, "106"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			threshold := atLeast("itemRate", "1")
+			threshold.Requests = tc.requests
+			s := spec(threshold)
+			s.Requests[0].Items = 25
+			o := sent(40, 60)
+			got := verdict.Judge(s, nil, burst, o.merged, o.result).Thresholds
+			if got[0].Observed != tc.want || got[0].State != v1alpha1.ThresholdPassed {
+				t.Errorf("%s with %s observed, want Passed with %s", got[0].State, got[0].Observed, tc.want)
+			}
+		})
+	}
+}
+
+// A measurement of more requests than the spec has: they have no name and no items.
+func TestRequestsThatTheSpecDoesNotHave(t *testing.T) {
+	named := atMost("failureRate", "0%")
+	named.Requests = []string{"create"}
+	o := sent(40, 60)
+	o.merged.Requests = append(o.merged.Requests, o.merged.Requests[0])
+	s := spec(named, atMost("throughput", "14"), atLeast("itemRate", "1"))
+	for i, want := range []string{"0%", "14", "10"} {
+		if got := verdict.Judge(s, nil, burst, o.merged, o.result).Thresholds[i]; got.Observed != want || got.State != v1alpha1.ThresholdPassed {
+			t.Errorf("%s is %s with %s observed, want Passed with %s", got.Name, got.State, got.Observed, want)
+		}
+	}
+}
