@@ -64,6 +64,10 @@ type elsewhere struct {
 
 // failure is the reply to a request that could not be done. What a client can
 // do about is told in full; the rest is for the log.
+//
+// A 503 says that nothing of the request is stored, nor will be; any other 5xx leaves
+// that open. A deadline by itself is of a read: one that passes while events wait to
+// be stored comes with what became of them.
 func (h *Handler) failure(err error) reply.Reply {
 	var (
 		invalid   eventstore.InvalidError
@@ -84,6 +88,9 @@ func (h *Handler) failure(err error) reply.Reply {
 		return reply.Failure(http.StatusUnprocessableEntity, eventstore.ErrKeyReused.Error())
 	case errors.Is(err, eventstore.ErrOutcomeUnknown):
 		return reply.Failure(http.StatusGatewayTimeout, eventstore.ErrOutcomeUnknown.Error())
+	case errors.Is(err, errUnread):
+		h.Logger.Warn("cannot read what is stored", "error", err)
+		return reply.Failure(http.StatusGatewayTimeout, errUnread.Error())
 	}
 	for _, temporary := range []error{eventstore.ErrBusy, eventstore.ErrClosed, eventstore.ErrNotOpened, eventstore.ErrNotStored, errNoMemory} {
 		if errors.Is(err, temporary) {

@@ -2,6 +2,8 @@ package http
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -11,6 +13,10 @@ import (
 
 // headerReplayed marks an answer to a repetition.
 const headerReplayed = "Idempotency-Replayed"
+
+// errUnread is of an event that is stored, whatever became of reading it. Told that
+// it could not be done, a client would give up what was done.
+var errUnread = errors.New("stored before, but not read: repeat with the same Idempotency-Key")
 
 // saved says where a batch is stored.
 type saved struct {
@@ -43,7 +49,7 @@ func (h *Handler) appendEvent(ctx context.Context, r *http.Request, c caller) an
 	if receipt.Replayed {
 		for stored, err := range c.store.Events(ctx, receipt.First, receipt.First) {
 			if err != nil {
-				return replied(h.failure(err))
+				return replied(h.failure(fmt.Errorf("%w: %w", errUnread, err)))
 			}
 			event = stored
 		}

@@ -177,6 +177,19 @@ func TestRepetition(t *testing.T) {
 	}
 }
 
+// What is stored is not denied because it cannot be read just then: a 503 would say
+// that nothing is.
+func TestARepetitionThatCannotBeRead(t *testing.T) {
+	s := newService(t, 0, nil)
+	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
+	for _, s.store.readErr = range []error{context.DeadlineExceeded, eventstore.ErrNotOpened, eventstore.ErrClosed, errDisk} {
+		want := page{Status: 504, Body: problem(errUnread.Error())}
+		if diff := cmp.Diff(want, s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")); diff != "" {
+			t.Errorf("after %v (-want +got):\n%s", s.store.readErr, diff)
+		}
+	}
+}
+
 // The wait for the writer is bounded.
 func TestAppendHasATimeLimit(t *testing.T) {
 	s := newService(t, 0, nil)

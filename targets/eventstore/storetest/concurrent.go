@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,4 +111,66 @@ func concurrentExpectation(t *testing.T, s Subject) {
 			t.Fatalf("round %d: %d appends were stored at the same position", round, won)
 		}
 	}
+}
+
+// toldOutcomes has senders leave at any moment, and the store closed while others
+// append. What each was told is true, for good: that it is stored, or is not, unless
+// it was told that this is not known.
+func toldOutcomes(t *testing.T, s Subject) {
+	var (
+		mu    sync.Mutex
+		told  = map[string]error{}
+		half  = make(chan struct{})
+		group sync.WaitGroup
+	)
+	for c := range clients {
+		group.Go(func() {
+			for i := range appendsPerClient {
+				name := fmt.Sprintf("%d/%d", c, i)
+				err := tryInHurry(t, s, name, i%2 == 0)
+				mu.Lock()
+				if told[name] = err; len(told) == clients*appendsPerClient/2 {
+					close(half)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	<-half
+	reopened := s.Reopen(t)
+	group.Wait()
+	stored := map[string]int{}
+	for _, name := range read(t, reopened, 1, 1<<40) {
+		stored[name]++
+	}
+	for name, err := range told {
+		n := stored[name]
+		switch {
+		case err == nil && n != 1:
+			t.Errorf("%s was acknowledged and is stored %d times", name, n)
+		case errors.Is(err, eventstore.ErrOutcomeUnknown) && n > 1:
+			t.Errorf("%s is stored %d times", name, n)
+		case errors.Is(err, eventstore.ErrNotStored), errors.Is(err, eventstore.ErrClosed):
+			if n != 0 {
+				t.Errorf("%s is stored, and its sender was told %v", name, err)
+			}
+		case err != nil && !errors.Is(err, eventstore.ErrOutcomeUnknown):
+			t.Errorf("%s: %v, want nothing but the end of its sender or of the store", name, err)
+		}
+	}
+}
+
+// tryInHurry appends an event for a sender who may leave at any moment.
+func tryInHurry(t *testing.T, s eventstore.Store, name string, leaves bool) error {
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	a, err := eventstore.NewAppend(events(name), eventstore.Terms{Key: name}, Noon)
+	if err != nil {
+		return err
+	}
+	if leaves {
+		go leave()
+	}
+	_, err = s.Append(ctx, a)
+	return err
 }

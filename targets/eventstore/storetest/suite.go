@@ -38,6 +38,7 @@ func Run(t *testing.T, create Factory) {
 		"appends at once share no position":               concurrentAppends,
 		"the same key at once stores once":                concurrentKey,
 		"one of many at once finds the log as expected":   concurrentExpectation,
+		"what a sender was told is true":                  toldOutcomes,
 		"subscriptions never go backwards unless asked":   subscriptions,
 		"an append whose sender is gone is not stored":    senderGone,
 		"a reader may stop early and the store goes on":   earlyStop,

@@ -74,7 +74,8 @@ func (h *Handler) detailsSeed002(r *http.Request, code string) result {
 	}})
 }
 
-// failureSeed002 is failure where seed 002 has other answers.
+// failureSeed002 is failure where seed 002 has other answers. Where no code was
+// free, every one that was tried was taken, so that nothing is stored.
 func (h *Handler) failureSeed002(err error) result {
 	switch {
 	case errors.Is(err, shortener.ErrNotFound):
