@@ -63,8 +63,9 @@ func (o *options) validate() error {
 	if err := (plan.Policy{AllowedHosts: list(o.allowedHosts)}).Check(); err != nil {
 		return fmt.Errorf("--allowed-target-hosts: %w", err)
 	}
-	if _, _, err := net.SplitHostPort(o.coordinatorAdvertise); err != nil {
-		return fmt.Errorf("--coordinator-advertise %q: %w", o.coordinatorAdvertise, err)
+	// Without a host, a worker would dial itself.
+	if host, port, err := net.SplitHostPort(o.coordinatorAdvertise); err != nil || host == "" || port == "" {
+		return fmt.Errorf("--coordinator-advertise %q: must be host:port, such as loadtest-operator-coordinator.loadtest-system.svc:9443", o.coordinatorAdvertise)
 	}
 	return nil
 }

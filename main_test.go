@@ -1,0 +1,103 @@
+package main
+
+import (
+	"crypto/tls"
+	"flag"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+)
+
+// given are the options of a command line.
+func given(t *testing.T, args ...string) options {
+	t.Helper()
+	var o options
+	flags := flag.NewFlagSet("operator", flag.ContinueOnError)
+	o.bind(flags)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// enough are the flags without which there is no operator.
+func enough(more ...string) []string {
+	return append([]string{"--coordinator-advertise=coordinator.loadtest-system.svc:9443", "--worker-image=worker:v1", "--namespace=loadtest-system"}, more...)
+}
+
+func TestOptions(t *testing.T) {
+	t.Setenv("POD_NAMESPACE", "")
+	for name, tc := range map[string]struct {
+		args []string
+		want string // what the error says; empty: there is none
+	}{
+		"enough":                     {enough(), ""},
+		"no address to dial":         {enough("--coordinator-advertise="), "--coordinator-advertise is required: give the host:port that workers dial"},
+		"no image":                   {enough("--worker-image="), "--worker-image is required: give the image of workers"},
+		"no namespace":               {enough("--namespace="), "--namespace is required: give the operator's own namespace, or set POD_NAMESPACE"},
+		"an address without a port":  {enough("--coordinator-advertise=coordinator"), `--coordinator-advertise "coordinator": must be host:port`},
+		"an address of no port":      {enough("--coordinator-advertise=coordinator:"), `--coordinator-advertise "coordinator:": must be host:port`},
+		"an address on each machine": {enough("--coordinator-advertise=:9443"), `--coordinator-advertise ":9443": must be host:port`},
+		"an IPv6 address":            {enough("--coordinator-advertise=[2001:db8::1]:9443"), ""},
+		"hosts":                      {enough("--allowed-target-hosts=staging.example.com, *.example.com,10.0.0.0/8"), ""},
+		"a host that is none":        {enough("--allowed-target-hosts=a.example,http://b.example"), `--allowed-target-hosts: allowed host "http://b.example"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := given(t, tc.args...)
+			err := o.validate()
+			switch {
+			case tc.want == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case tc.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tc.want)):
+				t.Errorf("got %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestNamespaceIsThatOfThePod(t *testing.T) {
+	t.Setenv("POD_NAMESPACE", "of-the-pod")
+	if o := given(t); o.namespace != "of-the-pod" {
+		t.Errorf("namespace %q, want that of the pod", o.namespace)
+	}
+	if o := given(t, "--namespace=said"); o.namespace != "said" {
+		t.Errorf("namespace %q, want the one that is given", o.namespace)
+	}
+}
+
+func TestList(t *testing.T) {
+	for flag, want := range map[string][]string{
+		"": nil, " , ,": nil, "a": {"a"}, " a ,b,, c": {"a", "b", "c"},
+	} {
+		if diff := cmp.Diff(want, list(flag)); diff != "" {
+			t.Errorf("list(%q) (-want +got):\n%s", flag, diff)
+		}
+	}
+}
+
+// What is wrong with the flags is said before a cluster is looked for.
+func TestRunChecksItsOptions(t *testing.T) {
+	if err := run(t.Context(), options{}); err == nil || !strings.HasPrefix(err.Error(), "--coordinator-advertise is required") {
+		t.Errorf("got %v, want that a flag is missing", err)
+	}
+}
+
+// An operator that cannot be reached by its workers must not go on as if it could.
+func TestServeNeedsItsAddress(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	c := coordinator.New(nil, clock.RealClock{}, func(coordinator.RunID) {}, prometheus.NewRegistry())
+	err = serve(t.Context(), c, taken.Addr().String(), tls.Certificate{})
+	if err == nil || !strings.HasPrefix(err.Error(), "listen for workers: ") {
+		t.Errorf("got %v, want that the address is taken", err)
+	}
+}
