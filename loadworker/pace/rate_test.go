@@ -22,6 +22,7 @@ func TestDue(t *testing.T) {
 		"one in a million seconds":          {rate: 1, hit: 2, want: 2e6 * time.Second},
 		"beyond what a duration can hold":   {rate: 1, hit: math.MaxInt64, want: math.MaxInt64},
 		"beyond a duration, within 64 bits": {rate: 1, hit: 9300, want: math.MaxInt64},
+		"the first beyond 64 bits":          {rate: 1, hit: 18447, want: math.MaxInt64},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -61,6 +62,8 @@ func TestBefore(t *testing.T) {
 		"half a hit is rounded up":             {rate: 1_500_000, t: time.Second, want: 2},
 		"a day at a million a second":          {rate: 1e12, t: 24 * time.Hour, want: 86_400_000_000},
 		"a quotient beyond 64 bits is clamped": {rate: math.MaxInt64, t: math.MaxInt64, want: math.MaxInt64},
+		"one that just is":                     {rate: 2_000_000_000_000_002, t: math.MaxInt64, want: math.MaxInt64},
+		"one beyond 63 bits":                   {rate: 1_500_000_000_000_000, t: math.MaxInt64, want: math.MaxInt64},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

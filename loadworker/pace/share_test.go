@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"testing/quick"
@@ -21,15 +22,18 @@ func split(n, workers int64) []Share {
 func TestShareBelow(t *testing.T) {
 	s := Share{First: 2, Stride: 3, Count: 3} // 2, 5, 8
 	var got []int64
-	for n := range int64(11) {
+	for n := range int64(16) {
 		got = append(got, s.Below(n))
 	}
-	want := []int64{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3}
+	want := []int64{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Below (-want +got):\n%s", diff)
 	}
 	if got := (Share{First: 0, Stride: 1}).Below(5); got != 0 {
 		t.Errorf("an empty share has %d numbers, want 0", got)
+	}
+	if got := (Share{}).Below(5); got != 0 {
+		t.Errorf("no share has %d numbers, want 0", got)
 	}
 }
 
@@ -40,6 +44,25 @@ func TestShareOf(t *testing.T) {
 				t.Errorf("of %d numbers worker %d has %+v, want %+v", n, w, got, want)
 			}
 		}
+	}
+	if got := (Share{First: 9, Stride: 3}).Of(2).Count; got != 0 {
+		t.Errorf("a share that begins behind the numbers has %d of them", got)
+	}
+}
+
+// What is beyond a worker's share is another's, or nobody's.
+func TestArrivalsEndWithTheirShare(t *testing.T) {
+	a := Arrivals{All: Rate(1e6), Share: Share{First: 1, Stride: 2, Count: 3}} // due at 1, 3 and 5 s
+	var got []time.Duration
+	for j := range int64(5) {
+		got = append(got, a.Due(j))
+	}
+	want := []time.Duration{time.Second, 3 * time.Second, 5 * time.Second, math.MaxInt64, math.MaxInt64}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("due times (-want +got):\n%s", diff)
+	}
+	if n := a.Before(time.Hour); n != 3 {
+		t.Errorf("%d are due before the end of an hour, want 3", n)
 	}
 }
 

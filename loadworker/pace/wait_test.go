@@ -10,17 +10,20 @@ func TestWait(t *testing.T) {
 	tests := map[string]struct {
 		left  time.Duration
 		sleep func(d time.Duration) time.Duration
+		naps  int // at most
 	}{
-		"a due time in the past":                  {left: -time.Second},
-		"a sleep that is exact":                   {left: time.Second},
-		"one that is interrupted":                 {left: time.Second, sleep: func(d time.Duration) time.Duration { return d / 3 }},
-		"a due time nearer than the shortest nap": {left: time.Microsecond},
+		"a due time in the past":  {left: -time.Second},
+		"now":                     {},
+		"a sleep that is exact":   {left: time.Second, naps: 100},
+		"one that is interrupted": {left: time.Second, sleep: func(d time.Duration) time.Duration { return d / 3 }, naps: 320},
+		"a due time nearer than the shortest nap": {left: time.Microsecond, naps: 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				due := time.Now().Add(tt.left)
+				due, naps := time.Now().Add(tt.left), 0
 				sleep := func(d time.Duration) {
+					naps++
 					if tt.sleep != nil {
 						d = tt.sleep(d)
 					}
@@ -28,6 +31,9 @@ func TestWait(t *testing.T) {
 				}
 				if !Wait(due, nil, sleep) {
 					t.Error("Wait = false, want true")
+				}
+				if naps > tt.naps {
+					t.Errorf("%d naps, want %d at most", naps, tt.naps)
 				}
 				if now := time.Now(); now.Before(due) {
 					t.Errorf("returned %v early", due.Sub(now))
@@ -66,5 +72,31 @@ func TestWaitIsNeverEarly(t *testing.T) {
 		if now := time.Now(); now.Before(due) {
 			t.Errorf("%v early", due.Sub(now))
 		}
+	}
+}
+
+// A sleep that returned at once would be corrected by Wait, and keep a processor
+// busy: it would take some 10,000 of them.
+func TestPreciseSleeps(t *testing.T) {
+	sleep, naps := Precise(), 0
+	Wait(time.Now().Add(5*longestNap), nil, func(d time.Duration) { naps++; sleep(d) })
+	if naps > 50 {
+		t.Errorf("%d naps, want 5 and a few that are corrected", naps)
+	}
+}
+
+// To sleep for no time is to return, not to wait for what never comes.
+func TestPreciseReturnsAtOnce(t *testing.T) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		sleep := Precise()
+		sleep(0)
+		sleep(-time.Second)
+	}()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatal("it sleeps for ever")
 	}
 }

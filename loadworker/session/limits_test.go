@@ -1,6 +1,7 @@
 package session
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -104,7 +105,7 @@ func TestNeedGrowsWithTheMix(t *testing.T) {
 func TestConnectionMemory(t *testing.T) {
 	const h2, proxy = workerv1.Protocol_PROTOCOL_HTTP2, "http://proxy"
 	last := int64(kernelMemory)
-	for _, target := range []*workerv1.Target{
+	for i, target := range []*workerv1.Target{
 		{Url: "http://x"},
 		{Url: "http://x", DisableKeepAlive: true},
 		{Url: "https://x"},
@@ -114,8 +115,12 @@ func TestConnectionMemory(t *testing.T) {
 		{Url: "https://x", Protocol: h2, ProxyUrl: proxy},
 	} {
 		got := connectionMemory(target)
-		if got < last || got > 64*kib {
-			t.Errorf("%v takes %d bytes, want from %d to 64 KiB", target, got, last)
+		least := last + 1
+		if i == 1 && runtime.GOOS != "linux" {
+			least = last // without event loops, both have a goroutine each
+		}
+		if got < least || got > 64*kib {
+			t.Errorf("%v takes %d bytes, want from %d to 64 KiB", target, got, least)
 		}
 		last = got
 	}

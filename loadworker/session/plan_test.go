@@ -52,7 +52,7 @@ func TestStepOf(t *testing.T) {
 }
 
 func TestPlanSteps(t *testing.T) {
-	p := &plan{steps: []attack.Step{{Index: 0}, {Index: 2}, {Index: 5}}}
+	p := &plan{steps: []attack.Step{{Index: 2}, {Index: 5}, {Index: 0}}} // in whatever order
 	var got []string
 	for _, i := range []int32{-1, 0, 1, 2, 5} {
 		next, ok := p.after(i)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
 
@@ -98,6 +99,30 @@ func TestSetupIsNoPartOfTheResult(t *testing.T) {
 	}
 	s.say(t, finish())
 	w.ends(t, nil)
+}
+
+func TestWarmUpLines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first attack.Step
+		want  int
+	}{
+		"a line for each user":      {StepOf(burst(0, 3, 1)), 3},
+		"which are many":            {StepOf(burst(0, 1000, 1)), 64},
+		"arrivals, which have none": {StepOf(&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{}}}), 16},
+	} {
+		if got := warmUpLines(tt.first); got != tt.want {
+			t.Errorf("%s: warmed up over %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
+// A worker without a part of the seed is needed for its values only.
+func TestSeedWithoutAPartOfIt(t *testing.T) {
+	a := shopping("http://127.0.0.1:1", 0, burst(0, 1, 1))
+	a.Requests[0].Path = "/"
+	if _, refused := newPlan(a, Config{Limits: SystemLimits}); refused != nil {
+		t.Errorf("newPlan = %s, want none to be refused: nobody takes what is captured", refused.message())
+	}
 }
 
 func TestSetupRefusals(t *testing.T) {

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,6 +89,84 @@ func TestPreflightAsksInOrderOverOneConnection(t *testing.T) {
 	asked, connections := l.questions()
 	if diff := cmp.Diff([]string{"HEAD /health", "GET /version"}, asked); diff != "" || connections != 1 {
 		t.Errorf("asked over %d connections (-want +got):\n%s", connections, diff)
+	}
+}
+
+// A worker's questions are told apart from those of others, and what is drawn for
+// them from what is drawn for the steps.
+func TestPreflightNumbersItsQuestions(t *testing.T) {
+	l := newLimiter(t, answer(200, `{"strategy":"lua","capacity":50}`))
+	p := newPreflight(t, l.URL, func(r *source.Request) { r.Path = "/${worker}/${seq}/${rand:0-1000000000}" })
+	p.Worker, p.Workers = 2, 5
+	if err := p.Ask(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var b source.Buffer
+	p.Source.Render(&b, 1, source.Vars{Seq: 7, Worker: 2})
+	asked, _ := l.questions()
+	if got := asked[1]; !strings.HasPrefix(got, "GET /2/7/") || got == "GET "+string(b.Request.Path) {
+		t.Errorf("the second question of worker 2 of 5 is %s, want number 7, and not as in step 0", got)
+	}
+}
+
+// counted counts the lines that are in use.
+type counted struct {
+	transport.Client
+	lines, open atomic.Int64
+}
+
+func (c *counted) NewLine() transport.Line {
+	c.lines.Add(1)
+	c.open.Add(1)
+	return &countedLine{Line: c.Client.NewLine(), client: c}
+}
+
+type countedLine struct {
+	transport.Line
+	client *counted
+}
+
+func (l *countedLine) Close() {
+	l.Line.Close()
+	l.client.open.Add(-1)
+}
+
+// Nothing of the setup stays connected to the target.
+func TestEveryLineIsClosed(t *testing.T) {
+	shop := newShop(t)
+	limiter := newLimiter(t, answer(200, `{}`)) // its answer is not as expected
+	table := codes(t)
+	tests := map[string]func(*counted) error{
+		"preflight": func(c *counted) error {
+			p := newPreflight(t, limiter.URL)
+			c.Client, p.Client = p.Client, c
+			if p.Ask(context.Background()) == nil {
+				return errors.New("the answer was accepted")
+			}
+			return nil
+		},
+		"seed": func(c *counted) error {
+			config := newConfig(t, shop.URL, table)
+			c.Client, config.Client = config.Client, c
+			return seed(3, table).Run(context.Background(), config, func(int64) {})
+		},
+		"warm-up": func(c *counted) error {
+			config := newConfig(t, shop.URL, codes(t))
+			c.Client, config.Client = config.Client, c
+			WarmUp{Duration: time.Millisecond, Lines: 3}.Run(context.Background(), config)
+			return nil
+		},
+	}
+	for name, run := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := &counted{}
+			if err := run(c); err != nil {
+				t.Fatal(err)
+			}
+			if c.lines.Load() == 0 || c.open.Load() != 0 {
+				t.Errorf("%d of %d lines are left open", c.open.Load(), c.lines.Load())
+			}
+		})
 	}
 }
 

@@ -59,7 +59,7 @@ func (s *shop) got() []string {
 func newConfig(t *testing.T, url string, into *source.Table) Config {
 	t.Helper()
 	requests := []source.Request{
-		{Name: "create", Weight: 1, Method: "POST", Path: "/", Body: "${seq}"},
+		{Name: "create", Weight: 1, Method: "POST", Path: "/", Body: "${seq}", Expect: source.Expectation{MaxBytes: 500}},
 		{Name: "read", Weight: 1, Method: "GET", Path: "/${code}"},
 	}
 	src, err := source.New(source.Config{Requests: requests, Tables: []*source.Table{into}})
@@ -163,6 +163,10 @@ func TestSeedFails(t *testing.T) {
 			func(_ int, w http.ResponseWriter) bool { w.WriteHeader(500); return true }, false,
 			`setup.seed: request "create": status 500 Internal Server Error is not expected, but 200 to 399`,
 		},
+		"a body that is not expected": {
+			func(_ int, w http.ResponseWriter) bool { _, _ = w.Write(make([]byte, 501)); return true }, false,
+			`setup.seed: request "create": status 200: body of 501 bytes, at most 500 are expected`,
+		},
 		"no JSON": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "hello"); return true }, false,
 			`setup.seed: request "create": status 200, capture of code: the body is no JSON: "hello"`,
@@ -213,6 +217,8 @@ func TestCheck(t *testing.T) {
 		"a path that is none":           {func() error { return Seed{Capture: map[string]string{"code": "x"}}.Check(c) }, `setup.seed.capture.code: "x" is no path`},
 		"what it is to capture":         {func() error { return Seed{Request: 1, Into: table}.Check(c) }, `setup.seed.request: request "read" takes values that it is to capture`},
 		"to warm up with one not there": {func() error { return WarmUp{Request: 9}.Check(c) }, "setup.warmUp.request: there is no request 9"},
+		"with the one behind the last":  {func() error { return WarmUp{Request: 2}.Check(c) }, "setup.warmUp.request: there is no request 2"},
+		"with one below 0":              {func() error { return WarmUp{Request: -1}.Check(c) }, "setup.warmUp.request: there is no request -1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -221,8 +227,13 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
-	if err := (WarmUp{Request: 1}).Check(c); err != nil {
-		t.Errorf("a warm-up that takes captured values: %v", err)
+	if err := (Seed{Request: 2}).Run(context.Background(), c, nil); err == nil || err.Error() != "setup.seed.request: there is no request 2" {
+		t.Errorf("Run of a request that is not there = %v", err)
+	}
+	for _, request := range []int{0, 1} { // the second takes captured values
+		if err := (WarmUp{Request: request}).Check(c); err != nil {
+			t.Errorf("a warm-up with request %d: %v", request, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,9 @@ func TestRenderTakesOneRowForAllOfARequest(t *testing.T) {
 	seen := map[string]bool{}
 	var b Buffer
 	for seq := range int64(100) {
-		s.Render(&b, 0, Vars{Seq: seq})
+		// As a user's request comes, whose place in the cycle a table taken in turn
+		// would look at.
+		s.Render(&b, 0, Vars{Seq: seq, Order: Order{By: 1, N: seq, Lanes: 1}})
 		name, code, _ := strings.Cut(strings.TrimPrefix(string(b.Request.Path), "/"), "/")
 		city := string(b.Request.Headers[0].Value)
 		if want := cities[name] + " " + name + " " + code; string(b.Request.Body) != want || city != cities[name] {
@@ -56,6 +59,29 @@ func TestTheSameSeedGivesTheSameRequests(t *testing.T) {
 	}
 }
 
+// Which rows a request takes follows from its number, not from which column its
+// texts name first.
+func TestTheSameRowsWhateverIsNamedFirst(t *testing.T) {
+	rendered := func(path string) (names, codes []string) {
+		tables := []*Table{rows(t, Uniform, "name", "a", "b", "c", "d", "e"), rows(t, Uniform, "code", "1", "2", "3", "4", "5", "6", "7"), rows(t, Uniform, "odd", "x")}
+		s := mustNew(t, Config{Tables: tables, Requests: []Request{{Name: "r", Weight: 1, Method: "POST", Path: path, Body: "${name} ${code}"}}})
+		var b Buffer
+		for seq := range int64(50) {
+			s.Render(&b, 0, Vars{Seq: seq})
+			name, code, _ := strings.Cut(string(b.Request.Body), " ")
+			names, codes = append(names, name), append(codes, code)
+		}
+		return names, codes
+	}
+	names, codes := rendered("/${name}/${code}/${odd}")
+	for _, path := range []string{"/${code}/${name}/${odd}", "/${odd}/${code}/${name}", "/${odd}/${name}/${code}/${odd}"} {
+		gotNames, gotCodes := rendered(path)
+		if !slices.Equal(names, gotNames) || !slices.Equal(codes, gotCodes) {
+			t.Errorf("%s takes other rows", path)
+		}
+	}
+}
+
 func TestNewRefusesData(t *testing.T) {
 	table := func(lines ...string) *Table { return rows(t, Uniform, lines...) }
 	tests := map[string]struct {
@@ -74,6 +100,16 @@ func TestNewRefusesData(t *testing.T) {
 		"a space in a path": {
 			Request{Path: "/${a}"}, []*Table{table("a", "ok", "not ok")},
 			`data "d", file d.csv, line 3: column "a": " " at 3 must be percent-encoded, as it stands in a path`,
+		},
+		"a space at the beginning": {
+			Request{Path: "/${a}"}, []*Table{table("a", "\" x\"")}, `column "a": " " at 0 must be percent-encoded`,
+		},
+		"a control in a path": {
+			Request{Path: "/${a}"}, []*Table{table("a", "x\x7f")}, `column "a": "\x7f" at 1 must be percent-encoded`,
+		},
+		"one in a column that is in the body, too": {
+			Request{Path: "/${a}", Body: "${a}", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "not ok")},
+			`column "a": " " at 3 must be percent-encoded`,
 		},
 		"a line break in a header": {
 			Request{Path: "/", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "\"x\r\nY: z\"")},
@@ -109,8 +145,13 @@ func TestRowsAreCheckedWhereTheyStand(t *testing.T) {
 	if !s.Takes(0, table) || s.Takes(0, rows(t, Uniform, "other", "1")) {
 		t.Error("the request is said to take other rows than it does")
 	}
+	inPath := Request{Name: "r", Weight: 1, Method: "GET", Path: "/${code}"}
+	_, err = New(Config{Requests: []Request{inPath}, Tables: []*Table{table}})
+	if want := `setup.seed: column "code": " " at 1 must be percent-encoded, as it stands in a path`; err == nil || err.Error() != want {
+		t.Errorf("New = %v, want %s", err, want)
+	}
 	other, _ := NewTable("setup.seed", []string{"code"}, Uniform)
-	mustNew(t, Config{Requests: []Request{{Name: "r", Weight: 1, Method: "GET", Path: "/${code}"}}, Tables: []*Table{other}})
+	mustNew(t, Config{Requests: []Request{inPath}, Tables: []*Table{other}})
 	if err := other.Add([]string{"a b"}); err == nil {
 		t.Error("a row with a space was added to a table whose rows stand in paths")
 	}

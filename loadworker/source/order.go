@@ -64,7 +64,7 @@ func (w *walk) turns(start, n int64) int64 {
 // turn is which row in turn a request takes: the lanes take turns.
 func (o Order) turn(w *walk) int64 {
 	taken := o.N // a lane of one request has no cycle
-	if w != nil && o.By != 0 {
+	if w != nil {
 		taken = w.turns(o.Start, o.N)
 	}
 	return taken*o.Lanes + o.Lane

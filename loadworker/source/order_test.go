@@ -1,6 +1,7 @@
 package source
 
 import (
+	"strings"
 	"testing"
 	"testing/quick"
 )
@@ -78,6 +79,26 @@ func TestSequentialTakesEachRowAsOften(t *testing.T) {
 		}
 		if got != "/0/1/2/3/0/1" {
 			t.Errorf("rows %s, want /0/1/2/3/0/1", got)
+		}
+	})
+	t.Run("of each worker's arrivals, in turn", func(t *testing.T) {
+		requests[0].Weight = 2 // a cycle of three, in which each number of workers has other ways
+		for workers := range int64(5) {
+			s := mustNew(t, Config{Requests: requests, Tables: []*Table{rows(t, Sequential, "a", "0", "1", "2", "3")}, Workers: int32(workers + 1)})
+			for worker := range workers + 1 {
+				var b Buffer
+				got := ""
+				for i := range int64(30) {
+					o := Order{Start: worker, By: workers + 1, N: i, Lanes: 1}
+					if s.Turn(o.Start, o.By*i) == 0 {
+						s.Render(&b, 0, Vars{Order: o})
+						got += string(b.Request.Path)
+					}
+				}
+				if want := strings.Repeat("/0/1/2/3", 10)[:len(got)]; got != want {
+					t.Errorf("worker %d of %d takes %s, want %s", worker, workers+1, got, want)
+				}
+			}
 		}
 	})
 	t.Run("of the same request again and again", func(t *testing.T) {

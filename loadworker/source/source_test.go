@@ -27,7 +27,7 @@ func TestRender(t *testing.T) {
 				{Name: "content-type", Value: "application/json"}, {Name: "X-Client-Id", Value: "c${user}"}, {Name: "host", Value: "w${worker}.example"},
 			},
 		}, {
-			Name: "read", Weight: 1, Method: "GET", Path: "/",
+			Name: "read", Weight: 1, Method: "GET", Path: "/", Headers: []Header{{Name: "Accept", Value: "any"}},
 		}},
 	})
 	var b Buffer
@@ -47,7 +47,7 @@ func TestRender(t *testing.T) {
 
 	// Nothing of the first is left in the second.
 	s.Render(&b, 1, Vars{})
-	want = transport.Request{Method: "GET", Path: []byte("/"), Body: []byte{}, Headers: []transport.Header{}}
+	want = transport.Request{Method: "GET", Path: []byte("/"), Body: []byte{}, Headers: []transport.Header{{Name: "Accept", Value: []byte("any")}}}
 	if diff := cmp.Diff(want, b.Request); diff != "" {
 		t.Errorf("next request (-want +got):\n%s", diff)
 	}
@@ -112,19 +112,20 @@ func TestNewRefuses(t *testing.T) {
 		change func(*Request)
 		want   string
 	}{
-		"an unknown variable in the body":   {func(r *Request) { r.Body = "${foo}" }, `request "r": body: unknown variable ${foo}; known are`},
-		"one in the path":                   {func(r *Request) { r.Path = "/${foo}" }, `request "r": path: unknown variable ${foo}`},
-		"one in a header":                   {func(r *Request) { r.Headers = []Header{{Name: "X-A", Value: "${foo}"}} }, `request "r": header "X-A": unknown variable ${foo}`},
-		"a path without a slash":            {func(r *Request) { r.Path = "a" }, `request "r": path: "a" must begin with a slash`},
-		"a space in the path":               {func(r *Request) { r.Path = "/a b" }, `request "r": path: " " at 2 must be percent-encoded`},
-		"a line break in the path":          {func(r *Request) { r.Path = "/ HTTP/1.1\r\nX: y" }, `request "r": path: " " at 1`},
-		"a fragment":                        {func(r *Request) { r.Path = "/a#b" }, `request "r": path: "#" at 2`},
-		"no method":                         {func(r *Request) { r.Method = "" }, `request "r": method: "" is no HTTP method`},
-		"a method with a space":             {func(r *Request) { r.Method = "GET /" }, `request "r": method: "GET /" is no HTTP method`},
-		"a header name with a space":        {func(r *Request) { r.Headers = []Header{{Name: "X A", Value: ""}} }, `request "r": header "X A": is no header name`},
-		"a line break in a header":          {func(r *Request) { r.Headers = []Header{{Name: "X", Value: "a\r\nB: c"}} }, `request "r": header "X": its value holds a control character`},
-		"a length that follows from others": {func(r *Request) { r.Headers = []Header{{Name: "content-length", Value: "5"}} }, `request "r": header "content-length": follows from the body; leave it out`},
-		"no weight":                         {func(r *Request) { r.Weight = 0 }, `request "r": weight: must be at least 1, is 0`},
+		"an unknown variable in the body":    {func(r *Request) { r.Body = "${foo}" }, `request "r": body: unknown variable ${foo}; known are`},
+		"one in the path":                    {func(r *Request) { r.Path = "/${foo}" }, `request "r": path: unknown variable ${foo}`},
+		"one in a header":                    {func(r *Request) { r.Headers = []Header{{Name: "X-A", Value: "${foo}"}} }, `request "r": header "X-A": unknown variable ${foo}`},
+		"a path without a slash":             {func(r *Request) { r.Path = "a" }, `request "r": path: "a" must begin with a slash`},
+		"a space in the path":                {func(r *Request) { r.Path = "/a b" }, `request "r": path: " " at 2 must be percent-encoded`},
+		"a line break in the path":           {func(r *Request) { r.Path = "/ HTTP/1.1\r\nX: y" }, `request "r": path: " " at 1`},
+		"a fragment":                         {func(r *Request) { r.Path = "/a#b" }, `request "r": path: "#" at 2`},
+		"no method":                          {func(r *Request) { r.Method = "" }, `request "r": method: "" is no HTTP method`},
+		"a method with a space":              {func(r *Request) { r.Method = "GET /" }, `request "r": method: "GET /" is no HTTP method`},
+		"a header name with a space":         {func(r *Request) { r.Headers = []Header{{Name: "X A", Value: ""}} }, `request "r": header "X A": is no header name`},
+		"a line break in a header":           {func(r *Request) { r.Headers = []Header{{Name: "X", Value: "a\r\nB: c"}} }, `request "r": header "X": its value holds a control character`},
+		"a length that follows from others":  {func(r *Request) { r.Headers = []Header{{Name: "content-length", Value: "5"}} }, `request "r": header "content-length": follows from the body; leave it out`},
+		"a framing that follows from others": {func(r *Request) { r.Headers = []Header{{Name: "Transfer-encoding", Value: "chunked"}} }, `request "r": header "Transfer-encoding": follows from the body; leave it out`},
+		"no weight":                          {func(r *Request) { r.Weight = 0 }, `request "r": weight: must be at least 1, is 0`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -153,12 +154,15 @@ func TestNewNamesEveryMistake(t *testing.T) {
 }
 
 func TestRenderAllocatesNothing(t *testing.T) {
-	s := mustNew(t, Config{Seed: 1, Requests: []Request{{
-		Name: "a", Weight: 1, Method: "POST", Path: "/${user}", Body: "${uuid} ${rand:1-9}", Headers: []Header{{Name: "X", Value: "${seq}"}},
+	s := mustNew(t, Config{Seed: 1, Tables: []*Table{rows(t, Zipf, "code", "x", "y")}, Requests: []Request{{
+		Name: "a", Weight: 1, Method: "POST", Path: "/${user}/${code}", Body: "${uuid} ${rand:1-9}", Headers: []Header{{Name: "X", Value: "${seq}"}},
 	}}})
 	var b Buffer
 	s.Render(&b, 0, Vars{})
 	if n := testing.AllocsPerRun(100, func() { s.Render(&b, 0, Vars{User: 5, Seq: 6}) }); n != 0 {
 		t.Errorf("%v allocations, want none", n)
+	}
+	if size := cap(b.text); size > 256 {
+		t.Errorf("a request of some 50 bytes takes %d after 100 of them", size)
 	}
 }

@@ -1,9 +1,13 @@
 package source
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"math"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -42,6 +46,7 @@ func TestReadTable(t *testing.T) {
 		"those of the other worker":     {CSV, "a,b\n1,2\n3,4\n5,6\n", 1, []string{"3|4"}},
 		"quotes and line breaks":        {CSV, "a,b\r\n\"x, y\",\"two\nlines\"\r\n", 0, []string{"x, y|two\nlines"}},
 		"a byte order mark":             {CSV, "\ufeffa,b\n1,2", 0, []string{"1|2"}},
+		"the longest name of a column":  {CSV, strings.Repeat("a", 63) + ",_\n1,2", 0, []string{"1|2"}},
 		"empty values":                  {CSV, "a,b\n,\n", 0, []string{"|"}},
 		"objects":                       {JSONLines, "{\"b\":\"x\",\"a\":1}\n\n{\"a\":2,\"b\":\"\"}\n{\"a\":3.50,\"b\":\"\\u00e9\"}", 0, []string{"1|x", "3.50|é"}},
 		"true, false, null":             {JSONLines, `{"a":true,"b":null}`, 0, []string{"true|null"}},
@@ -66,22 +71,26 @@ func TestReadTableRefuses(t *testing.T) {
 		text   string
 		want   string
 	}{
-		"nothing":                      {CSV, "", `data "d", file f: is empty: its first line must have the names`},
-		"no objects":                   {JSONLines, "\n", `data "d", file f: is empty: each line must have a JSON object`},
-		"a header only":                {CSV, "a,b\n", `data "d", file f: has 0 rows, of which worker 1 gets none: it needs as many rows as there are workers, 2`},
-		"fewer rows than workers":      {CSV, "a\n1\n", `data "d", file f: has 1 rows, of which worker 1 gets none`},
-		"a value too few":              {CSV, "a,b\n1,2\n3\n", `data "d", file f, line 3: has 1 values for 2 columns`},
-		"a quote that has no end":      {CSV, "a,b\n1,\"2\n", `data "d", file f, line`},
-		"a column that is no name":     {CSV, "short-code\n1\n", `data "d", file f, line 1: column "short-code" is no name`},
-		"a column that is a variable":  {CSV, "user\n1\n", `data "d", file f, line 1: column "user" has the name of a variable`},
-		"the one with a range":         {CSV, "rand\n1\n", `column "rand" has the name of a variable`},
-		"a column twice":               {CSV, "a,a\n1,2\n", `data "d", file f, line 1: column "a" comes twice`},
-		"a line that is no JSON":       {JSONLines, "{\"a\":1}\n{\"a\":\n", `data "d", file f, line 2: is no JSON object`},
-		"an array":                     {JSONLines, "[1]", `data "d", file f, line 1: is no JSON object`},
-		"a value that is an object":    {JSONLines, `{"a":{}}`, `data "d", file f, line 1: "a": must be a string, a number`},
-		"a name that is missing":       {JSONLines, "{\"a\":1,\"b\":2}\n{\"a\":1,\"c\":2}", `data "d", file f, line 2: has no "b", which is in the first line`},
-		"a name too many":              {JSONLines, "{\"a\":1}\n{\"a\":1,\"b\":2}", `data "d", file f, line 2: has 2 values, the first line has 1`},
-		"a line that is much too long": {JSONLines, "{\"a\":1}\n{\"a\":\"" + strings.Repeat("x", maxLine), `data "d", file f, line 2: is longer than 1048576 bytes`},
+		"nothing":                           {CSV, "", `data "d", file f: is empty: its first line must have the names`},
+		"no objects":                        {JSONLines, "\n", `data "d", file f: is empty: each line must have a JSON object`},
+		"a header only":                     {CSV, "a,b\n", `data "d", file f: has 0 rows, of which worker 1 gets none: it needs as many rows as there are workers, 2`},
+		"fewer rows than workers":           {CSV, "a\n1\n", `data "d", file f: has 1 rows, of which worker 1 gets none`},
+		"a value too few":                   {CSV, "a,b\n1,2\n3\n", `data "d", file f, line 3: has 1 values for 2 columns`},
+		"a quote that has no end":           {CSV, "a,b\n1,\"2\n", `data "d", file f, line`},
+		"a column that is no name":          {CSV, "short-code\n1\n", `data "d", file f, line 1: column "short-code" is no name`},
+		"a column that is a variable":       {CSV, "user\n1\n", `data "d", file f, line 1: column "user" has the name of a variable`},
+		"the one with a range":              {CSV, "rand\n1\n", `column "rand" has the name of a variable`},
+		"a column with a name too long":     {CSV, strings.Repeat("a", 64) + "\n1\n", `data "d", file f, line 1: column "aaa`},
+		"a column that begins with a digit": {CSV, "1a\n1\n", `column "1a" is no name`},
+		"a column twice":                    {CSV, "a,a\n1,2\n", `data "d", file f, line 1: column "a" comes twice`},
+		"a line that is no JSON":            {JSONLines, "{\"a\":1}\n{\"a\":\n", `data "d", file f, line 2: is no JSON object`},
+		"an object that has no values":      {JSONLines, "{}\n{}\n", `data "d", file f: has 2 rows, of which worker 1 gets none`},
+		"a name that is a variable":         {JSONLines, "\n{\"seq\":1}", `data "d", file f, line 2: column "seq" has the name of a variable`},
+		"an array":                          {JSONLines, "[1]", `data "d", file f, line 1: is no JSON object`},
+		"a value that is an object":         {JSONLines, `{"a":{}}`, `data "d", file f, line 1: "a": must be a string, a number`},
+		"a name that is missing":            {JSONLines, "{\"a\":1,\"b\":2}\n{\"a\":1,\"c\":2}", `data "d", file f, line 2: has no "b", which is in the first line`},
+		"a name too many":                   {JSONLines, "{\"a\":1}\n{\"a\":1,\"b\":2}", `data "d", file f, line 2: has 2 values, the first line has 1`},
+		"a line that is much too long":      {JSONLines, "{\"a\":1}\n{\"a\":\"" + strings.Repeat("x", maxLine), `data "d", file f, line 2: is longer than 1048576 bytes`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -90,6 +99,42 @@ func TestReadTableRefuses(t *testing.T) {
 				t.Errorf("ReadTable = %v, want …%s…", err, tt.want)
 			}
 		})
+	}
+}
+
+// A file that cannot be read to its end is no table of what came before.
+func TestReadTableTellsOfAFileThatFails(t *testing.T) {
+	failure := errors.New("the disk is gone")
+	for format, text := range map[Format]string{CSV: "a\n1\n", JSONLines: "{\"a\":1}\n"} {
+		in := io.MultiReader(strings.NewReader(text), iotest.ErrReader(failure))
+		_, err := ReadTable(in, File{Name: "d", Path: "f", Format: format, Workers: 1})
+		if !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), `data "d", file f`) {
+			t.Errorf("format %d: ReadTable = %v, want that the disk is gone", format, err)
+		}
+	}
+}
+
+// A line may be as long as the bound says.
+func TestReadTableTakesALongLine(t *testing.T) {
+	value := strings.Repeat("x", maxLine-len(`{"a":""}`)-1)
+	table, err := ReadTable(strings.NewReader(`{"a":"`+value+`"}`+"\n"), File{Name: "d", Path: "f", Format: JSONLines, Workers: 1})
+	if err != nil || len(table.cell(0, 0)) != len(value) {
+		t.Errorf("ReadTable of a line of %d bytes = %v", maxLine-1, err)
+	}
+}
+
+// Of a table that is too large, the line is named at which it became so. Cells
+// without a text take memory as well.
+func TestReadTableIsBounded(t *testing.T) {
+	const columns = 1 << 12
+	names := make([]string, columns)
+	for i := range names {
+		names[i] = fmt.Sprintf("c%d", i)
+	}
+	text := strings.Join(names, ",") + "\n" + strings.Repeat(strings.Repeat(",", columns-1)+"\n", maxTable/cellCost/columns+1)
+	_, err := ReadTable(strings.NewReader(text), File{Name: "d", Path: "f", Workers: 1})
+	if want := `data "d", file f, line 1026: more than the 64 MiB that a worker holds`; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("ReadTable = %v, want %s…", err, want)
 	}
 }
 

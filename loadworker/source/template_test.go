@@ -46,20 +46,24 @@ func TestTemplate(t *testing.T) {
 
 func TestCompileRefuses(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"an unknown variable":  {"a ${foo}", "unknown variable ${foo}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}; write $$ for a dollar sign"},
-		"a single dollar sign": {"cost: $5", "a single $; write $$ for a dollar sign"},
-		"one at the end":       {"$", "a single $; write $$ for a dollar sign"},
-		"no closing brace":     {"${user", "${user has no closing brace"},
-		"nothing in braces":    {"${}", "unknown variable ${}"},
-		"a space":              {"${ user}", "unknown variable ${ user}"},
-		"upper case":           {"${User}", "unknown variable ${User}"},
-		"a range of one":       {"${rand:5}", "${rand:5}: must be ${rand:a-b} with integers 0 <= a <= b"},
-		"a range upside down":  {"${rand:6-5}", "${rand:6-5}: must be"},
-		"a negative range":     {"${rand:-1-5}", "${rand:-1-5}: must be"},
-		"a range of letters":   {"${rand:a-b}", "${rand:a-b}: must be"},
-		"a range too large":    {"${rand:0-9223372036854775808}", "must be"},
-		"no range":             {"${rand:}", "must be"},
-		"a long name":          {"${" + strings.Repeat("x", 1000) + "}", "unknown variable ${" + strings.Repeat("x", 40) + "…};"},
+		"an unknown variable":    {"a ${foo}", "unknown variable ${foo}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}; write $$ for a dollar sign"},
+		"a single dollar sign":   {"cost: $5", "a single $; write $$ for a dollar sign"},
+		"one at the end":         {"$", "a single $; write $$ for a dollar sign"},
+		"no closing brace":       {"${user", "${user has no closing brace"},
+		"nothing in braces":      {"${}", "unknown variable ${}"},
+		"a space":                {"${ user}", "unknown variable ${ user}"},
+		"upper case":             {"${User}", "unknown variable ${User}"},
+		"a range of one":         {"${rand:5}", "${rand:5}: must be ${rand:a-b} with integers 0 <= a <= b"},
+		"a range upside down":    {"${rand:6-5}", "${rand:6-5}: must be"},
+		"a negative range":       {"${rand:-1-5}", "${rand:-1-5}: must be"},
+		"a range of letters":     {"${rand:a-b}", "${rand:a-b}: must be"},
+		"letters, then a number": {"${rand:x-5}", "${rand:x-5}: must be"},
+		"a number, then letters": {"${rand:5-x}", "${rand:5-x}: must be"},
+		"a range from nothing":   {"${rand:-5}", "${rand:-5}: must be"},
+		"a name that just fits":  {"${" + strings.Repeat("x", 40) + "}", "unknown variable ${" + strings.Repeat("x", 40) + "};"},
+		"a range too large":      {"${rand:0-9223372036854775808}", "must be"},
+		"no range":               {"${rand:}", "must be"},
+		"a long name":            {"${" + strings.Repeat("x", 1000) + "}", "unknown variable ${" + strings.Repeat("x", 40) + "…};"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +100,7 @@ func TestRandomIntegersCoverTheirRangeEvenly(t *testing.T) {
 
 func TestUUID(t *testing.T) {
 	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
-	seen := map[string]bool{}
+	seen, parts := map[string]bool{}, map[string]bool{}
 	for step := range int32(3) {
 		for seq := range int64(1000) {
 			id := render(t, "${uuid}", Vars{Seq: seq, Step: step})
@@ -107,6 +111,12 @@ func TestUUID(t *testing.T) {
 				t.Fatalf("%s came twice", id)
 			}
 			seen[id] = true
+			for _, part := range []string{id[:13], id[24:]} { // of 44 bits and of 48
+				if parts[part] {
+					t.Fatalf("%s of %s came in another one, too", part, id)
+				}
+				parts[part] = true
+			}
 		}
 	}
 }

@@ -43,7 +43,7 @@ func run(stdin io.Reader, stdout io.Writer) error {
 		return fmt.Errorf("reply: %w", err)
 	}
 	if reply.Status < 200 || reply.Status > 999 {
-		return fmt.Errorf("status is %d: use 200 or more", reply.Status)
+		return fmt.Errorf("status is %d: use 200 to 999", reply.Status)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

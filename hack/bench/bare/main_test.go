@@ -88,7 +88,9 @@ func TestRunRefuses(t *testing.T) {
 	tests := map[string]struct{ input, want string }{
 		"nothing":   {"", "read the reply from standard input: EOF"},
 		"no JSON":   {"x\n", "reply: invalid character"},
-		"no status": {"{}\n", "status is 0: use 200 or more"},
+		"no status": {"{}\n", "status is 0: use 200 to 999"},
+		"interim":   {"{\"status\":199}\n", "status is 199: use 200 to 999"},
+		"too large": {"{\"status\":1000}\n", "status is 1000: use 200 to 999"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -42,6 +42,26 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// Without a certificate there is none to trust.
+func TestClosedOverHTTP(t *testing.T) {
+	for _, p := range All {
+		i, err := p.Closed(Load{URL: "http://x/", Connections: 1, Seconds: 1})
+		if err != nil || strings.Contains(strings.Join(i.Args, " "), "certs") {
+			t.Errorf("%s is invoked with %q, %v", p.Name, i.Args, err)
+		}
+	}
+}
+
+func TestVegetaAtRate(t *testing.T) {
+	want := Invocation{
+		Args:  []string{"attack", "-rate=1000", "-workers=10", "-max-workers=10", "-duration=30s", "-output=/out"},
+		Stdin: "GET http://x/\n",
+	}
+	if diff := cmp.Diff(want, VegetaAtRate("http://x/", 1000, 10, 30, "/out")); diff != "" {
+		t.Errorf("invocation (-want +got):\n%s", diff)
+	}
+}
+
 func TestClosedRefuses(t *testing.T) {
 	good := Load{URL: "http://x", Connections: 1, Seconds: 1}
 	for name, spoil := range map[string]func(*Load){
@@ -99,5 +119,8 @@ func TestFind(t *testing.T) {
 	}
 	if got, err := s.Find(context.Background(), p); err != nil || got != built {
 		t.Errorf("Find = %s, %v; want what was built before", got, err)
+	}
+	if got, err := s.Find(context.Background(), Peer{Name: "sh", debian: true}); err != nil || filepath.Base(got) != "sh" {
+		t.Errorf("Find = %s, %v; want what is installed", got, err)
 	}
 }

@@ -1,0 +1,129 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// simulated is a target in a bubble, whose answers take a while of its time.
+type simulated struct {
+	transport.Client
+	takes time.Duration
+	body  string
+
+	mu    sync.Mutex
+	paths []string
+}
+
+func (s *simulated) NewLine() transport.Line { return &simulatedLine{target: s} }
+
+type simulatedLine struct {
+	transport.Line
+	target *simulated
+}
+
+func (l *simulatedLine) Do(ctx context.Context, r *transport.Request, _ time.Time) (transport.Response, error) {
+	l.target.mu.Lock()
+	l.target.paths = append(l.target.paths, string(r.Path))
+	l.target.mu.Unlock()
+	select {
+	case <-time.After(l.target.takes):
+		return transport.Response{Status: 200, Size: int64(len(l.target.body)), Body: []byte(l.target.body)}, nil
+	case <-ctx.Done():
+		return transport.Response{}, ctx.Err()
+	}
+}
+
+func (*simulatedLine) Interrupt() {}
+
+func (*simulatedLine) Close() {}
+
+// simulate is a target and what a worker, number 1 of 3, sends to it.
+func simulate(t *testing.T, path string, tables ...*source.Table) (*simulated, Config) {
+	t.Helper()
+	src, err := source.New(source.Config{Tables: tables, Requests: []source.Request{{Name: "r", Weight: 1, Method: "GET", Path: path}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &simulated{takes: 90 * time.Millisecond, body: `{"code":"x"}`}
+	return s, Config{Source: src, Client: s, Timeout: time.Minute, Worker: 1, Workers: 3}
+}
+
+func TestSeedTellsEverySecondHowManyWereSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c := simulate(t, "/")
+		var told []int64
+		seed := Seed{Number: func(j int64) int64 { return j }, Count: 25 * lines}
+		if err := seed.Run(t.Context(), c, func(sent int64) { told = append(told, sent) }); err != nil {
+			t.Fatal(err)
+		}
+		// Each line has 11 answers after a second, 22 after two, and all after 2.25.
+		if diff := cmp.Diff([]int64{0, 11 * lines, 22 * lines}, told); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// With the rows that are taken in turn, the lines of a warm-up are users; what is
+// drawn is not what the steps draw.
+func TestWarmUpSendsAsUsersDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, err := source.NewTable("d", []string{"row"}, source.Sequential)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			if err := table.Add([]string{fmt.Sprint(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, c := simulate(t, "/${user}/${worker}/${seq}/${row}/${rand:0-1000000000}", table)
+		WarmUp{Duration: 5*s.takes - 1, Lines: 2}.Run(t.Context(), c)
+		var want, got []string
+		for k := range 5 {
+			for lane := range 2 {
+				want = append(want, fmt.Sprintf("/%d/1/%d/%d", lane, 3*(2*k+lane)+1, 2*k+lane))
+			}
+		}
+		for _, path := range s.paths {
+			end := strings.LastIndex(path, "/")
+			got = append(got, path[:end])
+			var b source.Buffer
+			var v source.Vars
+			if _, err := fmt.Sscanf(path, "/%d/%d/%d/", &v.User, &v.Worker, &v.Seq); err != nil {
+				t.Fatal(err)
+			}
+			if c.Source.Render(&b, 0, v); strings.HasSuffix(string(b.Request.Path), path[end:]) {
+				t.Errorf("%s draws what step 0 draws for the same number", path)
+			}
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("sent (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestWarmUpBoundsItsLines(t *testing.T) {
+	for lines, want := range map[int]int{-1: 1, 0: 1, 1: 1, MaxLines: MaxLines, MaxLines + 1: MaxLines, 1 << 30: MaxLines} {
+		synctest.Test(t, func(t *testing.T) {
+			s, c := simulate(t, "/")
+			WarmUp{Duration: s.takes - 1, Lines: lines}.Run(t.Context(), c)
+			if len(s.paths) != want {
+				t.Errorf("%d lines send %d requests at once, want %d", lines, len(s.paths), want)
+			}
+		})
+	}
+}
