@@ -82,6 +82,8 @@ func TestParse(t *testing.T) {
 		"":                               {err: `"" is not worker, accuracy, scale or targets`},
 		"speed":                          {err: `"speed" is not worker, accuracy, scale or targets`},
 		"worker 5":                       {err: `unexpected argument "5"`},
+		"scale --users 0":                {err: "--rounds and --users must be positive"},
+		"scale --users 1":                {want: options{rounds: 3, users: 1}},
 		"worker --rounds 0":              {err: "--rounds and --users must be positive"},
 		"worker --duration 1500ms":       {err: "--duration must be whole seconds"},
 		"worker --duration -1s":          {err: "--duration must be whole seconds"},
@@ -143,6 +145,7 @@ func TestAssignmentsShareTheWhole(t *testing.T) {
 // flown is a step of which everything was done.
 func flown(edit func(*flight)) flight {
 	f := flight{measured: measure.NewStep(1), served: 100, open: 100}
+	f.total.Response = measure.NewHistogram()
 	f.measured.Due, f.total.Sent = 100, 100
 	for range 100 {
 		f.measured.Lateness.Record(time.Millisecond)

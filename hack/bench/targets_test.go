@@ -16,7 +16,8 @@ import (
 )
 
 func TestFileSystem(t *testing.T) {
-	mounts := []byte(`/dev/vda / ext4 rw 0 0
+	mounts := []byte(`/dev/vdz /
+/dev/vda / ext4 rw 0 0
 proc /proc proc rw 0 0
 tmpfs /tmp tmpfs rw 0 0
 /dev/vdb /tmp/disk xfs rw 0 0
@@ -51,7 +52,8 @@ PASS
 		t.Errorf("rates (-want +got):\n%s", diff)
 	}
 	for name, bad := range map[string]string{
-		"another size": strings.ReplaceAll(out, "=256 ", "=25 "), "no number": strings.ReplaceAll(out, "3874", "many"), "nothing": "PASS\n",
+		"another size": strings.ReplaceAll(out, "=256 ", "=25 "), "no number": strings.ReplaceAll(out, "3874", "many"), "no single ones": strings.ReplaceAll(out, "=1 ", "=2 "),
+		"no size": strings.ReplaceAll(out, "=1 ", "=x "), "nothing": "PASS\n",
 	} {
 		if got, err := loopRates(bad); err == nil {
 			t.Errorf("%s was taken for %v", name, got)
@@ -181,7 +183,7 @@ func TestTargetsWrite(t *testing.T) {
 	b := &bench{options: options{rounds: 3}, out: &out}
 	r := someResults()
 	r.write(b, 4*time.Second)
-	for _, want := range []string{"(ext4, synchronous=full)", "33000 (1..297000) | 0.66 ", "| 256                    | 100000 (100000..100000) | 0.25 "} {
+	for _, want := range []string{"(ext4, synchronous=full)", "33000 (1..297000) | 0.66   | 30.30      | 0.66         | 1.00  | 0.00 ", "Redirects are of 900\nlinks", "| 256                    | 100000 (100000..100000) | 0.25 "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report does not contain %q:\n%s", want, out.String())
 		}

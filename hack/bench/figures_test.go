@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// What the steps are called is what the workers do.
+func TestSteps(t *testing.T) {
+	a := assignment("http://x", 1, 2, closedUsers(5, time.Second), pacedUsers(5, 3, 2*time.Second), burst(5), arrivals(3, 2*time.Second))
+	type done struct {
+		Index, Total int64
+		Load         attack.Load
+	}
+	var got []done
+	for _, s := range a.GetSteps() {
+		step := session.StepOf(s)
+		got = append(got, done{int64(step.Index), step.Total, step.Load})
+	}
+	want := []done{
+		{0, 5, attack.ClosedUsers{Duration: time.Second}},
+		{1, 5, attack.PacedUsers{Rate: 3e6, Duration: 2 * time.Second}},
+		{2, 5, attack.Burst{Requests: 1, Limit: 2 * time.Minute}},
+		{3, 6, attack.Arrivals{Rate: 3e6, Duration: 2 * time.Second}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if to := a.GetTarget(); to.GetUrl() != "http://x" || !to.GetAllowSpecialAddresses() || to.GetTimeoutNanos() != int64(time.Minute) {
+		t.Errorf("the target is %v, want a minute for each request, on this machine", to)
+	}
+}
+
+func TestLength(t *testing.T) {
+	for set, want := range map[time.Duration]time.Duration{0: 4 * time.Second, time.Second: time.Second} {
+		if got := (&bench{options: options{duration: set}}).length(4 * time.Second); got != want {
+			t.Errorf("with --duration %v a measurement takes %v, want %v", set, got, want)
+		}
+	}
+}
+
+func TestRepeat(t *testing.T) {
+	b := &bench{options: options{rounds: 3}}
+	values := []float64{7, 1, 3}
+	next := func() (float64, error) {
+		v := values[0]
+		values = values[1:]
+		return v, nil
+	}
+	if got, err := repeat(t.Context(), b, next); got != 3 || err != nil {
+		t.Errorf("repeat = %v, %v; want the median, 3", got, err)
+	}
+	failure := errors.New("no")
+	if _, err := repeat(t.Context(), b, func() (float64, error) { return 0, failure }); !errors.Is(err, failure) {
+		t.Errorf("repeat of what fails = %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := repeat(ctx, b, func() (float64, error) { cancel(); return 1, nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("repeat = %v, want that it ends with its context", err)
+	}
+}
+
+// perSecondOf is a result of that many requests in a second, for which the
+// generator computed half of it, and the server a quarter.
+func perSecondOf(requests int64) sample {
+	s := sampled(requests)
+	s.generator.CPU, s.server.CPU, s.generator.PeakRSS = time.Second/2, time.Second/4, 3e6
+	s.counters.Connections = 64
+	return s
+}
+
+func TestWriteRates(t *testing.T) {
+	var out strings.Builder
+	b := &bench{out: &out}
+	ours, wrk := contender{name: ourUsers}, contender{name: "wrk"}
+	secure := contender{name: ourUsers, tls: true}
+	b.writeRates([]contender{ours, wrk}, []contender{secure}, map[key][]sample{
+		ours.key():   {perSecondOf(999), perSecondOf(99), perSecondOf(1999)},
+		wrk.key():    {perSecondOf(3996)},
+		secure.key(): {perSecondOf(499)},
+	})
+	want := "" +
+		"| generator         | over | req/s (min..max) | x wrk | x vegeta | x k6 | CPU us/req | cores | server us/req | server cores | RSS MB | connections |\n" +
+		"| ----------------- | ---- | ---------------- | ----- | -------- | ---- | ---------- | ----- | ------------- | ------------ | ------ | ----------- |\n" +
+		"| loadworker, users | TCP  | 999 (99..1999)   | 0.25  |          |      | 500.00     | 0.50  | 250.00        | 0.25         | 3.0    | 64          |\n" +
+		"| wrk               | TCP  | 3996 (3996..3996) | 1.00  |          |      | 125.09     | 0.50  | 62.55         | 0.25         | 3.0    | 64          |\n" +
+		"| loadworker, users | TLS  | 499 (499..499)   |       |          |      | 1000.00    | 0.50  | 500.00        | 0.25         | 3.0    | 64          |\n"
+	if diff := cmp.Diff(strings.Fields(want), strings.Fields(out.String()), ignoreRules); diff != "" {
+		t.Errorf("rates (-want +got):\n%s", diff)
+	}
+}
+
+// ignoreRules makes the lines below a table's head alike, however wide they are.
+var ignoreRules = cmp.Transformer("rules", func(s string) string {
+	if len(s) > 1 && strings.Trim(s, "-") == "" {
+		return "-"
+	}
+	return s
+})
+
+func TestWriteMemory(t *testing.T) {
+	var out strings.Builder
+	s := sampled(1)
+	s.counters.PeakInFlight, s.generator.PeakRSS = 1000, 2048e3
+	(&bench{out: &out}).writeMemory(map[string][]sample{"wrk": {s}, "hey": {s}})
+	if got := out.String(); !strings.Contains(got, "| wrk       | 1000      | 2.0    | 2.0 ") || strings.Contains(got, "hey") {
+		t.Errorf("the memory of wrk, of 2 KB for each of 1000 requests, is written as\n%s", got)
+	}
+}
+
+// A contender that just has a core for itself is not disturbed.
+func TestDisturbedBound(t *testing.T) {
+	for cpu, want := range map[time.Duration]int{849 * time.Millisecond: 1, 850 * time.Millisecond: 0} {
+		s := sampled(1)
+		s.generator.CPU = cpu
+		if got := disturbed(map[key][]sample{{"x", false}: {s}}); len(got) != want {
+			t.Errorf("with %v of a second, disturbed are %v", cpu, got)
+		}
+	}
+}
+
+func TestScaleReport(t *testing.T) {
+	report := func(second func(*flight)) (string, string, error) {
+		var out strings.Builder
+		x := &fleet{rss: 2_900_000, steps: []flight{flown(nil), flown(second)}}
+		x.steps[0].total.Expected, x.steps[0].inFlight, x.steps[0].open = 98, 90, 101
+		last, err := x.report(&bench{options: options{users: 100}, out: &out})
+		return last, out.String(), err
+	}
+	last, out, err := report(func(f *flight) { f.total.Expected, f.inFlight, f.open = 99, 7, 100 })
+	if want := "bench-scale: users=101 inflight=90 rss-mb=2 errors=3"; last != want || err != nil {
+		t.Errorf("last line %q, %v; want %q", last, err, want)
+	}
+	for _, want := range []string{
+		"one request of each, held 20s ", "| 100 | 100  | 0      | 100    | 90                | 101         | 2 ", "| 7                 | 100         | 1 ", "\nConclusive: ",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the report does not contain %q:\n%s", want, out)
+		}
+	}
+	last, _, _ = report(func(f *flight) { f.total.Expected, f.inFlight, f.open = 100, 95, 107 })
+	if want := "bench-scale: users=107 inflight=95 rss-mb=2 errors=2"; last != want {
+		t.Errorf("last line %q, want %q: either step may have the peaks", last, want)
+	}
+	if _, _, err = report(func(f *flight) { f.measured.Due = 101 }); err == nil || err.Error() != "101 due is not 100 sent and 0 unsent" {
+		t.Errorf("report of figures that do not add up = %v", err)
+	}
+}
+
+// The figures of a fleet are those of all its servers.
+func TestFleetLooksAtAllServers(t *testing.T) {
+	x := &fleet{}
+	for i := range 2 {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/counters" {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			_, _ = fmt.Fprintf(w, `{"requests":%d,"inFlight":%d,"open":%d}`, 10+i, 20+i, 30+i)
+		}))
+		t.Cleanup(s.Close)
+		x.servers = append(x.servers, &target{Control: s.URL})
+	}
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+	got, err := x.look()
+	want := groundtruth.Counters{Requests: 21, InFlight: 41, Open: 61}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("look: %v (-want +got):\n%s", err, diff)
+	}
+	if err := x.servers[0].hold("fixed:1s"); err == nil || !strings.Contains(err.Error(), "set the latency fixed:1s: 404") {
+		t.Errorf("hold of a server that does not = %v", err)
+	}
+}
+
+func TestRowsOfTruths(t *testing.T) {
+	truth := make([]time.Duration, 1000)
+	for i := range truth {
+		truth[i] = time.Duration(i+1) * time.Millisecond
+	}
+	want := []any{"truth", 1000, "500.00 ms", "900.00 ms", "990.00 ms", "999.00 ms", "1000.00 ms"}
+	if diff := cmp.Diff(want, quantilesOf("truth", truth)); diff != "" {
+		t.Errorf("row (-want +got):\n%s", diff)
+	}
+	if got := share(495*time.Millisecond, truth); got != "50.00%" {
+		t.Errorf("half of the p99 is %s of it", got)
+	}
+	h := measure.NewStep(1).Lateness
+	if got := reported(h, 0.5); got != "" {
+		t.Errorf("a quantile of nothing is %q", got)
+	}
+	for range 100 {
+		h.Record(2500 * time.Microsecond)
+	}
+	if got := reported(h, 0.5); got != "2.50 ms" {
+		t.Errorf("the median of 2.5 ms is %q", got)
+	}
+	if got := []string{quantileName(0.5), quantileName(0.999)}; !cmp.Equal(got, []string{"p50", "p99.9"}) {
+		t.Errorf("quantiles are called %v", got)
+	}
+}
+
+// What is not from the cache after each link was asked for once, is too much.
+func TestAllFromCache(t *testing.T) {
+	tests := map[string]struct{ page, want string }{
+		"each once":         {"shortener_cache_misses_total 899\nshortener_cache_failures_total 1\n", ""},
+		"one more":          {"shortener_cache_misses_total 899\nshortener_cache_failures_total 2\n", "1 redirects were not answered from the cache, want none"},
+		"nothing of misses": {"shortener_cache_failures_total 2\n", "metrics have no series shortener_cache_misses_total"},
+		"nor of failures":   {"shortener_cache_misses_total 2\n", "metrics have no series shortener_cache_failures_total"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(tt.page)) }))
+			t.Cleanup(s.Close)
+			t.Cleanup(asker.CloseIdleConnections)
+			got := ""
+			if err := (&stage{cached: &service{url: s.URL}}).allFromCache(); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("allFromCache = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// What was started last ends first, and all of it, whatever fails.
+func TestClosing(t *testing.T) {
+	var order []int
+	x := &stage{}
+	first, second := errors.New("first"), errors.New("second")
+	for i, err := range []error{first, nil, second} {
+		x.closers = append(x.closers, func() error { order = append(order, i); return err })
+	}
+	before := errors.New("before")
+	err := closing(before, x)
+	if diff := cmp.Diff([]int{2, 1, 0}, order); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	if !errors.Is(err, before) || !errors.Is(err, first) || !errors.Is(err, second) {
+		t.Errorf("closing = %v, want all three errors", err)
+	}
+}
