@@ -4,15 +4,19 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
 // target counts what it serves: the oracle of every count.
@@ -99,9 +103,16 @@ func TestRunOfTwoSteps(t *testing.T) {
 		t.Errorf("began at %v, want an instant of the coordinator's clock since %v", got.FirstStart, begin)
 	}
 
+	if got.ClockError <= 0 || got.ClockError > skew {
+		t.Errorf("the clock may be wrong by %v, want a part of a round trip", got.ClockError)
+	}
+
 	s.say(t, acknowledge())
+	begin = time.Now().Add(skew)
 	s.say(t, start(2, 0))
-	if _, got := c.final(t, 2); got.Requests[0].Sent != 12 {
+	if _, got := c.final(t, 2); got.FirstStart.Before(begin.Add(-got.ClockError)) {
+		t.Errorf("step 2 began at %v, which is before it was started at %v", got.FirstStart, begin)
+	} else if got.Requests[0].Sent != 12 {
 		t.Errorf("step 2: sent %d, want 12", got.Requests[0].Sent)
 	} else if got.ConnectionsOpened != 0 {
 		t.Errorf("step 2 opened %d connections, want those of step 0 to be used", got.ConnectionsOpened)
@@ -110,6 +121,47 @@ func TestRunOfTwoSteps(t *testing.T) {
 	w.ends(t, nil)
 	if n := server.served.Load(); n != 62 {
 		t.Errorf("the server served %d requests, want 62", n)
+	}
+}
+
+// What a worker sends follows from the seed, and from which worker it is.
+func TestRunSendsWhatItsSeedSays(t *testing.T) {
+	var mu sync.Mutex
+	var got []string
+	server := newTarget(t, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, r.UserAgent()+" "+r.RequestURI)
+	})
+	c := startCoordinator(t)
+	w := startWorker(t, c, func(c *Config) { c.Worker = 2 })
+	a := assignment(server.URL, burst(0, 0, 1))
+	a.Worker, a.Workers, a.Seed = 2, 3, 42
+	a.Requests[0].Path = "/step/${worker}/${user}/${rand:0-1000000000}"
+	a.Steps[0].Total, a.Steps[0].Share = 6, &workerv1.Share{First: 2, Stride: 3, Count: 2}
+	ask := proto.CloneOf(a.Requests[0])
+	ask.Path = "/preflight/${worker}/${seq}/${rand:0-1000000000}"
+	a.Preflight = []*workerv1.Request{ask}
+	var want []string
+	for _, v := range []source.Vars{{Worker: 2, User: 2, Seq: 2}, {Worker: 2, User: 5, Seq: 5}} {
+		want = append(want, "loadtest-operator/test "+string(render(t, a, v).Path))
+	}
+	question := proto.CloneOf(a)
+	question.Requests = a.Preflight
+	want = append(want, "loadtest-operator/test "+string(render(t, question, source.Vars{Worker: 2, Seq: 2, Step: -3}).Path))
+	s := c.hello(t)
+	s.say(t, assign(a))
+	c.ready(t)
+	s.say(t, start(0, 0))
+	c.final(t, 0)
+	s.say(t, finish())
+	w.ends(t, nil)
+	slices.Sort(want)
+	mu.Lock()
+	defer mu.Unlock()
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 }
 

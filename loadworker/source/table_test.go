@@ -108,7 +108,7 @@ func TestReadTableTellsOfAFileThatFails(t *testing.T) {
 	for format, text := range map[Format]string{CSV: "a\n1\n", JSONLines: "{\"a\":1}\n"} {
 		in := io.MultiReader(strings.NewReader(text), iotest.ErrReader(failure))
 		_, err := ReadTable(in, File{Name: "d", Path: "f", Format: format, Workers: 1})
-		if !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), `data "d", file f`) {
+		if want := map[Format]string{CSV: `data "d", file f: the`, JSONLines: `data "d", file f, line 2: the`}[format]; !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("format %d: ReadTable = %v, want that the disk is gone", format, err)
 		}
 	}
