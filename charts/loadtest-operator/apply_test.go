@@ -21,6 +21,7 @@ func TestAPIServerTakesIt(t *testing.T) {
 	for name, objects := range map[string][]unstructured.Unstructured{
 		"chart":                   render(t),
 		"chart of two namespaces": render(t, "--set", "watchNamespaces={default,kube-public},tolerations[0].operator=Exists"),
+		"chart with a monitor":    render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.labels.team=perf"),
 		"config/default":          kustomize(t, "default"),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ const (
 	kubeVersion = "1.36"
 )
 
-func TestMain(m *testing.M) { apiserver.Start(m) }
+func TestMain(m *testing.M) { apiserver.Start(m, apiserver.ServiceMonitor) }
 
 // helm renders the chart under a release name, and returns what helm says when
 // it refuses to.

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata and the generated part of README.md")
 
-func TestMain(m *testing.M) { apiserver.Start(m) }
+func TestMain(m *testing.M) { apiserver.Start(m, apiserver.ServiceMonitor) }
 
 // kubeVersion is told to helm, which guesses when it has no cluster.
 const kubeVersion = "1.36"

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -39,9 +40,6 @@ func accepted(t *testing.T, r release) {
 	c := client.WithFieldValidation(apiserver.Client(t), metav1.FieldValidationStrict)
 	namespace := restricted(t)
 	for key, o := range r {
-		if o.GetKind() == "ServiceMonitor" {
-			continue // the Prometheus Operator's; the server does not know it
-		}
 		object := o.DeepCopy()
 		object.SetNamespace(namespace)
 		if err := c.Create(t.Context(), object, client.DryRunAll); err != nil {
@@ -75,7 +73,7 @@ func restricted(t *testing.T) string {
 	return namespace.Name
 }
 
-// That the API server judges at all is shown on pods that it must refuse.
+// That the API server judges at all is shown on what it must refuse.
 func TestTheAPIServerRefuses(t *testing.T) {
 	template := render(t).pods(t)["Deployment/ratelimiter-app"]
 	for name, change := range map[string]func(*corev1.PodSpec){
@@ -89,6 +87,17 @@ func TestTheAPIServerRefuses(t *testing.T) {
 		change(&pod.Spec)
 		if err := apiserver.Client(t).Create(t.Context(), pod, client.DryRunAll); err == nil {
 			t.Errorf("a pod with %s is not refused", name)
+		}
+	}
+	monitor := render(t, "--api-versions", "monitoring.coreos.com/v1")["ServiceMonitor/ratelimiter-app"]
+	monitor.SetNamespace(restricted(t))
+	for _, interval := range []string{"15", "soon", "0.5s"} {
+		endpoints := []any{map[string]any{"port": "http", "interval": interval}}
+		if err := unstructured.SetNestedSlice(monitor.Object, endpoints, "spec", "endpoints"); err != nil {
+			t.Fatal(err)
+		}
+		if err := apiserver.Client(t).Create(t.Context(), &monitor, client.DryRunAll); err == nil {
+			t.Errorf("a ServiceMonitor with the interval %s is not refused", interval)
 		}
 	}
 }

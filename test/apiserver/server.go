@@ -35,9 +35,10 @@ var current struct {
 
 // Start is the body of a TestMain: it starts a server, runs the package's tests
 // and stops the server. When the server cannot start, no test runs and the
-// package fails.
-func Start(m *testing.M) {
-	if err := start(); err != nil {
+// package fails. Beside the CRD of this repository the server has those that are
+// given.
+func Start(m *testing.M, others ...CRD) {
+	if err := start(others); err != nil {
 		fmt.Fprintln(os.Stderr, "test/apiserver:", err)
 		os.Exit(1)
 	}
@@ -49,7 +50,7 @@ func Start(m *testing.M) {
 	os.Exit(code)
 }
 
-func start() error {
+func start(others []CRD) error {
 	dir, err := assets(os.Getenv)
 	if err != nil {
 		return err
@@ -58,13 +59,21 @@ func start() error {
 	if err != nil {
 		return fmt.Errorf("find the CRD: %w", err)
 	}
+	crds := []string{filepath.Join(root, "config", "crd", "bases")}
+	for _, other := range others {
+		path, err := other.path(root)
+		if err != nil {
+			return err
+		}
+		crds = append(crds, path)
+	}
 	return persist(func() error {
 		environment := &envtest.Environment{
 			UseExistingCluster:    new(false), // whatever USE_EXISTING_CLUSTER says
 			BinaryAssetsDirectory: dir,
 			ErrorIfCRDPathMissing: true,
 			CRDInstallOptions: envtest.CRDInstallOptions{
-				Paths:   []string{filepath.Join(root, "config", "crd", "bases")},
+				Paths:   crds,
 				MaxTime: patience,
 			},
 			ControlPlaneStartTimeout: patience,
