@@ -5,12 +5,16 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -64,6 +68,7 @@ func withResult(t *testing.T, finished bool) *v1alpha1.LoadTest {
 	if finished {
 		lt.Status.CompletionTime, lt.Status.Verdict, lt.Status.Phase = &now, v1alpha1.VerdictPassed, v1alpha1.PhaseComplete
 		lt.Status.Steps[0].State = v1alpha1.StepComplete
+		lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Name: "100", State: v1alpha1.StepSkipped})
 		lt.Status.Conditions = []metav1.Condition{{
 			Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonFinished, LastTransitionTime: now,
 		}}
@@ -74,15 +79,14 @@ func withResult(t *testing.T, finished bool) *v1alpha1.LoadTest {
 	return lt
 }
 
-// await reads until a LoadTest has come into the cache as it is stored.
-func await(t *testing.T, c client.Client, stored *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+// await reads until an object has come into the cache as it is stored.
+func await(t *testing.T, c client.Client, stored, got client.Object) {
 	t.Helper()
 	deadline := time.After(patience)
 	for {
-		got := &v1alpha1.LoadTest{}
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(stored), got)
-		if err == nil && got.ResourceVersion == stored.ResourceVersion {
-			return got
+		if err == nil && got.GetResourceVersion() == stored.GetResourceVersion() {
+			return
 		}
 		select {
 		case <-deadline:
@@ -102,7 +106,8 @@ func TestTheCacheHoldsWhatIsReadAgain(t *testing.T) {
 		"a finished run":  {true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := await(t, c, withResult(t, tc.finished))
+			got := &v1alpha1.LoadTest{}
+			await(t, c, withResult(t, tc.finished), got)
 			if r := got.Status.Steps[0].Result; r.Histogram != tc.want || r.Due != 7 || r.Transport != "http1" {
 				t.Errorf("the result is %+v, want histogram %q and all else", r, tc.want)
 			}
@@ -113,17 +118,46 @@ func TestTheCacheHoldsWhatIsReadAgain(t *testing.T) {
 	}
 }
 
+// Of Jobs and pods the cache holds what is looked at, and no pods of others.
+func TestTheCacheHoldsLittleOfJobsAndPods(t *testing.T) {
+	c, lt := cached(t), hello(t)
+	lt.Status.Workers.Desired = 1
+	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
+	if err := apiserver.Client(t).Create(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	other := &corev1.Pod{Spec: podTemplate().Spec}
+	other.Namespace, other.Name = lt.Namespace, "other"
+	if err := apiserver.Client(t).Create(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	pod := makePod(t, apiserver.Client(t), job, 0) // after the other: once it is here, that one would be
+
+	gotPod, gotJob := &corev1.Pod{}, &batchv1.Job{}
+	await(t, c, pod, gotPod)
+	if len(gotPod.ManagedFields) > 0 || gotPod.Status.Phase != corev1.PodRunning {
+		t.Errorf("the pod has %d managed fields and is %s, want none and Running", len(gotPod.ManagedFields), gotPod.Status.Phase)
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(other), &corev1.Pod{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a pod of no LoadTest: got %v, want that it is not there", err)
+	}
+	await(t, c, job, gotJob)
+	if len(gotJob.ManagedFields) > 0 || gotJob.Spec.Template.Spec.Containers != nil || !metav1.IsControlledBy(gotJob, lt) {
+		t.Errorf("the Job is %+v, want its owner and status alone", gotJob)
+	}
+}
+
 // What the cache lacks is not written back.
 func TestAPatchLeavesTheHistogramAlone(t *testing.T) {
 	c, lt := cached(t), withResult(t, true)
-	await(t, c, lt)
+	await(t, c, lt, &v1alpha1.LoadTest{})
 	if lt.Status.Summary.Step != "" {
 		t.Fatal("there is nothing to patch")
 	}
 	r := newRig(t, apiserver.Client(t))
 	r.Client = c
 	r.mustPass(lt)
-	if lt.Status.Summary.Step != "1/1" || lt.Status.Steps[0].Result.Histogram != histogram {
+	if lt.Status.Summary.Step != "1/2" || lt.Status.Steps[0].Result.Histogram != histogram {
 		t.Errorf("summary %+v, histogram %q; want that only the summary changed", lt.Status.Summary, lt.Status.Steps[0].Result.Histogram)
 	}
 }

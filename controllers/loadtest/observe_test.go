@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
@@ -39,6 +42,18 @@ func TestPodState(t *testing.T) {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}},
 			state:  lifecycle.PodWaiting,
 		},
+		"scheduled at last": {
+			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, Reason: corev1.PodReasonUnschedulable}}},
+			state:  lifecycle.PodWaiting,
+		},
+		"held back by a gate": {
+			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated}}},
+			state:  lifecycle.PodWaiting,
+		},
+		"about to run": {
+			status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}},
+			state:  lifecycle.PodWaiting,
+		},
 		"starting":      {status: waiting("ContainerCreating"), state: lifecycle.PodWaiting},
 		"image missing": {status: waiting("ErrImagePull"), state: lifecycle.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
 		// The kubelet alternates between the two; the message must not.
@@ -57,6 +72,10 @@ func TestPodState(t *testing.T) {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
 			state:  lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
 		},
+		"evicted, and its container unknown": {
+			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", ContainerStatuses: []corev1.ContainerStatus{{}}},
+			state:  lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
+		},
 		"gone": {status: corev1.PodStatus{Phase: corev1.PodSucceeded}, state: lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "its pod ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,6 +84,68 @@ func TestPodState(t *testing.T) {
 				t.Errorf("got %v, %q, %q; want %v, %q, %q", state, reason, message, tc.state, tc.reason, tc.message)
 			}
 		})
+	}
+}
+
+func TestJobState(t *testing.T) {
+	lt := &v1alpha1.LoadTest{}
+	lt.UID = "ours"
+	now := metav1.Now()
+	ended := func(kind batchv1.JobConditionType, status corev1.ConditionStatus) func(*batchv1.Job) {
+		return func(j *batchv1.Job) {
+			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}, {Type: kind, Status: status}}
+		}
+	}
+	for name, tc := range map[string]struct {
+		edit func(*batchv1.Job)
+		want lifecycle.JobState
+	}{
+		"begun":              {func(*batchv1.Job) {}, lifecycle.JobPresent},
+		"complete":           {ended(batchv1.JobComplete, corev1.ConditionTrue), lifecycle.JobFinished},
+		"failed":             {ended(batchv1.JobFailed, corev1.ConditionTrue), lifecycle.JobFinished},
+		"not failed":         {ended(batchv1.JobFailed, corev1.ConditionFalse), lifecycle.JobPresent},
+		"about to be failed": {ended(batchv1.JobFailureTarget, corev1.ConditionTrue), lifecycle.JobPresent},
+		"on its way out":     {func(j *batchv1.Job) { j.DeletionTimestamp = &now }, lifecycle.JobDeleting},
+		"of somebody else":   {func(j *batchv1.Job) { j.OwnerReferences[0].UID = "theirs" }, lifecycle.JobForeign},
+		"of nobody":          {func(j *batchv1.Job) { j.OwnerReferences = nil }, lifecycle.JobForeign},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := &batchv1.Job{}
+			job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(lt, v1alpha1.GroupVersion.WithKind("LoadTest"))}
+			tc.edit(job)
+			if got := jobState(lt, job, true); got != tc.want {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+			if got := jobState(lt, job, false); got != lifecycle.JobAbsent {
+				t.Errorf("a Job that was not found is %v, want absent", got)
+			}
+		})
+	}
+}
+
+// Only a pod of the run's own Job, with a number that a worker has, is a worker's.
+func TestObservePods(t *testing.T) {
+	job := &batchv1.Job{}
+	job.UID = "ours"
+	pod := func(name, index string, owner types.UID) corev1.Pod {
+		by := &batchv1.Job{}
+		by.UID = owner
+		p := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+		p.Name, p.Annotations = name, map[string]string{batchv1.JobCompletionIndexAnnotation: index}
+		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(by, batchv1.SchemeGroupVersion.WithKind("Job"))}
+		return p
+	}
+	workers := make([]lifecycle.Worker, 3)
+	ours := observePods(workers, job, []corev1.Pod{
+		pod("before", "0", "earlier"), pod("second", "1", "ours"), pod("below", "-1", "ours"),
+		pod("beyond", "3", "ours"), pod("none", "", "ours"), pod("third", "2", "ours"),
+	})
+	if diff := cmp.Diff(map[string]bool{"second": true, "third": true}, ours); diff != "" {
+		t.Errorf("pods of ours (-want +got):\n%s", diff)
+	}
+	want := []lifecycle.Worker{{}, {Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodRunning}}
+	if diff := cmp.Diff(want, workers); diff != "" {
+		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }
 
@@ -80,6 +161,7 @@ func TestObserveSessions(t *testing.T) {
 			{Connected: true, Ready: true, Answers: 2, Pod: "of a Job before", LastSeen: seen},
 			{Connected: true, Pod: "deleted", LastSeen: seen, Final: true},
 			{},
+			{Connected: true, Pod: "a"}, // more than the run has workers
 		},
 		Step: &coordinator.StepObservation{Step: 3, Merged: merged, Reporting: 1, Final: 1, ReportedUntil: seen},
 	})

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,12 +19,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
 func TestLife(t *testing.T) {
 	c := apiserver.Client(t)
 	r, lt := newRig(t, c), hello(t)
+	registry := prometheus.NewRegistry()
+	r.Metrics = loadtest.NewMetrics(registry)
 
 	r.mustPass(lt)
 	if lt.Status.Phase != v1alpha1.PhaseStarting || len(lt.Status.Steps) != 1 || lt.Status.Workers.Desired != 2 {
@@ -55,6 +61,12 @@ func TestLife(t *testing.T) {
 	if got := lt.Status.Steps[0].Result.Sent; got != 20 {
 		t.Errorf("sent is %d, want 20", got)
 	}
+	if n, err := testutil.GatherAndCount(registry, "loadtest_runs_finished_total"); err != nil || n != 1 {
+		t.Errorf("loadtest_runs_finished_total has %d verdicts, %v; want the one of this run", n, err)
+	}
+	if said := r.said(); !slices.ContainsFunc(said, func(e string) bool { return strings.HasPrefix(e, "Normal Passed Verdict Passed: ") }) {
+		t.Errorf("events %q, want one of the verdict", said)
+	}
 	if r.workers.last().Acknowledged != 0 {
 		t.Error("a step was acknowledged before it was stored")
 	}
@@ -65,28 +77,86 @@ func TestLife(t *testing.T) {
 	}
 	r.after(time.Minute) // the Job never ends here, so that it is deleted
 	r.mustPass(lt)
+	if r.workers.forgotten != 0 {
+		t.Error("the coordinator forgot a run whose workers were there")
+	}
+	r.mustPass(lt)
+	if r.workers.forgotten != 1 {
+		t.Error("the coordinator still remembers a run without workers")
+	}
 	r.after(10 * time.Minute)
 	r.mustPass(lt)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); !apierrors.IsNotFound(err) {
 		t.Errorf("the LoadTest outlives its time to live: %v", err)
 	}
+}
+
+// change edits the spec as its user does.
+func change(t *testing.T, lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTestSpec)) {
+	t.Helper()
+	edit(&lt.Spec)
+	if err := apiserver.Client(t).Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is decided of a later step, or of cutting it, comes to the workers as it is.
+func TestDirectives(t *testing.T) {
+	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{10, 20} })
 	r.mustPass(lt)
-	if r.workers.forgotten == 0 {
-		t.Error("the coordinator still remembers a run that is gone")
+	r.mustPass(lt)
+	bringPods(t, lt)
+	for range 10 {
+		if r.after(time.Second); lt.Status.CurrentStep == 1 {
+			r.workers.silent = true
+		}
+		r.mustPass(lt)
+	}
+	if d := r.workers.last(); d.Start == nil || d.Start.Step != 1 || d.Stop || d.Finish {
+		t.Fatalf("in the second step workers are directed %+v, start %+v", d, d.Start)
+	}
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Terminate = true })
+	r.mustPass(lt)
+	r.mustPass(lt)
+	if d := r.workers.last(); d.Start == nil || d.Start.Step != 1 || !d.Stop {
+		t.Errorf("in a step that is cut workers are directed %+v", d)
+	}
+}
+
+// Nothing is wanted of the workers of a run that is held: the next ones may have
+// another plan.
+func TestAHeldRunDirectsNobody(t *testing.T) {
+	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
+	r.mustPass(lt)
+	before := len(r.workers.directed)
+	r.mustPass(lt)
+	if lt.Status.Phase != v1alpha1.PhaseSuspended || len(r.workers.directed) != before || before == 0 {
+		t.Errorf("phase %s; workers were directed %d times, then %d", lt.Status.Phase, before, len(r.workers.directed))
 	}
 }
 
 // The same status must not be written again: each write wakes every watcher.
 func TestNothingNewIsNotWritten(t *testing.T) {
-	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	writes := 0
+	counting := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			writes++
+			return c.SubResource(name).Patch(ctx, obj, patch, opts...)
+		},
+	})
+	r, lt := newRig(t, counting), hello(t)
 	r.workers.absent = true
 	for range 3 {
 		r.mustPass(lt)
 	}
-	before := lt.ResourceVersion
+	before, version := writes, lt.ResourceVersion
 	r.mustPass(lt)
-	if lt.ResourceVersion != before {
-		t.Errorf("a pass without news wrote: resourceVersion %s became %s", before, lt.ResourceVersion)
+	if writes != before || lt.ResourceVersion != version || before == 0 {
+		t.Errorf("a pass without news wrote %d times more than %d; resourceVersion %s became %s", writes-before, before, version, lt.ResourceVersion)
 	}
 }
 
@@ -127,7 +197,7 @@ func TestEveryCallMayFail(t *testing.T) {
 				return nil
 			}
 			r, lt := newRig(t, failing(apiserver.Client(t), count)), hello(t)
-			live(r, lt)
+			live(r, lt, &failed)
 			if lt.Status.Verdict != v1alpha1.VerdictPassed || lt.Status.Steps[0].Result.Sent != 20 {
 				t.Errorf("verdict %q, result %+v", lt.Status.Verdict, lt.Status.Steps[0].Result)
 			}
@@ -144,12 +214,16 @@ func TestEveryCallMayFail(t *testing.T) {
 	}
 }
 
-// live passes until the run is complete, through errors.
-func live(r *rig, lt *v1alpha1.LoadTest) {
+// live passes until the run is complete, through errors. A pass in which a call
+// failed says so, or nobody would try again.
+func live(r *rig, lt *v1alpha1.LoadTest, failed *bool) {
 	const bound = 20
 	pods := false
 	for range bound {
-		_, _ = r.pass(lt) // an error is what this is about; the next pass retries
+		before := *failed
+		if _, err := r.pass(lt); (err != nil) != (*failed != before) {
+			r.t.Errorf("a call failed: %t; the pass says %v", *failed != before, err)
+		}
 		if !pods && r.client.Get(r.t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}) == nil {
 			bringPods(r.t, lt)
 			pods = true
@@ -166,10 +240,16 @@ func live(r *rig, lt *v1alpha1.LoadTest) {
 func failing(c client.WithWatch, check func() error) client.Client {
 	return interceptor.NewClient(c, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-			return errors.Join(check(), c.Get(ctx, key, obj, opts...))
+			if err := check(); err != nil { // not joined with a NotFound, which would hide it
+				return err
+			}
+			return c.Get(ctx, key, obj, opts...)
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			return errors.Join(check(), c.List(ctx, list, opts...))
+			if err := check(); err != nil {
+				return err
+			}
+			return c.List(ctx, list, opts...)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			if err := check(); err != nil {
@@ -207,6 +287,9 @@ func TestForeignJob(t *testing.T) {
 	failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed)
 	if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(failed.Message, "Job of the LoadTest's name exists") {
 		t.Errorf("Failed is %+v", failed)
+	}
+	if said := r.said(); !slices.ContainsFunc(said, func(e string) bool { return strings.HasPrefix(e, "Warning CreateRefused ") }) {
+		t.Errorf("events %q, want a warning", said)
 	}
 	r.after(time.Hour)
 	r.mustPass(lt)

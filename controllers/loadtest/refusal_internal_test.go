@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -47,9 +49,15 @@ func TestTheLatestRefusalCounts(t *testing.T) {
 		events []eventsv1.Event
 		want   string
 	}{
-		"none":     {nil, ""},
-		"one":      {[]eventsv1.Event{first}, "first"},
-		"counted":  {[]eventsv1.Event{old, first}, "counted"},
+		"none":    {nil, ""},
+		"one":     {[]eventsv1.Event{first}, "first"},
+		"counted": {[]eventsv1.Event{old, first}, "counted"},
+		"said in three ways": {[]eventsv1.Event{
+			{
+				Note: "latest", EventTime: metav1.NewMicroTime(at(4)), DeprecatedLastTimestamp: metav1.NewTime(at(1)),
+				Series: &eventsv1.EventSeries{LastObservedTime: metav1.NewMicroTime(at(2))},
+			}, old,
+		}, "latest"},
 		"a series": {[]eventsv1.Event{first, series, old}, "series"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,5 +65,19 @@ func TestTheLatestRefusalCounts(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// Pods that still come are waited for, each for as long.
+func TestLastCreated(t *testing.T) {
+	at := func(minutes int) metav1.ObjectMeta {
+		return metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(time.Date(2026, 11, 20, 10, minutes, 0, 0, time.UTC))}
+	}
+	job := &batchv1.Job{ObjectMeta: at(1)}
+	if got := lastCreated(job, nil).Minute(); got != 1 {
+		t.Errorf("without a pod: got 10:%02d, want the Job's 10:01", got)
+	}
+	if got := lastCreated(job, []corev1.Pod{{ObjectMeta: at(2)}, {ObjectMeta: at(4)}, {ObjectMeta: at(3)}}).Minute(); got != 4 {
+		t.Errorf("got 10:%02d, want the second pod's 10:04", got)
 	}
 }

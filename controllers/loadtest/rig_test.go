@@ -31,6 +31,8 @@ type workers struct {
 	forgotten int
 	// absent keeps all workers from connecting.
 	absent bool
+	// silent keeps them from reporting.
+	silent bool
 }
 
 var _ loadtest.Workers = (*workers)(nil)
@@ -59,7 +61,7 @@ func (w *workers) last() coordinator.Directive {
 func (w *workers) Observe(run coordinator.RunID) coordinator.Observation {
 	d := w.last()
 	var o coordinator.Observation
-	running := d.Start != nil && d.Start.Step >= d.Acknowledged
+	running := d.Start != nil && d.Start.Step >= d.Acknowledged && !w.silent
 	for n := range d.Assignments {
 		o.Workers = append(o.Workers, coordinator.Worker{Pod: podName(run, n), Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
 	}

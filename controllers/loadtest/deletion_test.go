@@ -1,0 +1,121 @@
+package loadtest_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// A LoadTest on its way out is left to garbage collection: nothing is created or
+// written for it any more, and nothing remembered.
+func TestADeletedLoadTestIsForgotten(t *testing.T) {
+	c := apiserver.Client(t)
+	r, lt := newRig(t, c), hello(t)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	if err := c.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(lt.Namespace), client.PropagationPolicy("Background")); err != nil {
+		t.Fatal(err)
+	}
+	held := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["example.com/hold"]}}`))
+	if err := errors.Join(c.Patch(t.Context(), lt, held), c.Delete(t.Context(), lt)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil || lt.DeletionTimestamp.IsZero() {
+		t.Fatalf("the LoadTest is not on its way out: %v", err)
+	}
+	before := lt.ResourceVersion
+	if result := r.mustPass(lt); result.RequeueAfter != 0 || lt.ResourceVersion != before || r.workers.forgotten != 1 {
+		t.Errorf("again after %v, written: %t, forgotten %d times; want only that it is forgotten", result.RequeueAfter, lt.ResourceVersion != before, r.workers.forgotten)
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a Job was created for a LoadTest on its way out: %v", err)
+	}
+}
+
+// What cannot be deleted now is tried again.
+func TestWhatCannotBeDeleted(t *testing.T) {
+	refuses := true
+	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
+		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
+			if refuses {
+				return errors.New("connection refused")
+			}
+			return c.Delete(ctx, obj, opts...)
+		},
+	})
+	r, lt := newRig(t, c), withResult(t, true)
+	if err := c.Create(t.Context(), desired.Job(lt, desired.Config{WorkerImage: "worker:test"})); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		after time.Duration
+		want  string
+	}{{time.Minute, "delete Job: "}, {time.Hour, "delete LoadTest: "}} {
+		r.clock.SetTime(lt.Status.CompletionTime.Add(tc.after))
+		if _, err := r.pass(lt); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+			t.Errorf("after %v: got %v, want that it cannot %s", tc.after, err, tc.want)
+		}
+	}
+	refuses = false
+	r.mustPass(lt)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); !apierrors.IsNotFound(err) {
+		t.Errorf("the LoadTest outlives its time to live: %v", err)
+	}
+}
+
+// The cache may still have a finished LoadTest of which a namesake has taken the
+// place.
+func TestANamesakeIsNotDeleted(t *testing.T) {
+	namesake := withResult(t, true)
+	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+			err := c.Get(ctx, key, obj, opts...)
+			if lt, ok := obj.(*v1alpha1.LoadTest); ok {
+				lt.UID = "of-the-one-before"
+			}
+			return err
+		},
+	})
+	r := newRig(t, c)
+	r.clock.SetTime(namesake.Status.CompletionTime.Add(time.Hour))
+	if _, err := r.pass(namesake); !apierrors.IsConflict(err) {
+		t.Errorf("got %v, want a conflict", err)
+	}
+	if err := apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(namesake), namesake); err != nil {
+		t.Errorf("the namesake is gone: %v", err)
+	}
+}
+
+// The cache may not have the Job yet that was created a moment ago.
+func TestAJobIsCreatedOnce(t *testing.T) {
+	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+			if _, ok := obj.(*batchv1.Job); ok {
+				return apierrors.NewNotFound(batchv1.Resource("jobs"), key.Name)
+			}
+			return c.Get(ctx, key, obj, opts...)
+		},
+	})
+	r, lt := newRig(t, c), hello(t)
+	r.workers.absent = true
+	for range 3 {
+		r.mustPass(lt)
+	}
+	job := &batchv1.Job{}
+	if err := apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(lt), job); err != nil || ptr.Deref(job.Spec.Completions, 0) != 2 {
+		t.Errorf("the Job is %+v, %v, want that of two workers", job.Spec, err)
+	}
+}
