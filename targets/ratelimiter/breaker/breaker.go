@@ -15,7 +15,8 @@ const (
 	// question's bad luck, fewer than clients would notice. Where requests share a
 	// round trip, that is one question, and a lost connection one failure however
 	// many they were. A store that hangs is then given up later, after so many of
-	// its timeouts, of which two pass at a time: 6 s with Redis.
+	// its timeouts, of which two pass at a time: 6 s with Redis. Until then each
+	// request is answered when its own time is up, and not later.
 	tolerated = 5
 	// Pause is how long the store is left alone. One question in each pause waits
 	// for the store's timeout, to find out whether it is back.

@@ -13,9 +13,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
-// decideTimeout bounds a decision, all attempts together, well below the time
-// that the server has to write the reply.
-const decideTimeout = 5 * time.Second
+// decideTimeout bounds a decision from when it is asked for: the wait for others
+// with whom it goes, or for a connection, and all attempts together. It is no more
+// than what the store is given for one command, so that clients who wait for three
+// seconds learn what became of it from a store that hangs, too.
+const decideTimeout = 2 * time.Second
 
 // hit is the reply to a request that was granted.
 type hit struct {

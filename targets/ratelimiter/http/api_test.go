@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -142,16 +143,28 @@ func TestAPIAsksForTheClient(t *testing.T) {
 	}
 }
 
+// Whatever it waits for, a decision is answered as the policy says, and before a
+// client gives up who waits for three seconds.
 func TestDecisionHasATimeLimit(t *testing.T) {
-	limited := false
-	s := newService(t, func(c *Config) {
-		c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
-			_, limited = ctx.Deadline()
-			return ratelimiter.Decision{Allowed: true}, nil
+	for policy, want := range map[ratelimiter.FailurePolicy]int{ratelimiter.Closed: 503, ratelimiter.Open: 200} {
+		t.Run(string(policy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newService(t, func(c *Config) {
+					c.About.OnStoreFailure = policy
+					c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
+						<-ctx.Done()
+						return ratelimiter.Decision{}, ctx.Err()
+					})
+				})
+				start := time.Now() // of the bubble's clock, which is exact
+				if got := s.ask("GET", "/api"); got.Status != want {
+					t.Errorf("status = %d, want %d", got.Status, want)
+				}
+				if took := time.Since(start); took != 2*time.Second {
+					t.Errorf("answered after %v, want 2s", took)
+				}
+			})
 		})
-	})
-	if s.ask("GET", "/api"); !limited {
-		t.Error("the limiter was asked without a deadline")
 	}
 }
 

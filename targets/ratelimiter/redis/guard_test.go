@@ -3,11 +3,15 @@ package redis
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
@@ -67,6 +71,37 @@ func TestAGuardRefuses(t *testing.T) {
 	}
 	if got := server.scripts(); len(got) != 0 {
 		t.Errorf("asked %v", got)
+	}
+}
+
+// To get no connection is a failure of the round trip, also where the driver tells
+// no command of it: a guard that heard of none would go on asking.
+func TestNoConnectionIsAFailure(t *testing.T) {
+	hanging := redistest.New(t)
+	hanging.Hang(t)
+	t.Cleanup(func() { hanging.Resume(t) })
+	for name, addr := range map[string]string{"nobody there": filepath.Join(t.TempDir(), "nobody"), "nobody answers": hanging.Addr()} {
+		t.Run(name, func(t *testing.T) {
+			options, err := Options{Addr: addr, PoolSize: 1}.Config()
+			if err != nil {
+				t.Fatal(err)
+			}
+			options.ReadTimeout = 10 * time.Millisecond // of a handshake that nobody answers
+			client, y := redis.NewClient(options), tally{}
+			t.Cleanup(func() {
+				if err := client.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			for _, got := range together(newScript(client, seed, nil, y.ask), "a", "b") {
+				if strings.HasPrefix(got, "bucket script replied") {
+					t.Errorf("error is %s, of a reply that was none", got)
+				}
+			}
+			if len(y.outcomes) != 1 || y.outcomes[0] == "<nil>" {
+				t.Errorf("questions came to %v, want one that failed", y.outcomes)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -98,17 +99,19 @@ func failure(runs, unknown []*run) error {
 
 type sender func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
 
-// pipeline sends all runs at once, and returns those whose script is unknown. It
-// is bounded by the timeouts of the client, and not by a caller's, who may be in a
-// hurry when the others are not.
+// pipeline sends all runs at once, and returns those whose script is unknown. Its
+// bound is its own, and not a caller's, who may be in a hurry when the others are
+// not; a connection that has to be made first is within it.
 func (s *script) pipeline(runs []*run, send sender) (unknown []*run) {
-	ctx, pipe := context.Background(), s.client.Pipeline()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	pipe := s.client.Pipeline()
 	lifetime := s.contract.Lifetime().Milliseconds()
 	sent := make([]*redis.Cmd, len(runs))
 	for i, r := range runs {
 		sent[i] = send(ctx, pipe, []string{r.Question.key}, s.contract.Capacity, s.contract.RefillPerSecond, lifetime, r.Question.instant)
 	}
-	_, _ = pipe.Exec(ctx) // its error is that of one of them
+	_, err := pipe.Exec(ctx)
 	for i, r := range runs {
 		// A reply counts, whatever the command's error says: to those that have
 		// none of their own the driver gives that of the pipeline, which is the
@@ -119,12 +122,17 @@ func (s *script) pipeline(runs []*run, send sender) (unknown []*run) {
 			r.Answer, r.Err = reply, nil
 			continue
 		}
-		if r.Err = sent[i].Err(); redis.HasErrorPrefix(r.Err, "NOSCRIPT") {
+		// To a command for which there was no connection the driver may give no
+		// error at all, and so the pipeline's is its own.
+		if r.Err = cmp.Or(sent[i].Err(), err, errNoReply); redis.HasErrorPrefix(r.Err, "NOSCRIPT") {
 			unknown = append(unknown, r)
 		}
 	}
 	return unknown
 }
+
+// errNoReply is of a run about which the driver said nothing: it is no answer.
+var errNoReply = errors.New("no reply from redis")
 
 func decode(contract ratelimiter.Contract, reply []any) (ratelimiter.Decision, error) {
 	if len(reply) != 2 {

@@ -14,13 +14,10 @@ import (
 )
 
 // A command to a Redis that answers takes a fraction of a millisecond. timeout
-// is for one that does not: the time to connect, to write and to read, each. It
-// is long enough for a machine that is busy with a load test. poolTimeout leaves
-// room for who waits until another's timeout has ended.
-const (
-	timeout     = 2 * time.Second
-	poolTimeout = 2 * timeout
-)
+// is for one that does not: the time to wait for a connection, to connect, to write
+// and to read, each. It is long enough for a machine that is busy with a load test.
+// All of them together are bounded by who asks.
+const timeout = 2 * time.Second
 
 const (
 	keyPrefix   = "ratelimit:tb:"
@@ -42,8 +39,8 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.DialTimeout, config.ReadTimeout, config.WriteTimeout = timeout, timeout, timeout
-	config.PoolTimeout = poolTimeout
+	config.PoolTimeout, config.DialTimeout = timeout, timeout
+	config.ReadTimeout, config.WriteTimeout = timeout, timeout
 	// A command whose reply was lost may have taken its token. Sent again it would
 	// take a second one, so that it fails instead.
 	return &Store{client: redis.NewClient(config)}, nil

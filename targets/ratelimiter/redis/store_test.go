@@ -97,7 +97,7 @@ func TestBrokenBucketIsAnError(t *testing.T) {
 func TestEveryCommandIsBounded(t *testing.T) {
 	options := openStore(t).client.Options()
 	got := []time.Duration{options.DialTimeout, options.ReadTimeout, options.WriteTimeout, options.PoolTimeout}
-	want := []time.Duration{timeout, timeout, timeout, poolTimeout}
+	want := []time.Duration{timeout, timeout, timeout, timeout}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("timeouts to connect, read, write and wait (-want +got):\n%s", diff)
 	}
