@@ -3,8 +3,11 @@ package command
 import (
 	"context"
 	"errors"
+	"net"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,7 +30,7 @@ type moment struct {
 
 func seen(uid string, phase v1alpha1.Phase, conditions ...metav1.Condition) *v1alpha1.LoadTest {
 	lt := &v1alpha1.LoadTest{}
-	lt.Namespace, lt.Name, lt.UID = "shop", "hello", types.UID(uid)
+	lt.Namespace, lt.Name, lt.UID, lt.ResourceVersion = "shop", "hello", types.UID(uid), "7"
 	lt.Status.Phase, lt.Status.Conditions = phase, conditions
 	return lt
 }
@@ -49,7 +52,12 @@ func server(t *testing.T, gets []moment, watches [][]watch.Event) client.WithWat
 			}
 			return now.err
 		},
-		Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
+		Watch: func(_ context.Context, _ client.WithWatch, _ client.ObjectList, opts ...client.ListOption) (watch.Interface, error) {
+			// Others of the namespace, and what was read already, are not asked for.
+			asked := (&client.ListOptions{}).ApplyOptions(opts)
+			if asked.Namespace != "shop" || asked.FieldSelector.String() != "metadata.name=hello" || asked.Raw.ResourceVersion != "7" {
+				t.Errorf("watched %+v, want only hello in shop, from what was read", asked)
+			}
 			if len(watches) == 0 {
 				return nil, errors.New("the watch is refused")
 			}
@@ -71,6 +79,7 @@ func TestFollow(t *testing.T) {
 		return watch.Event{Type: kind, Object: lt}
 	}
 	expired := apierrors.NewResourceExpired("too old").Status()
+	gone := metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonGone, Code: 410}
 	internal := apierrors.NewInternalError(errors.New("etcd is away")).Status()
 	tests := map[string]struct {
 		gets    []moment
@@ -93,6 +102,14 @@ func TestFollow(t *testing.T) {
 			gets:    []moment{{lt: start}, {lt: end}},
 			watches: [][]watch.Event{{{Type: watch.Error, Object: &expired}}},
 		},
+		"the watch is gone": {
+			gets:    []moment{{lt: start}, {lt: end}},
+			watches: [][]watch.Event{{{Type: watch.Error, Object: &gone}}},
+		},
+		"an event of something else": {
+			gets:    []moment{{lt: start}},
+			watches: [][]watch.Event{{{Type: watch.Modified, Object: &internal}, event(watch.Modified, end)}},
+		},
 		"the server is away for a while": {
 			gets:    []moment{{err: errors.New("connection refused")}, {err: errors.New("connection refused")}, {lt: start}, {lt: end}},
 			watches: [][]watch.Event{{{Type: watch.Error, Object: &internal}}},
@@ -109,6 +126,10 @@ func TestFollow(t *testing.T) {
 		"forbidden": {
 			gets:    []moment{{err: apierrors.NewForbidden(loadtests, "hello", nil)}},
 			wantErr: "is forbidden",
+		},
+		"unauthorized": {
+			gets:    []moment{{err: apierrors.NewUnauthorized("the token has expired")}},
+			wantErr: "the token has expired",
 		},
 		"deleted": {
 			gets:    []moment{{lt: start}},
@@ -139,12 +160,49 @@ func TestFollow(t *testing.T) {
 			if got.Status.Phase != v1alpha1.PhaseComplete {
 				t.Errorf("follow() returned phase %s, want Complete", got.Status.Phase)
 			}
+			if told := strings.Contains(log.String(), "does not answer"); told != (test.wantLog != nil) {
+				t.Errorf("the log tells of trouble: %t, want %t:\n%s", told, test.wantLog != nil, log.String())
+			}
 			for _, part := range test.wantLog {
 				if n := strings.Count(log.String(), part); n != 1 {
 					t.Errorf("the log says %q %d times, want once:\n%s", part, n, log.String())
 				}
 			}
 		})
+	}
+}
+
+// shows counts how often the state is shown.
+type shows struct {
+	display.Display
+	n int
+}
+
+func (s *shows) Show(time.Time, func(int) []string, string) { s.n++ }
+
+// A bar grows while nothing happens.
+func TestFollowShowsTheElapsedTime(t *testing.T) {
+	open := watch.NewFake()
+	f := &follower{latest: seen("1", v1alpha1.PhaseRunning), display: &shows{}, WithWatch: interceptor.NewClient(nil, interceptor.Funcs{
+		Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
+			return open, nil
+		},
+	})}
+	ticks := make(chan time.Time)
+	go func() {
+		for range 3 {
+			ticks <- time.Time{}
+		}
+		open.Modify(seen("1", v1alpha1.PhaseComplete, complete))
+	}()
+	if err := f.watchUntilClosed(t.Context(), ticks); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.display.(*shows).n; n != 4 {
+		t.Errorf("the state was shown %d times, want 4: at each tick and at the end", n)
+	}
+	if !open.IsStopped() {
+		t.Error("the watch is left open")
 	}
 }
 
@@ -157,6 +215,10 @@ func TestExplain(t *testing.T) {
 	}{
 		"no CRD, by discovery":   {&meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}, "helm upgrade --install loadtest-operator charts/loadtest-operator"},
 		"no CRD, by the server":  {apierrors.NewGenericServerResponse(404, "get", loadtests, "", "", 0, true), "helm upgrade --install loadtest-operator charts/loadtest-operator"},
+		"no CRD, for a name":     {apierrors.NewGenericServerResponse(404, "get", loadtests, "hello", "404 page not found", 0, true), "helm upgrade --install loadtest-operator charts/loadtest-operator"},
+		"no CRD, to list them":   {apierrors.NewGenericServerResponse(404, "list", loadtests, "", "", 0, false), "helm upgrade --install loadtest-operator charts/loadtest-operator"},
+		"nothing but not found":  {&apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonNotFound, Code: 404}}, "helm upgrade --install loadtest-operator charts/loadtest-operator"},
+		"no connection":          {&url.Error{Op: "Get", URL: "https://a", Err: &net.OpError{Op: "dial", Err: errors.New("no route")}}, "no route: the API server cannot be reached"},
 		"not found":              {apierrors.NewNotFound(loadtests, "hello"), "kubectl get loadtests --all-namespaces"},
 		"not found, a namespace": {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop"), "kubectl create namespace"},
 		"forbidden":              {apierrors.NewForbidden(loadtests, "hello", nil), "needs the verbs create, get, list and watch"},
@@ -170,5 +232,12 @@ func TestExplain(t *testing.T) {
 				t.Errorf("explain(%v) = %v, want it to say %q", test.err, got, test.want)
 			}
 		})
+	}
+	for _, err := range []error{
+		errors.New("anything else"), &net.OpError{Op: "read", Err: errors.New("a file's")}, &url.Error{Op: "Get", URL: "https://a", Err: errors.New("bad certificate")},
+	} {
+		if got := explain(err); got != err {
+			t.Errorf("explain(%v) = %v, want it as it is", err, got)
+		}
 	}
 }

@@ -1,10 +1,15 @@
 package command
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestParse(t *testing.T) {
@@ -23,8 +28,8 @@ func TestParse(t *testing.T) {
 		"another version":     {input: "apiVersion: loadtest.dev/v2\nkind: LoadTest\n", wantErr: "document 1: is a LoadTest of loadtest.dev/v2, not"},
 		"no kind":             {input: "a: 1\n", wantErr: "document 1: is no Kubernetes object"},
 		"no object":           {input: "- a\n", wantErr: "document 1: is no Kubernetes object"},
-		"no YAML":             {input: "a: [\n", wantErr: "document 1: "},
-		"a field given twice": {input: head + "metadata: {name: a}\nkind: LoadTest\n", wantErr: `document 1: `},
+		"no YAML":             {input: "a: [\n", wantErr: "document 1: yaml: line 1: did not find expected node content"},
+		"a field given twice": {input: head + "metadata: {name: a}\nkind: LoadTest\n", wantErr: `document 1: yaml: unmarshal errors:`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -44,6 +49,67 @@ func TestParse(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("parse() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseOfWhatCannotBeRead(t *testing.T) {
+	_, err := parse("x.yaml", iotest.ErrReader(errors.New("the disk is gone")))
+	if err == nil || err.Error() != "-f x.yaml: the disk is gone" {
+		t.Errorf("parse() = %v, want -f x.yaml: the disk is gone", err)
+	}
+}
+
+// Files are read in the order in which they are given, and none is left out.
+func TestReadManifestsInOrder(t *testing.T) {
+	const head = "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: "
+	file := filepath.Join(t.TempDir(), "b.yaml")
+	if err := os.WriteFile(file, []byte(head+"{name: b}\n---\n"+head+"{name: a}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := readManifests([]string{"-", file}, strings.NewReader(head+"{name: c}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, object := range list {
+		got = append(got, object.GetName())
+	}
+	if diff := cmp.Diff([]string{"c", "b", "a"}, got); diff != "" {
+		t.Errorf("readManifests() (-want +got):\n%s", diff)
+	}
+}
+
+// The namespace is the manifest's, else that of the flag or context; a flag that
+// says another one is a mistake, a context is not.
+func TestPlace(t *testing.T) {
+	tests := map[string]struct {
+		named    string
+		explicit bool
+		want     string
+		wantErr  string
+	}{
+		"of the context":             {want: "here"},
+		"of the flag":                {explicit: true, want: "here"},
+		"of the manifest":            {named: "there", want: "there"},
+		"of both":                    {named: "here", explicit: true, want: "here"},
+		"of both, which say another": {named: "there", explicit: true, wantErr: "LoadTest a: metadata.namespace is there, but --namespace is here; leave out one of them"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			object := &unstructured.Unstructured{Object: map[string]any{}}
+			object.SetName("a")
+			object.SetNamespace(test.named)
+			err := (&cluster{namespace: "here", explicit: test.explicit}).place(object)
+			if test.wantErr != "" {
+				if err == nil || err.Error() != test.wantErr {
+					t.Errorf("place() = %v, want %s", err, test.wantErr)
+				}
+				return
+			}
+			if err != nil || object.GetNamespace() != test.want {
+				t.Errorf("place() = %v, in namespace %s; want %s", err, object.GetNamespace(), test.want)
 			}
 		})
 	}
