@@ -58,6 +58,62 @@ func TestTrafficOfFiles(t *testing.T) {
 	}
 }
 
+// Rows are taken in turn by how many workers there are: of their arrivals, each has
+// every third, and of those every second takes a row.
+func TestTrafficKnowsTheWorkers(t *testing.T) {
+	a := &workerv1.Assignment{
+		Worker: 1, Workers: 3,
+		Data: []*workerv1.Data{{
+			Name: "d", File: file(t, "row\n0\n1\n2\n3\n4\n5\n6\n7\n8\n"), Format: workerv1.DataFormat_DATA_FORMAT_CSV, Choice: workerv1.DataChoice_DATA_CHOICE_SEQUENTIAL,
+		}},
+		Requests: []*workerv1.Request{{Name: "a", Weight: 1, Method: "GET", Path: "/${row}"}, {Name: "b", Weight: 1, Method: "GET", Path: "/"}},
+	}
+	for n, want := range map[int64]string{0: "/1", 2: "/4", 4: "/7", 6: "/1"} {
+		got := render(t, a, source.Vars{Order: source.Order{By: 3, N: n, Lanes: 1}})
+		if string(got.Path) != want {
+			t.Errorf("request %d is %s, want %s", n, got.Path, want)
+		}
+	}
+}
+
+// What a request expects of its response reaches whoever judges it.
+func TestTrafficExpects(t *testing.T) {
+	a := assignment("http://x")
+	a.Requests[0].ExpectedStatus, a.Requests[0].MaxBodyBytes = []int32{201}, 20
+	a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".a", Equals: "b"}}
+	traffic, err := newTraffic(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		status     int
+		body, want string
+	}{
+		{201, `{"a":"b"}`, ""},
+		{200, `{"a":"b"}`, "status 200 OK is not expected, but 201"},
+		{201, `{"a":"c"}`, `.a: "c" instead of "b"`},
+		{201, `{"a":"b", "much": "more"}`, "body of 25 bytes, at most 20 are expected"},
+	} {
+		got := ""
+		if err := traffic.source.Check(0, &transport.Response{Status: tt.status, Size: int64(len(tt.body)), Body: []byte(tt.body)}); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%d %s: %q, want %q", tt.status, tt.body, got, tt.want)
+		}
+	}
+}
+
+// A file may be as large as its bound.
+func TestTrafficTakesALargeHeader(t *testing.T) {
+	a := assignment("http://x")
+	value := strings.Repeat("x", maxHeaderFile)
+	a.Requests[0].Headers = []*workerv1.Header{{Name: "X", ValueFile: file(t, value)}}
+	if got := render(t, a, source.Vars{}).Headers[0].Value; string(got) != value {
+		t.Errorf("a header of %d bytes, want %d", len(got), len(value))
+	}
+}
+
 func TestTrafficRefuses(t *testing.T) {
 	const secret = "top\x00secret"
 	tests := map[string]struct {
@@ -77,6 +133,12 @@ func TestTrafficRefuses(t *testing.T) {
 				a.Requests[0].Headers = []*workerv1.Header{{Name: "X", ValueFile: "/does/not/exist"}}
 			},
 			`request "read": header "X": open /does/not/exist: no such file`,
+		},
+		"a header that is too large": {
+			func(a *workerv1.Assignment) {
+				a.Requests[0].Headers = []*workerv1.Header{{Name: "X", ValueFile: file(t, strings.Repeat("x", maxHeaderFile+1))}}
+			},
+			"is larger than 65536 bytes",
 		},
 		"a header with a control character": {
 			func(a *workerv1.Assignment) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +22,7 @@ type simulated struct {
 	transport.Client
 	takes time.Duration
 	body  string
+	err   error // instead of an answer
 
 	mu    sync.Mutex
 	paths []string
@@ -39,6 +41,9 @@ func (l *simulatedLine) Do(ctx context.Context, r *transport.Request, _ time.Tim
 	l.target.mu.Unlock()
 	select {
 	case <-time.After(l.target.takes):
+		if l.target.err != nil {
+			return transport.Response{}, l.target.err
+		}
 		return transport.Response{Status: 200, Size: int64(len(l.target.body)), Body: []byte(l.target.body)}, nil
 	case <-ctx.Done():
 		return transport.Response{}, ctx.Err()
@@ -112,6 +117,18 @@ func TestWarmUpSendsAsUsersDo(t *testing.T) {
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("sent (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A target that cannot be reached is not asked as fast as it refuses.
+func TestWarmUpPausesAfterAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := simulate(t, "/")
+		s.takes, s.err = time.Millisecond, &transport.Error{Phase: transport.Dialing, Err: syscall.ECONNREFUSED}
+		WarmUp{Duration: 10*(failedPause+s.takes) - 1, Lines: 1}.Run(t.Context(), c)
+		if len(s.paths) != 10 {
+			t.Errorf("%d requests in a second, want 10", len(s.paths))
 		}
 	})
 }

@@ -40,6 +40,7 @@ func TestClassify(t *testing.T) {
 		"an unknown authority":            {&Error{Handshaking, &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, measure.TLS},
 		"no TLS at all":                   {&Error{Handshaking, tls.RecordHeaderError{Msg: "first record"}}, measure.TLS},
 		"an alert after the handshake":    {&Error{Reading, &net.OpError{Op: "remote error", Err: errors.New("tls: certificate required")}}, measure.TLS},
+		"an alert of our own":             {&Error{Reading, &net.OpError{Op: "local error", Err: errors.New("tls: bad record MAC")}}, measure.TLS},
 		"no HTTP":                         {&Error{Reading, errors.New("malformed HTTP response")}, measure.BadResponse},
 		"a header without end":            {&Error{Reading, errHeaderTooLarge}, measure.BadResponse},
 		"out of descriptors":              {&Error{Dialing, system(syscall.EMFILE)}, measure.Other},

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +29,10 @@ func TestParseNames(t *testing.T) {
 		},
 		"a tab in a value": {
 			text: lines("HTTP/1.1 200 OK", "X:\ta\tb", length, "", "ok"),
+			want: outcome{Status: 200, Body: "ok", Reusable: true},
+		},
+		"a tab behind a length": {
+			text: lines("HTTP/1.1 200 OK", length+"\t", "", "ok"),
 			want: outcome{Status: 200, Body: "ok", Reusable: true},
 		},
 		"the highest byte before the last control": {
@@ -93,5 +98,21 @@ func TestParseNames(t *testing.T) {
 				t.Errorf("outcome (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A header may be as long as the bound, to the byte, however its bytes come.
+func TestParseTakesTheLongestHeader(t *testing.T) {
+	const start, end = "HTTP/1.1 200 OK\r\nX: ", "\r\nContent-Length: 0\r\n\r\n"
+	for more, want := range map[int]outcome{
+		0: {Status: 200, Reusable: true},
+		1: {Err: errHeaderTooLarge.Error()},
+	} {
+		text := start + strings.Repeat("y", maxHeader-len(start)-len(end)+more) + end
+		for _, cut := range []int{0, len(start), len(text) / 2, len(text) - 1} {
+			if diff := cmp.Diff(want, feed([]string{text[:cut], text[cut:]}, false)); diff != "" {
+				t.Errorf("%d bytes, cut at %d (-want +got):\n%s", len(text), cut, diff)
+			}
+		}
 	}
 }

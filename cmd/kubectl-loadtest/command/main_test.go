@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,8 @@ type person struct {
 	client     client.WithWatch
 	namespace  string
 	kubeconfig string
+	// collected is how many LoadTests went only after all that belongs to them.
+	collected atomic.Int32
 }
 
 func newPerson(t *testing.T) *person {
@@ -215,6 +218,7 @@ func (p *person) operator(script func(lt *v1alpha1.LoadTest) []string) {
 func (p *person) reconcile(ctx context.Context, lt *v1alpha1.LoadTest, script func(*v1alpha1.LoadTest) []string) error {
 	if lt.DeletionTimestamp != nil {
 		if controllerutil.RemoveFinalizer(lt, metav1.FinalizerDeleteDependents) {
+			p.collected.Add(1)
 			return client.IgnoreNotFound(p.client.Update(ctx, lt))
 		}
 		return nil

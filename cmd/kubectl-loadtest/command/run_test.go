@@ -2,11 +2,13 @@ package command_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
@@ -127,6 +129,13 @@ func TestRunReplace(t *testing.T) {
 	}
 	if p.get("hello").UID == old.UID {
 		t.Error("the old LoadTest is still there")
+	}
+	if n := p.collected.Load(); n != 1 {
+		t.Errorf("%d LoadTests were deleted with what belongs to them, want 1: the next Job has the same name", n)
+	}
+	owns := func(f metav1.ManagedFieldsEntry) bool { return f.Manager == "kubectl-loadtest" }
+	if fields := p.get("hello").ManagedFields; !slices.ContainsFunc(fields, owns) {
+		t.Errorf("the fields are managed by %v, want kubectl-loadtest", fields)
 	}
 }
 

@@ -1,8 +1,13 @@
 package command_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
 )
 
 func TestWatch(t *testing.T) {
@@ -77,6 +82,20 @@ func TestWatchRefused(t *testing.T) {
 		}
 		contains(t, "the error", got.err, "127.0.0.1:1", "the API server cannot be reached", "--context")
 	})
+}
+
+func TestReportWithoutAKubeconfig(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", empty)
+	var out, log bytes.Buffer
+	code := command.Execute(t.Context(), []string{"report", "hello"}, command.Streams{Out: &out, Err: &log})
+	if code != 4 || out.Len() > 0 {
+		t.Errorf("exit code %d and output %q, want 4 and none", code, out.String())
+	}
+	contains(t, "the error", log.String(), "error: there is no kubeconfig: set KUBECONFIG or give --kubeconfig")
 }
 
 func TestReport(t *testing.T) {

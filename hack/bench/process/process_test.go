@@ -18,6 +18,7 @@ func TestPeakRSS(t *testing.T) {
 		ok     bool
 	}{
 		"a process":    {"Name:\tx\nVmPeak:\t  99 kB\nVmHWM:\t   12 kB\nVmRSS:\t 8 kB\n", 12 << 10, true},
+		"no value":     {"VmHWM\nVmHWM: 12 kB\n", 12 << 10, true},
 		"a zombie":     {"Name:\tx\nState:\tZ (zombie)\n", 0, false},
 		"another unit": {"VmHWM:\t12 MB\n", 12 << 10, false},
 		"no number":    {"VmHWM:\tmany kB\n", 0, false},
@@ -42,6 +43,7 @@ func TestCPUTime(t *testing.T) {
 		"a process":    {stat: "7 (x) S 1 7 7 0 -1 4194560 1 0 0 0 120 34 5 6 20 0\n", want: 1540 * time.Millisecond},
 		"an odd name":  {stat: "7 (a) b (c) S 1 7 7 0 -1 4194560 1 0 0 0 1 2 5 6 20 0\n", want: 30 * time.Millisecond},
 		"cut off":      {stat: "7 (x) S 1 7", err: "too short"},
+		"just whole":   {stat: "7 (x) S 1 7 7 0 -1 4194560 1 0 0 0 120 34", want: 1540 * time.Millisecond},
 		"nothing":      {err: "too short"},
 		"not a number": {stat: "7 (x) S 1 7 7 0 -1 4194560 1 0 0 0 ? 34 5 6 20 0\n", err: "times in the stat"},
 	}
