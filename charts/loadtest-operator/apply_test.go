@@ -22,6 +22,7 @@ func TestAPIServerTakesIt(t *testing.T) {
 		"chart":                   render(t),
 		"chart of two namespaces": render(t, "--set", "watchNamespaces={default,kube-public},tolerations[0].operator=Exists"),
 		"chart with a monitor":    render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.labels.team=perf"),
+		"chart with a policy":     render(t, "--set", "networkPolicy.enabled=true,networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.team=perf"),
 		"config/default":          kustomize(t, "default"),
 	} {
 		t.Run(name, func(t *testing.T) {

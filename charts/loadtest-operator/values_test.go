@@ -140,6 +140,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"a namespace twice":         {"watchNamespaces={a,a}", "watchNamespaces"},
 		"an interval without unit":  {"metrics.serviceMonitor.interval=30", "metrics/serviceMonitor/interval"},
 		"units in no order":         {"metrics.serviceMonitor.interval=30s1m", "metrics/serviceMonitor/interval"},
+		"peers that are no list":    {"networkPolicy.metricsFrom=all", "networkPolicy/metricsFrom"},
 		"replicas, which is fixed":  {"replicas=2", "replicas"},
 		"a toleration that is none": {"tolerations={a}", "tolerations/0"},
 	}
