@@ -94,6 +94,9 @@ func (s *suite) run(ctx context.Context, t *testing.T, p audit.Preset) {
 	if t.Failed() {
 		return
 	}
+	if enforced() {
+		x.stranger(t)
+	}
 	x.test(ctx, t)
 }
 
@@ -144,6 +147,9 @@ func (x *trial) install(ctx context.Context, t *testing.T) {
 		"--wait", "--wait-for-jobs", "--timeout", readyLimit.String()}
 	if env("CLUSTER", "local") == "local" {
 		args = append(args, "--values", targetsChart+"/values-local.yaml")
+	}
+	if enforced() {
+		args = append(args, "--set", "networkPolicy.enabled=true")
 	}
 	args = append(args, "--values", targetsChart+"/"+x.Preset.File,
 		"--set", service+".image.repository="+image(service), "--set", service+".image.tag="+imageTag())
