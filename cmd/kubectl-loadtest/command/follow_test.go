@@ -236,7 +236,7 @@ func TestExplain(t *testing.T) {
 	for _, err := range []error{
 		errors.New("anything else"), &net.OpError{Op: "read", Err: errors.New("a file's")}, &url.Error{Op: "Get", URL: "https://a", Err: errors.New("bad certificate")},
 	} {
-		if got := explain(err); got != err {
+		if got := explain(err); got.Error() != err.Error() {
 			t.Errorf("explain(%v) = %v, want it as it is", err, got)
 		}
 	}
