@@ -10,8 +10,6 @@ import (
 
 // accept is the first pass: can the spec be carried out, and may it begin?
 func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
-	s := &r.out.Status
-	s.Phase = v1alpha1.PhasePending
 	if refusal := plan.Validate(lt, policy); refusal != nil {
 		r.set(v1alpha1.ConditionAccepted, metav1.ConditionFalse, refusal.Reason, refusal.Message)
 		r.fail(v1alpha1.VerdictError, refusal.Reason, refusal.Message)
@@ -60,7 +58,6 @@ func (r *run) begin() {
 	now := metav1.NewTime(r.now)
 	s.StartTime = &now
 	s.Phase = v1alpha1.PhaseStarting
-	s.CurrentStep = 0
 	s.Workers = v1alpha1.WorkerCounts{Desired: plan.Workers(r.spec)}
 	s.Steps = make([]v1alpha1.StepStatus, len(r.steps))
 	for i, step := range r.steps {

@@ -49,13 +49,15 @@ func (r *run) judged(j verdict.Judgement) {
 
 // finishCut ends a run that was cut short: canceled, or out of time.
 func (r *run) finishCut() {
-	r.skipFrom(int(r.read.CurrentStep) + 1)
 	if r.spec.Terminate {
 		r.cancel()
 		return
 	}
-	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded,
-		fmt.Sprintf("The run was not done within activeDeadlineSeconds (%ds); what was measured is kept.", *r.spec.ActiveDeadlineSeconds))
+	limit := "activeDeadlineSeconds"
+	if seconds := r.spec.ActiveDeadlineSeconds; seconds != nil { // it may have been taken back since
+		limit = fmt.Sprintf("%s (%ds)", limit, *seconds)
+	}
+	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("The run was not done within %s; what was measured is kept.", limit))
 }
 
 func (r *run) cancel() {
@@ -91,7 +93,7 @@ func (r *run) complete() {
 // aftermath looks after a finished run: its workers end, and one day it goes.
 func (r *run) aftermath() {
 	done := r.read.CompletionTime.Time
-	r.out.Forget = r.seen.Job == JobAbsent || r.seen.Job == JobFinished
+	r.out.Forget = r.seen.Job != JobPresent && r.seen.Job != JobDeleting
 	if r.seen.Job == JobPresent {
 		if end := done.Add(cleanupGrace); r.now.Before(end) {
 			r.wake(end)

@@ -128,6 +128,15 @@ func TestTargetVerified(t *testing.T) {
 	}
 }
 
+func TestTargetOfARunThatIsHeldFromTheBeginning(t *testing.T) {
+	spec := ladder()
+	spec.Suspend, spec.Preflight = true, questions()
+	want := "Unknown PreflightPending: Not every worker is ready yet, which none is without its answers."
+	if diff := cmp.Diff(want, verdictOn(&accepted(spec).Status)); diff != "" {
+		t.Errorf("condition (-want +got):\n%s", diff)
+	}
+}
+
 // A run that began before anybody could ask stays without the condition, and a
 // refused one has nothing to say of the target.
 func TestTargetVerifiedIsNotSaidAfterwards(t *testing.T) {
@@ -151,13 +160,15 @@ func TestWhatWasVerified(t *testing.T) {
 		expect *v1alpha1.Expectation
 		want   string
 	}{
-		"no expectation":       {nil, "q has a status from 200 to 399."},
-		"a size":               {&v1alpha1.Expectation{MaxBytes: ptr.To[int64](9)}, "q has a status from 200 to 399."},
-		"a status":             {&v1alpha1.Expectation{Status: []int32{204}}, "q has status 204."},
-		"one of some statuses": {&v1alpha1.Expectation{Status: []int32{200, 204, 304}}, "q has status 200 or 204 or 304."},
-		"a value":              {&v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{value(".a[0].b", "v1.2-rc/3")}}, "q has .a[0].b v1.2-rc/3."},
-		"values that are none": {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", ""), value(".b", "x, .c y"), value(".d", "ä\n")}}, `q has .a "", .b "x, .c y", .d "ä\n".`},
-		"a long value":         {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", strings.Repeat("x", 61))}}, "q has .a " + strings.Repeat("x", 60) + "...."},
+		"no expectation":              {nil, "q has a status from 200 to 399."},
+		"a size":                      {&v1alpha1.Expectation{MaxBytes: ptr.To[int64](9)}, "q has a status from 200 to 399."},
+		"a status":                    {&v1alpha1.Expectation{Status: []int32{204}}, "q has status 204."},
+		"one of some statuses":        {&v1alpha1.Expectation{Status: []int32{200, 204, 304}}, "q has status 200 or 204 or 304."},
+		"a value":                     {&v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{value(".a[0].b", "v1.2-rc/3")}}, "q has .a[0].b v1.2-rc/3."},
+		"values that are none":        {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", ""), value(".b", "x, .c y"), value(".d", "ä\n")}}, `q has .a "", .b "x, .c y", .d "ä\n".`},
+		"characters that end a value": {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", "~!"), value(".b", "x y"), value(".c", "x,y"), value(".d", "ü")}}, `q has .a ~!, .b "x y", .c "x,y", .d "ü".`},
+		"a value just short enough":   {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", strings.Repeat("x", 60))}}, "q has .a " + strings.Repeat("x", 60) + "."},
+		"a long value":                {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", strings.Repeat("x", 61))}}, "q has .a " + strings.Repeat("x", 60) + "...."},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +194,7 @@ func TestWhatWasVerifiedIsBounded(t *testing.T) {
 	if c == nil || c.Status != metav1.ConditionTrue {
 		t.Fatalf("condition %v, want that all is verified", c)
 	}
-	if len(c.Message) > 1024 || !utf8.ValidString(c.Message) || !strings.HasSuffix(c.Message, "...") {
+	if len(c.Message) > 1024 || len(c.Message) < 1020 || !utf8.ValidString(c.Message) || !strings.HasSuffix(c.Message, "...") {
 		t.Errorf("a message of %d bytes, valid: %v: %q", len(c.Message), utf8.ValidString(c.Message), c.Message)
 	}
 }

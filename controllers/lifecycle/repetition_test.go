@@ -169,12 +169,16 @@ func TestRepetitions(t *testing.T) {
 
 // The status says of each step which repetition it is part of, from the beginning.
 func TestStepsSayTheirRepetition(t *testing.T) {
+	rungs := []int32{100, 0, 1000, 0, 100, 0, 1000}
 	for count, want := range map[int32][]int32{0: {0, 0, 0}, 1: {0, 0, 0}, 2: {1, 1, 1, 1, 2, 2, 2}} {
 		lt := &v1alpha1.LoadTest{Spec: twice()}
 		lt.Spec.Repetitions = count
-		var got []int32
+		var got, users []int32
 		for _, s := range lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status.Steps {
-			got = append(got, s.Repetition)
+			got, users = append(got, s.Repetition), append(users, s.Users)
+		}
+		if !slices.Equal(users, rungs[:len(users)]) {
+			t.Errorf("repetitions %d: the steps are of %v users, want %v", count, users, rungs[:len(users)])
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("repetitions %d: the steps are of %v, want %v", count, got, want)

@@ -247,7 +247,6 @@ func (r *run) next(i int) {
 	s.CurrentStep = int32(i)
 	switch {
 	case r.out.Status.StopTime != nil:
-		r.skipFrom(i)
 		r.finishCut()
 	case s.Workers.Lost > 0:
 		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)

@@ -1,0 +1,162 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// In a run that has begun, a worker is there, silent for a while, or lost.
+func TestWhoIsThere(t *testing.T) {
+	now := began.Add(15 * time.Second)
+	running := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true}
+	silent := func(d time.Duration) lifecycle.Worker {
+		return lifecycle.Worker{Pod: lifecycle.PodRunning, Ready: true, LastSeen: now.Add(-d)}
+	}
+	for name, tc := range map[string]struct {
+		job         lifecycle.JobState
+		worker      lifecycle.Worker
+		ready, lost int32
+	}{
+		"there":                         {lifecycle.JobPresent, running, 1, 0},
+		"there, and not ready":          {lifecycle.JobPresent, lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true}, 0, 0},
+		"heard of long ago, and there":  {lifecycle.JobPresent, lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true, LastSeen: began.Add(-time.Hour)}, 1, 0},
+		"not heard of by this operator": {lifecycle.JobPresent, lifecycle.Worker{Pod: lifecycle.PodRunning, Ready: true}, 0, 0},
+		"silent for 30 s":               {lifecycle.JobPresent, silent(30 * time.Second), 0, 0},
+		"silent for longer":             {lifecycle.JobPresent, silent(30*time.Second + 1), 0, 1},
+		"ended":                         {lifecycle.JobPresent, lifecycle.Worker{Pod: lifecycle.PodEnded, Connected: true, Ready: true}, 0, 1},
+		"deleted":                       {lifecycle.JobPresent, lifecycle.Worker{Connected: true, Ready: true}, 0, 1},
+		"of a Job that is gone":         {lifecycle.JobAbsent, running, 0, 1},
+		"of a Job that has ended":       {lifecycle.JobFinished, running, 0, 1},
+		"of a Job that goes":            {lifecycle.JobDeleting, running, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(0)
+			lt.Status.Workers.Desired = 2
+			seen := lifecycle.Observed{Job: tc.job, Workers: []lifecycle.Worker{tc.worker, {Pod: lifecycle.PodRunning}}}
+			if tc.job == lifecycle.JobAbsent || tc.job == lifecycle.JobFinished {
+				lt.Status.Workers.Desired, seen.Workers = 1, seen.Workers[:1] // no other could be there
+			}
+			s := lifecycle.Decide(lt, plan.Policy{}, seen, now).Status
+			if diff := cmp.Diff(v1alpha1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Lost: tc.lost}, s.Workers); diff != "" {
+				t.Errorf("workers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A worker that is heard of again is lost no more.
+func TestAWorkerThatComesBack(t *testing.T) {
+	lt := limited(0)
+	lt.Status.Workers.Lost = 1
+	lt.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionWorkersReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonWorkerLost, Message: "1 of 1 worker lost.",
+	}}
+	s := lifecycle.Decide(lt, plan.Policy{}, one(lifecycle.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
+	if got := said(s, v1alpha1.ConditionWorkersReady); s.Workers.Lost != 0 || got != "True AllReady: All 1 worker ready." {
+		t.Errorf("%d lost, WorkersReady %s; want none, and all ready", s.Workers.Lost, got)
+	}
+}
+
+// The message names the first worker of which it is known how it ended.
+func TestWhoIsNamed(t *testing.T) {
+	ended := lifecycle.Worker{Pod: lifecycle.PodEnded, PodMessage: "OOMKilled, exit code 137"}
+	waits := lifecycle.Worker{Pod: lifecycle.PodWaiting, Connected: true, PodMessage: "waits for a node"}
+	for name, tc := range map[string]struct {
+		workers []lifecycle.Worker
+		want    string
+	}{
+		"the one that ended":     {[]lifecycle.Worker{waits, ended, waits}, "1 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
+		"one that ended somehow": {[]lifecycle.Worker{{Pod: lifecycle.PodEnded}, ended, waits}, "2 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
+		"nobody":                 {[]lifecycle.Worker{waits, waits, {}}, "1 of 3 workers lost."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(0)
+			lt.Status.Workers.Desired = 3
+			d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobPresent, Workers: tc.workers}, began.Add(15*time.Second))
+			if diff := cmp.Diff("False WorkerLost: "+tc.want, said(d.Status, v1alpha1.ConditionWorkersReady)); diff != "" {
+				t.Errorf("condition (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]lifecycle.Event{{Warning: true, Reason: v1alpha1.ReasonWorkerLost, Message: tc.want}}, d.Events); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// rests has the second step of a run be a pause.
+func rests(lt *v1alpha1.LoadTest, d time.Duration) *v1alpha1.LoadTest {
+	lt.Spec.Steps = []v1alpha1.Step{lt.Spec.Steps[0], {Name: "pause", Pause: &metav1.Duration{Duration: d}}, lt.Spec.Steps[0]}
+	lt.Status.Steps[1].Name = "pause"
+	lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Name: "1 users (2)", State: v1alpha1.StepPending})
+	return lt
+}
+
+// Workers are directed to nothing in a pause: it is in no worker's plan.
+func TestAPauseIsNoStart(t *testing.T) {
+	d := lifecycle.Decide(rests(limited(1), time.Minute), plan.Policy{}, one(lifecycle.Worker{Connected: true, Ready: true}), began.Add(31*time.Second))
+	if d.Directive.Start != nil || d.Directive.Acknowledged != 1 {
+		t.Errorf("in a pause workers are directed %+v, want the step before it acknowledged", d.Directive)
+	}
+	if want := 58500 * time.Millisecond; d.RequeueAfter != want { // 500 ms ahead of its end
+		t.Errorf("again after %v, want %v", d.RequeueAfter, want)
+	}
+}
+
+// The instant to look at a pause again that is shorter than its lead has passed.
+func TestAShortPauseIsLookedAtAgain(t *testing.T) {
+	seen := one(lifecycle.Worker{Connected: true, Ready: true, Final: true})
+	seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 1, Until: began.Add(20 * time.Second)}
+	d := lifecycle.Decide(rests(limited(0), time.Millisecond), plan.Policy{}, seen, began.Add(20*time.Second))
+	if d.Status.Steps[1].State != v1alpha1.StepRunning || d.RequeueAfter != time.Millisecond {
+		t.Errorf("the pause is %s, again after %v; want Running, at once", d.Status.Steps[1].State, d.RequeueAfter)
+	}
+}
+
+// A run that loses its worker before any step was measured has no generator to
+// speak of.
+func TestAWorkerLostInAPause(t *testing.T) {
+	lt := limited(0)
+	lt.Spec.Steps[0] = v1alpha1.Step{Name: "pause", Pause: &metav1.Duration{Duration: time.Second}}
+	d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{{Pod: lifecycle.PodEnded}}}, began.Add(11*time.Second))
+	if s := d.Status; s.Verdict != v1alpha1.VerdictInconclusive || said(s, v1alpha1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1alpha1.StepSkipped {
+		t.Errorf("verdict %s, generator %q, second step %s; want Inconclusive, nothing, Skipped", s.Verdict, said(s, v1alpha1.ConditionGeneratorHealthy), s.Steps[1].State)
+	}
+	if d.RequeueAfter != 30*time.Second {
+		t.Errorf("again after %v, want after the 30s that workers have to end", d.RequeueAfter)
+	}
+}
+
+// A report that is of another plan ends the run once, and as what it is.
+func TestAReportThatCannotBeRead(t *testing.T) {
+	seen := one(lifecycle.Worker{Connected: true, Ready: true, Final: true})
+	seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(2), Reporting: 1, Until: began.Add(20 * time.Second)}
+	d := lifecycle.Decide(limited(0), plan.Policy{}, seen, began.Add(20*time.Second))
+	want := "True InvalidResult: step 1 users: measured 2 requests, the spec has 1"
+	if diff := cmp.Diff(want, said(d.Status, v1alpha1.ConditionFailed)); diff != "" {
+		t.Errorf("condition (-want +got):\n%s", diff)
+	}
+	if s := d.Status; s.Steps[0].State != v1alpha1.StepCut || s.Steps[1].State != v1alpha1.StepSkipped || len(d.Events) != 1 {
+		t.Errorf("the steps are %s and %s with events %v; want Cut, Skipped and one", s.Steps[0].State, s.Steps[1].State, d.Events)
+	}
+}
+
+// Questions with headers are no client's where there is no limiter.
+func TestQuestionsOfARunWithoutALimiter(t *testing.T) {
+	lt := limited(0)
+	lt.Spec.RateLimit = nil
+	lt.Spec.Preflight = []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Headers: []v1alpha1.Header{{Name: "A", Value: ptr.To("b")}}}}}
+	seen := one(lifecycle.Worker{Connected: true, Ready: true})
+	seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 1, Until: began.Add(15 * time.Second)}
+	if s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status; s.Steps[0].Result == nil || s.Steps[0].Result.RateLimit != nil {
+		t.Errorf("the result is %+v, want one without an audit", s.Steps[0].Result)
+	}
+}
