@@ -63,8 +63,7 @@ func (x *trial) stranger(t *testing.T) {
 		got[address] = state
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what a stranger reaches (-want +got):\n%s", diff)
-		return
+		t.Fatalf("what a stranger reaches (-want +got):\n%s", diff)
 	}
 	closed := 0
 	for _, state := range got {
