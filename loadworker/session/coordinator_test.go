@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,6 +60,7 @@ type serverSession struct {
 	mu     sync.Mutex
 	stream workerv1.CoordinatorService_SessionServer
 	hangUp chan error
+	probed atomic.Int32 // how often the clock was asked for
 }
 
 func (s *serverSession) say(t *testing.T, m *workerv1.SessionResponse) {
@@ -145,6 +147,7 @@ func (c *coordinator) receive(s *serverSession) error {
 			c.heard <- said{s, m}
 			continue
 		}
+		s.probed.Add(1)
 		reply := &workerv1.ClockReply{
 			ProbeSentUnixNanos: probe.GetSentUnixNanos(), NowUnixNanos: time.Now().Add(skew).UnixNano(),
 		}

@@ -4,10 +4,42 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
+
+// An assignment is taken once, and only the worker's own: a coordinator that knows
+// nothing yet says it again.
+func TestTheFirstOwnAssignmentCounts(t *testing.T) {
+	var log bytes.Buffer
+	c := startCoordinator(t)
+	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	own := assignment("http://127.0.0.1:1", burst(0, 1, 1))
+	s := c.hello(t)
+	for _, change := range []func(*workerv1.Assignment){
+		func(a *workerv1.Assignment) { a.Run = "run-2" },
+		func(a *workerv1.Assignment) { a.Worker = 1 },
+		func(*workerv1.Assignment) {},
+		func(*workerv1.Assignment) {},
+		func(a *workerv1.Assignment) { a.Seed++ },
+	} {
+		a := proto.CloneOf(own)
+		change(a)
+		s.say(t, assign(a))
+	}
+	s.say(t, finish())
+	w.ends(t, nil)
+	for text, want := range map[string]int{"msg=assigned ": 1, "assignment of another worker is ignored": 2, "a second assignment differs": 1} {
+		if got := strings.Count(log.String(), text); got != want {
+			t.Errorf("the log says %q %d times, want %d:\n%s", text, got, want, log.String())
+		}
+	}
+}
 
 // What the log holds of a step is what the snapshot holds.
 func TestTheLogHasACopyOfTheResult(t *testing.T) {

@@ -86,6 +86,9 @@ func TestRunOfTwoSteps(t *testing.T) {
 	s := c.hello(t)
 	s.say(t, assign(assignment(server.URL, burst(0, 10, 5), burst(2, 4, 3))))
 	c.ready(t)
+	if n := s.probed.Load(); n < probes {
+		t.Errorf("the worker says that it is ready when it has asked for the time %d times, want %d", n, probes)
+	}
 
 	begin := time.Now().Add(skew)
 	s.say(t, start(0, 50*time.Millisecond))

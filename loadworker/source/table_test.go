@@ -123,18 +123,33 @@ func TestReadTableTakesALongLine(t *testing.T) {
 	}
 }
 
-// Of a table that is too large, the line is named at which it became so. Cells
-// without a text take memory as well.
+// Of a table that is too large, the line is named at which it became so.
 func TestReadTableIsBounded(t *testing.T) {
-	const columns = 1 << 12
-	names := make([]string, columns)
+	text := "a\nx\n" + strings.Repeat("x", maxTable)
+	_, err := ReadTable(strings.NewReader(text), File{Name: "d", Path: "f", Workers: 1})
+	if want := `data "d", file f, line 3: more than the 64 MiB that a worker holds`; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("ReadTable = %v, want %s…", err, want)
+	}
+}
+
+// Cells without a text take memory as well.
+func TestTableIsBoundedByItsCells(t *testing.T) {
+	names := make([]string, 1<<14)
 	for i := range names {
 		names[i] = fmt.Sprintf("c%d", i)
 	}
-	text := strings.Join(names, ",") + "\n" + strings.Repeat(strings.Repeat(",", columns-1)+"\n", maxTable/cellCost/columns+1)
-	_, err := ReadTable(strings.NewReader(text), File{Name: "d", Path: "f", Workers: 1})
-	if want := `data "d", file f, line 1026: more than the 64 MiB that a worker holds`; err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("ReadTable = %v, want %s…", err, want)
+	table, err := NewTable("d", names, Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for err == nil {
+		if err = table.Add(make([]string, len(names))); err == nil {
+			rows++
+		}
+	}
+	if want := maxTable / cellCost / len(names); rows != want {
+		t.Errorf("%d rows of empty cells fit, want %d: %v", rows, want, err)
 	}
 }
 
