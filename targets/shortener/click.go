@@ -22,8 +22,9 @@ type Click struct {
 // Clicks is told of each redirect before it is answered.
 //
 // An error fails the redirect, so only what counts synchronously may return
-// one. What queues clicks holds the redirect up no longer than a short bound,
-// and counts a click that it cannot keep as ClickLost.
+// one. What queues clicks holds the redirect up no longer than a short bound, has a
+// click rescued that its queue may not keep, and counts one that nobody keeps as
+// ClickLost.
 type Clicks interface {
 	Clicked(ctx context.Context, c Click) error
 }

@@ -15,9 +15,9 @@ const (
 	CacheMiss                     // the cache: asked the store
 	CacheFailure                  // the cache: Redis failed or was not asked, and the store answered
 	ClickQueued                   // what queues clicks: accepted for delivery
-	ClickStored                   // consumers, and synchronous counting: added to the store
+	ClickStored                   // consumers, Synchronous and Rescue: added to the store
 	ClickDuplicate                // consumers: delivered again, and stored before
-	ClickLost                     // what queues clicks: never delivered
+	ClickLost                     // what queues clicks: neither delivered nor rescued
 	ClickRejected                 // consumers: not readable as a click
 	events
 )

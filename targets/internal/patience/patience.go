@@ -23,15 +23,16 @@ func New(bound time.Duration, after func(time.Duration) <-chan time.Time) *Patie
 	return &Patience{bound: bound, after: after, lost: make(chan struct{})}
 }
 
-// Wait returns when the answer is there, when ctx ends, or when waiting longer
-// has no point.
-func (p *Patience) Wait(ctx context.Context, answer <-chan struct{}) {
+// Wait returns when the answer is there, and reports so, when ctx ends, or when
+// waiting longer has no point.
+func (p *Patience) Wait(ctx context.Context, answer <-chan struct{}) (answered bool) {
 	lost, isLost := p.state()
 	if isLost || p.bound <= 0 {
-		return
+		return false
 	}
 	select {
 	case <-answer:
+		return true
 	case <-ctx.Done():
 	case <-lost:
 	case <-p.after(p.bound):
@@ -39,10 +40,12 @@ func (p *Patience) Wait(ctx context.Context, answer <-chan struct{}) {
 		// for longer than the bound, an answer is no sign of an outage.
 		select {
 		case <-answer:
+			return true
 		default:
 			p.Lose()
 		}
 	}
+	return false
 }
 
 func (p *Patience) state() (lost <-chan struct{}, isLost bool) {

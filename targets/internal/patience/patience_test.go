@@ -43,8 +43,9 @@ func TestWaitEnds(t *testing.T) {
 		answer <-chan struct{}
 		fire   bool
 		lost   bool
+		want   bool
 	}{
-		"with the answer":           {ctx: context.Background(), answer: answered},
+		"with the answer":           {ctx: context.Background(), answer: answered, want: true},
 		"with the caller's context": {ctx: over, answer: silence},
 		"with patience":             {ctx: context.Background(), answer: silence, fire: true, lost: true},
 	}
@@ -52,7 +53,9 @@ func TestWaitEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &timers{fire: tt.fire}
 			p := New(time.Second, f.after)
-			p.Wait(tt.ctx, tt.answer)
+			if got := p.Wait(tt.ctx, tt.answer); got != tt.want {
+				t.Errorf("answered: %v, want %v", got, tt.want)
+			}
 			if diff := cmp.Diff([]time.Duration{time.Second}, f.asked); diff != "" {
 				t.Errorf("bounds (-want +got):\n%s", diff)
 			}
@@ -95,7 +98,9 @@ func TestOneWaitsForAll(t *testing.T) {
 func TestAnAnswerThatIsThereIsNoOutage(t *testing.T) {
 	p := New(time.Second, (&timers{fire: true}).after)
 	for range 100 { // of which half would go wrong
-		p.Wait(t.Context(), answered)
+		if !p.Wait(t.Context(), answered) {
+			t.Fatal("an answer that is there was not seen")
+		}
 		if _, lost := p.state(); lost {
 			t.Fatal("patience was lost with a service that answers")
 		}
@@ -104,8 +109,7 @@ func TestAnAnswerThatIsThereIsNoOutage(t *testing.T) {
 
 func TestNoPatience(t *testing.T) {
 	f := &timers{}
-	New(0, f.after).Wait(t.Context(), silence)
-	if len(f.asked) != 0 {
+	if New(0, f.after).Wait(t.Context(), silence) || len(f.asked) != 0 {
 		t.Error("waited without patience")
 	}
 }

@@ -34,20 +34,6 @@ func testBrokerAway(t *testing.T, subject Subject) {
 	}
 }
 
-func testBrokerLate(t *testing.T, subject Subject) {
-	store, clicks := newStore(), makeClicks(100)
-	var sent, stored events
-	subject.Crash(t)
-	producer := subject.Producer(t, plenty, sent.count)
-	stop := start(t, subject.Consumer(t, store, stored.count))
-	clicked(t, producer, clicks)
-	subject.Restore(t)
-	store.await(t, len(clicks))
-	stop()
-	closeProducer(t, producer)
-	store.check(t, clicks)
-}
-
 // What does not fit is lost and said to be; what fits is not.
 func testOverflow(t *testing.T, subject Subject) {
 	const clickCount, buffer = 2000, 100

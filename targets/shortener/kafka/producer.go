@@ -29,8 +29,11 @@ type ProducerConfig struct {
 	Buffer int
 	// Wait is how long a redirect waits for a broker to have its click; 0 is
 	// 250ms. Once no broker did, no redirect waits until one does again.
-	Wait  time.Duration
-	Count shortener.Count
+	Wait time.Duration
+	// Rescue stores clicks that no broker has when their redirects are answered;
+	// nil stores none.
+	Rescue shortener.ClickStore
+	Count  shortener.Count
 }
 
 func (c ProducerConfig) validate() error {
@@ -99,8 +102,9 @@ func NewProducer(config ProducerConfig) (*Producer, error) {
 	return p, nil
 }
 
-// Clicked sends a click. It never fails: a click that finds the buffer full is
-// counted as lost.
+// Clicked sends a click. It never fails: a click that finds the buffer full, and is
+// not rescued, is counted as lost. Who has left needs no rescue: nobody is told that
+// the click is kept.
 func (p *Producer) Clicked(ctx context.Context, c shortener.Click) error {
 	value, err := encode(c)
 	if err != nil {
@@ -109,18 +113,23 @@ func (p *Producer) Clicked(ctx context.Context, c shortener.Click) error {
 	}
 	if p.buffered.Add(1) > int64(p.config.Buffer) {
 		p.buffered.Add(-1)
-		p.config.Count(shortener.ClickLost, 1)
+		if !shortener.Rescue(ctx, p.config.Rescue, c, p.config.Count) {
+			p.config.Count(shortener.ClickLost, 1)
+		}
 		return nil
 	}
 	p.unsettled.Add(1)
 	p.config.Count(shortener.ClickQueued, 1)
 	sent := make(chan struct{})
+	var rescued atomic.Bool
 	// The record outlives the redirect and its context.
 	p.client.TryProduce(context.WithoutCancel(ctx), &kgo.Record{Value: value}, func(_ *kgo.Record, err error) {
 		defer p.unsettled.Done()
 		p.buffered.Add(-1)
 		if err != nil {
-			p.lose(err)
+			if !rescued.Load() {
+				p.lose(err)
+			}
 			return
 		}
 		close(sent)
@@ -128,7 +137,9 @@ func (p *Producer) Clicked(ctx context.Context, c shortener.Click) error {
 			p.config.Log.Info("clicks reach Kafka again")
 		}
 	})
-	p.patience.Wait(ctx, sent)
+	if !p.patience.Wait(ctx, sent) && ctx.Err() == nil {
+		rescued.Store(shortener.Rescue(ctx, p.config.Rescue, c, p.config.Count))
+	}
 	return nil
 }
 

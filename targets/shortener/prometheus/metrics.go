@@ -33,7 +33,7 @@ var events = map[shortener.Event]struct{ name, help string }{
 	shortener.ClickQueued:      {"clicks_queued_total", "Clicks that were accepted for delivery."},
 	shortener.ClickStored:      {"clicks_stored_total", "Clicks that were added to the store."},
 	shortener.ClickDuplicate:   {"clicks_duplicate_total", "Clicks that were delivered again, and not added."},
-	shortener.ClickLost:        {"clicks_lost_total", "Clicks that will never be stored: those that found the buffer full, and those that were queued and given up at the end."},
+	shortener.ClickLost:        {"clicks_lost_total", "Clicks that will never be stored: those that found the buffer full, and those that were queued and given up at the end, unless they were stored without the queue."},
 	shortener.ClickRejected:    {"clicks_rejected_total", "Messages in the queue that are no clicks."},
 }
 

@@ -34,7 +34,10 @@ func TestClicks(t *testing.T) {
 		consumers := 0
 		return clickstest.Subject{
 			Producer: func(t *testing.T, buffer int, count shortener.Count) clickstest.Producer {
-				return newQueue(t, open(t, server.Addr()), QueueConfig{Buffer: buffer, Count: count})
+				return newQueue(t, open(t, server.Addr()), QueueConfig{Buffer: buffer, Wait: time.Hour, Count: count})
+			},
+			Rescued: func(t *testing.T, buffer int, rescue shortener.ClickStore, count shortener.Count) clickstest.Producer {
+				return newQueue(t, open(t, server.Addr()), QueueConfig{Buffer: buffer, Wait: time.Millisecond, Rescue: rescue, Count: count})
 			},
 			Consumer: func(t *testing.T, store shortener.ClickStore, count shortener.Count) clickstest.Consumer {
 				consumers++
@@ -56,10 +59,9 @@ func TestClicks(t *testing.T) {
 	})
 }
 
-// newQueue returns a queue whose redirects wait an hour for Redis.
 func newQueue(t testing.TB, client *Client, config QueueConfig) *Queue {
 	t.Helper()
-	config.Wait, config.Log = time.Hour, slog.New(slog.NewTextHandler(t.Output(), nil))
+	config.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	queue, err := NewQueue(client, config)
 	if err != nil {
 		t.Fatal(err)

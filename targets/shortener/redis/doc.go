@@ -28,8 +28,9 @@
 // # Clicks
 //
 // A redirect is answered when Redis has its click, so that a replica may be
-// killed without loss; while Redis does not answer, clicks wait in memory, as
-// many as QueueConfig.Buffer says. The consumer acknowledges an entry after
+// killed without loss. While Redis does not answer, clicks wait in memory, as
+// many as QueueConfig.Buffer says, and QueueConfig.Rescue stores each of them
+// before its redirect is answered. The consumer acknowledges an entry after
 // the store has committed it, and deletes it with that; what a consumer that
 // died had read is claimed by another, which then strikes its name off the
 // group. A click may come more than once that way, and the store counts it by

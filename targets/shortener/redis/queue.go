@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -32,9 +34,12 @@ type QueueConfig struct {
 	Buffer int
 	// Wait is how long a redirect waits for Redis to have its click; 0 is
 	// 250ms. Once Redis did not answer, no redirect waits until it does again.
-	Wait  time.Duration
-	Count shortener.Count
-	Log   *slog.Logger
+	Wait time.Duration
+	// Rescue stores clicks that Redis does not have when their redirects are
+	// answered; nil stores none.
+	Rescue shortener.ClickStore
+	Count  shortener.Count
+	Log    *slog.Logger
 }
 
 func (c QueueConfig) validate() error {
@@ -64,15 +69,17 @@ type Queue struct {
 	close   sync.Once
 	sending sync.WaitGroup
 	abort   context.CancelFunc
-	// unsent is how many clicks of the last batch were given up; it is written
+	// unsent are the clicks of the last batch that were given up; it is written
 	// before sending is done, and read after.
-	unsent int
+	unsent []*queued
 }
 
-// queued is a click on its way; sent is closed when it has arrived.
+// queued is a click on its way; sent is closed when it has arrived. One that is
+// rescued goes on its way all the same: it is no loss if it does not arrive.
 type queued struct {
-	click shortener.Click
-	sent  chan struct{}
+	click   shortener.Click
+	sent    chan struct{}
+	rescued atomic.Bool
 }
 
 var _ shortener.Clicks = (*Queue)(nil)
@@ -101,18 +108,23 @@ func NewQueue(client *Client, config QueueConfig) (*Queue, error) {
 	return q, nil
 }
 
-// Clicked queues a click. It never fails: a click that finds the buffer full
-// is counted as lost.
+// Clicked queues a click. It never fails: a click that finds the buffer full, and
+// is not rescued, is counted as lost. Who has left needs no rescue: nobody is told
+// that the click is kept.
 func (q *Queue) Clicked(ctx context.Context, c shortener.Click) error {
 	item := &queued{click: c, sent: make(chan struct{})}
 	select {
 	case q.buffer <- item:
 	default:
-		q.config.Count(shortener.ClickLost, 1)
+		if !shortener.Rescue(ctx, q.config.Rescue, c, q.config.Count) {
+			q.config.Count(shortener.ClickLost, 1)
+		}
 		return nil
 	}
 	q.config.Count(shortener.ClickQueued, 1)
-	q.patience.Wait(ctx, item.sent)
+	if !q.patience.Wait(ctx, item.sent) && ctx.Err() == nil {
+		item.rescued.Store(shortener.Rescue(ctx, q.config.Rescue, c, q.config.Count))
+	}
 	return nil
 }
 
@@ -123,11 +135,12 @@ func (q *Queue) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, q.abort)()
 	q.sending.Wait()
 	q.abort()
-	lost := q.unsent
-	for ; len(q.buffer) > 0; lost++ {
-		<-q.buffer
+	left := q.unsent
+	for len(q.buffer) > 0 {
+		left = append(left, <-q.buffer)
 	}
-	if q.unsent = 0; lost > 0 {
+	lost := len(slices.DeleteFunc(left, func(item *queued) bool { return item.rescued.Load() }))
+	if q.unsent = nil; lost > 0 {
 		q.config.Count(shortener.ClickLost, lost)
 		return fmt.Errorf("close queue of clicks: %d clicks were not sent in time", lost)
 	}
@@ -141,7 +154,7 @@ func (q *Queue) run(ctx context.Context) {
 		if len(batch) == 0 {
 			return
 		}
-		if q.unsent = len(q.send(ctx, batch)); q.unsent > 0 {
+		if q.unsent = q.send(ctx, batch); len(q.unsent) > 0 {
 			return
 		}
 	}

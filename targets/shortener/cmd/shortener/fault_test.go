@@ -199,6 +199,36 @@ func TestAReplicaIsKilledAmidWrites(t *testing.T) {
 	a.audit(t, program(t, flags...))
 }
 
+// Nor has one that is killed while the queue of its clicks is down: each click is
+// in the database when its redirect is answered.
+func TestAReplicaIsKilledWithoutItsQueue(t *testing.T) {
+	for name, queue := range map[string][]string{
+		"redis": {"--clicks=redis", "--redis-addr=" + t.TempDir() + "/nobody"},
+		"kafka": {"--clicks=kafka", "--kafka-brokers=127.0.0.1:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const visits = 20
+			flags := append([]string{"serve"}, database(t)...)
+			r := program(t, append(flags, queue...)...)
+			awaitReady(t, r)
+			code := shorten(t, r, "https://example.com/")
+			for range visits {
+				if got := get(t, r.url+"/"+code); got.status != http.StatusFound {
+					t.Errorf("redirect without a queue = %d %s", got.status, got.body)
+				}
+			}
+			if err := r.stop(); err != nil {
+				t.Fatal(err)
+			}
+			after := start(t, flags...)
+			awaitReady(t, after)
+			if _, clicks, err := totals(after); err != nil || clicks != visits {
+				t.Errorf("%d clicks are stored, %v; want %d", clicks, err, visits)
+			}
+		})
+	}
+}
+
 // Nor has a database that is.
 func TestADatabaseCrashesAmidWrites(t *testing.T) {
 	server := postgrestest.New(t, durable...)

@@ -113,21 +113,23 @@ func program(t *testing.T, args ...string) replica {
 	return r
 }
 
-// address is the URL that the first line of the log names; the rest of the log
-// is read and forgotten.
+// address is the URL that the log names; the rest of the log is read and forgotten.
 func address(logs io.Reader) (string, error) {
-	lines := bufio.NewReader(logs)
-	first, err := lines.ReadString('\n')
-	if err != nil {
-		return "", fmt.Errorf("no log: %w", err)
+	var seen strings.Builder
+	for lines := bufio.NewReader(logs); ; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return "", fmt.Errorf("no address in the log: %w\n%s", err, seen.String())
+		}
+		seen.WriteString(line)
+		var started struct{ Msg, Addr string }
+		if json.Unmarshal([]byte(line), &started) != nil || started.Msg != "serving" {
+			continue
+		}
+		go func() { _, _ = io.Copy(io.Discard, lines) }()
+		_, port, err := net.SplitHostPort(started.Addr)
+		return "http://127.0.0.1:" + port, err
 	}
-	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	var started struct{ Msg, Addr string }
-	if err := json.Unmarshal([]byte(first), &started); err != nil || started.Msg != "serving" {
-		return "", fmt.Errorf("first line of the log: %s", first)
-	}
-	_, port, err := net.SplitHostPort(started.Addr)
-	return "http://127.0.0.1:" + port, err
 }
 
 // client follows no redirect, and gives up before a test does.

@@ -154,7 +154,7 @@ func (b *backends) openClicks(c serveConfig, client *redis.Client, count shorten
 	case clicksSync:
 		b.clicks = shortener.Synchronous{Store: b.shards, Count: count}
 	case clicksRedis:
-		queue, err := redis.NewQueue(client, redis.QueueConfig{Count: count, Log: logger})
+		queue, err := redis.NewQueue(client, redis.QueueConfig{Rescue: b.shards, Count: count, Log: logger})
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (b *backends) openClicks(c serveConfig, client *redis.Client, count shorten
 		b.closers = append(b.closers, flushing(queue.Close))
 	case clicksKafka:
 		c.kafka.Log = logger
-		producer, err := kafka.NewProducer(kafka.ProducerConfig{Config: c.kafka, Count: count})
+		producer, err := kafka.NewProducer(kafka.ProducerConfig{Config: c.kafka, Rescue: b.shards, Count: count})
 		if err != nil {
 			return err
 		}

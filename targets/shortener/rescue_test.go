@@ -1,0 +1,56 @@
+package shortener_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+)
+
+// clickStoreFunc is a store of clicks that is one function.
+type clickStoreFunc func(context.Context, []shortener.Click) (int, error)
+
+func (f clickStoreFunc) AddClicks(ctx context.Context, clicks []shortener.Click) (int, error) {
+	return f(ctx, clicks)
+}
+
+func TestRescue(t *testing.T) {
+	click := shortener.NewClick("code", storetest.Start)
+	tests := map[string]struct {
+		store shortener.ClickStore
+		want  bool
+		added int
+	}{
+		"no store": {},
+		"stored":   {clickStoreFunc(func(context.Context, []shortener.Click) (int, error) { return 1, nil }), true, 1},
+		// It was delivered in the same moment.
+		"stored before": {clickStoreFunc(func(context.Context, []shortener.Click) (int, error) { return 0, nil }), true, 0},
+		"failed":        {clickStoreFunc(func(context.Context, []shortener.Click) (int, error) { return 0, errors.New("down") }), false, 0},
+		"hangs": {clickStoreFunc(func(ctx context.Context, _ []shortener.Click) (int, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}), false, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				counts, start := counter{}, time.Now() // of the bubble's clock
+				if got := shortener.Rescue(t.Context(), tt.store, click, counts.count); got != tt.want {
+					t.Errorf("rescued: %v, want %v", got, tt.want)
+				}
+				if took := time.Since(start); took > time.Second {
+					t.Errorf("a redirect waited %v, want 1s at most", took)
+				}
+				if diff := cmp.Diff(tt.added, counts[shortener.ClickStored]); diff != "" {
+					t.Errorf("counted (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
