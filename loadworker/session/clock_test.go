@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
 func TestClockTakesTheMiddleOfTheRoundTrip(t *testing.T) {
@@ -55,6 +57,29 @@ func TestClockErrorHolds(t *testing.T) {
 		if bound := c.bound(at); wrong > bound {
 			t.Fatalf("wrong by %v, more than the error of %v", wrong, bound)
 		}
+	}
+}
+
+// On each stream the clock is asked for a number of times at once. All answers
+// count, but for those of another stream, whose clock may be another.
+func TestTickOfAStream(t *testing.T) {
+	base := time.Now()
+	w := &worker{clock: newClock(base), out: newOutbox()}
+	tick := func() (asks bool) {
+		w.tick(&workerv1.ClockReply{ProbeSentUnixNanos: w.clock.mark(base), NowUnixNanos: 1}, base.Add(time.Millisecond))
+		return w.out.take().GetClockProbe() != nil
+	}
+	for i := range probes + 3 {
+		if asks, want := tick(), i < probes-1; asks != want {
+			t.Errorf("after %d answers it asks again at once: %t, want %t", i+1, asks, want)
+		}
+	}
+	if n := len(w.clock.samples); n != probes+3 {
+		t.Errorf("of %d answers it kept %d", probes+3, n)
+	}
+	w.connected(newOutbox())
+	if tick(); len(w.clock.samples) != 1 {
+		t.Errorf("after the first answer on another stream it has %d, want 1", len(w.clock.samples))
 	}
 }
 

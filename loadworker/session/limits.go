@@ -25,12 +25,14 @@ const portRange = "/proc/sys/net/ipv4/ip_local_port_range"
 
 // ports reads the range; where there is none to read, ports are no limit.
 func ports() int64 {
-	b, err := os.ReadFile(portRange)
-	if err != nil {
-		return unlimited
-	}
+	b, _ := os.ReadFile(portRange)
+	return portsIn(string(b))
+}
+
+// portsIn is how many there are from the first number of a text to the second.
+func portsIn(text string) int64 {
 	var first, last int64
-	if _, err := fmt.Sscan(string(b), &first, &last); err != nil || last < first {
+	if _, err := fmt.Sscan(text, &first, &last); err != nil || last < first {
 		return unlimited
 	}
 	return last - first + 1

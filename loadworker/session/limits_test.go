@@ -126,6 +126,21 @@ func TestConnectionMemory(t *testing.T) {
 	}
 }
 
+func TestPorts(t *testing.T) {
+	for text, want := range map[string]int64{
+		"32768\t60999\n": 28232,
+		"1024 1024":      1,
+		"1025 1024":      unlimited, // which no kernel says
+		"32768":          unlimited,
+		"many more":      unlimited,
+		"":               unlimited, // there is no such file
+	} {
+		if got := portsIn(text); got != want {
+			t.Errorf("%q are %d ports, want %d", text, got, want)
+		}
+	}
+}
+
 func TestSystemLimits(t *testing.T) {
 	if l := SystemLimits(); l.Descriptors < 1 || l.Ports < 1 || l.Memory != 0 && l.Memory < baseMemory {
 		t.Errorf("SystemLimits() = %+v, want some of each", l)
