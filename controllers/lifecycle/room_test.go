@@ -45,7 +45,8 @@ func TestWhatThereIsNoRoomForIsLeftOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
-			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", plan.Room(lt)-tc.left)
+			lt.Status.Steps[0].Result.ErrorSamples = []v1alpha1.ErrorSample{{Outcome: "refused", Message: "connection refused"}}
+			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", plan.Room(lt)-samples-tc.left)
 			lt.Status.Steps[1].Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", tc.own)}
 			seen := lifecycle.Observed{
 				Job:     lifecycle.JobPresent,

@@ -72,7 +72,6 @@ func (r *run) pause(i int) {
 	start := r.read.Steps[i].StartTime.Time
 	end := start.Add(r.steps[i].Pause)
 	if r.read.StopTime != nil {
-		r.done(i, v1alpha1.StepCut)
 		r.finishCut()
 		return
 	}
@@ -125,7 +124,6 @@ func (r *run) loadDone(i int, report *StepReport, final int32) {
 		r.workersCondition(s.Workers.Lost)
 	}
 	if r.read.StopTime != nil {
-		r.done(i, v1alpha1.StepCut)
 		r.finishCut()
 		return
 	}
@@ -145,12 +143,9 @@ func (r *run) loadDone(i int, report *StepReport, final int32) {
 	}
 }
 
-// judge folds a finished step into the thresholds.
+// judge folds a finished step, whose report is recorded, into the thresholds.
 func (r *run) judge(i int, report *StepReport) (stop bool) {
 	s := &r.out.Status
-	if report == nil || s.Steps[i].Result == nil {
-		return false
-	}
 	j := verdict.Judge(r.spec, r.read.Thresholds, r.steps[i], report.Merged, s.Steps[i].Result)
 	s.Thresholds, s.Steps[i].Thresholds = j.Thresholds, j.Step
 	for n, t := range s.Thresholds {

@@ -37,6 +37,10 @@ func TestWhatIsInNoResultMayHaveTakenTheTokens(t *testing.T) {
 	}{
 		"silence since the start":                  {before, func(*v1alpha1.LoadTest) {}, 1},
 		"silence since the step before":            {second, func(*v1alpha1.LoadTest) {}, 1},
+		"the least silence that refills":           {before, startedAfter(2100 * time.Millisecond), 1},
+		"a silence that may be too short":          {before, startedAfter(1900 * time.Millisecond), 0},
+		"a step before without a result":           {second, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[before].Result = nil }, 0},
+		"a worker that has not reported":           {second, func(lt *v1alpha1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0},
 		"a setup before the first step":            {before, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 0},
 		"a setup before the step before":           {second, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 1},
 		"a warm-up of the step":                    {second, warmUp(second), 0},
@@ -67,6 +71,39 @@ func TestWhatIsInNoResultMayHaveTakenTheTokens(t *testing.T) {
 				t.Errorf("%d false denials, want %d", got, tc.want)
 			}
 		})
+	}
+}
+
+// startedAfter has the first step begin so long after the run was taken up.
+func startedAfter(d time.Duration) func(*v1alpha1.LoadTest) {
+	return func(lt *v1alpha1.LoadTest) {
+		lt.Status.Steps[0].StartTime = ptr.To(metav1.NewMicroTime(began.Add(d)))
+	}
+}
+
+// The silence before a step that follows a pause began with the pause.
+func TestAPauseIsSilent(t *testing.T) {
+	lt := rests(limited(1), 5*time.Second)
+	lt.Status.Steps[1].State, lt.Status.Steps[1].CompletionTime = v1alpha1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(29*time.Second)))
+	lt.Status.Steps[2].State, lt.Status.Steps[2].StartTime = v1alpha1.StepRunning, ptr.To(metav1.NewMicroTime(began.Add(30*time.Second)))
+	lt.Status.CurrentStep = 2
+	seen := one(lifecycle.Worker{Connected: true, Ready: true})
+	seen.Step = &lifecycle.StepReport{Step: 2, Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)}
+	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(31*time.Second)).Status.Steps[2].Result
+	if result == nil || result.RateLimit.FalseDenials != 1 {
+		t.Errorf("the result is %+v, want one false denial, 10 s after the step before", result)
+	}
+}
+
+// What a lost worker sent after its last report may have taken the tokens.
+func TestALostWorkerMayHaveTakenTheTokens(t *testing.T) {
+	lt := limited(0)
+	lt.Status.Workers.Desired = 2
+	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(lifecycle.Worker{Connected: true, Ready: true}), {Pod: lifecycle.PodEnded}}}
+	seen.Step = &lifecycle.StepReport{Merged: denied(), Reporting: 2, Until: began.Add(time.Minute)}
+	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
+	if result == nil || result.RateLimit.FalseDenials != 0 {
+		t.Errorf("the result is %+v, want no false denial", result)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 // starting waits for the workers, and opens the gate when all are ready.
 func (r *run) starting() {
 	s := &r.out.Status
-	s.Phase = v1alpha1.PhaseStarting
 	r.seen.Workers = r.asking()
 	s.Workers.Ready = count(r.seen.Workers, func(w Worker) bool { return w.Connected && w.Ready })
 	wait := r.whyNotReady()
@@ -211,7 +210,6 @@ func (r *run) startStep(i int, at time.Time) {
 	start := metav1.NewMicroTime(at)
 	s.Steps[i].State = v1alpha1.StepRunning
 	s.Steps[i].StartTime = &start
-	s.CurrentStep = int32(i)
 	s.Phase = v1alpha1.PhaseRunning
 	r.resumed()
 	if step := r.steps[i]; step.Load() {

@@ -31,9 +31,7 @@ func (r *run) summarize() {
 			s.Summary.P95 = results.Short(result.ResponseTime.P95.Duration)
 		}
 	}
-	if sent > 0 {
-		s.Summary.Failed = results.Percent(failed, sent)
-	}
+	s.Summary.Failed = results.Percent(failed, sent)
 }
 
 // stepNumber counts the steps that have begun.

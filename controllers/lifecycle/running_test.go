@@ -1,0 +1,187 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+// A step of 10 s from the tenth second on is given up 50 s after its start: its
+// requests time out after 30 s, and a report may take 10.
+func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
+	now := began.Add(20 * time.Second)
+	silent := lifecycle.Worker{Pod: lifecycle.PodRunning, LastSeen: now.Add(-10 * time.Second)}
+	final, back := silent, silent
+	final.Final, back.Connected = true, true
+	for name, tc := range map[string]struct {
+		worker lifecycle.Worker
+		cut    *time.Duration
+		want   time.Duration
+	}{
+		"at its limit":                     {ready, nil, 40 * time.Second},
+		"when a silent worker is lost":     {silent, nil, 20*time.Second + time.Millisecond},
+		"a silent worker that is done":     {final, nil, 40 * time.Second},
+		"a worker that is back":            {back, nil, 40 * time.Second},
+		"one that this operator never met": {lifecycle.Worker{Pod: lifecycle.PodRunning}, nil, 40 * time.Second},
+		"15 s after it was cut":            {ready, ptr.To(18 * time.Second), 13 * time.Second},
+		"at its limit, though cut":         {ready, ptr.To(55 * time.Second), 40 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(0)
+			lt.Status.Workers.Desired = 2
+			if tc.cut != nil {
+				lt.Spec.Terminate, lt.Status.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(*tc.cut)))
+			}
+			seen := awaited(ready, tc.worker)
+			seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 1, Until: now}
+			if got := lifecycle.Decide(lt, plan.Policy{}, seen, now).RequeueAfter; got != tc.want {
+				t.Errorf("again after %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// Who has not said its last when a step is given up is lost, once.
+func TestWhoIsLostAtTheLimit(t *testing.T) {
+	final, ended := ready, lifecycle.Worker{Pod: lifecycle.PodEnded}
+	final.Final = true
+	endedLater := lifecycle.Worker{Pod: lifecycle.PodEnded, Final: true}
+	for name, tc := range map[string]struct {
+		workers []lifecycle.Worker
+		report  bool
+		want    int32
+	}{
+		"nobody":                            {[]lifecycle.Worker{final, final, final}, true, 0},
+		"one is silent":                     {[]lifecycle.Worker{final, ready, final}, true, 1},
+		"one has ended, and one is silent":  {[]lifecycle.Worker{final, ended, ready}, true, 2},
+		"one ended when it was done":        {[]lifecycle.Worker{final, endedLater, ready}, true, 2},
+		"one was done with the step before": {[]lifecycle.Worker{endedLater, ready, ready}, false, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(0)
+			lt.Status.Workers.Desired = 3
+			seen := awaited(tc.workers...)
+			if tc.report {
+				seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 3, Until: began.Add(20 * time.Second)}
+			}
+			s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(time.Minute)).Status
+			if s.Workers.Lost != tc.want {
+				t.Errorf("%d workers are lost, want %d", s.Workers.Lost, tc.want)
+			}
+			want := "False WorkerLost"
+			if tc.want == 0 {
+				want = "True AllReady"
+			}
+			if got := said(s, v1alpha1.ConditionWorkersReady); got[:len(want)] != want {
+				t.Errorf("WorkersReady is %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// What the workers measured stands in the step's status, in whole microseconds.
+func TestAReportStandsInTheStatus(t *testing.T) {
+	merged := measure.NewStep(1)
+	merged.Window = 10*time.Second + 400
+	merged.FirstStart, merged.LastStart = began.Add(10*time.Second), began.Add(10*time.Second+1_500_300)
+	until := began.Add(12 * time.Second)
+	seen := one(ready)
+	seen.Step = &lifecycle.StepReport{Merged: merged, Reporting: 1, Until: until}
+	got := lifecycle.Decide(limited(0), plan.Policy{}, seen, until).Status.Steps[0]
+	want := v1alpha1.StepStatus{
+		Name: "1 users", State: v1alpha1.StepRunning, StartTime: limited(0).Status.Steps[0].StartTime, WorkersReporting: 1,
+		ReportedUntil: ptr.To(metav1.NewMicroTime(until)), Window: &metav1.Duration{Duration: 10 * time.Second},
+		StartSkew: &metav1.Duration{Duration: 1500 * time.Microsecond}, Result: got.Result,
+	}
+	if diff := cmp.Diff(want, got); diff != "" || got.Result == nil {
+		t.Errorf("the step's status (-want +got):\n%s", diff)
+	}
+	merged.FirstStart, merged.LastStart = time.Time{}, time.Time{} // of a step in which nothing was sent
+	if skew := lifecycle.Decide(limited(0), plan.Policy{}, seen, until).Status.Steps[0].StartSkew; skew != nil {
+		t.Errorf("a step that nobody began has a skew of %v", skew)
+	}
+}
+
+// A run that is ended in the pass that sees its step done goes no further.
+func TestEndedBetweenTwoSteps(t *testing.T) {
+	lt := limited(0)
+	lt.Spec.Terminate = true
+	final := ready
+	final.Final = true
+	seen := one(final)
+	seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 1, Until: began.Add(20 * time.Second)}
+	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(20*time.Second)).Status
+	if s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
+		t.Errorf("the steps are %s and %s, verdict %s; want Complete, Skipped, Canceled", s.Steps[0].State, s.Steps[1].State, s.Verdict)
+	}
+}
+
+// A pause ends when it says, even if another follows, unless that has passed: then
+// what follows is for all workers to know of in time.
+func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
+	ended := began.Add(35 * time.Second)
+	for name, tc := range map[string]struct {
+		pause time.Duration // that follows; 0: load
+		now   time.Time
+		want  time.Time
+	}{
+		"a pause":             {time.Minute, ended.Add(-300 * time.Millisecond), ended},
+		"a pause, late":       {time.Minute, ended.Add(time.Second), ended.Add(time.Second)},
+		"load":                {0, ended.Add(-500 * time.Millisecond), ended},
+		"load, a moment late": {0, ended.Add(-300 * time.Millisecond), ended.Add(200 * time.Millisecond)},
+		"load, after a hold":  {0, ended.Add(time.Minute), ended.Add(time.Minute + 500*time.Millisecond)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := rests(limited(1), 5*time.Second) // from the 30th second on
+			if tc.pause > 0 {
+				lt.Spec.Steps[2] = v1alpha1.Step{Name: "another", Pause: &metav1.Duration{Duration: tc.pause}}
+			}
+			d := lifecycle.Decide(lt, plan.Policy{}, one(ready), tc.now)
+			if got := d.Status.Steps[2]; got.State != v1alpha1.StepRunning || !got.StartTime.Time.Equal(tc.want) {
+				t.Errorf("the step is %s, from %v; want Running, from %v", got.State, got.StartTime, tc.want)
+			}
+			if want := tc.want.Add(tc.pause - 500*time.Millisecond).Sub(tc.now); tc.pause > 0 && d.RequeueAfter != want {
+				t.Errorf("again after %v, want %v", d.RequeueAfter, want)
+			}
+		})
+	}
+}
+
+// The line that kubectl get prints is of all steps, and its rate and latency of the
+// latest with a result.
+func TestSummary(t *testing.T) {
+	p95 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: 25 * time.Millisecond}}
+	result := func(sent, failed int64, throughput string, latency *v1alpha1.Latency) *v1alpha1.StepResult {
+		return &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: sent, Failed: failed}, Throughput: throughput, ResponseTime: latency}
+	}
+	for name, tc := range map[string]struct {
+		first, second *v1alpha1.StepResult
+		want          v1alpha1.Summary
+	}{
+		"nothing yet":           {nil, nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1"}},
+		"one step":              {result(200, 1, "20", p95), nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1", Rate: "20/s", P95: "25ms", Failed: "0.5%"}},
+		"two steps":             {result(100, 0, "10", nil), result(300, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Rate: "30/s", P95: "25ms", Failed: "0.5%"}},
+		"the latest cannot say": {result(100, 0, "10", p95), result(1, 0, "1", &v1alpha1.Latency{}), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Rate: "1/s", Failed: "0%"}},
+		"nothing was sent":      {result(0, 0, "0", nil), nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1", Rate: "0/s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(1)
+			lt.Status.Steps[0].Result, lt.Status.Steps[1].Result = tc.first, tc.second
+			if diff := cmp.Diff(tc.want, lifecycle.Decide(lt, plan.Policy{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
+				t.Errorf("summary (-want +got):\n%s", diff)
+			}
+		})
+	}
+	refused := &v1alpha1.LoadTest{}
+	if got := lifecycle.Decide(refused, plan.Policy{}, lifecycle.Observed{}, began).Status.Summary; got != (v1alpha1.Summary{}) {
+		t.Errorf("a refused run has the summary %+v", got)
+	}
+}
