@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/metadata"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -61,6 +62,28 @@ func TestVerificationsAreBounded(t *testing.T) {
 	group.Wait()
 	if verified.Load() != callers || auth.most.Load() != maxVerifying {
 		t.Errorf("%d of %d verified, %d at once; want all, %d at once", verified.Load(), callers, auth.most.Load(), maxVerifying)
+	}
+}
+
+func TestBearerToken(t *testing.T) {
+	for name, tc := range map[string]struct {
+		values []string
+		want   string
+	}{
+		"a token":        {[]string{"Bearer abc"}, "abc"},
+		"none":           {nil, ""},
+		"two":            {[]string{"Bearer abc", "Bearer abc"}, ""},
+		"another scheme": {[]string{"Basic abc"}, ""},
+		"a scheme alone": {[]string{"Bearer "}, ""},
+		"no scheme":      {[]string{"abc"}, ""},
+	} {
+		ctx := metadata.NewIncomingContext(t.Context(), metadata.MD{"authorization": tc.values})
+		if got, ok := bearerToken(ctx); ok != (tc.want != "") || ok && got != tc.want {
+			t.Errorf("%s: got %q, %t, want %q", name, got, ok, tc.want)
+		}
+	}
+	if _, ok := bearerToken(t.Context()); ok {
+		t.Error("there is a token without metadata")
 	}
 }
 

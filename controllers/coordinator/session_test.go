@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"testing"
@@ -251,6 +252,33 @@ func TestServeSpeaksTLS13Only(t *testing.T) {
 	}
 }
 
+func TestServeSaysWhyItEnds(t *testing.T) {
+	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lis.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Serve(t.Context(), lis, &tls.Config{}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v, want that the listener is closed", err)
+	}
+}
+
+// Every reason is there from the beginning, so that a rate of it can be told.
+func TestMetricsAreThere(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, registry)
+	for name, want := range map[string]int{
+		"loadtest_coordinator_sessions": 1, "loadtest_coordinator_snapshots_total": 1, "loadtest_coordinator_rejected_total": 8,
+	} {
+		if n, err := testutil.GatherAndCount(registry, name); err != nil || n != want {
+			t.Errorf("%s: %d series, %v, want %d", name, n, err, want)
+		}
+	}
+}
+
 func TestServeAfterTheEnd(t *testing.T) {
 	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
@@ -259,8 +287,12 @@ func TestServeAfterTheEnd(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := c.Serve(ctx, lis, &tls.Config{}); err != nil {
+	config := &tls.Config{}
+	if err := c.Serve(ctx, lis, config); err != nil {
 		t.Errorf("Serve: %v", err)
+	}
+	if config.MinVersion != 0 {
+		t.Error("Serve changed its caller's configuration")
 	}
 	if _, err := lis.Accept(); err == nil {
 		t.Error("the listener is still open")

@@ -128,6 +128,16 @@ func TestTheCutIsNotPutOff(t *testing.T) {
 	}
 }
 
+// A pause that is cut is not complete, even if its time is over by then.
+func TestAPauseIsCut(t *testing.T) {
+	lt := rests(limited(1), 5*time.Second)
+	lt.Spec.Terminate, lt.Status.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(31*time.Second)))
+	s := lifecycle.Decide(lt, plan.Policy{}, one(lifecycle.Worker{Connected: true, Ready: true}), began.Add(36*time.Second)).Status
+	if s.Steps[1].State != v1alpha1.StepCut || s.Steps[2].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
+		t.Errorf("the steps are %s and %s, verdict %s; want Cut, Skipped, Canceled", s.Steps[1].State, s.Steps[2].State, s.Verdict)
+	}
+}
+
 // one is a run's only worker, whose pod runs.
 func one(w lifecycle.Worker) lifecycle.Observed {
 	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(w)}}

@@ -79,11 +79,12 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 	}{
 		"the start deadline":                {ptr.To[int64](60), nil, awaited(coming), 59 * time.Second, time.Second, ""},
 		"the start deadline has passed":     {ptr.To[int64](60), nil, awaited(coming), time.Minute, 30 * time.Second, v1alpha1.ReasonStartDeadlineExceeded},
+		"no look at what is past":           {ptr.To[int64](60), ptr.To[int64](65), awaited(coming), time.Minute, 30 * time.Second, v1alpha1.ReasonStartDeadlineExceeded},
 		"no deadline":                       {nil, nil, awaited(coming), time.Hour, 0, ""},
 		"the end of the run comes first":    {ptr.To[int64](60), ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},
 		"the start deadline comes first":    {ptr.To[int64](60), ptr.To[int64](90), awaited(coming), 5 * time.Second, 55 * time.Second, ""},
 		"the end of the run, and no other":  {nil, ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},
-		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), awaited(coming), 20 * time.Second, 30 * time.Second, v1alpha1.ReasonDeadlineExceeded},
+		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), lifecycle.Observed{Workers: make([]lifecycle.Worker, 1)}, 20 * time.Second, 30 * time.Second, v1alpha1.ReasonDeadlineExceeded},
 		"no pod yet":                        {ptr.To[int64](60), nil, awaited(lifecycle.Worker{}), time.Second, 5 * time.Second, ""},
 		"no pod, and no Job that makes one": {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: make([]lifecycle.Worker, 1)}, time.Second, 59 * time.Second, ""},
 		"all are ready":                     {ptr.To[int64](60), nil, awaited(ready), time.Second, 500*time.Millisecond + 43*time.Second, ""}, // the step's limit

@@ -1,0 +1,253 @@
+package coordinator
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// still is a coordinator that serves nobody, its clock, and how often it told of a
+// change.
+func still() (*Coordinator, *clocktesting.FakeClock, *int) {
+	clk, told := clocktesting.NewFakeClock(noon), new(int)
+	c := New(tokens{}, clk, func(RunID) { *told++ }, prometheus.NewRegistry())
+	return c, clk, told
+}
+
+// sessionOf is a session of which nobody reads.
+func sessionOf(run RunID, number int32) *session {
+	return &session{identity: Identity{Run: run, Worker: number, Pod: "pod"}, wake: make(chan struct{}, 1), over: make(chan struct{}), told: nothingTold}
+}
+
+func TestCovers(t *testing.T) {
+	start := &Start{Step: 2}
+	for name, tc := range map[string]struct {
+		d    Directive
+		want []bool // of the steps 0 to 3
+	}{
+		"nothing has begun":      {Directive{}, []bool{false, false, false, false}},
+		"a step runs":            {Directive{Start: start}, []bool{true, true, true, false}},
+		"steps are acknowledged": {Directive{Acknowledged: 1}, []bool{true, false, false, false}},
+		"all is over":            {Directive{Finish: true}, []bool{true, true, true, true}},
+	} {
+		var got []bool
+		for step := range int32(4) {
+			got = append(got, tc.d.covers(step))
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestPlansOfWorkersThatAreNotThere(t *testing.T) {
+	d := Directive{Assignments: assignments("a", 2)}
+	if !d.plans(1, 3) || d.plans(1, 1) || d.plans(2, 3) {
+		t.Errorf("worker 1 has step 3: %t, step 1: %t; worker 2 has step 3: %t; want true, false, false", d.plans(1, 3), d.plans(1, 1), d.plans(2, 3))
+	}
+	state := nothingTold
+	if messages := state.update(&d, 2); len(messages) != 0 {
+		t.Errorf("worker 2 of 2 is told %v", messages)
+	}
+}
+
+// A change that is not urgent is told a second after the last, however often that was.
+func TestEveryChangeIsToldInTheEnd(t *testing.T) {
+	c, clk, told := still()
+	var pending []func()
+	c.after = func(_ time.Duration, f func()) func() {
+		pending = append(pending, f)
+		i := len(pending) - 1
+		return func() { pending[i] = func() {} }
+	}
+	fire := func() {
+		for _, f := range pending {
+			f()
+		}
+		pending = nil
+	}
+	r := newRun("a")
+	r.notified = noon
+	for second := range 3 {
+		c.changed(r, soon)
+		c.changed(r, soon)
+		if *told != second {
+			t.Errorf("second %d: told %d times before it was over", second, *told)
+		}
+		clk.Step(time.Second)
+		fire()
+		if *told != second+1 {
+			t.Errorf("second %d: told %d times, want once in each", second, *told)
+		}
+	}
+	c.changed(r, soon)
+	c.changed(r, atOnce)
+	fire()
+	if *told != 4 {
+		t.Errorf("told %d times, want once of both changes", *told)
+	}
+}
+
+// Nobody is told of a run that is forgotten, or by a coordinator that stops.
+func TestWhoIsNotToldOf(t *testing.T) {
+	c, clk, told := still()
+	c.Direct("a", running("a", 1, 0))
+	r := c.runs["a"]
+	c.Forget("a")
+	clk.Step(time.Minute)
+	c.changed(r, atOnce)
+	c.Direct("b", running("b", 1, 0))
+	c.stop()
+	c.changed(c.runs["b"], atOnce)
+	if *told != 0 {
+		t.Errorf("told %d times", *told)
+	}
+}
+
+// A session that comes when all is over, or that is over itself, is none.
+func TestSessionsThatComeTooLate(t *testing.T) {
+	c, _, _ := still()
+	over := sessionOf("a", 0)
+	c.detach(over)
+	if err := c.attach(over); !errors.Is(err, errStopping) {
+		t.Errorf("a session that is over: %v", err)
+	}
+	c.stop()
+	if err := c.attach(sessionOf("a", 0)); !errors.Is(err, errStopping) {
+		t.Errorf("a session after the stop: %v", err)
+	}
+	if n := testutil.ToFloat64(c.metrics.sessions); n != 0 || len(c.runs) != 0 {
+		t.Errorf("%v sessions of %d runs are left", n, len(c.runs))
+	}
+}
+
+// A run that nobody directed yet stays for the worker that is left of it.
+func TestARunStaysForItsLastWorker(t *testing.T) {
+	c, _, _ := still()
+	first, fifth := sessionOf("a", 0), sessionOf("a", 5)
+	if err := errors.Join(c.attach(first), c.attach(fifth)); err != nil {
+		t.Fatal(err)
+	}
+	c.detach(fifth)
+	if len(c.runs) != 1 {
+		t.Fatal("the run is gone with the first of its workers")
+	}
+	c.Direct("a", running("a", 2, 0)) // which has no worker 5, connected or not
+	if o := c.Observe("a"); len(o.Workers) != 2 || !o.Workers[0].Connected || first.isOver() {
+		t.Errorf("observed %+v, want worker 0 of two connected", o)
+	}
+	second := sessionOf("b", 2)
+	if err := c.attach(second); err != nil {
+		t.Fatal(err)
+	}
+	if c.waiting() != 1 {
+		t.Errorf("%d runs wait, want the one that is not directed", c.waiting())
+	}
+	c.Direct("b", running("b", 2, 0))
+	if !second.isOver() {
+		t.Error("worker 2 of 2 stays")
+	}
+}
+
+// What an older session of a worker says does not count any more.
+func TestAnOlderSessionSaysNothing(t *testing.T) {
+	c, clk, told := still()
+	c.Direct("a", running("a", 1, 0))
+	old, young := sessionOf("a", 0), sessionOf("a", 0)
+	if err := errors.Join(c.attach(old), c.attach(young)); err != nil {
+		t.Fatal(err)
+	}
+	before := *told
+	clk.Step(time.Second)
+	c.seen(old)
+	if err := c.readiness(old, &workerv1.Readiness{Ready: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.snapshot(old, snapshot(t, 0, 1, true, 10)); !errors.Is(err, errReplaced) {
+		t.Errorf("its snapshot: %v, want that it was replaced", err)
+	}
+	if w := c.Observe("a").Workers[0]; w.Ready || w.Reported || !w.LastSeen.Equal(noon) || *told != before {
+		t.Errorf("the worker is %+v, told %d times; want as it was", w, *told-before)
+	}
+	c.seen(young)
+	if err := c.readiness(young, &workerv1.Readiness{Ready: true, Reason: "Stale", Message: "is gone"}); err != nil {
+		t.Fatal(err)
+	}
+	want := Worker{Connected: true, Ready: true, Pod: "pod", LastSeen: noon.Add(time.Second)}
+	if diff := cmp.Diff(want, c.Observe("a").Workers[0]); diff != "" {
+		t.Errorf("the worker, by its younger session (-want +got):\n%s", diff)
+	}
+}
+
+// Reports are held until they are acknowledged, and merged once.
+func TestReportsAreMergedOnce(t *testing.T) {
+	c, clk, _ := still()
+	c.Direct("a", running("a", 2, 0))
+	sessions := []*session{sessionOf("a", 0), sessionOf("a", 1)}
+	for _, number := range []int{1, 0} { // the newest is not of the last
+		if err := errors.Join(c.attach(sessions[number]), c.snapshot(sessions[number], snapshot(t, 0, 1, true, 10))); err != nil {
+			t.Fatal(err)
+		}
+		clk.Step(time.Second)
+	}
+	first := c.Observe("a")
+	c.Direct("a", running("a", 2, 0))
+	again := c.Observe("a")
+	if first.Step == nil || first.Step != again.Step || !first.Step.ReportedUntil.Equal(noon.Add(time.Second)) {
+		t.Errorf("observed %+v, then %+v; want the same, until a second past noon", first.Step, again.Step)
+	}
+	next := running("a", 2, 2)
+	c.Direct("a", next)
+	if err := c.snapshot(sessions[0], snapshot(t, 2, 2, true, 5)); err != nil {
+		t.Fatal(err)
+	}
+	c.Direct("a", next)
+	if held := c.runs["a"].worker(0).reports; len(held) != 1 || held[2].reading == nil {
+		t.Errorf("%d reports are held, want the one that is not acknowledged", len(held))
+	}
+}
+
+func TestNothingIsToldToNobody(t *testing.T) {
+	c, _, _ := still()
+	alone, waiting, over := sessionOf("a", 0), sessionOf("a", 0), sessionOf("b", 0)
+	if err := c.attach(waiting); err != nil {
+		t.Fatal(err)
+	}
+	c.Direct("b", running("b", 1, 0))
+	if err := c.attach(over); err != nil {
+		t.Fatal(err)
+	}
+	c.detach(over)
+	for name, s := range map[string]*session{"not attached": alone, "of a run that waits": waiting, "that is over": over} {
+		if messages, finished := c.untold(s); len(messages) > 0 || finished {
+			t.Errorf("a session %s is told %v, finished %t", name, messages, finished)
+		}
+	}
+	(*session)(nil).poke() // of a worker that is not connected
+}
+
+// A stream must not be used once its handler has returned.
+func TestNothingIsSentOnceClosed(t *testing.T) {
+	s := sessionOf("a", 0)
+	s.close()
+	if err := s.send(func() *workerv1.SessionResponse { return finish() }); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("got %v, want that it is closed", err)
+	}
+}
+
+func TestHangUp(t *testing.T) {
+	if err := hangUp(io.EOF); err != nil {
+		t.Errorf("an end as it should be: %v", err)
+	}
+	if err := hangUp(io.ErrUnexpectedEOF); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("an end in the middle: %v", err)
+	}
+}
