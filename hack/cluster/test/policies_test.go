@@ -15,8 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 )
 
-// policies goes from no policy to one that denies, one that allows beside it,
-// and back to none.
+// policies goes from no policy to one that denies, one that allows beside it, one
+// for the way out, and back to none.
 func (h *host) policies() {
 	h.wantNoTable()
 	h.inProbe("apply", "--filename=testdata/callers.yaml")
@@ -32,10 +32,16 @@ func (h *host) policies() {
 	}
 	h.inProbe("apply", "--filename=testdata/allow.yaml")
 	h.await("a policy that allows friends", targets, map[string]bool{"friend": true, "stranger": false})
+	address := h.inProbe("get", "pod/stranger", "--output=jsonpath={.status.podIP}") + ":8080"
+	stranger := map[string]string{"the stranger's address": address}
+	h.await("no policy for friends", stranger, map[string]bool{"friend": true})
+	h.inProbe("apply", "--filename=testdata/egress.yaml")
+	h.await("a policy for what friends call", stranger, map[string]bool{"friend": false})
+	h.await("a policy for what friends call", targets, map[string]bool{"friend": true, "stranger": false})
 	// Probes of kubelets are not for policies: the server has stayed ready.
 	h.inProbe("wait", "--for=condition=Available", "deployment/server", "--timeout=1s")
 
-	h.inProbe("delete", "--filename=testdata/allow.yaml", "--filename=testdata/deny.yaml")
+	h.inProbe("delete", "--filename=testdata/egress.yaml", "--filename=testdata/allow.yaml", "--filename=testdata/deny.yaml")
 	h.await("no policy again", targets, map[string]bool{"friend": true, "stranger": true})
 	h.wantNoTable()
 	h.inProbe("delete", "--filename=testdata/callers.yaml")
