@@ -31,7 +31,7 @@ const (
 // knock tries each of its arguments, NAME:PORT, all at once. Whoever answers does
 // so at once, if only that this is no Redis; whose packets are dropped waits.
 const knock = `for at; do
-  (timeout 5 redis-cli -h "${at%:*}" -p "${at#*:}" ping >/dev/null 2>&1
+  (timeout 3 redis-cli -h "${at%:*}" -p "${at#*:}" ping >/dev/null 2>&1
   if test $? = 124; then echo "$at closed"; else echo "$at open"; fi) &
 done; wait`
 
