@@ -15,7 +15,6 @@ import (
 // running carries the run from step to step.
 func (r *run) running() {
 	s := &r.out.Status
-	s.Phase = v1alpha1.PhaseRunning
 	lost := count(r.seen.Workers, func(w Worker) bool { return w.lost(r.seen.Job, r.now) })
 	s.Workers.Lost = lost
 	s.Workers.Ready = count(r.seen.Workers, func(w Worker) bool {

@@ -180,6 +180,9 @@ func TestSummary(t *testing.T) {
 			}
 		})
 	}
+	if got := lifecycle.Decide(limited(0), plan.Policy{}, one(ready), began.Add(15*time.Second)).Status.Summary.Step; got != "1/2" {
+		t.Errorf("in the first of two steps it is in step %s", got)
+	}
 	refused := &v1alpha1.LoadTest{}
 	if got := lifecycle.Decide(refused, plan.Policy{}, lifecycle.Observed{}, began).Status.Summary; got != (v1alpha1.Summary{}) {
 		t.Errorf("a refused run has the summary %+v", got)

@@ -96,6 +96,9 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 			if got := said(d.Status, v1alpha1.ConditionFailed); !strings.HasPrefix(got, strings.TrimSuffix("True "+tc.failed, "True ")) || (got == "") != (tc.failed == "") {
 				t.Errorf("Failed is %q, want reason %q", got, tc.failed)
 			}
+			if got := said(d.Status, v1alpha1.ConditionWorkersReady); strings.Contains(got, "given up at") && (tc.start == nil || !strings.Contains(got, "10:01:00")) {
+				t.Errorf("WorkersReady is %s, of a start deadline of %v", got, tc.start)
+			}
 			if d.RequeueAfter != tc.again || d.Job != lifecycle.JobKeep {
 				t.Errorf("again after %v, Job %v; want %v, kept", d.RequeueAfter, d.Job, tc.again)
 			}
