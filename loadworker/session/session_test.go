@@ -144,14 +144,16 @@ func TestRunSendsWhatItsSeedSays(t *testing.T) {
 	a.Steps[0].Total, a.Steps[0].Share = 6, &workerv1.Share{First: 2, Stride: 3, Count: 2}
 	ask := proto.CloneOf(a.Requests[0])
 	ask.Path = "/preflight/${worker}/${seq}/${rand:0-1000000000}"
-	a.Preflight = []*workerv1.Request{ask}
+	a.Preflight = []*workerv1.Request{ask, ask}
 	var want []string
 	for _, v := range []source.Vars{{Worker: 2, User: 2, Seq: 2}, {Worker: 2, User: 5, Seq: 5}} {
 		want = append(want, "loadtest-operator/test "+string(render(t, a, v).Path))
 	}
 	question := proto.CloneOf(a)
 	question.Requests = a.Preflight
-	want = append(want, "loadtest-operator/test "+string(render(t, question, source.Vars{Worker: 2, Seq: 2, Step: -3}).Path))
+	for _, seq := range []int64{2, 3 + 2} { // of all workers, this one's
+		want = append(want, "loadtest-operator/test "+string(render(t, question, source.Vars{Worker: 2, Seq: seq, Step: -3}).Path))
+	}
 	s := c.hello(t)
 	s.say(t, assign(a))
 	c.ready(t)

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
 func TestNewDialerRefuses(t *testing.T) {
 	tests := map[string]string{
 		"":                       `target url "": no host`,
+		"http://[::1":            `target url: parse "http://[::1": missing ']' in host`,
 		"shop":                   `target url "shop": no host`,
 		"ftp://shop":             `target url "ftp://shop": scheme must be http or https`,
 		"http://shop/path":       `target url "http://shop/path": must be scheme and host only; put the path into requests`,
@@ -33,6 +36,59 @@ func TestNewDialerRefuses(t *testing.T) {
 				t.Errorf("NewDialer(%q) = %q, want %q", url, got, want)
 			}
 		})
+	}
+}
+
+// Where no port is named, it is the scheme's.
+func TestDialerKnowsThePorts(t *testing.T) {
+	for url, want := range map[string]uint16{
+		"http://shop": 80, "https://shop": 443, "http://shop:": 80, "https://shop:80": 80, "http://shop:65535": 65535, "http://[::1]:1": 1,
+	} {
+		if d := newTestDialer(t, Config{URL: url}); d.port != want {
+			t.Errorf("%s is at port %d, want %d", url, d.port, want)
+		}
+	}
+}
+
+// What this machine ran out of is counted, each apart; what the target refuses is not.
+func TestDialerCountsWhatIsExhausted(t *testing.T) {
+	d := newTestDialer(t, Config{URL: "http://shop"})
+	for errno, times := range map[syscall.Errno]int{syscall.EMFILE: 1, syscall.ENFILE: 2, syscall.EADDRNOTAVAIL: 5, syscall.ECONNREFUSED: 9, syscall.EADDRINUSE: 9} {
+		for range times {
+			d.exhausted(&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", errno)})
+		}
+	}
+	if descriptors, ports := d.Exhausted(); descriptors != 3 || ports != 5 {
+		t.Errorf("%d times no descriptor and %d times no port was left, want 3 and 5", descriptors, ports)
+	}
+}
+
+// A resolver that has no descriptor left is told of like a socket.
+func TestDialerCountsAResolverWithoutDescriptors(t *testing.T) {
+	d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+	}})
+	if _, err := d.Addresses(t.Context()); !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("Addresses = %v, want that there are too many files", err)
+	}
+	if descriptors, _ := d.Exhausted(); descriptors != 1 {
+		t.Errorf("%d times no descriptor was left, want once", descriptors)
+	}
+}
+
+// Of several addresses that cannot be reached, the first says why.
+func TestDialerTellsOfTheFirstFailure(t *testing.T) {
+	d, err := NewDialer(Config{URL: "http://a.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("0.0.0.0")}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a loopback", "a link-local", "an unspecified", "a loopback"} { // each in turn
+		var refused *PolicyError
+		if err := d.Probe(t.Context()); !errors.As(err, &refused) || refused.What != want {
+			t.Errorf("Probe = %v, want that %s address is refused", err, want)
+		}
 	}
 }
 
