@@ -39,6 +39,7 @@ func install(ctx context.Context) error {
 		"--values", "../../charts/loadtest-operator/values-local.yaml",
 		"--set", "image.repository="+image("operator"), "--set", "image.tag="+imageTag(),
 		"--set", "workerImage.repository="+image("worker"), "--set", "workerImage.tag="+imageTag(),
+		"--set", fmt.Sprintf("networkPolicy.enabled=%t", enforced()),
 		"--wait", "--timeout", patience.String())
 	if err != nil {
 		return err
