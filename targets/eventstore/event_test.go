@@ -22,6 +22,8 @@ func TestEventValidate(t *testing.T) {
 		"a type of broken UTF-8": {Event{Type: "\xff"}, "type has a character that cannot be printed: use letters, digits and punctuation"},
 		"data too large":         {Event{Type: "a", Data: make([]byte, MaxData+1)}, "data has 1048577 bytes: use at most 1048576"},
 		"data of broken UTF-8":   {Event{Type: "a", Data: []byte("\"\xff\"")}, "data is not UTF-8"},
+		"the first year":         {event: Event{Type: "a", Timestamp: time.Date(1700, time.January, 1, 0, 0, 0, 0, time.UTC)}},
+		"the last year":          {event: Event{Type: "a", Timestamp: time.Date(2200, time.December, 31, 23, 59, 59, 0, time.UTC)}},
 		"too long ago":           {Event{Type: "a", Timestamp: noon.AddDate(-400, 0, 0)}, "timestamp is in the year 1626: use 1700 to 2200"},
 		"too far ahead":          {Event{Type: "a", Timestamp: noon.AddDate(400, 0, 0)}, "timestamp is in the year 2426: use 1700 to 2200"},
 	}

@@ -1,9 +1,12 @@
 package shortener_test
 
 import (
+	"crypto/md5"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,6 +86,30 @@ func TestTheOrderOfNodesDoesNotMatter(t *testing.T) {
 		key := fmt.Sprint(i)
 		if a, b := ring.Owner(key), (turned.Owner(key)+2)%3; a != b {
 			t.Fatalf("owner of %s = %s, turned: %s", key, names[a], names[b])
+		}
+	}
+}
+
+// A key whose hash is that of a point belongs to the point after it, as by the
+// original's bisect_right; behind the last point the ring begins again.
+func TestOwnerOfAPoint(t *testing.T) {
+	names := []string{"shard0", "shard1", "shard2"}
+	ring, owners := shortener.NewRing(names...), map[string]int{}
+	for node, name := range names {
+		for i := range 160 {
+			sum := md5.Sum(fmt.Appendf(nil, "%s-%d", name, i))
+			owners[string(sum[:])] = node
+		}
+	}
+	points := slices.Sorted(maps.Keys(owners))
+	for _, name := range names {
+		for i := range 160 {
+			key := fmt.Sprintf("%s-%d", name, i)
+			sum := md5.Sum([]byte(key))
+			at := slices.Index(points, string(sum[:]))
+			if got, want := ring.Owner(key), owners[points[(at+1)%len(points)]]; got != want {
+				t.Errorf("owner of %s = %d, want %d", key, got, want)
+			}
 		}
 	}
 }

@@ -236,3 +236,21 @@ func TestNewRefuses(t *testing.T) {
 		})
 	}
 }
+
+func TestNewRefusesWhatIsIncomplete(t *testing.T) {
+	for name, forget := range map[string]func(*shortener.Config){
+		"Store":  func(c *shortener.Config) { c.Store = nil },
+		"Now":    func(c *shortener.Config) { c.Now = nil },
+		"Count":  func(c *shortener.Config) { c.Count = nil },
+		"Logger": func(c *shortener.Config) { c.Logger = nil },
+	} {
+		clock := storetest.NewClock()
+		config := shortener.Config{
+			Store: storetest.NewMemory(clock.Now), Now: clock.Now, Count: counter{}.count, Logger: slog.Default(), CodeLength: 6, TTL: 1,
+		}
+		forget(&config)
+		if _, err := shortener.New(config); err == nil {
+			t.Errorf("accepted a config without %s", name)
+		}
+	}
+}

@@ -1,10 +1,13 @@
 package http
 
 import (
+	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,6 +80,33 @@ func TestGzip(t *testing.T) {
 			}
 			if plain.Code != packed.Code || plain.Header().Get("Content-Type") != packed.Header().Get("Content-Type") {
 				t.Errorf("status or type differ: %d %v, %d %v", plain.Code, plain.Header(), packed.Code, packed.Header())
+			}
+		})
+	}
+}
+
+// A part of a stream that is flushed can be unpacked by who has received no more,
+// whether it is worth to be compressed or not.
+func TestAFlushSendsWhatThereIs(t *testing.T) {
+	for name, part := range map[string]string{"little": "x", "much": strings.Repeat("x", 2*worthGzip)} {
+		t.Run(name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			c := &compressor{ResponseWriter: w}
+			for sent := 1; sent <= 2; sent++ {
+				if _, err := io.WriteString(c, part); err != nil {
+					t.Fatal(err)
+				}
+				if err := http.NewResponseController(c).Flush(); err != nil || !w.Flushed {
+					t.Fatalf("flushed: %v, %v", w.Flushed, err)
+				}
+				z, err := gzip.NewReader(bytes.NewReader(w.Body.Bytes()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := io.ReadAll(z)
+				if want := strings.Repeat(part, sent); string(got) != want || !errors.Is(err, io.ErrUnexpectedEOF) {
+					t.Errorf("after %d parts %d bytes can be unpacked, want %d (%v)", sent, len(got), len(want), err)
+				}
 			}
 		})
 	}

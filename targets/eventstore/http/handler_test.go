@@ -2,8 +2,11 @@ package http
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,8 +16,20 @@ import (
 )
 
 func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
-	if _, err := NewHandler(Config{}); err == nil {
-		t.Error("accepted a config without anything")
+	for name, forget := range map[string]func(*Config){
+		"everything": func(c *Config) { *c = Config{} },
+		"Stores":     func(c *Config) { c.Stores = nil },
+		"Open":       func(c *Config) { c.Open = nil },
+		"Observe":    func(c *Config) { c.Observe = nil },
+		"Metrics":    func(c *Config) { c.Metrics = nil },
+		"Now":        func(c *Config) { c.Now = nil },
+		"Logger":     func(c *Config) { c.Logger = nil },
+	} {
+		config := newService(t, 0, nil).Config
+		forget(&config)
+		if _, err := NewHandler(config); err == nil {
+			t.Errorf("accepted a config without %s", name)
+		}
 	}
 }
 
@@ -296,5 +311,27 @@ func TestFailureKeepsTheOrder(t *testing.T) {
 	err := errors.Join(eventstore.ErrOutcomeUnknown, context.DeadlineExceeded)
 	if got := s.failure(err).Status; got != 504 {
 		t.Errorf("status = %d, want 504", got)
+	}
+}
+
+// Whatever the API answers is JSON, and is said to be.
+func TestRepliesAreJSON(t *testing.T) {
+	s := newService(t, 2, nil)
+	for _, tc := range []struct{ method, path, body string }{
+		{"POST", "/events", `{"type":"a"}`},
+		{"POST", "/events", `{`},
+		{"POST", "/events/batch", `[{"type":"a"}]`},
+		{"GET", "/events?from=1", ""},
+		{"GET", "/events?from=x", ""},
+		{"GET", "/events/stream?from=1", ""},
+		{"GET", "/position", ""},
+		{"GET", "/nowhere", ""},
+	} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(tc.method, tc.path, strings.NewReader(tc.body)))
+		got := []string{w.Header().Get("Content-Type"), w.Header().Get("X-Content-Type-Options")}
+		if diff := cmp.Diff([]string{"application/json", "nosniff"}, got); diff != "" || !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%s %s: %s\nContent-Type and X-Content-Type-Options (-want +got):\n%s", tc.method, tc.path, w.Body, diff)
+		}
 	}
 }

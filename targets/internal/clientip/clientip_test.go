@@ -24,6 +24,8 @@ func TestClient(t *testing.T) {
 		"the first of several headers":        {peer: "10.1.2.3:4711", forwarded: []string{"192.168.1.100", "192.168.1.101"}, want: "192.168.1.100"},
 		"IPv6":                                {peer: "10.1.2.3:4711", forwarded: []string{"2001:db8::7"}, want: "2001:db8::7"},
 		"a name":                              {peer: "10.1.2.3:4711", forwarded: []string{"client_7-b"}, want: "client_7-b"},
+		"the first and last of what may be":   {peer: "10.1.2.3:4711", forwarded: []string{"azAZ09.:_-"}, want: "azAZ09.:_-"},
+		"a peer without an address":           {peer: "proxy:4711", forwarded: []string{"1.1.1.1"}, want: "proxy"},
 		"a trusted peer over IPv6":            {peer: "[fd00::9]:4711", forwarded: []string{"1.2.3.4"}, want: "1.2.3.4"},
 		"a trusted peer with a zone":          {peer: "[fd00::9%eth0]:4711", forwarded: []string{"1.2.3.4"}, want: "1.2.3.4"},
 		"IPv4 on a socket of both families":   {peer: "[::ffff:10.1.2.3]:4711", forwarded: []string{"1.2.3.4"}, want: "1.2.3.4"},

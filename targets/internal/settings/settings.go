@@ -27,7 +27,6 @@ func New(program, usage string, getenv func(string) string) *Settings {
 	flags := flag.NewFlagSet(program, flag.ContinueOnError)
 	// A mistake is answered by one sentence, not by the whole of the help.
 	flags.SetOutput(io.Discard)
-	flags.Usage = func() {}
 	return &Settings{usage: usage, flags: flags, getenv: getenv}
 }
 

@@ -100,8 +100,20 @@ func (s *service) ask(method, path string, forwarded ...string) page {
 }
 
 func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
-	if _, err := NewHandler(Config{}); err == nil {
-		t.Error("accepted a config without anything")
+	for name, forget := range map[string]func(*Config){
+		"everything": func(c *Config) { *c = Config{} },
+		"Limiter":    func(c *Config) { c.Limiter = nil },
+		"Ready":      func(c *Config) { c.Ready = nil },
+		"Observe":    func(c *Config) { c.Observe = nil },
+		"Metrics":    func(c *Config) { c.Metrics = nil },
+		"Now":        func(c *Config) { c.Now = nil },
+		"Logger":     func(c *Config) { c.Logger = nil },
+	} {
+		config := newService(t, nil).Config
+		forget(&config)
+		if _, err := NewHandler(config); err == nil {
+			t.Errorf("accepted a config without %s", name)
+		}
 	}
 	config := newService(t, nil).Config
 	config.StorePause = 0

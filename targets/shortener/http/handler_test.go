@@ -318,6 +318,22 @@ func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
 	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
 	}
+	for name, forget := range map[string]func(*Config){
+		"About":   func(c *Config) { c.About = nil },
+		"Ready":   func(c *Config) { c.Ready = nil },
+		"Metrics": func(c *Config) { c.Metrics = nil },
+		"Observe": func(c *Config) { c.Observe = nil },
+		"Now":     func(c *Config) { c.Now = nil },
+		"Logger":  func(c *Config) { c.Logger = nil },
+		"Service": func(c *Config) { c.Service = nil },
+		"Count":   func(c *Config) { c.Count = nil },
+	} {
+		config := newService(t, nil).Config
+		forget(&config)
+		if _, err := NewHandler(config); err == nil {
+			t.Errorf("accepted a config without %s", name)
+		}
+	}
 	s := newService(t, nil)
 	s.API = "seed-003"
 	if _, err := NewHandler(s.Config); err == nil || !strings.Contains(err.Error(), `"seed-003" is no API`) {
