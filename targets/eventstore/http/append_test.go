@@ -3,10 +3,12 @@ package http
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -190,14 +192,36 @@ func TestARepetitionThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The wait for the writer is bounded.
+// The wait for the writer is bounded, for a batch by more than for an event.
 func TestAppendHasATimeLimit(t *testing.T) {
-	s := newService(t, 0, nil)
-	for path, body := range map[string]string{"/events": `{"type":"a"}`, "/events/batch": `[{"type":"a"}]`} {
-		s.ask("POST", path, body)
-		if _, limited := s.store.ctx.Deadline(); !limited {
-			t.Errorf("%s waits for the store without a limit", path)
+	synctest.Test(t, func(t *testing.T) { // in a bubble, whose clock stands
+		s := newService(t, 0, nil)
+		for path, tc := range map[string]struct {
+			body string
+			want time.Duration
+		}{
+			"/events":       {`{"type":"a"}`, 5 * time.Second},
+			"/events/batch": {`[{"type":"a"}]`, 30 * time.Second},
+		} {
+			s.ask("POST", path, tc.body)
+			if deadline, limited := s.store.ctx.Deadline(); !limited || time.Until(deadline) != tc.want {
+				t.Errorf("%s waits for the store until %v (limited: %v), want %v", path, deadline, limited, tc.want)
+			}
 		}
+	})
+}
+
+// What a client is not told is in the log.
+func TestWhatIsNotToldIsLogged(t *testing.T) {
+	var log strings.Builder
+	s := newService(t, 0, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
+	s.store.readErr = errDisk
+	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
+	s.store.appendErr = errDisk
+	s.ask("POST", "/events", `{"type":"b"}`)
+	if got := strings.Count(log.String(), errDisk.Error()); got != 2 {
+		t.Errorf("%d lines tell of the disk, want 2:\n%s", got, log.String())
 	}
 }
 

@@ -3,6 +3,7 @@ package clickstest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -60,11 +61,12 @@ func testOverflow(t *testing.T, subject Subject) {
 }
 
 // Redirects whose clients left do not wait for the broker, so that clicks are
-// buffered when the producer is closed.
+// buffered when the producer is closed. They are not rescued: nobody was told that
+// they are kept.
 func testCloseSends(t *testing.T, subject Subject) {
-	store, clicks := newStore(), makeClicks(500)
+	store, rescue, clicks := newStore(), newStore(), makeClicks(500)
 	var sent, stored events
-	producer := subject.Producer(t, plenty, sent.count)
+	producer := subject.Rescued(t, time.Hour, plenty, rescue, sent.count)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range clicks {
@@ -77,6 +79,7 @@ func testCloseSends(t *testing.T, subject Subject) {
 	store.await(t, len(clicks))
 	stop()
 	store.check(t, clicks)
+	rescue.check(t, nil)
 }
 
 func testCloseGivesUp(t *testing.T, subject Subject) {

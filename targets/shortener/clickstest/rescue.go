@@ -3,6 +3,7 @@ package clickstest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,8 +22,8 @@ func testBrokerLate(t *testing.T, subject Subject) {
 	stop := start(t, subject.Consumer(t, store, stored.count))
 	producers := []Producer{
 		subject.Producer(t, plenty, sent[0].count),
-		subject.Rescued(t, plenty, store, sent[1].count),
-		subject.Rescued(t, plenty, store, sent[2].count),
+		subject.Rescued(t, time.Millisecond, plenty, store, sent[1].count),
+		subject.Rescued(t, time.Millisecond, plenty, store, sent[2].count),
 	}
 	clicked(t, producers[0], late)
 	store.decide(func(int) fate { return fate{err: errFate} })
@@ -64,7 +65,7 @@ func checkOverflowing(t *testing.T, subject Subject, store shortener.ClickStore,
 	t.Helper()
 	const buffer = 10
 	var sent events
-	producer := subject.Rescued(t, buffer, store, sent.count)
+	producer := subject.Rescued(t, time.Millisecond, buffer, store, sent.count)
 	clicked(t, producer, clicks)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

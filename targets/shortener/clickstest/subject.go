@@ -20,9 +20,9 @@ type Subject struct {
 	// Producer returns what redirects tell of clicks. It keeps buffer clicks
 	// in memory, and its redirects wait for the broker as long as they can.
 	Producer func(t *testing.T, buffer int, count shortener.Count) Producer
-	// Rescued returns one whose redirects hardly wait for the broker, and whose
+	// Rescued returns one whose redirects wait so long for the broker, and whose
 	// clicks are rescued then.
-	Rescued func(t *testing.T, buffer int, rescue shortener.ClickStore, count shortener.Count) Producer
+	Rescued func(t *testing.T, wait time.Duration, buffer int, rescue shortener.ClickStore, count shortener.Count) Producer
 	// Consumer returns one more consumer of the queue.
 	Consumer func(t *testing.T, store shortener.ClickStore, count shortener.Count) Consumer
 	// Poison puts something into the queue that is no click.

@@ -3,6 +3,7 @@ package clickstest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -33,9 +34,9 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 }
 
 func testDelivery(t *testing.T, subject Subject) {
-	store, clicks := newStore(), makeClicks(1000)
+	store, rescue, clicks := newStore(), newStore(), makeClicks(1000)
 	var sent, stored events
-	producer := subject.Producer(t, plenty, sent.count)
+	producer := subject.Rescued(t, time.Hour, plenty, rescue, sent.count)
 	consumer := subject.Consumer(t, store, stored.count)
 	// Those that are there before the consumer come in batches.
 	clicked(t, producer, clicks[:500])
@@ -55,8 +56,13 @@ func testDelivery(t *testing.T, subject Subject) {
 	if store.largest < 2 || store.largest > 100 {
 		t.Errorf("the largest batch had %d clicks, want 2 to 100", store.largest)
 	}
-	want := map[shortener.Event]int{shortener.ClickQueued: len(clicks)}
-	if diff := cmp.Diff(want, sent.all()); diff != "" {
+	got := sent.all()
+	// A broker that is starved may be given up for a moment.
+	if n := got[shortener.ClickStored]; n > len(clicks)/2 {
+		t.Errorf("%d of %d clicks were stored by their redirects, while the broker answers", n, len(clicks))
+	}
+	delete(got, shortener.ClickStored)
+	if diff := cmp.Diff(map[shortener.Event]int{shortener.ClickQueued: len(clicks)}, got); diff != "" {
 		t.Errorf("events of the producer (-want +got):\n%s", diff)
 	}
 	if got := stored.all()[shortener.ClickStored]; got != len(clicks) {

@@ -36,8 +36,8 @@ func TestClicks(t *testing.T) {
 			Producer: func(t *testing.T, buffer int, count shortener.Count) clickstest.Producer {
 				return newQueue(t, open(t, server.Addr()), QueueConfig{Buffer: buffer, Wait: time.Hour, Count: count})
 			},
-			Rescued: func(t *testing.T, buffer int, rescue shortener.ClickStore, count shortener.Count) clickstest.Producer {
-				return newQueue(t, open(t, server.Addr()), QueueConfig{Buffer: buffer, Wait: time.Millisecond, Rescue: rescue, Count: count})
+			Rescued: func(t *testing.T, wait time.Duration, buffer int, rescue shortener.ClickStore, count shortener.Count) clickstest.Producer {
+				return newQueue(t, open(t, server.Addr()), QueueConfig{Buffer: buffer, Wait: wait, Rescue: rescue, Count: count})
 			},
 			Consumer: func(t *testing.T, store shortener.ClickStore, count shortener.Count) clickstest.Consumer {
 				consumers++
