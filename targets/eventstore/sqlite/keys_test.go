@@ -77,14 +77,18 @@ func TestKeysInTheFile(t *testing.T) {
 		if appendKeyed(t, s, fmt.Sprint(i)) {
 			t.Fatalf("key %d is known before it was used", i)
 		}
-		if oldest := max(0, i-window+1); !appendKeyed(t, s, fmt.Sprint(oldest)) {
+		oldest := max(0, i-window+1)
+		if !appendKeyed(t, s, fmt.Sprint(oldest)) {
 			t.Fatalf("after key %d, key %d is forgotten", i, oldest)
 		}
-		if i%7 == 3 {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			s = open()
+		if i%7 != 3 {
+			continue
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if s = open(); !appendKeyed(t, s, fmt.Sprint(oldest)) {
+			t.Fatalf("after key %d and a restart, key %d is forgotten", i, oldest)
 		}
 	}
 	var kept int
