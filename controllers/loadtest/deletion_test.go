@@ -45,6 +45,19 @@ func TestADeletedLoadTestIsForgotten(t *testing.T) {
 	}
 }
 
+// A LoadTest that is gone between two passes is forgotten, and nothing else.
+func TestAGoneLoadTestIsForgotten(t *testing.T) {
+	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	if err := apiserver.Client(t).Delete(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	if result := r.mustPass(lt); result.RequeueAfter != 0 || r.workers.forgotten != 1 {
+		t.Errorf("again after %v, forgotten %d times; want never, and once", result.RequeueAfter, r.workers.forgotten)
+	}
+}
+
 // What cannot be deleted now is tried again.
 func TestWhatCannotBeDeleted(t *testing.T) {
 	refuses := true
