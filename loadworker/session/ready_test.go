@@ -30,7 +30,7 @@ func TestRefusals(t *testing.T) {
 		},
 		// The protocol takes no other text: such a refusal would never arrive.
 		"a fault whose text is not UTF-8": {
-			change:  func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, "${caf\xe9}") },
+			change:  func(a *workerv1.Assignment) { a.Requests[0].Body = []byte("${caf\xe9}") },
 			reason:  "InvalidSpec",
 			message: "unknown variable ${caf\uFFFD}; known are",
 		},

@@ -76,6 +76,7 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 		if out.Body, err = readFile(r.GetBodyFile(), maxBodyFile); err != nil {
 			return out, fmt.Errorf("body: %w", err)
 		}
+		out.BodyHidden = true
 	}
 	for _, h := range r.GetHeaders() {
 		header := source.Header{Name: h.GetName(), Value: h.GetValue()}

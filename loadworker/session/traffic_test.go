@@ -128,6 +128,18 @@ func TestTrafficRefuses(t *testing.T) {
 			func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, strings.Repeat("x", maxBodyFile+1)) },
 			`request "read": body: `,
 		},
+		"a body with a variable that is none": {
+			func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, "pass=${secret}") },
+			`request "read": body: the $ at 5 begins none of ${user}, `,
+		},
+		"a body with a brace that does not close": {
+			func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, "${secret") },
+			`request "read": body: the $ at 0 begins none of `,
+		},
+		"a body with a range that is none": {
+			func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, "${rand:secret}") },
+			`request "read": body: the $ at 0 begins none of `,
+		},
 		"a header that is not there": {
 			func(a *workerv1.Assignment) {
 				a.Requests[0].Headers = []*workerv1.Header{{Name: "X", ValueFile: "/does/not/exist"}}

@@ -113,7 +113,7 @@ func TestNewRefusesData(t *testing.T) {
 		},
 		"a line break in a header": {
 			Request{Path: "/", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "\"x\r\nY: z\"")},
-			`column "a": "x\nY: z" holds a control character, and stands in a header`,
+			`data "d", file d.csv, line 2: column "a": holds a control character, and stands in a header`,
 		},
 		"a path that is none": {
 			Request{Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "$.a"}}}}, nil,

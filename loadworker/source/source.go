@@ -18,7 +18,9 @@ type Request struct {
 	Path    string
 	Headers []Header
 	Body    string
-	Expect  Expectation
+	// BodyHidden says that no error may show any of the body, since it may be secret.
+	BodyHidden bool
+	Expect     Expectation
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -165,6 +167,9 @@ func (c compiler) compile(r Request) (request, error) {
 		return out, fmt.Errorf("path: %w", err)
 	}
 	if out.body, err = c.template(&out, r.Body, inBody); err != nil {
+		if wrong, ok := errors.AsType[templateError](err); ok && r.BodyHidden {
+			err = fmt.Errorf("the $ at %d begins none of %s", wrong.at, c.columns.known())
+		}
 		return out, fmt.Errorf("body: %w", err)
 	}
 	for _, h := range r.Headers {

@@ -112,7 +112,12 @@ func TestNewRefuses(t *testing.T) {
 		change func(*Request)
 		want   string
 	}{
-		"an unknown variable in the body":    {func(r *Request) { r.Body = "${foo}" }, `request "r": body: unknown variable ${foo}; known are`},
+		"an unknown variable in the body": {func(r *Request) { r.Body = "${foo}" }, `request "r": body: unknown variable ${foo}; known are`},
+		"one in a body that is not shown": {
+			func(r *Request) { r.Body, r.BodyHidden = "${seq}, $$5: ${top secret}", true },
+			`request "r": body: the $ at 13 begins none of ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}; write $$ for a dollar sign`,
+		},
+		"one in the path of such a request":  {func(r *Request) { r.Path, r.BodyHidden = "/${foo}", true }, `request "r": path: unknown variable ${foo}`},
 		"one in the path":                    {func(r *Request) { r.Path = "/${foo}" }, `request "r": path: unknown variable ${foo}`},
 		"one in a header":                    {func(r *Request) { r.Headers = []Header{{Name: "X-A", Value: "${foo}"}} }, `request "r": header "X-A": unknown variable ${foo}`},
 		"a path without a slash":             {func(r *Request) { r.Path = "a" }, `request "r": path: "a" must begin with a slash`},

@@ -77,9 +77,16 @@ func (c columns) known() string {
 	return list + "; write $$ for a dollar sign"
 }
 
-// compile compiles a text in which $$ stands for a dollar sign.
+// templateError is what is wrong at a dollar sign, from 0. It shows some of the text.
+type templateError struct {
+	at int
+	error
+}
+
+// compile compiles a text in which $$ stands for a dollar sign. It fails with a
+// templateError.
 func (c columns) compile(text string) (*Template, error) {
-	t := &Template{}
+	t, length := &Template{}, len(text)
 	var literal strings.Builder
 	for {
 		before, after, found := strings.Cut(text, "$")
@@ -94,7 +101,7 @@ func (c columns) compile(text string) (*Template, error) {
 		}
 		p, rest, err := c.variable(after)
 		if err != nil {
-			return nil, err
+			return nil, templateError{length - len(after) - 1, err}
 		}
 		p.literal = literal.String()
 		literal.Reset()
