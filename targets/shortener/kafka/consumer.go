@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
 )
 
 const (
@@ -45,7 +45,7 @@ func (c ConsumerConfig) validate() error {
 type Consumer struct {
 	config ConsumerConfig
 	client *kgo.Client
-	store  shortener.ClickStore
+	store  delivery.Store
 }
 
 // NewConsumer returns a consumer; Run does the work. It needs no broker yet.
@@ -66,7 +66,7 @@ func NewConsumer(store shortener.ClickStore, config ConsumerConfig) (*Consumer, 
 	if err != nil {
 		return nil, fmt.Errorf("configure consumer of Kafka at %v: %w", config.Brokers, err)
 	}
-	return &Consumer{config: config, client: client, store: store}, nil
+	return &Consumer{config: config, client: client, store: delivery.Store{Clicks: store, Count: config.Count, Log: config.Log}}, nil
 }
 
 // Run stores clicks until ctx ends, then leaves the group and closes the
@@ -117,7 +117,7 @@ func (c *Consumer) step(ctx context.Context) {
 		return
 	}
 	if clicks := c.readable(records); len(clicks) > 0 {
-		if err := c.add(ctx, clicks); err != nil {
+		if err := c.store.Add(ctx, clicks); err != nil {
 			c.config.Log.Warn("leave clicks to another consumer", "error", err, "clicks", len(clicks))
 			return
 		}
@@ -139,30 +139,6 @@ func (c *Consumer) readable(records []*kgo.Record) []shortener.Click {
 		clicks = append(clicks, click)
 	}
 	return clicks
-}
-
-// add stores clicks, and tries until it succeeds or ctx ends. An attempt that
-// has begun is not broken off. One that fails may have stored some, where
-// another shard is down; they are counted at once, since the next attempt does
-// not find them new.
-func (c *Consumer) add(ctx context.Context, clicks []shortener.Click) error {
-	added := 0
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTimeout)
-		defer cancel()
-		n, err := c.store.AddClicks(ctx, clicks)
-		added += n
-		c.config.Count(shortener.ClickStored, n)
-		return struct{}{}, err
-	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
-		backoff.WithNotify(func(err error, next time.Duration) {
-			c.config.Log.Warn("store clicks", "error", err, "clicks", len(clicks), "retry", next)
-		}))
-	if err != nil {
-		return fmt.Errorf("store clicks: %w", err)
-	}
-	c.config.Count(shortener.ClickDuplicate, len(clicks)-added)
-	return nil
 }
 
 // commit says how far the group has come. If that is not heard, the next commit

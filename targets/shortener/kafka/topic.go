@@ -11,6 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
 )
 
 const (
@@ -69,7 +71,7 @@ func (c Config) ensureTopic(ctx context.Context, client *kgo.Client) error {
 			err = nil
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
+	}, backoff.WithBackOff(delivery.Retries()), backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, next time.Duration) {
 			c.Log.Warn("create topic", "topic", c.Topic, "error", err, "retry", next)
 		}))
@@ -77,12 +79,4 @@ func (c Config) ensureTopic(ctx context.Context, client *kgo.Client) error {
 		return fmt.Errorf("create topic %s: %w", c.Topic, err)
 	}
 	return nil
-}
-
-// retries are the pauses between attempts, for whoever waits for a service to
-// come back: soon at first, and then often enough to be there when it does.
-func retries() backoff.BackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, time.Second
-	return b
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
 )
 
 const (
@@ -64,7 +65,7 @@ func (c ConsumerConfig) validate() error {
 type Consumer struct {
 	config ConsumerConfig
 	redis  *redis.Client
-	store  shortener.ClickStore
+	store  delivery.Store
 }
 
 // NewConsumer returns a consumer; Run does the work.
@@ -78,7 +79,7 @@ func NewConsumer(client *Client, store shortener.ClickStore, config ConsumerConf
 	if config.ForgetAfter == 0 {
 		config.ForgetAfter = defaultForgetAfter
 	}
-	return &Consumer{config: config, redis: client.redis, store: store}, nil
+	return &Consumer{config: config, redis: client.redis, store: delivery.Store{Clicks: store, Count: config.Count, Log: config.Log}}, nil
 }
 
 // Run stores clicks until ctx ends. A batch that was read by then is stored
@@ -86,7 +87,7 @@ func NewConsumer(client *Client, store shortener.ClickStore, config ConsumerConf
 func (c *Consumer) Run(ctx context.Context) error {
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
 		return struct{}{}, c.consume(ctx)
-	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
+	}, backoff.WithBackOff(delivery.Retries()), backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, next time.Duration) {
 			c.config.Log.Warn("consume clicks from redis", "error", err, "retry", next)
 		}))
@@ -195,7 +196,7 @@ func (c *Consumer) keep(ctx context.Context, entries []redis.XMessage) error {
 		return nil
 	}
 	if clicks := c.readable(entries); len(clicks) > 0 {
-		if err := c.add(ctx, clicks); err != nil {
+		if err := c.store.Add(ctx, clicks); err != nil {
 			return err
 		}
 	}
@@ -216,30 +217,6 @@ func (c *Consumer) readable(entries []redis.XMessage) []shortener.Click {
 		clicks = append(clicks, click)
 	}
 	return clicks
-}
-
-// add stores clicks, and tries until it succeeds or ctx ends. An attempt that
-// has begun is not broken off. One that fails may have stored some, where
-// another shard is down; they are counted at once, since the next attempt does
-// not find them new.
-func (c *Consumer) add(ctx context.Context, clicks []shortener.Click) error {
-	added := 0
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTimeout)
-		defer cancel()
-		n, err := c.store.AddClicks(ctx, clicks)
-		added += n
-		c.config.Count(shortener.ClickStored, n)
-		return struct{}{}, err
-	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
-		backoff.WithNotify(func(err error, next time.Duration) {
-			c.config.Log.Warn("store clicks", "error", err, "clicks", len(clicks), "retry", next)
-		}))
-	if err != nil {
-		return fmt.Errorf("store clicks: %w", err)
-	}
-	c.config.Count(shortener.ClickDuplicate, len(clicks)-added)
-	return nil
 }
 
 func (c *Consumer) acknowledge(ctx context.Context, entries []redis.XMessage) error {

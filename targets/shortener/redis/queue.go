@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/patience"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
 )
 
 const (
@@ -190,7 +191,7 @@ func (q *Queue) send(ctx context.Context, batch []*queued) []*queued {
 		var err error
 		batch, err = q.try(ctx, batch)
 		return struct{}{}, err
-	}, backoff.WithBackOff(retries()), backoff.WithMaxElapsedTime(0),
+	}, backoff.WithBackOff(delivery.Retries()), backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, next time.Duration) {
 			q.config.Log.Warn("send clicks to redis", "error", err, "clicks", len(batch), "waiting", len(q.buffer), "retry", next)
 		}))
@@ -222,12 +223,4 @@ func (q *Queue) try(ctx context.Context, batch []*queued) (left []*queued, err e
 		q.patience.Regain()
 	}
 	return left, err
-}
-
-// retries are the pauses between attempts, for whoever waits for a service to
-// come back: soon at first, and then often enough to be there when it does.
-func retries() backoff.BackOff {
-	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 50*time.Millisecond, time.Second
-	return b
 }

@@ -1,0 +1,107 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
+)
+
+var errDown = errors.New("down")
+
+// attempts is a store whose attempts end as they say, one after the other.
+type attempts []func(ctx context.Context) (stored int, err error)
+
+func (a *attempts) AddClicks(ctx context.Context, _ []shortener.Click) (int, error) {
+	next := (*a)[0]
+	*a = (*a)[1:]
+	return next(ctx)
+}
+
+func ends(stored int, err error) func(context.Context) (int, error) {
+	return func(context.Context) (int, error) { return stored, err }
+}
+
+func store(a attempts) (delivery.Store, map[shortener.Event]int) {
+	counts := map[shortener.Event]int{}
+	return delivery.Store{
+		Clicks: &a, Log: slog.New(slog.DiscardHandler),
+		Count: func(e shortener.Event, n int) { counts[e] += n },
+	}, counts
+}
+
+func TestAdd(t *testing.T) {
+	tests := map[string]struct {
+		attempts           attempts
+		stored, duplicates int
+	}{
+		"all are new":                       {attempts{ends(5, nil)}, 5, 0},
+		"some were stored before":           {attempts{ends(3, nil)}, 3, 2},
+		"after a failure":                   {attempts{ends(0, errDown), ends(5, nil)}, 5, 0},
+		"some by an attempt that failed":    {attempts{ends(2, errDown), ends(3, nil)}, 5, 0},
+		"some of them, some known, at last": {attempts{ends(2, errDown), ends(0, errDown), ends(1, nil)}, 3, 2},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, counts := store(tc.attempts)
+				if err := s.Add(t.Context(), make([]shortener.Click, 5)); err != nil {
+					t.Fatal(err)
+				}
+				want := map[shortener.Event]int{shortener.ClickStored: tc.stored, shortener.ClickDuplicate: tc.duplicates}
+				if diff := cmp.Diff(want, counts); diff != "" {
+					t.Errorf("counts (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// The end of a consumer ends its tries, but not the one that has begun: what that
+// stores is counted.
+func TestAddGivesUpBetweenAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		s, counts := store(attempts{
+			ends(0, errDown),
+			func(attempt context.Context) (int, error) {
+				end()
+				if attempt.Err() != nil {
+					t.Errorf("the attempt ended with its consumer: %v", attempt.Err())
+				}
+				return 4, errDown
+			},
+		})
+		err := s.Add(ctx, make([]shortener.Click, 5))
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("Add = %v, want that its context ended", err)
+		}
+		if diff := cmp.Diff(map[shortener.Event]int{shortener.ClickStored: 4}, counts); diff != "" {
+			t.Errorf("counts (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A store that hangs is given up, and asked again.
+func TestAttemptsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := store(attempts{
+			func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() },
+			ends(5, nil),
+		})
+		began := time.Now()
+		if err := s.Add(t.Context(), make([]shortener.Click, 5)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < 10*time.Second || took > 11*time.Second {
+			t.Errorf("the second attempt came after %v, want 10s and a pause", took)
+		}
+	})
+}
