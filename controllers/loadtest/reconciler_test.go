@@ -185,9 +185,9 @@ func TestNoEventWithoutTheWrite(t *testing.T) {
 func TestEveryCallMayFail(t *testing.T) {
 	failed := true
 	for n := 1; failed; n++ {
+		failed = false
 		t.Run(fmt.Sprintf("call %d", n), func(t *testing.T) {
 			calls := 0
-			failed = false
 			count := func() error {
 				calls++
 				if calls == n {
