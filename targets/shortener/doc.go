@@ -16,7 +16,7 @@
 //
 // A visit asks the cache, if there is one, and the cache the store; then the
 // click is stored (Synchronous) or queued, and the redirect answered. A
-// consumer moves queued clicks to the store (delivery), which counts each once.
+// consumer moves queued clicks to the store (Deliver), which counts each once.
 //
 // The system exists to be load tested: after a run, its links and clicks can be
 // counted exactly (Store.Totals) and compared with what was acknowledged.

@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/retry"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
 )
 
 const (
@@ -45,7 +45,7 @@ func (c ConsumerConfig) validate() error {
 type Consumer struct {
 	config ConsumerConfig
 	client *kgo.Client
-	store  delivery.Store
+	store  shortener.ClickStore
 }
 
 // NewConsumer returns a consumer; Run does the work. It needs no broker yet.
@@ -66,7 +66,7 @@ func NewConsumer(store shortener.ClickStore, config ConsumerConfig) (*Consumer, 
 	if err != nil {
 		return nil, fmt.Errorf("configure consumer of Kafka at %v: %w", config.Brokers, err)
 	}
-	return &Consumer{config: config, client: client, store: delivery.Store{Clicks: store, Count: config.Count, Log: config.Log}}, nil
+	return &Consumer{config: config, client: client, store: store}, nil
 }
 
 // Run stores clicks until ctx ends, then leaves the group and closes the
@@ -117,7 +117,7 @@ func (c *Consumer) step(ctx context.Context) {
 		return
 	}
 	if clicks := c.readable(records); len(clicks) > 0 {
-		if err := c.store.Add(ctx, clicks); err != nil {
+		if err := c.add(ctx, clicks); err != nil {
 			c.config.Log.Warn("leave clicks to another consumer", "error", err, "clicks", len(clicks))
 			return
 		}
@@ -139,6 +139,10 @@ func (c *Consumer) readable(records []*kgo.Record) []shortener.Click {
 		clicks = append(clicks, click)
 	}
 	return clicks
+}
+
+func (c *Consumer) add(ctx context.Context, clicks []shortener.Click) error {
+	return shortener.Deliver(ctx, c.store, clicks, c.config.Count, retry.Until(c.config.Log, "store clicks"))
 }
 
 // commit says how far the group has come. If that is not heard, the next commit

@@ -7,12 +7,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/retry"
 )
 
 const (
@@ -63,18 +62,15 @@ func (c Config) options() []kgo.Opt {
 // or ctx ends: brokers may be started after us.
 func (c Config) ensureTopic(ctx context.Context, client *kgo.Client) error {
 	admin := kadm.NewClient(client)
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+	err := retry.Until(c.Log.With("topic", c.Topic), "create topic")(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 		defer cancel()
 		_, err := admin.CreateTopic(ctx, partitions, defaultReplication, nil, c.Topic)
 		if errors.Is(err, kerr.TopicAlreadyExists) {
 			err = nil
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(delivery.Retries()), backoff.WithMaxElapsedTime(0),
-		backoff.WithNotify(func(err error, next time.Duration) {
-			c.Log.Warn("create topic", "topic", c.Topic, "error", err, "retry", next)
-		}))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("create topic %s: %w", c.Topic, err)
 	}

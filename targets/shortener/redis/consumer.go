@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/retry"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
 )
 
 const (
@@ -65,7 +64,7 @@ func (c ConsumerConfig) validate() error {
 type Consumer struct {
 	config ConsumerConfig
 	redis  *redis.Client
-	store  delivery.Store
+	store  shortener.ClickStore
 }
 
 // NewConsumer returns a consumer; Run does the work.
@@ -79,18 +78,13 @@ func NewConsumer(client *Client, store shortener.ClickStore, config ConsumerConf
 	if config.ForgetAfter == 0 {
 		config.ForgetAfter = defaultForgetAfter
 	}
-	return &Consumer{config: config, redis: client.redis, store: delivery.Store{Clicks: store, Count: config.Count, Log: config.Log}}, nil
+	return &Consumer{config: config, redis: client.redis, store: store}, nil
 }
 
 // Run stores clicks until ctx ends. A batch that was read by then is stored
 // and acknowledged if the store and Redis allow; else another consumer does.
 func (c *Consumer) Run(ctx context.Context) error {
-	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
-		return struct{}{}, c.consume(ctx)
-	}, backoff.WithBackOff(delivery.Retries()), backoff.WithMaxElapsedTime(0),
-		backoff.WithNotify(func(err error, next time.Duration) {
-			c.config.Log.Warn("consume clicks from redis", "error", err, "retry", next)
-		}))
+	_ = retry.Until(c.config.Log, "consume clicks from redis")(ctx, c.consume) // only because ctx ended
 	c.leave(context.WithoutCancel(ctx))
 	return nil
 }
@@ -196,7 +190,7 @@ func (c *Consumer) keep(ctx context.Context, entries []redis.XMessage) error {
 		return nil
 	}
 	if clicks := c.readable(entries); len(clicks) > 0 {
-		if err := c.store.Add(ctx, clicks); err != nil {
+		if err := c.add(ctx, clicks); err != nil {
 			return err
 		}
 	}
@@ -217,6 +211,10 @@ func (c *Consumer) readable(entries []redis.XMessage) []shortener.Click {
 		clicks = append(clicks, click)
 	}
 	return clicks
+}
+
+func (c *Consumer) add(ctx context.Context, clicks []shortener.Click) error {
+	return shortener.Deliver(ctx, c.store, clicks, c.config.Count, retry.Until(c.config.Log, "store clicks"))
 }
 
 func (c *Consumer) acknowledge(ctx context.Context, entries []redis.XMessage) error {

@@ -11,12 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/patience"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/retry"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
 )
 
 const (
@@ -187,14 +186,12 @@ func (q *Queue) next() []*queued {
 // An attempt whose reply was lost may have been heard: those clicks come
 // twice, which the consumer's store tells by their ids.
 func (q *Queue) send(ctx context.Context, batch []*queued) []*queued {
-	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
-		var err error
-		batch, err = q.try(ctx, batch)
-		return struct{}{}, err
-	}, backoff.WithBackOff(delivery.Retries()), backoff.WithMaxElapsedTime(0),
-		backoff.WithNotify(func(err error, next time.Duration) {
-			q.config.Log.Warn("send clicks to redis", "error", err, "clicks", len(batch), "waiting", len(q.buffer), "retry", next)
-		}))
+	_ = retry.Until(q.config.Log, "send clicks to redis")(ctx, func(ctx context.Context) (err error) {
+		if batch, err = q.try(ctx, batch); err != nil {
+			err = fmt.Errorf("%d clicks, %d behind them: %w", len(batch), len(q.buffer), err)
+		}
+		return err
+	})
 	return batch
 }
 

@@ -1,4 +1,4 @@
-package delivery_test
+package shortener_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/retry"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/targets/shortener/delivery"
 )
 
 var errDown = errors.New("down")
@@ -29,15 +29,15 @@ func ends(stored int, err error) func(context.Context) (int, error) {
 	return func(context.Context) (int, error) { return stored, err }
 }
 
-func store(a attempts) (delivery.Store, map[shortener.Event]int) {
+// deliver has five clicks delivered to the store, and returns what was counted.
+func deliver(ctx context.Context, store attempts) (map[shortener.Event]int, error) {
 	counts := map[shortener.Event]int{}
-	return delivery.Store{
-		Clicks: &a, Log: slog.New(slog.DiscardHandler),
-		Count: func(e shortener.Event, n int) { counts[e] += n },
-	}, counts
+	err := shortener.Deliver(ctx, &store, make([]shortener.Click, 5), func(e shortener.Event, n int) { counts[e] += n },
+		retry.Until(slog.New(slog.DiscardHandler), "deliver"))
+	return counts, err
 }
 
-func TestAdd(t *testing.T) {
+func TestDeliver(t *testing.T) {
 	tests := map[string]struct {
 		attempts           attempts
 		stored, duplicates int
@@ -51,8 +51,8 @@ func TestAdd(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, counts := store(tc.attempts)
-				if err := s.Add(t.Context(), make([]shortener.Click, 5)); err != nil {
+				counts, err := deliver(t.Context(), tc.attempts)
+				if err != nil {
 					t.Fatal(err)
 				}
 				want := map[shortener.Event]int{shortener.ClickStored: tc.stored, shortener.ClickDuplicate: tc.duplicates}
@@ -66,10 +66,10 @@ func TestAdd(t *testing.T) {
 
 // The end of a consumer ends its tries, but not the one that has begun: what that
 // stores is counted.
-func TestAddGivesUpBetweenAttempts(t *testing.T) {
+func TestDeliverGivesUpBetweenAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
-		s, counts := store(attempts{
+		counts, err := deliver(ctx, attempts{
 			ends(0, errDown),
 			func(attempt context.Context) (int, error) {
 				end()
@@ -79,9 +79,8 @@ func TestAddGivesUpBetweenAttempts(t *testing.T) {
 				return 4, errDown
 			},
 		})
-		err := s.Add(ctx, make([]shortener.Click, 5))
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("Add = %v, want that its context ended", err)
+			t.Errorf("Deliver = %v, want that its context ended", err)
 		}
 		if diff := cmp.Diff(map[shortener.Event]int{shortener.ClickStored: 4}, counts); diff != "" {
 			t.Errorf("counts (-want +got):\n%s", diff)
@@ -90,14 +89,14 @@ func TestAddGivesUpBetweenAttempts(t *testing.T) {
 }
 
 // A store that hangs is given up, and asked again.
-func TestAttemptsAreBounded(t *testing.T) {
+func TestAttemptsToDeliverAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, _ := store(attempts{
+		began := time.Now()
+		_, err := deliver(t.Context(), attempts{
 			func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() },
 			ends(5, nil),
 		})
-		began := time.Now()
-		if err := s.Add(t.Context(), make([]shortener.Click, 5)); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took < 10*time.Second || took > 11*time.Second {
