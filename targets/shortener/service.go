@@ -27,6 +27,8 @@ type Config struct {
 	Cache Cache
 	// Clicks is told of each visit; nil counts none.
 	Clicks Clicks
+	// Aids are asked by Ping; nil is none.
+	Aids Aids
 	// CodeLength is the length of random codes.
 	CodeLength int
 	// TTL is how long a link lives.
@@ -163,9 +165,6 @@ func (s *Service) Details(ctx context.Context, code string) (Link, int64, error)
 	}
 	return s.Store.Details(ctx, code)
 }
-
-// Ping reports whether links can be found; see Store.
-func (s *Service) Ping(ctx context.Context) error { return s.Store.Ping(ctx) }
 
 // Totals counts all links and all clicks.
 func (s *Service) Totals(ctx context.Context) (links, clicks int64, err error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 )
 
@@ -38,19 +37,6 @@ func NewShards(stores ...Store) (*Shards, error) {
 
 // ShardName is the name of a shard on the ring.
 func ShardName(i int) string { return fmt.Sprintf("shard%d", i) }
-
-// Degraded says that some shards do not answer, while others do.
-type Degraded struct {
-	// Down are the names of those that do not.
-	Down []string
-	err  error
-}
-
-func (d *Degraded) Error() string {
-	return fmt.Sprintf("%s unreachable: %v", strings.Join(d.Down, ", "), d.err)
-}
-
-func (d *Degraded) Unwrap() error { return d.err }
 
 func (s *Shards) owner(code string) Store {
 	if len(s.stores) == 1 {

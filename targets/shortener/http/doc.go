@@ -21,9 +21,9 @@
 //
 // # Readiness
 //
-// /ready asks the shards, and no other service: without Redis and Kafka links
-// are still found. With every shard it is 200 "ready". With some of them it is
-// 200 "degraded", and names those that are down: the others' links would be
-// down as well if no client were sent here. Without any, or while draining, it
-// is 503.
+// /ready asks the shards, and Redis and Kafka where the variant uses them. With all of
+// them it is 200 "ready". With some shards it is 200 "degraded", and names what is
+// down: the others' links would be down as well if no client were sent here. So it is
+// without Redis or Kafka, since links are still found. Without any shard, or while
+// draining, it is 503.
 package http

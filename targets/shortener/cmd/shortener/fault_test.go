@@ -210,7 +210,9 @@ func TestAReplicaIsKilledWithoutItsQueue(t *testing.T) {
 			const visits = 20
 			flags := append([]string{"serve"}, database(t)...)
 			r := program(t, append(flags, queue...)...)
-			awaitReady(t, r)
+			await(t, "the replica is ready, and says what is down", func() bool {
+				return get(t, r.url+"/ready") == answer{status: 200, body: fmt.Sprintf("{\"status\":\"degraded\",\"down\":[%q]}\n", name)}
+			})
 			code := shorten(t, r, "https://example.com/")
 			for range visits {
 				if got := get(t, r.url+"/"+code); got.status != http.StatusFound {

@@ -49,7 +49,7 @@ func serve(ctx context.Context, w world) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	service, err := shortener.New(shortener.Config{
-		Store: b.shards, Cache: b.cache, Clicks: b.clicks,
+		Store: b.shards, Cache: b.cache, Clicks: b.clicks, Aids: b.aids,
 		CodeLength: c.codeLength, TTL: c.linkTTL, Now: w.now, Count: metrics.Count, Logger: logger,
 	})
 	if err != nil {
@@ -115,13 +115,14 @@ type backends struct {
 	shards *shards
 	cache  shortener.Cache  // nil: none
 	clicks shortener.Clicks // nil: none
+	aids   shortener.Aids
 	// closers are closed from the last to the first.
 	closers []func() error
 }
 
 // openBackends opens what the configuration names. Nothing has to be there yet.
 func openBackends(c serveConfig, count shortener.Count, now func() time.Time, logger *slog.Logger) (_ *backends, err error) {
-	b := &backends{}
+	b := &backends{aids: shortener.Aids{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())
@@ -137,6 +138,7 @@ func openBackends(c serveConfig, count shortener.Count, now func() time.Time, lo
 			return nil, err
 		}
 		b.closers = append(b.closers, client.Close)
+		b.aids["redis"] = client.Ping
 	}
 	if c.cache == cacheRedis {
 		b.cache, err = redis.NewCache(client, b.shards, redis.CacheConfig{
@@ -167,6 +169,7 @@ func (b *backends) openClicks(c serveConfig, client *redis.Client, count shorten
 			return err
 		}
 		b.clicks = producer
+		b.aids["kafka"] = producer.Ping
 		b.closers = append(b.closers, flushing(producer.Close))
 	}
 	return nil
