@@ -133,8 +133,13 @@ func toStatusCodes(to *measure.Request, codes map[int32]int64) error {
 		if code < measure.MinStatus || code > measure.MaxStatus {
 			return fmt.Errorf("status_codes: %d is no status code", code)
 		}
+		field := fmt.Sprintf("status_codes[%d]", code)
+		// The API server refuses a status with a count of none.
+		if err := atLeast(field, n, 1); err != nil {
+			return err
+		}
 		// Each is at most what completed, so that the sum of 900 cannot overflow.
-		if err := within(fmt.Sprintf("status_codes[%d]", code), n, "completed", completed); err != nil {
+		if err := within(field, n, "completed", completed); err != nil {
 			return err
 		}
 		to.CountStatus(int(code), n)
