@@ -6,7 +6,7 @@
 // both mean the same.
 //
 //	Step ── Due, Unsent, Lateness
-//	 ├─ Requests[i] ── Sent, Completed, Expected, Outcomes
+//	 ├─ Requests[i] ── Sent, Completed, Expected, Outcomes, StatusCodes
 //	 │                 Response, Service (histograms)
 //	 └─ Clients[name] ── Ledger of grants and denials in slices of time
 //

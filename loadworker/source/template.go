@@ -142,7 +142,7 @@ func (c columns) variable(text string) (p part, rest string, err error) {
 
 // parseRange reads a-b, two integers from 0 on.
 func parseRange(text string) (from int64, span uint64, err error) {
-	low, high, _ := strings.Cut(text, "-") // so that neither can be negative
+	low, high, _ := strings.Cut(text, "-") // so that low has no sign; a negative high is below it
 	a, errA := strconv.ParseInt(low, 10, 64)
 	b, errB := strconv.ParseInt(high, 10, 64)
 	if errA != nil || errB != nil || b < a {
