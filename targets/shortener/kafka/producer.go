@@ -120,27 +120,44 @@ func (p *Producer) Clicked(ctx context.Context, c shortener.Click) error {
 	}
 	p.unsettled.Add(1)
 	p.config.Count(shortener.ClickQueued, 1)
-	sent := make(chan struct{})
-	var rescued atomic.Bool
+	d := &delivery{sent: make(chan struct{})}
 	// The record outlives the redirect and its context.
 	p.client.TryProduce(context.WithoutCancel(ctx), &kgo.Record{Value: value}, func(_ *kgo.Record, err error) {
 		defer p.unsettled.Done()
 		p.buffered.Add(-1)
 		if err != nil {
-			if !rescued.Load() {
-				p.lose(err)
-			}
+			d.failure = err
+			p.giveUp(d)
 			return
 		}
-		close(sent)
+		close(d.sent)
 		if p.patience.Regain() {
 			p.config.Log.Info("clicks reach Kafka again")
 		}
 	})
-	if !p.patience.Wait(ctx, sent) && ctx.Err() == nil {
-		rescued.Store(shortener.Rescue(ctx, p.config.Rescue, c, p.config.Count))
+	if p.patience.Wait(ctx, d.sent) {
+		return nil
+	}
+	if ctx.Err() != nil || !shortener.Rescue(ctx, p.config.Rescue, c, p.config.Count) {
+		p.giveUp(d)
 	}
 	return nil
+}
+
+// delivery is a click on its way; sent is closed when a broker has it.
+type delivery struct {
+	sent chan struct{}
+	// givenUp counts who has: the client, which then has set failure, and the
+	// redirect, which was not answered and did not have the click rescued.
+	givenUp atomic.Int32
+	failure error
+}
+
+// giveUp loses a click that both have given up, in whatever order.
+func (p *Producer) giveUp(d *delivery) {
+	if d.givenUp.Add(1) == 2 {
+		p.lose(d.failure)
+	}
 }
 
 // lose counts a click that was accepted and cannot be sent. The client tries
