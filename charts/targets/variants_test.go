@@ -1,9 +1,11 @@
 package targets
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -96,8 +98,9 @@ func TestTheAPIServerRefuses(t *testing.T) {
 		if err := unstructured.SetNestedSlice(monitor.Object, endpoints, "spec", "endpoints"); err != nil {
 			t.Fatal(err)
 		}
-		if err := apiserver.Client(t).Create(t.Context(), &monitor, client.DryRunAll); err == nil {
-			t.Errorf("a ServiceMonitor with the interval %s is not refused", interval)
+		err := apiserver.Client(t).Create(t.Context(), &monitor, client.DryRunAll)
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.endpoints[0].interval") {
+			t.Errorf("a ServiceMonitor with the interval %s is not refused for it: %v", interval, err)
 		}
 	}
 }
