@@ -48,6 +48,9 @@ func TestThePolicyLetsInWhoIsNamed(t *testing.T) {
 	} {
 		got := map[string]networkingv1.NetworkPolicyPeer{}
 		for _, rule := range policy(t, set).Spec.Ingress {
+			if len(rule.From) != 1 || len(rule.Ports) != 1 {
+				t.Fatalf("%s: a rule has more than one peer or port, or none: %v", set, rule)
+			}
 			peer := rule.From[0]
 			peer.PodSelector = nil // see below
 			got[rule.Ports[0].Port.StrVal] = peer
