@@ -9,7 +9,8 @@
 // some policy allows and drops the rest; no other pod's packets meet a rule.
 // With no policy there is no table either, and only policies are watched. What
 // is allowed is asked of every packet of a connection's first direction, so that
-// a new policy also cuts connections that are there.
+// a new policy also cuts connections that are there. A pod is governed, and a
+// peer of others, a moment after its status has its address, and not before.
 //
 // As the nodes share the host, traffic between a pod and any node's own address
 // counts as traffic with the pod's own node, which no policy governs: probes of

@@ -25,5 +25,6 @@
 // them it is 200 "ready". With some shards it is 200 "degraded", and names what is
 // down: the others' links would be down as well if no client were sent here. So it is
 // without Redis or Kafka, since links are still found. Without any shard, or while
-// draining, it is 503.
+// draining, it is 503. A consumer of clicks moves none without its queue: there that
+// is 503, too.
 package http
