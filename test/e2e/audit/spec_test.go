@@ -82,23 +82,31 @@ func TestSpecOfTheRateLimiter(t *testing.T) {
 	}
 }
 
-// The wait of a service for what is under way is never the shorter one: what it gives
+// The wait of a store for what is under way is never the shorter one: what it gives
 // up, and cannot say whether it was done, the client has given up before, and the
-// status says timeout. A limiter may give up its Redis before, and says so with a
-// 503; of a decision as a whole the same holds.
-func TestSpecsTimeOutBeforeTheService(t *testing.T) {
+// status says timeout.
+func TestSpecsTimeOutBeforeTheStore(t *testing.T) {
 	for service, waits := range map[Service][]time.Duration{
 		Shortener: {servicesWait(t, "shortener/postgres/options.go", "queryTimeout")},
 		EventStore: {
 			servicesWait(t, "eventstore/http/handler.go", "pointTimeout"),
 			servicesWait(t, "eventstore/http/handler.go", "bulkTimeout"),
 		},
-		RateLimiter: {servicesWait(t, "ratelimiter/http/api.go", "decideTimeout")},
 	} {
-		s := spec(t, Preset{Service: service, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5})
+		s := spec(t, Preset{Service: service, Host: "x", Port: 1})
 		if got, limit := s.Target.Timeout, slices.Min(waits)-time.Second; got == nil || got.Duration > limit {
 			t.Errorf("%s: timeout is %v, want at least 1s below the service's %s", service, got, slices.Min(waits))
 		}
+	}
+}
+
+// A limiter that gives up its Redis says so with a 503, which is counted apart: its
+// client waits for that.
+func TestSpecOfTheRateLimiterWaitsForItsDecision(t *testing.T) {
+	wait := servicesWait(t, "ratelimiter/http/api.go", "decideTimeout")
+	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5})
+	if got := s.Target.Timeout; got == nil || got.Duration < wait+time.Second {
+		t.Errorf("timeout is %v, want at least 1s above the service's %s", got, wait)
 	}
 }
 
