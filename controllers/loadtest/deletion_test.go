@@ -112,6 +112,49 @@ func TestANamesakeIsNotDeleted(t *testing.T) {
 	}
 }
 
+// Nor is the Job of somebody else that has taken the place of the run's, whether
+// the cache has it by now or not.
+func TestAJobInThePlaceOfTheRunsIsNotDeleted(t *testing.T) {
+	for name, tc := range map[string]struct{ stale, deletions int }{
+		"the cache has noticed":     {stale: 1, deletions: 0},
+		"the cache has not noticed": {stale: 2, deletions: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := withResult(t, true)
+			owned := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
+			foreign := owned.DeepCopy()
+			owned.UID, foreign.OwnerReferences = "of-the-one-before", nil
+			if err := apiserver.Client(t).Create(t.Context(), foreign); err != nil {
+				t.Fatal(err)
+			}
+			reads, deletions := 0, 0
+			r := newRig(t, interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+					job, ok := obj.(*batchv1.Job)
+					if !ok {
+						return c.Get(ctx, key, obj, opts...)
+					}
+					if reads++; reads > tc.stale {
+						return c.Get(ctx, key, obj, opts...)
+					}
+					owned.DeepCopyInto(job)
+					return nil
+				},
+				Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
+					deletions++
+					return c.Delete(ctx, obj, opts...)
+				},
+			}))
+			r.clock.SetTime(lt.Status.CompletionTime.Add(time.Minute))
+			r.mustPass(lt)
+			err := apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign)
+			if err != nil || deletions != tc.deletions {
+				t.Errorf("after %d attempts: %v, want it there after %d", deletions, err, tc.deletions)
+			}
+		})
+	}
+}
+
 // The cache may not have the Job yet that was created a moment ago.
 func TestAJobIsCreatedOnce(t *testing.T) {
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{

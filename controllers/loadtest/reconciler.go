@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -129,9 +130,18 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	}
 }
 
+// deleteJob deletes the run's Job and no other: one of its name may have taken
+// its place since the cache has seen it.
 func (r *Reconciler) deleteJob(ctx context.Context, lt *v1alpha1.LoadTest) error {
-	job := desired.Job(lt, r.Children)
-	if err := r.Client.Delete(ctx, job, client.PropagationPolicy("Background")); client.IgnoreNotFound(err) != nil {
+	job := &batchv1.Job{}
+	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(lt), job); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !metav1.IsControlledBy(job, lt) {
+		return nil
+	}
+	err := r.Client.Delete(ctx, job, client.PropagationPolicy("Background"), client.Preconditions{UID: &job.UID})
+	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("delete Job: %w", err)
 	}
 	return nil
