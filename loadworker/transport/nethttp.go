@@ -134,6 +134,11 @@ func (l *netLine) Do(ctx context.Context, r *Request, deadline time.Time) (Respo
 	}
 	out.Size, err = l.read(response.Body, r.Keep)
 	_ = response.Body.Close() // it was read to its end, or failed
+	// What net/http hangs up it reads on: a target that hears of it, as over TLS,
+	// may answer then.
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return Response{Reused: out.Reused}, l.failed(err)
 	}

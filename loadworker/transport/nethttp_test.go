@@ -297,38 +297,6 @@ func TestNetHTTPNeverReplays(t *testing.T) {
 	}
 }
 
-func TestNetHTTPInterrupt(t *testing.T) {
-	started := make(chan struct{}, 10)
-	for name, config := range served(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/hang" {
-			started <- struct{}{}
-			<-r.Context().Done()
-		}
-	})) {
-		t.Run(name, func(t *testing.T) {
-			line := NewNetHTTP(newTestDialer(t, config)).NewLine()
-			defer line.Close()
-			failed := make(chan error)
-			go func() {
-				_, err := line.Do(context.Background(), &Request{Method: "GET", Path: []byte("/hang")}, far())
-				failed <- err
-			}()
-			<-started
-			line.Interrupt()
-			if err := <-failed; !errors.Is(err, ErrCut) {
-				t.Errorf("cut: %v, want %v", err, ErrCut)
-			}
-			if _, err := line.Do(context.Background(), aGet, far()); !errors.Is(err, ErrCut) {
-				t.Errorf("after the cut: %v, want %v", err, ErrCut)
-			}
-			line.Resume()
-			if got, err := line.Do(context.Background(), aGet, far()); err != nil || got.Status != 200 {
-				t.Errorf("after Resume: %d, %v", got.Status, err)
-			}
-		})
-	}
-}
-
 func TestNetHTTPRefusesAddresses(t *testing.T) {
 	d, err := NewDialer(Config{URL: "http://127.0.0.1:1"})
 	if err != nil {
