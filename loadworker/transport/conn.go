@@ -287,6 +287,10 @@ func (c *Conn) Resume() {
 // failed closes the connection, which is in an unknown state, and says whether
 // the failure is really a cut.
 func (c *Conn) failed(err error) error {
+	if secured, ok := c.net.(*tls.Conn); ok {
+		// TLS says goodbye, for which it waits for seconds if there is no room.
+		_ = secured.NetConn().Close()
+	}
 	c.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,6 +30,16 @@ func newTestDialer(t testing.TB, c Config) *Dialer {
 }
 
 var aGet = &Request{Method: "GET", Path: []byte("/")}
+
+// aLot is a request for which no socket has room. A part that is missing or sent
+// twice shows.
+var aLot = sync.OnceValue(func() *Request {
+	r := &Request{Method: "POST", Path: []byte("/"), Body: make([]byte, 32<<20)}
+	for i := range r.Body {
+		r.Body[i] = byte(i % 251)
+	}
+	return r
+})
 
 // far is a deadline that no test reaches.
 func far() time.Time { return time.Now().Add(30 * time.Second) }
@@ -143,7 +154,11 @@ func TestConnClosedWhileIdleIsNoFailure(t *testing.T) {
 		<-time.After(time.Millisecond)
 	}
 	c.used = time.Time{} // it idled for long
+	old := c.net
 	do(t, c)
+	if err := old.SetDeadline(time.Time{}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the old connection's socket: %v, want it closed", err)
+	}
 }
 
 // What fails on an open connection is an outcome, never sent again: the server

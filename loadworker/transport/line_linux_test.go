@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 )
@@ -23,6 +24,9 @@ type sender interface {
 	// open opens the connection, so that a timeout is of the request alone.
 	open() error
 	isOpen() bool
+	// awaitHangup waits until the other side has hung up, without looking in a way
+	// that the connection notices.
+	awaitHangup(t *testing.T)
 }
 
 // senders are the ways to send over plain connections.
@@ -42,6 +46,21 @@ type connSender struct{ *Conn }
 func (s connSender) isOpen() bool { return s.IsOpen() }
 
 func (s connSender) open() error { return s.Open(context.Background(), far()) }
+
+func (s connSender) awaitHangup(t *testing.T) {
+	t.Helper()
+	if err := s.raw.Control(func(fd uintptr) { awaitHangup(t, int32(fd)) }); err != nil {
+		t.Fatal(err)
+	}
+	s.used = time.Now().Add(time.Hour) // it looks after a while
+}
+
+func awaitHangup(t *testing.T, fd int32) {
+	t.Helper()
+	if n, err := unix.Poll([]unix.PollFd{{Fd: fd, Events: unix.POLLRDHUP}}, int(patience.Milliseconds())); n != 1 {
+		t.Fatalf("the other side has not hung up: %v", err)
+	}
+}
 
 func (s connSender) send(r *Request, timeout time.Duration) (Response, error) {
 	return s.Do(context.Background(), r, time.Now().Add(timeout))

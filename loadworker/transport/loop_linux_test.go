@@ -42,6 +42,11 @@ func newLoopSender(t testing.TB, d *Dialer) *loopSender {
 
 func (s *loopSender) isOpen() bool { return s.wire.open }
 
+func (s *loopSender) awaitHangup(t *testing.T) {
+	t.Helper()
+	awaitHangup(t, s.wire.fd)
+}
+
 func (s *loopSender) open() error {
 	s.loop.Return(&s.wire, s.conn)
 	err := s.conn.Open(context.Background(), far())

@@ -1,0 +1,104 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+)
+
+func TestSendToWhoReadsNothing(t *testing.T) {
+	gone := make(chan struct{})
+	defer close(gone)
+	tests := map[string]struct {
+		then    func(*net.TCPConn) // once part of the request has come
+		timeout time.Duration
+		class   measure.Outcome
+	}{
+		"it is given up":   {func(*net.TCPConn) { <-gone }, 300 * time.Millisecond, measure.Timeout},
+		"it breaks it off": {func(c *net.TCPConn) { _ = c.SetLinger(0) }, patience, measure.Reset},
+	}
+	for kind, make := range senders(t) {
+		for name, tt := range tests {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				s := make(newTestDialer(t, Config{URL: scripted(t, func(c *net.TCPConn, r *bufio.Reader) {
+					_, _ = r.ReadString('\n')
+					tt.then(c)
+				})}))
+				if err := s.open(); err != nil {
+					t.Fatal(err)
+				}
+				_, err := s.send(aLot(), tt.timeout)
+				wantOutcome(t, err, tt.class, Writing)
+				if s.isOpen() {
+					t.Error("the connection is open still")
+				}
+			})
+		}
+	}
+}
+
+// A connection that was reset without anybody having looked since: what is sent on
+// it fails at once, in writing.
+func TestSendOnAConnectionThatWasReset(t *testing.T) {
+	for kind, sender := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			answered := make(chan struct{})
+			d := newTestDialer(t, Config{URL: scripted(t, resets(func(c *net.TCPConn, r *bufio.Reader) {
+				says(empty)(c, r)
+				<-answered
+			}))})
+			s := sender(d)
+			if _, err := s.send(aGet, patience); err != nil {
+				t.Fatal(err)
+			}
+			close(answered)
+			s.awaitHangup(t)
+			got, err := s.send(aGet, patience)
+			wantOutcome(t, err, measure.Reset, Writing)
+			if !got.Reused || s.isOpen() || d.Opened() != 1 {
+				t.Errorf("reused %v, open %v, %d opened; want that it was tried on the one there was", got.Reused, s.isOpen(), d.Opened())
+			}
+		})
+	}
+}
+
+// A deadline that an earlier request left is not that of the one that is written,
+// and what was written before it passed is not written again.
+func TestSendWritesBeyondAnEarlierDeadline(t *testing.T) {
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			const first = 2 * time.Second // a busy machine may take long for a request
+			intact := func(c *net.TCPConn, r *bufio.Reader) {
+				says(empty)(c, r)
+				_, _ = r.Peek(1)
+				<-time.After(first + 200*time.Millisecond)
+				request, err := http.ReadRequest(r)
+				if err != nil {
+					return
+				}
+				if body, _ := io.ReadAll(request.Body); bytes.Equal(body, aLot().Body) {
+					_, _ = io.WriteString(c, empty)
+				}
+			}
+			s := make(newTestDialer(t, Config{URL: scripted(t, stays(intact))}))
+			if err := s.open(); err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range []struct {
+				request *Request
+				timeout time.Duration
+			}{{aGet, first}, {aLot(), patience}} {
+				if _, err := s.send(step.request, step.timeout); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
