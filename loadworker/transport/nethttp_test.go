@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,6 +43,7 @@ func TestClientsAgreeOnOutcomes(t *testing.T) {
 		"a chunk that is too short": {answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nok"), measure.Reset},
 		"bytes that are no HTTP":    {stays(answers("SSH-2.0-OpenSSH_9.2\r\n\r\n")), measure.BadResponse},
 		"a status that is none":     {stays(answers("HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n")), measure.BadResponse},
+		"a header without end":      {stays(answers("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", maxHeader/6+1))), measure.BadResponse},
 		"a length that is none":     {stays(answers("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok")), measure.BadResponse},
 		"chunks that are none":      {stays(answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")), measure.BadResponse},
 		"silence":                   {stays(answers("")), measure.Timeout},
@@ -128,6 +128,8 @@ func TestNetHTTPSendsWhatItIsGiven(t *testing.T) {
 				"GET":             {Request{Method: "GET", Path: []byte("/a%2Fb?q=%20"), Headers: []Header{{Name: "X-A", Value: []byte("1")}, {Name: "X-B", Value: []byte("2")}, {Name: "X-B", Value: []byte("3")}}}, "GET /a%2Fb?q=%20 " + d.host + " 1|[2 3]|[agent]|0|"},
 				"POST":            {Request{Method: "POST", Path: []byte("/"), Body: []byte("body"), Host: []byte("other.example")}, "POST / other.example |[]|[agent]|4|body"},
 				"POST of nothing": {Request{Method: "POST", Path: []byte("/")}, "POST / " + d.host + " |[]|[agent]|0|"},
+				"POST of a byte":  {Request{Method: "POST", Path: []byte("/"), Body: []byte("b")}, "POST / " + d.host + " |[]|[agent]|1|b"},
+				"two agents":      {Request{Method: "GET", Path: []byte("/"), Headers: []Header{{Name: "User-Agent", Value: []byte("mine")}, {Name: "User-Agent", Value: []byte("too many")}}}, "GET / " + d.host + " |[]|[mine]|0|"},
 				"another agent":   {Request{Method: "DELETE", Path: []byte("/"), Headers: []Header{{Name: "User-Agent", Value: []byte("mine")}}}, "DELETE / " + d.host + " |[]|[mine]|0|"},
 			}
 			for name, tt := range tests {
@@ -306,48 +308,5 @@ func TestNetHTTPRefusesAddresses(t *testing.T) {
 	var refused *PolicyError
 	if !errors.As(err, &refused) || Classify(err) != measure.Other {
 		t.Errorf("%v, of class %v; want it refused by the policy", err, Classify(err))
-	}
-}
-
-func TestOneShotOpensAConnectionForEachRequest(t *testing.T) {
-	var mu sync.Mutex
-	var closed []string
-	for name, config := range served(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		closed = append(closed, fmt.Sprint(r.Close, r.Header["X-A"]))
-	})) {
-		t.Run(name, func(t *testing.T) {
-			closed = nil
-			d := newTestDialer(t, config)
-			for _, inner := range []Client{d, NewNetHTTP(d)} {
-				if inner == Client(d) && config.HTTP2 {
-					continue
-				}
-				before := d.Opened()
-				client := NewOneShot(inner, d)
-				line := client.NewLine()
-				if err := line.Open(context.Background(), far()); err != nil || line.IsOpen() || !line.Alive() || d.Opened() != before {
-					t.Errorf("opened beforehand: %v, open %v, %d connections", err, line.IsOpen(), d.Opened())
-				}
-				request := &Request{Method: "GET", Path: []byte("/"), Headers: []Header{{Name: "X-A", Value: []byte("1")}}}
-				for range 3 {
-					if got, err := line.Do(context.Background(), request, far()); err != nil || got.Status != 200 {
-						t.Errorf("%s: %d, %v", client.Name(), got.Status, err)
-					}
-				}
-				if n := client.Opened() - before; n != 3 || len(request.Headers) != 1 {
-					t.Errorf("%s: %d connections for 3 requests; the request has %d headers", client.Name(), n, len(request.Headers))
-				}
-				if !strings.HasSuffix(client.Name(), ", no keep-alive") {
-					t.Errorf("named %q", client.Name())
-				}
-			}
-			for _, got := range closed {
-				if want := fmt.Sprint(!config.HTTP2, []string{"1"}); got != want {
-					t.Errorf("closed and X-A are %s, want %s", got, want)
-				}
-			}
-		})
 	}
 }

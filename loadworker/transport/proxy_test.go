@@ -163,17 +163,31 @@ func TestProxied(t *testing.T) {
 	}
 }
 
-// A proxy that took the Host header for the target could be led anywhere.
+// A proxy that took the Host header for the target could be led anywhere. What
+// is sent is read as it is: net/http shows a server the host of the absolute form.
 func TestProxiedNamesOneHost(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(echo))
-	t.Cleanup(server.Close)
-	hosts := make(chan string, 1)
-	f := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { hosts <- r.Host }))
-	t.Cleanup(f.Close)
-	_, err := newProxied(t, Config{URL: "http://shop.test"}, f.URL).NewLine().
+	heads := make(chan string, 1)
+	proxy := scripted(t, func(c *net.TCPConn, r *bufio.Reader) {
+		head, line := "", "?"
+		for len(line) > 0 {
+			bytes, _, err := r.ReadLine()
+			if err != nil {
+				return
+			}
+			line = string(bytes)
+			head += line + "\n"
+		}
+		heads <- head
+		_, _ = io.WriteString(c, empty)
+	})
+	_, err := newProxied(t, Config{URL: "http://shop.test"}, proxy).NewLine().
 		Do(context.Background(), &Request{Method: "GET", Path: []byte("//x"), Host: []byte("169.254.169.254")}, far())
-	if got := <-hosts; err != nil || got != "shop.test" {
-		t.Errorf("the proxy is led to %q, %v; want shop.test", got, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := <-heads
+	if !strings.HasPrefix(head, "GET http://shop.test//x HTTP/1.1\n") || !strings.Contains(head, "\nHost: shop.test\n") || strings.Contains(head, "169.254") {
+		t.Errorf("the proxy is sent\n%swant shop.test in both places", head)
 	}
 }
 

@@ -72,7 +72,7 @@ func identity(t *testing.T) (client, server *tls.Config) {
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	return &tls.Config{RootCAs: roots, ServerName: "example.com", MinVersion: tls.VersionTLS12},
-		&tls.Config{Certificates: s.TLS.Certificates, MinVersion: tls.VersionTLS12}
+		&tls.Config{Certificates: s.TLS.Certificates, NextProtos: []string{http2Protocol, http1Protocol}, MinVersion: tls.VersionTLS12}
 }
 
 // scriptedTLS is scripted over TLS.
