@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 
 	"golang.org/x/net/http2"
@@ -108,6 +109,18 @@ func TestNetHTTPLeavesCompressionAlone(t *testing.T) {
 				t.Errorf("%d bytes, %v, Accept-Encoding %q; want 7, and none", got.Size, err, asked)
 			}
 		})
+	}
+}
+
+// A server that knows nothing of ALPN agrees to any protocol, and speaks HTTP/1.1.
+func TestNetHTTPRefusesAnotherProtocol(t *testing.T) {
+	client, server := identity(t)
+	server.NextProtos = nil
+	url := scripted(t, func(c *net.TCPConn, _ *bufio.Reader) { _, _ = io.Copy(io.Discard, tls.Server(c, server)) })
+	line := NewNetHTTP(newTestDialer(t, Config{URL: strings.Replace(url, "http:", "https:", 1), TLS: client, HTTP2: true})).NewLine()
+	_, err := line.Do(context.Background(), aGet, far())
+	if want := "the target does not offer HTTP/2 by ALPN"; err == nil || !strings.HasSuffix(err.Error(), want) || Classify(err) != measure.TLS {
+		t.Errorf("%v, of class %v; want %q, of class %v", err, Classify(err), want, measure.TLS)
 	}
 }
 
