@@ -193,6 +193,38 @@ func TestLoopClosesWhatWasDialled(t *testing.T) {
 	s.loop, _ = d.NewLoop(s.start, s.loop.done)
 }
 
+// The descriptor of a loop that is closed may be another's by now.
+func TestAClosedLoopWakesNobody(t *testing.T) {
+	var heir [2]int
+	if err := unix.Pipe2(heir[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(unix.Close(heir[0]), unix.Close(heir[1])) }()
+	d := newTestDialer(t, Config{URL: "http://127.0.0.1:1"})
+	for range 100 {
+		l, err := d.NewLoop(time.Now(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waker := l.waker
+		l.Close()
+		number, err := unix.FcntlInt(uintptr(heir[1]), unix.F_DUPFD_CLOEXEC, waker) // or the next that is free
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Wake()
+		n, err := unix.Read(heir[0], make([]byte, 8))
+		_ = unix.Close(number)
+		if n > 0 || !errors.Is(err, unix.EAGAIN) {
+			t.Fatalf("%d bytes came, %v; want that nothing is written", n, err)
+		}
+		if number == waker {
+			return
+		}
+	}
+	t.Fatal("something always takes the descriptor first")
+}
+
 func TestLoopWakes(t *testing.T) {
 	s := newLoopSender(t, newTestDialer(t, Config{URL: "http://127.0.0.1:1"}))
 	s.loop.Wait(0) // it may be told that it can write
