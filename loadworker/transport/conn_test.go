@@ -134,33 +134,6 @@ func TestConnIsOpenedAgain(t *testing.T) {
 	}
 }
 
-// A server closes a connection that idles. That is no failure of a request, and
-// the request is sent once: on another connection.
-func TestConnClosedWhileIdleIsNoFailure(t *testing.T) {
-	closed := make(chan struct{})
-	d := newTestDialer(t, Config{URL: scripted(t,
-		func(c *net.TCPConn, r *bufio.Reader) {
-			answers(empty)(c, r)
-			_ = c.Close()
-			close(closed)
-		},
-		stays(answers(empty)),
-	)})
-	c := d.NewConn()
-	defer c.Close()
-	do(t, c)
-	<-closed
-	for c.Alive() { // until the news has come
-		<-time.After(time.Millisecond)
-	}
-	c.used = time.Time{} // it idled for long
-	old := c.net
-	do(t, c)
-	if err := old.SetDeadline(time.Time{}); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("the old connection's socket: %v, want it closed", err)
-	}
-}
-
 // What fails on an open connection is an outcome, never sent again: the server
 // may have acted on it.
 func TestNothingIsSentTwice(t *testing.T) {

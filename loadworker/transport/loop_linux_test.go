@@ -44,7 +44,7 @@ func (s *loopSender) isOpen() bool { return s.wire.open }
 
 func (s *loopSender) awaitHangup(t *testing.T) {
 	t.Helper()
-	awaitHangup(t, s.wire.fd)
+	awaitEvent(t, s.wire.fd, unix.POLLRDHUP)
 }
 
 func (s *loopSender) open() error {

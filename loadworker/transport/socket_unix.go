@@ -24,13 +24,14 @@ func alive(conn net.Conn) bool {
 		return false
 	}
 	open := false
-	err = raw.Read(func(fd uintptr) bool {
+	// Not by Read, which refuses once the deadline of the last request has passed.
+	err = raw.Control(func(fd uintptr) {
 		var b [1]byte
 		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		// Nothing to read is as it should be. A byte is one that nobody asked
-		// for, except in TLS, whose session tickets come at any time.
-		open = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK || (isTLS && n > 0)
-		return true
+		// for, except in TLS, whose session tickets come at any time, and whose
+		// goodbye comes before the end.
+		open = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK || (isTLS && n > 0 && !hungUp(fd))
 	})
 	return err == nil && open
 }

@@ -76,14 +76,17 @@ func identity(t *testing.T) (client, server *tls.Config) {
 }
 
 // scriptedTLS is scripted over TLS.
-func scriptedTLS(t *testing.T, script func(*tls.Conn, *bufio.Reader)) Config {
+func scriptedTLS(t *testing.T, scripts ...func(*tls.Conn, *bufio.Reader)) Config {
 	t.Helper()
 	client, server := identity(t)
-	url := scripted(t, func(c *net.TCPConn, _ *bufio.Reader) {
-		secured := tls.Server(c, server)
-		script(secured, bufio.NewReader(secured))
-	})
-	return Config{URL: strings.Replace(url, "http:", "https:", 1), TLS: client}
+	var plain []func(*net.TCPConn, *bufio.Reader)
+	for _, script := range scripts {
+		plain = append(plain, func(c *net.TCPConn, _ *bufio.Reader) {
+			secured := tls.Server(c, server)
+			script(secured, bufio.NewReader(secured))
+		})
+	}
+	return Config{URL: strings.Replace(scripted(t, plain...), "http:", "https:", 1), TLS: client}
 }
 
 func TestTLSSend(t *testing.T) {
