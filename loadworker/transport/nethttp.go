@@ -134,8 +134,8 @@ func (l *netLine) Do(ctx context.Context, r *Request, deadline time.Time) (Respo
 	}
 	out.Size, err = l.read(response.Body, r.Keep)
 	_ = response.Body.Close() // it was read to its end, or failed
-	// What net/http hangs up it reads on: a target that hears of it, as over TLS,
-	// may answer then.
+	// net/http still reads from a connection that it hangs up: a target that hears
+	// of it, as over TLS, may answer then.
 	if err == nil {
 		err = ctx.Err()
 	}
