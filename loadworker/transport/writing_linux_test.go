@@ -20,7 +20,7 @@ func TestSendToWhoReadsNothing(t *testing.T) {
 		timeout time.Duration
 		class   measure.Outcome
 	}{
-		"it is given up":   {func(*net.TCPConn) { <-gone }, 300 * time.Millisecond, measure.Timeout},
+		"it is given up":   {func(*net.TCPConn) { <-gone }, time.Second, measure.Timeout},
 		"it breaks it off": {func(c *net.TCPConn) { _ = c.SetLinger(0) }, patience, measure.Reset},
 	}
 	for kind, make := range senders(t) {
@@ -74,7 +74,7 @@ func TestSendWritesBeyondAnEarlierDeadline(t *testing.T) {
 	for kind, make := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			const first = 2 * time.Second // a busy machine may take long for a request
+			const first = 3 * time.Second // a busy machine may take long for a request
 			intact := func(c *net.TCPConn, r *bufio.Reader) {
 				says(empty)(c, r)
 				_, _ = r.Peek(1)
