@@ -178,19 +178,18 @@ func (h *host) wantReady(nodes ...string) {
 	}
 }
 
+// upAgain wants the processes that the first up started and, in the end, no
+// others: what they start in turn, as kube-proxy does iptables, ends by itself.
 func (h *host) upAgain() {
-	before := h.leaders()
+	want := slices.DeleteFunc(h.processes(), func(p process.Process) bool { return !p.Leader })
 	h.cluster("up")
-	if diff := cmp.Diff(before, h.leaders()); diff != "" {
-		h.Errorf("processes after a second up (-want +got):\n%s", diff)
+	var diff string
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		if diff = cmp.Diff(want, h.processes()); diff == "" {
+			return
+		}
 	}
-}
-
-// leaders are the processes that the cluster started. Those that they start in
-// turn, as kube-proxy does iptables, come and go at any moment.
-func (h *host) leaders() []process.Process {
-	h.Helper()
-	return slices.DeleteFunc(h.processes(), func(p process.Process) bool { return !p.Leader })
+	h.Errorf("processes after a second up (-want +got):\n%s", diff)
 }
 
 func (h *host) load() {
