@@ -23,6 +23,25 @@ func aids(down ...string) shortener.Aids {
 	return all
 }
 
+// wantPing wants an error that says so, or "<nil>", names what is down while the
+// rest answers, and wraps the reason.
+func wantPing(t *testing.T, err error, want string, degraded []string) {
+	t.Helper()
+	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+		t.Errorf("Ping() (-want +got):\n%s", diff)
+	}
+	var down []string
+	if d, ok := errors.AsType[*shortener.Degraded](err); ok {
+		down = d.Down
+	}
+	if diff := cmp.Diff(degraded, down); diff != "" {
+		t.Errorf("down (-want +got):\n%s", diff)
+	}
+	if err != nil && !errors.Is(err, errGone) {
+		t.Errorf("Ping() = %v, which does not wrap the reason", err)
+	}
+}
+
 func TestPing(t *testing.T) {
 	tests := map[string]struct {
 		shards []int // that are down
@@ -46,19 +65,7 @@ func TestPing(t *testing.T) {
 				stores[i].SetFailure(errGone)
 			}
 			err := newService(t, func(c *shortener.Config) { c.Store, c.Aids = shards, tt.aids }).Ping(t.Context())
-			if diff := cmp.Diff(tt.want, fmt.Sprint(err)); diff != "" {
-				t.Errorf("Ping() (-want +got):\n%s", diff)
-			}
-			var down []string
-			if degraded, ok := errors.AsType[*shortener.Degraded](err); ok {
-				down = degraded.Down
-			}
-			if diff := cmp.Diff(tt.down, down); diff != "" {
-				t.Errorf("down (-want +got):\n%s", diff)
-			}
-			if err != nil && !errors.Is(err, errGone) {
-				t.Errorf("Ping() = %v, which does not wrap the reason", err)
-			}
+			wantPing(t, err, tt.want, tt.down)
 		})
 	}
 }

@@ -120,19 +120,7 @@ func TestPingOfShards(t *testing.T) {
 				stores[i].SetFailure(errGone)
 			}
 			err := shards.Ping(t.Context())
-			if diff := cmp.Diff(tt.want, fmt.Sprint(err)); diff != "" {
-				t.Errorf("Ping() (-want +got):\n%s", diff)
-			}
-			var down []string
-			if degraded, ok := errors.AsType[*shortener.Degraded](err); ok {
-				down = degraded.Down
-			}
-			if diff := cmp.Diff(tt.degraded, down); diff != "" {
-				t.Errorf("down (-want +got):\n%s", diff)
-			}
-			if len(tt.down) > 0 && !errors.Is(err, errGone) {
-				t.Errorf("Ping() = %v, which does not wrap the reason", err)
-			}
+			wantPing(t, err, tt.want, tt.degraded)
 		})
 	}
 }
