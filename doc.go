@@ -11,5 +11,6 @@
 //	controllers/results     merged measurement to status, with its audits (pure)
 //	controllers/verdict     judges a result against its thresholds (pure)
 //	controllers/coordinator sessions with the workers, gate, live merge
+//	measure                 histograms, outcomes, merge: both sides have it
 //	loadworker              the program that sends the load; knows no Kubernetes
 package main

@@ -5,7 +5,7 @@
 //	main ── session ─┬─ setup ──┬─ source ── transport ── (target)
 //	           │     └─ attack ─┤
 //	           │                ├─ pace
-//	           │                └─ measure
+//	           │                └─ measure (beside this folder: the operator has it too)
 //	           └─ measure/wire ── (coordinator)
 //
 // Nothing below this folder imports Kubernetes' packages, and only attack

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
 // Observation is what is known of a run's workers and of the step that was

@@ -26,8 +26,8 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
 // patience bounds what would otherwise hang; nothing takes that long.

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
 // run is what is known of a run. The coordinator's mutex guards it.

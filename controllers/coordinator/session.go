@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
 type stream = grpc.BidiStreamingServer[workerv1.SessionRequest, workerv1.SessionResponse]

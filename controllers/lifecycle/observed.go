@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Observed is all that was read of a run's workers in one pass.

@@ -49,12 +49,12 @@ func TestViolations(t *testing.T) {
 	g := graph{
 		"controllers/plan":     {"time", "api/v1alpha1", "controllers/units"},
 		"controllers/units":    {"k8s.io/client-go/rest"},
-		"controllers/loadtest": {"k8s.io/client-go/rest", "loadworker/measure"},
+		"controllers/loadtest": {"k8s.io/client-go/rest", "measure"},
 		"api/v1alpha1":         {"k8s.io/apimachinery/pkg/runtime"},
 		// What a forbidden package imports is not told again.
 		"k8s.io/client-go/rest":           {"k8s.io/client-go/transport"},
 		"k8s.io/apimachinery/pkg/runtime": nil,
-		"loadworker/measure":              nil,
+		"measure":                         nil,
 	}
 	base := rule{of: []string{"controllers/..."}, except: []string{"controllers/loadtest"}, forbid: []string{"k8s.io/client-go/..."}}
 	tests := map[string]struct {
@@ -122,7 +122,7 @@ func TestTargetViolations(t *testing.T) {
 		"technology, shared":         {importer: "targets/limiter/redis", imported: "targets/internal/reply"},
 		"domain, shared":             {importer: "targets/limiter", imported: "targets/internal/reply", want: []string{"targets/limiter imports targets/internal/reply: a domain uses the standard library only"}},
 		"shared among tests, driver": {importer: "targets/internal/redistest", imported: "github.com/redis/go-redis/v9"},
-		"no target":                  {importer: "controllers/plan", imported: "loadworker/measure"},
+		"no target":                  {importer: "controllers/plan", imported: "measure"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

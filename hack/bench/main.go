@@ -143,7 +143,7 @@ func (b *bench) build(ctx context.Context) error {
 		return err
 	}
 	b.server, b.driver = filepath.Join(b.work, "groundtruth"), filepath.Join(b.work, "driver")
-	for path, folder := range map[string]string{b.server: "./test/groundtruth/cmd/groundtruth", b.driver: "./hack/bench/driver"} {
+	for path, folder := range map[string]string{b.server: "./test/groundtruth/cmd/groundtruth", b.driver: "./test/driver"} {
 		c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, folder)
 		c.Dir = b.root
 		if out, err := c.CombinedOutput(); err != nil {

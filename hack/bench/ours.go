@@ -11,8 +11,8 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 

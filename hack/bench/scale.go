@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // truths says what the two are that response times are compared with.

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // client is a line with the buffers of the request on it. A user has one for

@@ -3,7 +3,7 @@ package attack
 import (
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // turns says when a user's requests are due.

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // users are one worker's users of a step.

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // vitals is how the worker fares from the beginning of a window to the end of

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func TestVitalsBeginWithTheWindowAndEndWithTheStep(t *testing.T) {

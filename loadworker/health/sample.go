@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Probe asks the system. The zero value knows of no control group.

@@ -15,8 +15,8 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // target counts what it serves: the oracle of every count.

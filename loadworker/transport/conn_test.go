@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func newTestDialer(t testing.TB, c Config) *Dialer {

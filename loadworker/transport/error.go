@@ -9,7 +9,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // ErrCut is a request that Interrupt ended.

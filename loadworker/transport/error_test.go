@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func TestClassify(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // NetHTTP is the client for what Conn does not speak: HTTP/2, over TLS by ALPN

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // maxHeader bounds all header lines of a response together, interim responses,

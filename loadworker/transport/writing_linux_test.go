@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func TestSendToWhoReadsNothing(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // The layout of an HdrHistogram of package measure's bounds. Values up to 2047

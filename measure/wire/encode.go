@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // FromStep is one worker's step as it travels. It fails only for what a message

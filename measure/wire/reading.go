@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Reading is one worker's measurement, validated, in a form that is small to
