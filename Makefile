@@ -21,8 +21,9 @@ BIN := $(CURDIR)/bin
 export PATH := $(BIN):$(PATH)
 export CLUSTER IMAGE_REGISTRY IMAGE_TAG
 # The same flags in every build and test: Go then compiles each package once.
+# The race detector needs CGO_ENABLED=1, and compiles each once more.
 export CGO_ENABLED := 0
-BUILD := build -trimpath -buildvcs=false
+export GOFLAGS := -trimpath -buildvcs=false
 # A rule with prerequisites among these runs each time; go build itself knows
 # what is up to date.
 .PHONY: FORCE
@@ -38,7 +39,7 @@ help: ## List the targets.
 
 .PHONY: deps
 # A command that is needed, and the Debian package that has it.
-DEBIAN := gcc:gcc redis-server:redis-server mmdebstrap:mmdebstrap pgbouncer:pgbouncer \
+DEBIAN := gcc:gcc nginx:nginx-light redis-server:redis-server mmdebstrap:mmdebstrap pgbouncer:pgbouncer \
 	/usr/lib/postgresql/15/bin/postgres:postgresql-15 java:openjdk-17-jre-headless mvn:maven
 deps: ## Install the Debian packages that builds and tests need, if any is missing.
 	@missing=$$(for d in $(DEBIAN); do command -v $${d%:*} >/dev/null || echo -n "$${d#*:} "; done; \
@@ -61,13 +62,13 @@ COMMANDS := $(patsubst cmd/%,bin/%,$(wildcard cmd/*))
 build: bin/manager bin/loadworker $(COMMANDS) ## Build the operator, the worker and the command line into bin/.
 
 bin/manager: FORCE
-	go $(BUILD) -o $@ .
+	go build -o $@ .
 bin/loadworker: FORCE
-	go $(BUILD) -o $@ ./loadworker
+	go build -o $@ ./loadworker
 $(COMMANDS): bin/%: FORCE
-	go $(BUILD) -o $@ ./cmd/$*
+	go build -o $@ ./cmd/$*
 bin/cluster: FORCE
-	@go -C hack/cluster $(BUILD) -o $(BIN)/cluster .
+	@go -C hack/cluster build -o $(BIN)/cluster .
 
 # Ours, and those that stand in for official ones where no registry is in reach.
 GO_IMAGES := operator worker ratelimiter shortener eventstore
@@ -112,12 +113,12 @@ verify: generate lint ## Check that what is generated is committed, and that lin
 		test -z "$$untracked" || { echo "untracked files:" $$untracked >&2; exit 1; }
 
 .PHONY: test
-test: deps bin/helm bin/kustomize bin/cluster ## Run the tests of all modules, some against a real API server; no cluster needed.
+test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a real API server; no cluster needed.
 	cluster build
-	export CGO_ENABLED=1 KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
-	for m in $(MODULES); do go -C $$m test -race -shuffle=on ./...; done
+	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
+	for m in $(MODULES); do CGO_ENABLED=1 go -C $$m test -race -shuffle=on ./...; done
 	go test -run 'Allocates?Nothing' ./loadworker/attack ./loadworker/transport # what the race detector allocates is not theirs
-	go -C $(KUBERNETES) test -trimpath -shuffle=on ./...
+	go -C $(KUBERNETES) test -shuffle=on ./...
 
 .PHONY: fuzz
 FUZZTIME ?= 10s
@@ -169,10 +170,10 @@ in_kind = KUBECONFIG=$(BIN)/kind.kubeconfig
 .PHONY: demo
 demo: IMAGES := operator worker ratelimiter redis nginx
 demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
-	@$(in_$(CLUSTER)) go run -trimpath -buildvcs=false ./hack/demo
+	@$(in_$(CLUSTER)) go run ./hack/demo
 
 .PHONY: e2e
-e2e: bin/helm bin/kustomize $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.
+e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.
 	@$(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 40m $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
 		awk '{print; fflush()} /^targets: .* presets/ {last = $$0} END {if (last && "$(SUITE)") print last}'
 
@@ -190,10 +191,10 @@ bench-accuracy: ## Measure how true quantiles, a stall and the schedule are.
 bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.
 bench-worker bench-accuracy bench-scale bench-targets: bench-%:
-	@go run -trimpath -buildvcs=false ./hack/bench $* $(ARGS)
+	@go run ./hack/bench $* $(ARGS)
 
 # Each tool is the one `tool` of its own module; a change of that module, and
 # nothing else, builds it again.
 bin/%: hack/tools/%/go.mod hack/tools/%/go.sum
 	@echo "building $* (once, up to minutes)"
-	@go -C hack/tools/$* $(BUILD) -o $(BIN)/$* tool && touch $@
+	@go -C hack/tools/$* build -o $(BIN)/$* tool && touch $@

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) { apiserver.Start(m, apiserver.ServiceMonitor) }
 func helm(t *testing.T, release string, args ...string) ([]unstructured.Unstructured, error) {
 	t.Helper()
 	args = append([]string{"template", release, ".", "--namespace", namespace, "--kube-version", kubeVersion}, args...)
-	output, err := run(t, "HELM", "helm", args...)
+	output, err := run(t, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,28 +54,28 @@ func render(t *testing.T, args ...string) []unstructured.Unstructured {
 // kustomize builds a folder below config.
 func kustomize(t *testing.T, folder string) []unstructured.Unstructured {
 	t.Helper()
-	output, err := run(t, "KUSTOMIZE", "kustomize", "build", filepath.Join("..", "..", "config", folder))
+	output, err := apiserver.Kustomize(t.Context(), filepath.Join("..", "..", "config", folder))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return decode(t, output)
 }
 
-// run starts the program that the variable names, or the one in bin.
-func run(t *testing.T, variable, name string, args ...string) ([]byte, error) {
+// run starts helm: the one that HELM names, or bin/helm.
+func run(t *testing.T, args ...string) ([]byte, error) {
 	t.Helper()
-	program := os.Getenv(variable)
+	program := os.Getenv("HELM")
 	if program == "" {
-		program = filepath.Join("..", "..", "bin", name)
+		program = filepath.Join("..", "..", "bin", "helm")
 		if _, err := os.Stat(program); err != nil {
-			t.Fatalf("%s is not set and there is no bin/%s; run `make test`, which builds it", variable, name)
+			t.Fatal("HELM is not set and there is no bin/helm; run `make test`, which builds it")
 		}
 	}
 	command := exec.CommandContext(t.Context(), program, args...)
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
-		return nil, fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, stderr.String())
+		return nil, fmt.Errorf("helm %s: %w: %s", strings.Join(args, " "), err, stderr.String())
 	}
 	return stdout.Bytes(), nil
 }

@@ -5,12 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
 var update = flag.Bool("update", false, "write the generated files anew")
@@ -79,22 +80,15 @@ func TestGenerators(t *testing.T) {
 
 // TestKustomizations builds each folder that can be applied whole.
 func TestKustomizations(t *testing.T) {
-	kustomize := os.Getenv("KUSTOMIZE")
-	if kustomize == "" {
-		kustomize = filepath.Join("..", "..", "bin", "kustomize")
-		if _, err := os.Stat(kustomize); err != nil {
-			t.Fatal("KUSTOMIZE is not set and there is no bin/kustomize; run `make test`, which builds it")
-		}
-	}
 	files, err := filepath.Glob("seeds/*/kustomization.yaml")
 	if err != nil || len(files) != 5 {
 		t.Fatalf("kustomizations of the seeds are %v (%v), want 5", files, err)
 	}
 	for _, file := range append(files, "kustomization.yaml") {
 		folder := filepath.Dir(file)
-		out, err := exec.CommandContext(t.Context(), kustomize, "build", folder).CombinedOutput()
+		out, err := apiserver.Kustomize(t.Context(), folder)
 		if err != nil || !strings.Contains(string(out), "kind: LoadTest") {
-			t.Errorf("kustomize build %s: %v:\n%s", folder, err, out)
+			t.Errorf("%s: %v:\n%s", folder, err, out)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -18,9 +19,32 @@ import (
 // contender is a generator in one configuration.
 type contender struct {
 	name  string
-	tls   bool
-	drive func(ctx context.Context, t *target, certificate string) (process.Usage, error)
+	over  protocol
+	drive func(ctx context.Context, s server) (process.Usage, error)
 }
+
+// protocol is what requests are sent over.
+type protocol string
+
+const (
+	overTCP   protocol = "TCP"
+	overTLS   protocol = "TLS"
+	overHTTP2 protocol = "HTTP/2"
+)
+
+// server is what a contender sends requests to.
+type server interface {
+	url() string
+	// certificate is a file with the one to trust, "" without TLS.
+	certificate() string
+	// stop ends it and returns what it served and cost.
+	stop() (groundtruth.Counters, process.Usage, error)
+}
+
+var (
+	_ server = (*target)(nil)
+	_ server = (*nginx)(nil)
+)
 
 // sample is one measurement of a contender.
 type sample struct {
@@ -73,31 +97,37 @@ func (s sample) perInFlight() float64 {
 
 // measure runs a contender against a server of its own.
 func (b *bench) measure(ctx context.Context, c contender, serverArgs ...string) (s sample, err error) {
-	if c.tls {
-		serverArgs = append(serverArgs, "-tls")
-	}
-	t, err := b.serve(serverCore, serverArgs...)
+	at, err := b.serverFor(ctx, c.over, serverArgs)
 	if err != nil {
 		return s, err
 	}
-	certificate, err := b.trust(t)
-	if err == nil {
-		s.generator, err = c.drive(ctx, t, certificate)
-	}
+	s.generator, err = c.drive(ctx, at)
 	var stopped error
-	if s.counters, s.server, stopped = t.stop(); err == nil {
+	if s.counters, s.server, stopped = at.stop(); err == nil {
 		err = stopped
 	}
 	if err != nil {
-		return s, fmt.Errorf("%s: %w", c.name, err)
+		return s, fmt.Errorf("%s over %s: %w", c.name, c.over, err)
 	}
 	return s, ctx.Err()
 }
 
+// serverFor starts the server of a protocol; args are the ground-truth server's.
+func (b *bench) serverFor(ctx context.Context, p protocol, args []string) (server, error) {
+	if p == overTCP {
+		return b.serve(serverCore, args...)
+	}
+	return b.serveNginx(ctx, p)
+}
+
 // ours is our worker with one step.
-func (b *bench) ours(name string, tls bool, s step, args ...string) contender {
-	return contender{name: name, tls: tls, drive: func(_ context.Context, t *target, certificate string) (process.Usage, error) {
-		w, err := b.employ(assignment(t.URL, 0, 1, s), generatorCore, certificate, args...)
+func (b *bench) ours(name string, over protocol, s step, args ...string) contender {
+	return contender{name: name, over: over, drive: func(_ context.Context, at server) (process.Usage, error) {
+		a := assignment(at.url(), 0, 1, s)
+		if over == overHTTP2 {
+			a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+		}
+		w, err := b.employ(a, generatorCore, at.certificate(), args...)
 		if err != nil {
 			return process.Usage{}, err
 		}
@@ -112,16 +142,20 @@ func (b *bench) ours(name string, tls bool, s step, args ...string) contender {
 	}}
 }
 
-// theirs is a peer as a closed loop.
-func (b *bench) theirs(p peer.Peer, path string, tls bool, connections int, d time.Duration) contender {
-	return contender{name: p.Name, tls: tls, drive: func(ctx context.Context, t *target, certificate string) (process.Usage, error) {
-		i, err := p.Closed(peer.Load{
-			URL: t.URL + "/", Connections: connections, Seconds: int(d / time.Second), Certificate: certificate,
+// theirs is a peer as a closed loop over connections of so many streams each.
+func (b *bench) theirs(f foundPeer, over protocol, connections, streams int, d time.Duration) contender {
+	name := f.peer.Name
+	if streams > 1 {
+		name = fmt.Sprintf("%s, %d x %d", name, connections, streams)
+	}
+	return contender{name: name, over: over, drive: func(ctx context.Context, at server) (process.Usage, error) {
+		i, err := f.peer.Closed(peer.Load{
+			URL: at.url() + "/", Connections: connections, Streams: streams, Seconds: int(d / time.Second), Certificate: at.certificate(),
 		})
 		if err != nil {
 			return process.Usage{}, err
 		}
-		return b.invoke(ctx, path, i, certificate)
+		return b.invoke(ctx, f.path, i, at.certificate())
 	}}
 }
 

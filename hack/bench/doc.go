@@ -11,6 +11,7 @@
 //	          that says the same and does nothing for it
 //
 //	bench ─┬─ test/groundtruth  the server, which alone counts
+//	       ├─ nginx             the server over TLS and HTTP/2, by its own counters
 //	       ├─ driver            our worker, without an operator
 //	       ├─ peer              the others
 //	       └─ bare              net/http, which services are compared with

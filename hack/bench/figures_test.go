@@ -85,19 +85,19 @@ func perSecondOf(requests int64) sample {
 func TestWriteRates(t *testing.T) {
 	var out strings.Builder
 	b := &bench{out: &out}
-	ours, wrk := contender{name: ourUsers}, contender{name: "wrk"}
-	secure := contender{name: ourUsers, tls: true}
-	b.writeRates([]contender{ours, wrk}, []contender{secure}, map[key][]sample{
+	ours, wrk := contender{name: ourUsers, over: overTCP}, contender{name: "wrk", over: overTCP}
+	secure := contender{name: ourUsers, over: overTLS}
+	b.writeRates([]contender{ours, wrk, secure}, map[key][]sample{
 		ours.key():   {perSecondOf(999), perSecondOf(99), perSecondOf(1999)},
 		wrk.key():    {perSecondOf(3996)},
 		secure.key(): {perSecondOf(499)},
 	})
 	want := "" +
-		"| generator         | over | req/s (min..max) | x wrk | x vegeta | x k6 | CPU us/req | cores | server us/req | server cores | RSS MB | connections |\n" +
-		"| ----------------- | ---- | ---------------- | ----- | -------- | ---- | ---------- | ----- | ------------- | ------------ | ------ | ----------- |\n" +
-		"| loadworker, users | TCP  | 999 (99..1999)   | 0.25  |          |      | 500.00     | 0.50  | 250.00        | 0.25         | 3.0    | 64          |\n" +
-		"| wrk               | TCP  | 3996 (3996..3996) | 1.00  |          |      | 125.09     | 0.50  | 62.55         | 0.25         | 3.0    | 64          |\n" +
-		"| loadworker, users | TLS  | 499 (499..499)   |       |          |      | 1000.00    | 0.50  | 500.00        | 0.25         | 3.0    | 64          |\n"
+		"| generator         | over | req/s (min..max) | x wrk | x vegeta | x k6 | x h2load | CPU us/req | cores | server us/req | server cores | RSS MB | connections |\n" +
+		"| ----------------- | ---- | ---------------- | ----- | -------- | ---- | -------- | ---------- | ----- | ------------- | ------------ | ------ | ----------- |\n" +
+		"| loadworker, users | TCP  | 999 (99..1999)   | 0.25  |          |      |          | 500.00     | 0.50  | 250.00        | 0.25         | 3.0    | 64          |\n" +
+		"| wrk               | TCP  | 3996 (3996..3996) | 1.00  |          |      |          | 125.09     | 0.50  | 62.55         | 0.25         | 3.0    | 64          |\n" +
+		"| loadworker, users | TLS  | 499 (499..499)   |       |          |      |          | 1000.00    | 0.50  | 500.00        | 0.25         | 3.0    | 64          |\n"
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(out.String()), ignoreRules); diff != "" {
 		t.Errorf("rates (-want +got):\n%s", diff)
 	}
@@ -126,7 +126,7 @@ func TestDisturbedBound(t *testing.T) {
 	for cpu, want := range map[time.Duration]int{849 * time.Millisecond: 1, 850 * time.Millisecond: 0} {
 		s := sampled(1)
 		s.generator.CPU = cpu
-		if got := disturbed(map[key][]sample{{"x", false}: {s}}); len(got) != want {
+		if got := disturbed(map[key][]sample{{"x", overTCP}: {s}}); len(got) != want {
 			t.Errorf("with %v of a second, disturbed are %v", cpu, got)
 		}
 	}

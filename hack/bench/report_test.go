@@ -38,14 +38,18 @@ func sampled(requests int64) sample {
 func TestLastLine(t *testing.T) {
 	results := map[key][]sample{}
 	for name, rate := range map[string]int64{ourUsers: 1000, ourRate: 600, "wrk": 1250, "vegeta": 400, "k6": 100, "hey": 1} {
-		// The median of the rounds counts, and nothing over TLS.
-		results[key{name, false}] = []sample{sampled(rate * 7), sampled(rate), sampled(rate / 2)}
-		results[key{name, true}] = []sample{sampled(rate * rate)}
+		// The median of the rounds counts, and of TLS only that against wrk.
+		results[key{name, overTCP}] = []sample{sampled(rate * 7), sampled(rate), sampled(rate / 2)}
+		results[key{name, overTLS}] = []sample{sampled(rate * rate)}
+	}
+	for name, rate := range map[string]int64{ourUsers: 300, "h2load": 400, h2load16: 1200} {
+		results[key{name, overHTTP2}] = []sample{sampled(rate)}
 	}
 	memory := sampled(1)
 	memory.generator.PeakRSS = 4301
 	got := lastLine(results, map[string][]sample{ourUsers: {memory}, "wrk": {sampled(1)}})
-	want := "bench-worker: users-vs-wrk=0.80 users-vs-vegeta=2.50 users-vs-k6=10.00 rate-vs-vegeta=1.50 rate-vs-wrk=0.48 kb-per-inflight=4.2"
+	want := "bench-worker: users-vs-wrk=0.80 users-vs-vegeta=2.50 users-vs-k6=10.00 rate-vs-vegeta=1.50 rate-vs-wrk=0.48 kb-per-inflight=4.2 " +
+		"tls-vs-wrk=0.64 h2-vs-h2load-1=0.75 h2-vs-h2load-16=0.25"
 	if got != want {
 		t.Errorf("last line\n%s\nwant\n%s", got, want)
 	}
@@ -59,13 +63,13 @@ func TestDisturbed(t *testing.T) {
 	}
 	full, half := time.Second, time.Second/2
 	results := map[key][]sample{
-		{"wrk", false}:  {cores(full, half), cores(full, half), cores(half, half)},
-		{"ab", false}:   {cores(half, full)},
-		{"k6", true}:    {cores(half, half)},
-		{"hey", false}:  {cores(half, half), cores(half, half), cores(full, half)},
-		{"fine", false}: {cores(full, full)},
+		{"wrk", overTCP}:  {cores(full, half), cores(full, half), cores(half, half)},
+		{"ab", overTCP}:   {cores(half, full)},
+		{"k6", overTLS}:   {cores(half, half)},
+		{"hey", overTCP}:  {cores(half, half), cores(half, half), cores(full, half)},
+		{"fine", overTCP}: {cores(full, full)},
 	}
-	if diff := cmp.Diff([]string{"hey", "k6 over TLS"}, disturbed(results)); diff != "" {
+	if diff := cmp.Diff([]string{"hey over TCP", "k6 over TLS"}, disturbed(results)); diff != "" {
 		t.Errorf("disturbed (-want +got):\n%s", diff)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -21,11 +19,13 @@ const (
 
 // target is a ground-truth server in a process of its own.
 type target struct {
-	process     *process.Process
-	URL         string `json:"url"`
-	Control     string `json:"control"`
-	Certificate string `json:"certificate"`
+	process *process.Process
+	URL     string `json:"url"`
+	Control string `json:"control"`
 }
+
+func (t *target) url() string       { return t.URL }
+func (*target) certificate() string { return "" }
 
 // serve starts a ground-truth server with the arguments of its command.
 func (b *bench) serve(core int, args ...string) (*target, error) {
@@ -87,13 +87,4 @@ func (t *target) hold(latency string) error {
 		return fmt.Errorf("set the latency %s: %s", latency, resp.Status)
 	}
 	return nil
-}
-
-// trust writes the certificate to a file, "" if there is none.
-func (b *bench) trust(t *target) (string, error) {
-	if t.Certificate == "" {
-		return "", nil
-	}
-	path := filepath.Join(b.work, "certificate.pem")
-	return path, os.WriteFile(path, []byte(t.Certificate), 0o600)
 }

@@ -26,10 +26,11 @@ const (
 const (
 	ourUsers = "loadworker, users"
 	ourRate  = "loadworker, rate"
+	h2load16 = "h2load, 4 x 16"
 )
 
 // required are the peers without which there is no last line.
-var required = []string{"wrk", "vegeta", "k6"}
+var required = []string{"wrk", "vegeta", "k6", "h2load"}
 
 // benchWorker measures what a request and a user cost.
 func benchWorker(ctx context.Context, b *bench) (string, error) {
@@ -38,21 +39,8 @@ func benchWorker(ctx context.Context, b *bench) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	plain := []contender{
-		b.ours(ourUsers, false, closedUsers(connections, d)),
-		b.ours(ourRate, false, arrivals(unreachable, d), "-max-connections", fmt.Sprint(connections)),
-	}
-	secure := []contender{
-		b.ours(ourUsers, true, closedUsers(connections, d)),
-		b.ours(ourRate, true, arrivals(unreachable, d), "-max-connections", fmt.Sprint(connections)),
-	}
-	for _, f := range found {
-		plain = append(plain, b.theirs(f.peer, f.path, false, connections, d))
-		if f.peer.Name == "vegeta" || f.peer.Name == "k6" {
-			secure = append(secure, b.theirs(f.peer, f.path, true, connections, d))
-		}
-	}
-	results, err := b.inRounds(ctx, slices.Concat(plain, secure))
+	list := b.contenders(found, d)
+	results, err := b.inRounds(ctx, list)
 	if err != nil {
 		return "", err
 	}
@@ -61,8 +49,8 @@ func benchWorker(ctx context.Context, b *bench) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(b.out, "One core for the generator, one for the server, %d connections, %v, median of %d rounds.\n"+
-		"All counts are the server's.\n\n", connections, d, b.rounds)
-	b.writeRates(plain, secure, results)
+		"The server is nginx over TLS and HTTP/2. All counts are the server's.\n\n", connections, d, b.rounds)
+	b.writeRates(list, results)
 	b.writeMemory(memory)
 	if names := disturbed(results); len(names) > 0 {
 		fmt.Fprintf(b.out, "\nDo not trust this run: something else kept cores busy, since neither generator nor server had its own with %s.\n",
@@ -72,6 +60,38 @@ func benchWorker(ctx context.Context, b *bench) (string, error) {
 		fmt.Fprintf(b.out, "\nNot measured: %s\n", m)
 	}
 	return lastLine(results, memory), nil
+}
+
+// contenders are the rows: over TCP all peers; over TLS and HTTP/2, where
+// nginx is the server, those that the last line needs.
+func (b *bench) contenders(found []foundPeer, d time.Duration) []contender {
+	list := b.ourBoth(overTCP, d)
+	for _, f := range found {
+		if !f.peer.HTTP2 {
+			list = append(list, b.theirs(f, overTCP, connections, 1, d))
+		}
+	}
+	list = append(list, b.ourBoth(overTLS, d)...)
+	for _, f := range found {
+		if slices.Contains(required, f.peer.Name) && !f.peer.HTTP2 {
+			list = append(list, b.theirs(f, overTLS, connections, 1, d))
+		}
+	}
+	list = append(list, b.ours(ourUsers, overHTTP2, closedUsers(connections, d)))
+	for _, f := range found {
+		if f.peer.HTTP2 {
+			list = append(list, b.theirs(f, overHTTP2, connections, 1, d), b.theirs(f, overHTTP2, connections/16, 16, d))
+		}
+	}
+	return list
+}
+
+// ourBoth are our worker as a closed loop and at a rate.
+func (b *bench) ourBoth(over protocol, d time.Duration) []contender {
+	return []contender{
+		b.ours(ourUsers, over, closedUsers(connections, d)),
+		b.ours(ourRate, over, arrivals(unreachable, d), "-max-connections", fmt.Sprint(connections)),
+	}
 }
 
 // foundPeer is a peer that can be started.
@@ -96,13 +116,13 @@ func (b *bench) findPeers(ctx context.Context) (found []foundPeer, missing []str
 	return found, missing, ctx.Err()
 }
 
-// key tells results apart: a name occurs plain and over TLS.
+// key tells results apart: a name occurs over several protocols.
 type key struct {
 	name string
-	tls  bool
+	over protocol
 }
 
-func (c contender) key() key { return key{c.name, c.tls} }
+func (c contender) key() key { return key{c.name, c.over} }
 
 // inRounds measures all contenders in turn, several times, so that what changes
 // on the machine meanwhile meets all alike.
@@ -114,7 +134,7 @@ func (b *bench) inRounds(ctx context.Context, list []contender) (map[key][]sampl
 			if err != nil {
 				return nil, err
 			}
-			fmt.Fprintf(b.log, "round %d: %-18s tls=%-5v %8.0f/s %6.2f us\n", round+1, c.name, c.tls, s.rate(), s.generatorCost())
+			fmt.Fprintf(b.log, "round %d: %-18s %-6s %8.0f/s %6.2f us\n", round+1, c.name, c.over, s.rate(), s.generatorCost())
 			results[c.key()] = append(results[c.key()], s)
 		}
 	}
@@ -123,10 +143,10 @@ func (b *bench) inRounds(ctx context.Context, list []contender) (map[key][]sampl
 
 // memory measures generators with many requests in flight.
 func (b *bench) memory(ctx context.Context, found []foundPeer) (map[string][]sample, error) {
-	list := []contender{b.ours(ourUsers, false, burst(inFlight), "-open-for", "1m")}
+	list := []contender{b.ours(ourUsers, overTCP, burst(inFlight), "-open-for", "1m")}
 	for _, f := range found {
 		if f.peer.Name == "wrk" || f.peer.Name == "vegeta" {
-			list = append(list, b.theirs(f.peer, f.path, false, inFlight, holdFor))
+			list = append(list, b.theirs(f, overTCP, inFlight, 1, holdFor))
 		}
 	}
 	results := map[string][]sample{}
@@ -141,18 +161,15 @@ func (b *bench) memory(ctx context.Context, found []foundPeer) (map[string][]sam
 	return results, nil
 }
 
-func (b *bench) writeRates(plain, secure []contender, results map[key][]sample) {
-	t := newTable("generator", "over", "req/s (min..max)", "x wrk", "x vegeta", "x k6", "CPU us/req", "cores", "server us/req", "server cores", "RSS MB", "connections")
-	for _, c := range slices.Concat(plain, secure) {
+func (b *bench) writeRates(contenders []contender, results map[key][]sample) {
+	t := newTable("generator", "over", "req/s (min..max)", "x wrk", "x vegeta", "x k6", "x h2load", "CPU us/req", "cores", "server us/req", "server cores", "RSS MB", "connections")
+	for _, c := range contenders {
 		list := results[c.key()]
 		rates := column(list, sample.rate)
-		over := "TCP"
-		if c.tls {
-			over = "TLS"
-		}
-		t.row(c.name, over,
+		t.row(c.name, c.over,
 			fmt.Sprintf("%.0f (%.0f..%.0f)", median(rates), slices.Min(rates), slices.Max(rates)),
-			against(results, rates, key{"wrk", c.tls}), against(results, rates, key{"vegeta", c.tls}), against(results, rates, key{"k6", c.tls}),
+			against(results, rates, key{"wrk", c.over}), against(results, rates, key{"vegeta", c.over}),
+			against(results, rates, key{"k6", c.over}), against(results, rates, key{"h2load", c.over}),
 			digits(median(column(list, sample.generatorCost)), 2), digits(median(column(list, sample.generatorCores)), 2),
 			digits(median(column(list, sample.serverCost)), 2), digits(median(column(list, sample.serverCores)), 2),
 			digits(median(column(list, sample.megabytes)), 1),
@@ -182,16 +199,15 @@ func (b *bench) writeMemory(results map[string][]sample) {
 }
 
 func lastLine(results map[key][]sample, memory map[string][]sample) string {
-	rates := func(name string) []float64 { return column(results[key{name, false}], sample.rate) }
-	fields := []string{"bench-worker:"}
-	for _, name := range required {
-		fields = append(fields, fmt.Sprintf("users-vs-%s=%.2f", name, ratio(rates(ourUsers), rates(name))))
-	}
-	for _, name := range []string{"vegeta", "wrk"} {
-		fields = append(fields, fmt.Sprintf("rate-vs-%s=%.2f", name, ratio(rates(ourRate), rates(name))))
+	versus := func(ours, theirs string, over protocol) float64 {
+		return ratio(column(results[key{ours, over}], sample.rate), column(results[key{theirs, over}], sample.rate))
 	}
 	kb := median(column(memory[ourUsers], sample.perInFlight))
-	return strings.Join(append(fields, fmt.Sprintf("kb-per-inflight=%.1f", kb)), " ")
+	return fmt.Sprintf("bench-worker: users-vs-wrk=%.2f users-vs-vegeta=%.2f users-vs-k6=%.2f rate-vs-vegeta=%.2f rate-vs-wrk=%.2f "+
+		"kb-per-inflight=%.1f tls-vs-wrk=%.2f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f",
+		versus(ourUsers, "wrk", overTCP), versus(ourUsers, "vegeta", overTCP), versus(ourUsers, "k6", overTCP),
+		versus(ourRate, "vegeta", overTCP), versus(ourRate, "wrk", overTCP), kb,
+		versus(ourUsers, "wrk", overTLS), versus(ourUsers, "h2load", overHTTP2), versus(ourUsers, h2load16, overHTTP2))
 }
 
 // busy is how much of a core something has that has it for itself; the start of
@@ -205,11 +221,7 @@ func disturbed(results map[key][]sample) (names []string) {
 		if max(median(column(list, sample.generatorCores)), median(column(list, sample.serverCores))) >= busy {
 			continue
 		}
-		name := k.name
-		if k.tls {
-			name += " over TLS"
-		}
-		names = append(names, name)
+		names = append(names, fmt.Sprintf("%s over %s", k.name, k.over))
 	}
 	slices.Sort(names)
 	return names

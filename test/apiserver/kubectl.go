@@ -2,6 +2,8 @@ package apiserver
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,4 +30,21 @@ func Kubectl(t testing.TB) func(input string, args ...string) (output string, er
 		err := command.Run()
 		return output.String(), err
 	}
+}
+
+// Kustomize builds a folder of manifests by kubectl kustomize; it needs no
+// server.
+func Kustomize(ctx context.Context, folder string) ([]byte, error) {
+	dir, err := assets(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	command := exec.CommandContext(ctx, filepath.Join(dir, "kubectl"), "kustomize", folder)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	output, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("kubectl kustomize %s: %w: %s", folder, err, &stderr)
+	}
+	return output, nil
 }

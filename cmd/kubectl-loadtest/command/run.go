@@ -28,7 +28,7 @@ func (c *config) run() *cobra.Command {
 		Long: "Create the LoadTests of a file, follow each to its end and print its report.\n" +
 			"Several LoadTests run one after another.\n\n" + exitCodes,
 		Example: "  kubectl loadtest run -f burst.yaml\n" +
-			"  kustomize build tests | kubectl loadtest run --replace -f -",
+			"  kubectl kustomize tests | kubectl loadtest run --replace -f -",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.runAll(cmd.Context(), files, replace)

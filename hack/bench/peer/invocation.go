@@ -9,7 +9,10 @@ import (
 type Load struct {
 	URL         string
 	Connections int
-	Seconds     int
+	// Streams is how many requests are in flight on each connection; more than 1
+	// takes HTTP/2.
+	Streams int
+	Seconds int
 	// Certificate is a file with the certificate to trust, for https.
 	Certificate string
 }
@@ -30,8 +33,8 @@ func wrk(l Load) Invocation {
 	return Invocation{Args: []string{"-t1", "-c" + l.connections(), "-d" + l.duration(), l.URL}}
 }
 
-func fortio(l Load) Invocation {
-	return Invocation{Args: []string{"load", "-quiet", "-c", l.connections(), "-qps", "0", "-t", l.duration(), l.URL}}
+func h2load(l Load) Invocation {
+	return Invocation{Args: []string{"-t1", "-c" + l.connections(), "-m" + strconv.Itoa(l.Streams), "-D" + strconv.Itoa(l.Seconds), l.URL}}
 }
 
 func bombardier(l Load) Invocation {

@@ -15,20 +15,22 @@ import (
 type Peer struct {
 	Name    string
 	Version string
-	// debian says that it is a Debian package; the others are built from the
-	// module peers/Name.
-	debian bool
+	// HTTP2 says that it is compared over HTTP/2.
+	HTTP2 bool
+	// debian is its Debian package; those without one are built from the module
+	// peers/Name.
+	debian string
 	closed func(Load) Invocation
 }
 
 // All are the peers, in the order in which they are shown.
 var All = []Peer{
-	{Name: "wrk", Version: "Debian's", debian: true, closed: wrk},
-	{Name: "fortio", Version: "v1.75.3", closed: fortio},
+	{Name: "wrk", Version: "Debian's", debian: "wrk", closed: wrk},
 	{Name: "bombardier", Version: "v1.2.6", closed: bombardier},
 	{Name: "vegeta", Version: "v12.13.0", closed: vegeta},
 	{Name: "hey", Version: "v0.1.4", closed: hey},
 	{Name: "k6", Version: "v1.8.1", closed: k6},
+	{Name: "h2load", Version: "Debian's", HTTP2: true, debian: "nghttp2-client", closed: h2load},
 }
 
 // Named finds a peer.
@@ -51,8 +53,8 @@ type Store struct {
 
 // Find returns the program of a peer, which it builds or installs if need be.
 func (s Store) Find(ctx context.Context, p Peer) (path string, err error) {
-	if p.debian {
-		return s.debian(ctx, p.Name)
+	if p.debian != "" {
+		return s.Debian(ctx, p.Name, p.debian)
 	}
 	path = filepath.Join(s.Cache, p.Name+"-"+p.Version)
 	if _, err := os.Stat(path); err == nil {
@@ -71,21 +73,22 @@ func (s Store) Find(ctx context.Context, p Peer) (path string, err error) {
 	return path, os.Rename(partial, path)
 }
 
-// debian finds a command, or installs the package of that name.
-func (s Store) debian(ctx context.Context, name string) (string, error) {
-	if path, err := exec.LookPath(name); err == nil {
+// Debian finds a command, or installs the package that has it.
+func (s Store) Debian(ctx context.Context, command, debian string) (string, error) {
+	if path, err := exec.LookPath(command); err == nil {
 		return path, nil
 	}
 	if os.Geteuid() != 0 {
-		return "", fmt.Errorf("%s is not installed; install it with: sudo apt-get install %s", name, name)
+		return "", fmt.Errorf("%s is not installed; install it with: sudo apt-get install %s", command, debian)
 	}
-	fmt.Fprintf(s.Log, "installing %s\n", name)
-	install := exec.CommandContext(ctx, "apt-get", "install", "-y", "-qq", "--no-install-recommends", name)
-	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	fmt.Fprintf(s.Log, "installing %s\n", debian)
+	install := exec.CommandContext(ctx, "apt-get", "install", "-y", "-qq", "--no-install-recommends", debian)
+	// RUNLEVEL=1 keeps the package from starting a service.
+	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1")
 	if out, err := install.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("apt-get install %s: %w: %s", name, err, lastLine(out))
+		return "", fmt.Errorf("apt-get install %s: %w: %s", debian, err, lastLine(out))
 	}
-	return exec.LookPath(name)
+	return exec.LookPath(command)
 }
 
 func lastLine(out []byte) string {
@@ -96,8 +99,11 @@ func lastLine(out []byte) string {
 // Closed is how the peer sends requests over so many connections, each as soon
 // as the last was answered.
 func (p Peer) Closed(l Load) (Invocation, error) {
-	if l.Connections < 1 || l.Seconds < 1 || l.URL == "" {
-		return Invocation{}, errors.New("load of a peer: needs a URL, connections and whole seconds")
+	if l.Connections < 1 || l.Streams < 1 || l.Seconds < 1 || l.URL == "" {
+		return Invocation{}, errors.New("load of a peer: needs a URL, connections, streams and whole seconds")
+	}
+	if l.Streams > 1 && !p.HTTP2 {
+		return Invocation{}, fmt.Errorf("%s has one request in flight on a connection", p.Name)
 	}
 	return p.closed(l), nil
 }

@@ -12,10 +12,10 @@ import (
 )
 
 func TestClosed(t *testing.T) {
-	load := Load{URL: "http://127.0.0.1:1/", Connections: 64, Seconds: 4, Certificate: "/ca"}
+	load := Load{URL: "http://127.0.0.1:1/", Connections: 64, Streams: 1, Seconds: 4, Certificate: "/ca"}
 	want := map[string]Invocation{
 		"wrk":        {Args: []string{"-t1", "-c64", "-d4s", load.URL}},
-		"fortio":     {Args: []string{"load", "-quiet", "-c", "64", "-qps", "0", "-t", "4s", load.URL}},
+		"h2load":     {Args: []string{"-t1", "-c64", "-m1", "-D4", load.URL}},
 		"bombardier": {Args: []string{"--print", "r", "-c", "64", "-d", "4s", load.URL}},
 		"hey":        {Args: []string{"-c", "64", "-z", "4s", load.URL}},
 		"vegeta": {
@@ -45,7 +45,7 @@ func TestClosed(t *testing.T) {
 // Without a certificate there is none to trust.
 func TestClosedOverHTTP(t *testing.T) {
 	for _, p := range All {
-		i, err := p.Closed(Load{URL: "http://x/", Connections: 1, Seconds: 1})
+		i, err := p.Closed(Load{URL: "http://x/", Connections: 1, Streams: 1, Seconds: 1})
 		if err != nil || strings.Contains(strings.Join(i.Args, " "), "certs") {
 			t.Errorf("%s is invoked with %q, %v", p.Name, i.Args, err)
 		}
@@ -63,11 +63,13 @@ func TestVegetaAtRate(t *testing.T) {
 }
 
 func TestClosedRefuses(t *testing.T) {
-	good := Load{URL: "http://x", Connections: 1, Seconds: 1}
+	good := Load{URL: "http://x", Connections: 1, Streams: 1, Seconds: 1}
 	for name, spoil := range map[string]func(*Load){
-		"no URL":         func(l *Load) { l.URL = "" },
-		"no connections": func(l *Load) { l.Connections = 0 },
-		"no time":        func(l *Load) { l.Seconds = 0 },
+		"no URL":                    func(l *Load) { l.URL = "" },
+		"no connections":            func(l *Load) { l.Connections = 0 },
+		"no time":                   func(l *Load) { l.Seconds = 0 },
+		"no stream":                 func(l *Load) { l.Streams = 0 },
+		"two streams over HTTP/1.1": func(l *Load) { l.Streams = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad := good
@@ -93,7 +95,7 @@ func TestNamed(t *testing.T) {
 // The modules fix the versions that the table names.
 func TestModulesFixTheVersions(t *testing.T) {
 	for _, p := range All {
-		if p.debian {
+		if p.debian != "" {
 			continue
 		}
 		mod, err := os.ReadFile(filepath.Join("..", "peers", p.Name, "go.mod"))
@@ -120,7 +122,7 @@ func TestFind(t *testing.T) {
 	if got, err := s.Find(context.Background(), p); err != nil || got != built {
 		t.Errorf("Find = %s, %v; want what was built before", got, err)
 	}
-	if got, err := s.Find(context.Background(), Peer{Name: "sh", debian: true}); err != nil || filepath.Base(got) != "sh" {
+	if got, err := s.Find(context.Background(), Peer{Name: "sh", debian: "dash"}); err != nil || filepath.Base(got) != "sh" {
 		t.Errorf("Find = %s, %v; want what is installed", got, err)
 	}
 }

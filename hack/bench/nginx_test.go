@@ -1,0 +1,90 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+func TestNginxCountsWhatItServes(t *testing.T) {
+	for _, p := range []protocol{overTLS, overHTTP2} {
+		t.Run(string(p), func(t *testing.T) {
+			b := &bench{work: t.TempDir(), peers: peer.Store{Log: io.Discard}}
+			n, err := b.serveNginx(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			certificate, err := os.ReadFile(n.certificate())
+			if err != nil {
+				t.Fatal(err)
+			}
+			trusted := x509.NewCertPool()
+			if !trusted.AppendCertsFromPEM(certificate) {
+				t.Fatal("the certificate cannot be read")
+			}
+			client := http.Client{Transport: &http.Transport{
+				TLSClientConfig: &tls.Config{RootCAs: trusted}, ForceAttemptHTTP2: p == overHTTP2,
+			}}
+			var answered int64 // when the first was
+			const requests = 50
+			for i := range requests {
+				resp, err := client.Get(n.url() + "/17")
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				if err != nil || len(body) != 64 || (resp.ProtoMajor == 2) != (p == overHTTP2) {
+					t.Fatalf("answered %d bytes over %s, %v", len(body), resp.Proto, err)
+				}
+				if i == 0 {
+					answered = groundtruth.Now()
+				}
+			}
+			got, usage, err := n.stop()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Requests != requests || got.Connections != 1 {
+				t.Errorf("served %d requests over %d connections, want %d over 1", got.Requests, got.Connections, requests)
+			}
+			if got.First > answered || got.Last < answered || usage.CPU <= 0 {
+				t.Errorf("served from %d to %d with %v of processor time, but the first request was answered at %d", got.First, got.Last, usage.CPU, answered)
+			}
+		})
+	}
+}
+
+func TestReadStubStatus(t *testing.T) {
+	text := "Active connections: 3 \nserver accepts handled requests\n 41 40 1234 \nReading: 0 Writing: 1 Waiting: 2 \n"
+	got, err := readStubStatus([]byte(text))
+	if diff := cmp.Diff(stubStatus{41, 1234}, got, cmp.AllowUnexported(stubStatus{})); diff != "" || err != nil {
+		t.Errorf("status (-want +got):\n%s%v", diff, err)
+	}
+	if _, err := readStubStatus([]byte("<html>")); err == nil {
+		t.Error("a page that is no status is read")
+	}
+}
+
+func TestProgressDatesTheFirstAndTheLastRequest(t *testing.T) {
+	var p progress
+	p.start(100, stubStatus{accepts: 5, requests: 10})
+	for _, r := range []struct {
+		now      int64
+		requests int64 // of generators
+	}{{200, 0}, {300, 7}, {400, 20}, {500, 20}} {
+		p.add(r.now, stubStatus{accepts: 5 + 2, requests: 10 + r.requests + p.readings + 1})
+	}
+	want := groundtruth.Counters{Requests: 20, Connections: 2, First: 200, Last: 400}
+	if diff := cmp.Diff(want, p.counters); diff != "" {
+		t.Errorf("counters (-want +got):\n%s", diff)
+	}
+}
