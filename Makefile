@@ -123,7 +123,7 @@ test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a 
 .PHONY: fuzz
 FUZZTIME ?= 10s
 fuzz: ## Run every fuzz target of the worker and the protocol for FUZZTIME.
-	@grep -rlE '^func Fuzz' --include='*_test.go' loadworker controllers | xargs -n1 dirname | sort -u | while read -r d; do \
+	@grep -rlE '^func Fuzz' --include='*_test.go' loadworker controllers measure text | xargs -n1 dirname | sort -u | while read -r d; do \
 		for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9]*' $$d/*_test.go | cut -d' ' -f2); do \
 			echo "$$d $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) ./$$d; done; done
 

@@ -3,7 +3,8 @@ package main
 import (
 	"os"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // terminationLog is the file that the kubelet reads when the container ends, and
@@ -21,20 +22,6 @@ func (l terminationLog) write(err error) {
 	if openErr != nil {
 		return
 	}
-	_, _ = file.WriteString(oneLine(err.Error(), maxLastWords))
+	_, _ = file.WriteString(text.Truncate(strings.Join(strings.Fields(err.Error()), " "), maxLastWords))
 	_ = file.Close()
-}
-
-// oneLine is a text without line breaks, of at most n bytes.
-func oneLine(text string, n int) string {
-	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "\uFFFD")
-	if len(text) <= n {
-		return text
-	}
-	const mark = "…"
-	end := n - len(mark)
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + mark
 }

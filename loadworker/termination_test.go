@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 func TestTheErrorIsInTheTerminationLog(t *testing.T) {
@@ -48,23 +47,18 @@ func TestNoTerminationLogIsMade(t *testing.T) {
 	}
 }
 
-func TestOneLine(t *testing.T) {
-	tests := map[string]struct {
-		text string
-		want string
-	}{
-		"short":            {"over", "over"},
-		"line breaks":      {"a\n\tb\r\nc", "a b c"},
-		"no UTF-8":         {"a\xffb", "a\uFFFDb"},
-		"as long as it is": {"0123456789", "0123456789"},
-		"too long":         {"0123456789a", "0123456…"},
-		"between letters":  {"012345ééé", "012345…"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := oneLine(tt.text, 10); got != tt.want || len(got) > 10 || !utf8.ValidString(got) {
-				t.Errorf("oneLine(%q) = %q, want %q", tt.text, got, tt.want)
-			}
-		})
+func TestTheTerminationLogIsOneShortLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\n\tb\r\nc":                           "a b c",
+		"x" + strings.Repeat("é", maxLastWords): "x" + strings.Repeat("é", (maxLastWords-4)/2) + "…",
+	} {
+		log := filepath.Join(t.TempDir(), "termination-log")
+		if err := os.WriteFile(log, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		terminationLog(log).write(errors.New(text))
+		if got, err := os.ReadFile(log); err != nil || string(got) != want {
+			t.Errorf("of %.20q… there is %q, %v; want %q", text, got, err, want)
+		}
 	}
 }

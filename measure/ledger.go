@@ -7,6 +7,11 @@ import "time"
 // most 1000 x 64 slices.
 const MaxClients = 1000
 
+// MaxClientBytes is the longest name of a client that has a ledger: an address or
+// a token, not a text. A longer one is refused, not cut: two clients must not
+// become one.
+const MaxClientBytes = 256
+
 // MaxSlices is into how many slices of time a ledger divides a step. The audit
 // compares every pair of slices, so its cost is the square of this.
 const MaxSlices = 64

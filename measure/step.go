@@ -9,6 +9,10 @@ import (
 // LateAfter is how long after its due time a request counts as late.
 const LateAfter = 10 * time.Millisecond
 
+// MaxErrorBytes is how much of an error's text is kept: enough for a dial error
+// with two addresses, short enough for a status.
+const MaxErrorBytes = 256
+
 // Step is what one worker, or all of them merged, measured in a step so far.
 type Step struct {
 	// Requests has one entry for each request of the plan, in its order.

@@ -10,14 +10,10 @@ import (
 	"k8s.io/utils/clock"
 )
 
-const (
-	// maxWorkers is the most workers a run may have (spec.parallelism).
-	maxWorkers = 1000
-	// maxWaiting is how many runs may have workers here without being directed.
-	// After a restart of the operator all runs in progress do, for a moment; that
-	// they are a thousand is beyond any cluster.
-	maxWaiting = 1000
-)
+// maxWaiting is how many runs may have workers here without being directed.
+// After a restart of the operator all runs in progress do, for a moment; that
+// they are a thousand is beyond any cluster.
+const maxWaiting = 1000
 
 // Coordinator serves the sessions of the workers of all runs.
 type Coordinator struct {

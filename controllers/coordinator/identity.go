@@ -80,17 +80,14 @@ func bearerToken(ctx context.Context) (string, bool) {
 	return token, ok && token != ""
 }
 
-// protocol is the version of the session protocol that is spoken here.
-const protocol = 1
-
 // checkHello holds what a worker says against what its token proves.
 func (c *Coordinator) checkHello(identity Identity, hello *workerv1.Hello) error {
 	switch {
 	case hello == nil:
 		return c.reject(rejectHello, codes.InvalidArgument, "the first message of a session is hello")
-	case hello.GetProtocol() != protocol:
+	case hello.GetProtocol() != workerv1.ProtocolVersion:
 		return c.reject(rejectHello, codes.FailedPrecondition,
-			"hello.protocol is %d, the operator speaks %d: use the worker image of the operator's release", hello.GetProtocol(), protocol)
+			"hello.protocol is %d, the operator speaks %d: use the worker image of the operator's release", hello.GetProtocol(), workerv1.ProtocolVersion)
 	case RunID(hello.GetRun()) != identity.Run:
 		return c.reject(rejectIdentity, codes.PermissionDenied, "hello.run is %.64q, the token is of run %q", hello.GetRun(), identity.Run)
 	case hello.GetWorker() != identity.Worker:

@@ -174,7 +174,7 @@ type scripted struct {
 // dial opens a session with that token, and says nothing yet.
 func (r *rig) dial(token string) *scripted {
 	r.t.Helper()
-	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: r.roots, ServerName: certs.ServerName})))
+	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName})))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func (r *rig) connect(run string, number int32, pod string) *scripted {
 }
 
 func helloOf(run string, number int32) *workerv1.SessionRequest {
-	return &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{Run: run, Worker: number, Protocol: protocol}}}
+	return &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{Run: run, Worker: number, Protocol: workerv1.ProtocolVersion}}}
 }
 
 func (w *scripted) say(m *workerv1.SessionRequest) {

@@ -75,7 +75,7 @@ func (r *run) size() int {
 	if r.directed {
 		return len(r.directive.Assignments)
 	}
-	return maxWorkers
+	return workerv1.MaxWorkers
 }
 
 func (r *run) connected() bool {

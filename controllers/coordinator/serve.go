@@ -26,11 +26,8 @@ const (
 	// it.
 	maxStreams = 4
 
-	// A peer that is gone is noticed within pingEvery + pingTimeout.
-	pingEvery   = 10 * time.Second
-	pingTimeout = 5 * time.Second
 	// minClientPing is the least time between a client's pings; workers ping each
-	// 10 s, and pings that a busy network bunches together are no abuse.
+	// PingEvery, and pings that a busy network bunches together are no abuse.
 	minClientPing = 5 * time.Second
 	// maxIdle closes a connection on which nobody opens a session.
 	maxIdle = time.Minute
@@ -56,7 +53,7 @@ func (c *Coordinator) Serve(ctx context.Context, lis net.Listener, config *tls.C
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.WaitForHandlers(true),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout, MaxConnectionIdle: maxIdle}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: workerv1.PingEvery, Timeout: workerv1.PingTimeout, MaxConnectionIdle: maxIdle}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minClientPing, PermitWithoutStream: true}),
 	)
 	workerv1.RegisterCoordinatorServiceServer(server, service{Coordinator: c})

@@ -12,7 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 type stream = grpc.BidiStreamingServer[workerv1.SessionRequest, workerv1.SessionResponse]
@@ -216,7 +217,7 @@ func (c *Coordinator) readiness(s *session, m *workerv1.Readiness) error {
 	if !reasonSyntax.MatchString(m.GetReason()) {
 		return c.reject(rejectInvalid, codes.InvalidArgument, "readiness.reason: want a condition reason, for example WorkerRefused")
 	}
-	reason, message := m.GetReason(), wire.CleanText(m.GetMessage())
+	reason, message := m.GetReason(), text.Clean(m.GetMessage(), measure.MaxErrorBytes)
 	if m.GetReady() {
 		reason, message = "", ""
 	}

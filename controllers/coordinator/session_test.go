@@ -16,7 +16,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 )
 
 func TestRefusedSessions(t *testing.T) {
@@ -246,7 +245,7 @@ func TestServeSpeaksTLS13Only(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	err = tls.Client(conn, &tls.Config{RootCAs: r.roots, ServerName: certs.ServerName, MaxVersion: tls.VersionTLS12}).Handshake()
+	err = tls.Client(conn, &tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName, MaxVersion: tls.VersionTLS12}).Handshake()
 	if err == nil {
 		t.Error("TLS 1.2 was accepted")
 	}

@@ -18,9 +18,6 @@ const (
 	LabelName = "loadtest.dev/name"
 	// LabelRun carries the LoadTest's UID on its Job and pods.
 	LabelRun = "loadtest.dev/run"
-	// Audience is that of the workers' tokens: they are good for the coordinator
-	// and for nothing else.
-	Audience = "coordinator.loadtest.dev"
 	// Container is the name of the worker's container.
 	Container = "worker"
 

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -159,7 +160,7 @@ func restricted(t *testing.T, pod corev1.PodSpec) {
 			t.Fatalf("volume %s is not projected", v.Name)
 		}
 		for _, s := range v.Projected.Sources {
-			if s.ServiceAccountToken != nil && s.ServiceAccountToken.Audience != Audience {
+			if s.ServiceAccountToken != nil && s.ServiceAccountToken.Audience != workerv1.Audience {
 				t.Errorf("volume %s holds a token for another than the coordinator", v.Name)
 			}
 			// Without items, all keys of the object would be mounted.

@@ -5,6 +5,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
@@ -22,7 +23,7 @@ const (
 // fetches them; the operator never sees what is in them.
 func volumes(spec *v1alpha1.LoadTestSpec) ([]corev1.Volume, []corev1.VolumeMount) {
 	token := corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
-		Audience: Audience, ExpirationSeconds: ptr.To[int64](tokenLifetime), Path: "token",
+		Audience: workerv1.Audience, ExpirationSeconds: ptr.To[int64](tokenLifetime), Path: "token",
 	}}
 	list := []corev1.Volume{projected("token", token)}
 	mounts := []corev1.VolumeMount{{Name: "token", MountPath: tokenDir, ReadOnly: true}}

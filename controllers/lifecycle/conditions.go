@@ -1,13 +1,13 @@
 package lifecycle
 
 import (
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // maxMessage bounds a condition's message; the API server would refuse 32 KiB.
@@ -24,13 +24,8 @@ func finished(conditions []metav1.Condition) bool {
 
 // set sets a condition; its transition time moves only with its status.
 func (r *run) set(kind string, status metav1.ConditionStatus, reason, message string) {
-	if len(message) > maxMessage {
-		// A character that is cut in two would come back as another one, and be
-		// written anew in every pass.
-		message = strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
-	}
 	meta.SetStatusCondition(&r.out.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message,
+		Type: kind, Status: status, Reason: reason, Message: text.Truncate(message, maxMessage),
 		ObservedGeneration: r.out.Status.ObservedGeneration,
 		LastTransitionTime: metav1.NewTime(r.now),
 	})

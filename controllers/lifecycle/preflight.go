@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // verifyTarget says whether the target is the one that was meant. What was said
@@ -91,15 +92,13 @@ func fact(e *v1alpha1.Expectation) string {
 	return "has " + strings.Join(values, ", ")
 }
 
-// maxValue is how many characters of a value a message shows: a version or a
+// maxValue is how many bytes of a value a message shows: a version or a
 // strategy whole, of more enough to know it again.
 const maxValue = 60
 
 // brief is a value as a message has it: in a line, quoted if it is not a word.
 func brief(value string) string {
-	if runes := []rune(value); len(runes) > maxValue {
-		value = string(runes[:maxValue]) + "..."
-	}
+	value = text.Truncate(value, maxValue)
 	if value == "" || strings.ContainsFunc(value, notOfAWord) {
 		return fmt.Sprintf("%q", value)
 	}

@@ -168,7 +168,7 @@ func TestWhatWasVerified(t *testing.T) {
 		"values that are none":        {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", ""), value(".b", "x, .c y"), value(".d", "ä\n")}}, `q has .a "", .b "x, .c y", .d "ä\n".`},
 		"characters that end a value": {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", "~!"), value(".b", "x y"), value(".c", "x,y"), value(".d", "ü")}}, `q has .a ~!, .b "x y", .c "x,y", .d "ü".`},
 		"a value just short enough":   {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", strings.Repeat("x", 60))}}, "q has .a " + strings.Repeat("x", 60) + "."},
-		"a long value":                {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", strings.Repeat("x", 61))}}, "q has .a " + strings.Repeat("x", 60) + "...."},
+		"a long value":                {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", strings.Repeat("x", 61))}}, "q has .a \"" + strings.Repeat("x", 57) + "…\"."},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestWhatWasVerifiedIsBounded(t *testing.T) {
 	if c == nil || c.Status != metav1.ConditionTrue {
 		t.Fatalf("condition %v, want that all is verified", c)
 	}
-	if len(c.Message) > 1024 || len(c.Message) < 1020 || !utf8.ValidString(c.Message) || !strings.HasSuffix(c.Message, "...") {
+	if len(c.Message) > 1024 || len(c.Message) < 1020 || !utf8.ValidString(c.Message) || !strings.HasSuffix(c.Message, "…") {
 		t.Errorf("a message of %d bytes, valid: %v: %q", len(c.Message), utf8.ValidString(c.Message), c.Message)
 	}
 }

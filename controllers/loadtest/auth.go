@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 )
 
 // The API server says in these which pod a projected token is bound to.
@@ -55,12 +55,12 @@ func (a *Authenticator) Authenticate(ctx context.Context, token string) (coordin
 
 // podOf is the pod that a token is bound to.
 func (a *Authenticator) podOf(ctx context.Context, token string) (*corev1.Pod, error) {
-	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{desired.Audience}}}
+	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{workerv1.Audience}}}
 	if err := a.Client.Create(ctx, review); err != nil {
 		return nil, fmt.Errorf("review token: %w", err)
 	}
 	if !review.Status.Authenticated {
-		return nil, refuse("the token is not valid for audience %s", desired.Audience)
+		return nil, refuse("the token is not valid for audience %s", workerv1.Audience)
 	}
 	namespace, ok := serviceAccountNamespace(review.Status.User.Username)
 	name, uid := one(review.Status.User.Extra[extraPodName]), one(review.Status.User.Extra[extraPodUID])

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
@@ -64,10 +65,10 @@ func TestAuthenticate(t *testing.T) {
 		want  coordinator.Identity
 		ok    bool
 	}{
-		"a worker":                {token: token(t, c, lt.Namespace, desired.Audience, worker), ok: true, want: coordinator.Identity{Run: coordinator.RunID(lt.UID), Worker: 1, Pod: worker.Name}},
+		"a worker":                {token: token(t, c, lt.Namespace, workerv1.Audience, worker), ok: true, want: coordinator.Identity{Run: coordinator.RunID(lt.UID), Worker: 1, Pod: worker.Name}},
 		"another audience":        {token: token(t, c, lt.Namespace, "https://kubernetes.default.svc", worker)},
-		"not bound to a pod":      {token: token(t, c, lt.Namespace, desired.Audience, nil)},
-		"a pod of another Job":    {token: token(t, c, lt.Namespace, desired.Audience, impostor)},
+		"not bound to a pod":      {token: token(t, c, lt.Namespace, workerv1.Audience, nil)},
+		"a pod of another Job":    {token: token(t, c, lt.Namespace, workerv1.Audience, impostor)},
 		"no token of this server": {token: "eyJhbGciOiJub25lIn0.e30."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestAuthenticateLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	pod := makePod(t, c, job, 0)
-	bearer := token(t, c, lt.Namespace, desired.Audience, pod)
+	bearer := token(t, c, lt.Namespace, workerv1.Audience, pod)
 	down := failing(c, func() error { return errors.New("connection refused") })
 	_, err := (&loadtest.Authenticator{Client: down}).Authenticate(t.Context(), bearer)
 	if err == nil || errors.Is(err, coordinator.ErrUnauthenticated) {

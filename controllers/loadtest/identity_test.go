@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 )
 
@@ -66,7 +66,7 @@ func (c *chain) client() client.Client {
 	return interceptor.NewClient(nil, interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.CreateOption) error {
 			review := obj.(*authenticationv1.TokenReview)
-			if review.Spec.Token != "bearer" || !slices.Equal(review.Spec.Audiences, []string{desired.Audience}) {
+			if review.Spec.Token != "bearer" || !slices.Equal(review.Spec.Audiences, []string{workerv1.Audience}) {
 				return errors.New("another token, or another audience")
 			}
 			review.Status = c.review

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -177,5 +178,19 @@ func TestObserveSessions(t *testing.T) {
 	}
 	if step == nil || step.Step != 3 || step.Merged != merged || step.Reporting != 1 || !step.Until.Equal(seen) {
 		t.Errorf("step %+v, want what the coordinator has of step 3", step)
+	}
+}
+
+// A worker's reason becomes a condition's, and both sides act on it.
+func TestReasonsOfTheSessionAreThoseOfTheAPI(t *testing.T) {
+	for session, api := range map[string]string{
+		workerv1.ReasonInvalidSpec:       v1alpha1.ReasonInvalidSpec,
+		workerv1.ReasonTargetUnreachable: v1alpha1.ReasonTargetUnreachable,
+		workerv1.ReasonPreflightFailed:   v1alpha1.ReasonPreflightFailed,
+		workerv1.ReasonWorkerRefused:     v1alpha1.ReasonWorkerRefused,
+	} {
+		if session != api {
+			t.Errorf("the session says %s, the API %s", session, api)
+		}
 	}
 }

@@ -8,13 +8,9 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-const (
-	// perWorker is how many users, or requests per second, one worker is given
-	// when spec.parallelism is absent.
-	perWorker = 2500
-	// MaxWorkers is the bound of spec.parallelism.
-	MaxWorkers = 1000
-)
+// perWorker is how many users, or requests per second, one worker is given when
+// spec.parallelism is absent.
+const perWorker = 2500
 
 // Workers is how many workers share the load: spec.parallelism, or enough for
 // the largest step. A worker may get no share of a small step.
@@ -28,7 +24,7 @@ func Workers(spec *v1alpha1.LoadTestSpec) int32 {
 			divideUp(int64(s.Users), perWorker),
 			divideUp(max(s.RateMicros, s.EndRateMicros), perWorker*micro))
 	}
-	return int32(min(workers, MaxWorkers))
+	return int32(min(workers, workerv1.MaxWorkers))
 }
 
 // Assignments are the shares of the workers, by number. They share their

@@ -198,7 +198,7 @@ func TestSharesPartitionTheTotal(t *testing.T) {
 
 func TestSharesOfManyHitsAddUp(t *testing.T) {
 	property := func(hits uint32, parallelism uint16) bool {
-		workers := int32(parallelism%plan.MaxWorkers) + 1
+		workers := int32(parallelism%workerv1.MaxWorkers) + 1
 		rate := v1alpha1.Decimal("1000000")
 		s := withSteps(v1alpha1.Step{Rate: &rate, Duration: duration(time.Duration(hits)*time.Microsecond + time.Microsecond)})
 		s.Parallelism = &workers

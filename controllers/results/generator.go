@@ -7,8 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 const (
@@ -41,7 +43,7 @@ type fleet struct {
 
 func newFleet(spec *v1alpha1.LoadTestSpec, step plan.Step) fleet {
 	workers := plan.Workers(spec)
-	f := fleet{active: int64(workers), more: min(2*workers, plan.MaxWorkers)}
+	f := fleet{active: int64(workers), more: min(2*workers, workerv1.MaxWorkers)}
 	if step.Total > 0 {
 		f.active = min(f.active, step.Total)
 	}
@@ -58,7 +60,7 @@ func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step
 	workers, health := newFleet(spec, step), &merged.Health
 	status := &v1alpha1.GeneratorStatus{
 		Healthy:              true,
-		Engine:               truncate(merged.Engine, maxEngine),
+		Engine:               text.Truncate(merged.Engine, maxEngine),
 		CPUThrottled:         Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
 		ConnectionsOpened:    merged.ConnectionsOpened,
 		ConnectionsReused:    merged.Reused,

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // The bounds that the API puts on what comes from a worker.
@@ -53,7 +53,7 @@ func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Ste
 		ResponseTime:   latency(total.Response),
 		ServiceTime:    latency(total.Service),
 		Kinds:          kinds,
-		Transport:      truncate(merged.Transport, maxTransport),
+		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(spec, step, merged, total.Response),
 		ErrorSamples:   errorSamples(merged.Errors),
 	}
@@ -167,7 +167,7 @@ func errorSamples(errors map[measure.Outcome]string) []v1alpha1.ErrorSample {
 	var list []v1alpha1.ErrorSample
 	for o := range measure.Outcome(measure.NumOutcomes) {
 		if message, ok := errors[o]; ok {
-			list = append(list, v1alpha1.ErrorSample{Outcome: o.String(), Message: truncate(message, maxErrorMessage)})
+			list = append(list, v1alpha1.ErrorSample{Outcome: o.String(), Message: text.Truncate(message, maxErrorMessage)})
 		}
 	}
 	return list
@@ -183,14 +183,4 @@ func SamplesSize(r *v1alpha1.StepResult) int {
 		return 0 // not reached: they are strings
 	}
 	return len(raw)
-}
-
-// truncate cuts a text to that many characters. What a target answered need not
-// be UTF-8; the API server takes nothing else.
-func truncate(s string, limit int) string {
-	runes := []rune(strings.ToValidUTF8(s, "\uFFFD"))
-	if len(runes) <= limit {
-		return string(runes)
-	}
-	return string(runes[:limit-1]) + "…"
 }

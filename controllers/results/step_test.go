@@ -220,7 +220,7 @@ func TestErrorSamplesFitTheAPI(t *testing.T) {
 	}
 	want := []v1alpha1.ErrorSample{
 		{Outcome: "badResponse", Message: "bad \uFFFD byte"},
-		{Outcome: "other", Message: strings.Repeat("ü", 255) + "…"},
+		{Outcome: "other", Message: strings.Repeat("ü", 126) + "…"},
 	}
 	if diff := cmp.Diff(want, stepResult(t, mix(), closed, merged).ErrorSamples); diff != "" {
 		t.Errorf("samples (-want +got):\n%s", diff)
@@ -285,7 +285,7 @@ func TestItemsPerSecond(t *testing.T) {
 func TestTheTransportFitsTheAPI(t *testing.T) {
 	merged := measure.NewStep(4)
 	merged.Transport = strings.Repeat("t", 65)
-	if got, want := stepResult(t, mix(), closed, merged).Transport, strings.Repeat("t", 63)+"…"; got != want {
+	if got, want := stepResult(t, mix(), closed, merged).Transport, strings.Repeat("t", 61)+"…"; got != want {
 		t.Errorf("transport %q, want %q", got, want)
 	}
 }

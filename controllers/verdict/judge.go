@@ -7,6 +7,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // maxMessage is the bound that the API puts on a threshold's message.
@@ -97,12 +98,12 @@ func judge(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, m
 	}
 	o := s.observe()
 	if o.value == nil {
-		status.Message = limited(o.caveat)
+		status.Message = text.Truncate(o.caveat, maxMessage)
 		return status
 	}
 	status.Observed = b.format(o.value)
 	status.State, status.Message = decide(s, b, o, status.Observed)
-	status.Message = limited(status.Message)
+	status.Message = text.Truncate(status.Message, maxMessage)
 	return status
 }
 
@@ -182,13 +183,4 @@ func narrower(t *v1alpha1.Threshold, a, c v1alpha1.ThresholdStatus) bool {
 	va, errA := b.unit.parse(a.Observed)
 	vc, errC := b.unit.parse(c.Observed)
 	return errA == nil && errC == nil && b.closer(va, vc)
-}
-
-// limited cuts a message to the API's bound.
-func limited(message string) string {
-	runes := []rune(message)
-	if len(runes) <= maxMessage {
-		return message
-	}
-	return string(runes[:maxMessage-1]) + "…"
 }

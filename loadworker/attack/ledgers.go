@@ -1,7 +1,6 @@
 package attack
 
 import (
-	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -23,10 +22,6 @@ func newClientLedgers(step time.Duration) *clientLedgers {
 	return &clientLedgers{width: measure.SliceWidth(step), clients: map[string]*measure.Ledger{}}
 }
 
-// maxClientName is the longest name that has a ledger. A longer one cannot be
-// cut: two clients would become one.
-const maxClientName = 256
-
 // sent enters a request in flight. It returns nil when there are too many
 // clients to keep a ledger for this one, or its name is none.
 func (l *clientLedgers) sent(client []byte, at time.Duration) *measure.Ledger {
@@ -34,7 +29,7 @@ func (l *clientLedgers) sent(client []byte, at time.Duration) *measure.Ledger {
 	defer l.mu.Unlock()
 	c, ok := l.clients[string(client)]
 	if !ok {
-		if len(l.clients) >= measure.MaxClients || len(client) > maxClientName || !utf8.Valid(client) {
+		if len(l.clients) >= measure.MaxClients || len(client) > measure.MaxClientBytes || !utf8.Valid(client) {
 			l.untracked++
 			return nil
 		}
@@ -67,18 +62,4 @@ func (l *clientLedgers) all() (map[string]*measure.Ledger, int64) {
 		out[name] = c.Clone()
 	}
 	return out, l.untracked
-}
-
-// truncate cuts a text to at most n bytes, between characters.
-func truncate(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= n {
-		return s
-	}
-	const mark = "…"
-	end := n - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + mark
 }

@@ -231,7 +231,7 @@ func TestTooManyClientsAreUntracked(t *testing.T) {
 		l.resolve(c, time.Second, 2*time.Second, measure.Success)
 	}
 	l.sent([]byte("\xff"), 0)
-	l.sent(make([]byte, maxClientName+1), 0)
+	l.sent(make([]byte, measure.MaxClientBytes+1), 0)
 	known := l.sent([]byte("client-0"), time.Second)
 	l.resolve(known, time.Second, time.Second, measure.RateLimited)
 	clients, untracked := l.all()
@@ -241,22 +241,5 @@ func TestTooManyClientsAreUntracked(t *testing.T) {
 	want := measure.Slice{Granted: 1, Denied: 1, FirstSent: time.Second, LastReceived: 2 * time.Second}
 	if diff := cmp.Diff(want, clients["client-0"].Slices[1]); diff != "" {
 		t.Errorf("slice of the second second (-want +got):\n%s", diff)
-	}
-}
-
-func TestTruncate(t *testing.T) {
-	tests := map[string]struct{ in, want string }{
-		"short":               {"abc", "abc"},
-		"just fits":           {"abcdefghij", "abcdefghij"},
-		"too long":            {"abcdefghijk", "abcdefg…"},
-		"not within a letter": {"abcdefäöü", "abcdef…"},
-		"no text":             {"\xff\xfe", "\uFFFD"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := truncate(tt.in, 10); got != tt.want {
-				t.Errorf("truncate(%q, 10) = %q, want %q", tt.in, got, tt.want)
-			}
-		})
 	}
 }

@@ -1,12 +1,14 @@
 package attack
 
 import (
+	"maps"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 const (
@@ -222,11 +224,8 @@ type samples struct {
 	texts map[measure.Outcome]string
 }
 
-// maxSample bounds an error message: it goes into the status of a resource.
-const maxSample = 256
-
-// add keeps the text unless the class has one; text is only called then.
-func (s *samples) add(o measure.Outcome, text func() string) {
+// add keeps the text unless the class has one; message is only called then.
+func (s *samples) add(o measure.Outcome, message func() string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.texts[o]; ok {
@@ -235,18 +234,11 @@ func (s *samples) add(o measure.Outcome, text func() string) {
 	if s.texts == nil {
 		s.texts = map[measure.Outcome]string{}
 	}
-	s.texts[o] = truncate(text(), maxSample)
+	s.texts[o] = text.Truncate(message(), measure.MaxErrorBytes)
 }
 
 func (s *samples) all() map[measure.Outcome]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.texts) == 0 {
-		return nil
-	}
-	out := make(map[measure.Outcome]string, len(s.texts))
-	for o, text := range s.texts {
-		out[o] = text
-	}
-	return out
+	return maps.Clone(s.texts)
 }

@@ -104,7 +104,7 @@ func newCertificate(t *testing.T) (tls.Certificate, []byte) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: serverName}, DNSNames: []string{serverName},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: workerv1.ServerName}, DNSNames: []string{workerv1.ServerName},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}

@@ -20,17 +20,10 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// serverName is the name in the coordinator's certificate, whatever address it
-// has.
-const serverName = "coordinator.loadtest.dev"
-
 const (
 	// shortestRetry and longestRetry bound the wait between attempts.
 	shortestRetry = 50 * time.Millisecond
 	longestRetry  = time.Second
-	// pingEvery and pingTimeout notice a coordinator that is gone without a word.
-	pingEvery   = 10 * time.Second
-	pingTimeout = 5 * time.Second
 	// maxMessage bounds an assignment, whose bodies are the larger part.
 	maxMessage = 16 << 20
 )
@@ -63,10 +56,10 @@ func newLink(c Config) (*link, error) {
 		// The name is looked up at each attempt, not by a resolver that remembers.
 		"passthrough:///"+c.Coordinator,
 		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
-			RootCAs: roots, ServerName: serverName, MinVersion: tls.VersionTLS13,
+			RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13,
 		})),
 		grpc.WithPerRPCCredentials(tokenFile(c.TokenFile)),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout, PermitWithoutStream: true}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: workerv1.PingEvery, Timeout: workerv1.PingTimeout, PermitWithoutStream: true}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: shortestRetry, Multiplier: 1.6, Jitter: 0.2, MaxDelay: longestRetry},
 			MinConnectTimeout: 5 * time.Second,

@@ -7,7 +7,6 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
 // Every kind of load goes through the whole worker, and what it says is what
@@ -50,7 +49,7 @@ func TestLongClientNamesDoNotSpoilTheSnapshot(t *testing.T) {
 	w := startWorker(t, c)
 	a := assignment(server.URL, burst(0, 2, 2))
 	a.ClientHeader = "X-Client"
-	a.Requests[0].Headers = []*workerv1.Header{{Name: "X-Client", Value: strings.Repeat("x", wire.MaxClientBytes-1) + "${user}0"}}
+	a.Requests[0].Headers = []*workerv1.Header{{Name: "X-Client", Value: strings.Repeat("x", measure.MaxClientBytes-1) + "${user}0"}}
 	s := c.hello(t)
 	s.say(t, assign(a))
 	c.ready(t)

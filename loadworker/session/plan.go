@@ -12,14 +12,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// Reasons of a Readiness, spelled as the API's conditions.
-const (
-	reasonInvalidSpec       = "InvalidSpec"
-	reasonTargetUnreachable = "TargetUnreachable"
-	reasonPreflightFailed   = "PreflightFailed"
-	reasonWorkerRefused     = "WorkerRefused"
-)
-
 // refusal is why a worker is not ready. Without a reason it will be by itself.
 type refusal struct {
 	reason string
@@ -50,21 +42,21 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 	for _, s := range a.GetSteps() {
 		step := StepOf(s)
 		if err := step.Check(); err != nil {
-			return nil, &refusal{reasonInvalidSpec, err}
+			return nil, &refusal{workerv1.ReasonInvalidSpec, err}
 		}
 		p.steps = append(p.steps, step)
 	}
 	limits, memory := c.Limits(), needOf(a)
 	if err := limits.check(p.steps, memory); err != nil {
-		return nil, &refusal{reasonWorkerRefused, err}
+		return nil, &refusal{workerv1.ReasonWorkerRefused, err}
 	}
 	traffic, err := newTraffic(a)
 	if err != nil {
-		return nil, &refusal{reasonInvalidSpec, err}
+		return nil, &refusal{workerv1.ReasonInvalidSpec, err}
 	}
 	p.client, p.target, err = newClient(a.GetTarget(), c)
 	if err != nil {
-		return nil, &refusal{reasonInvalidSpec, err}
+		return nil, &refusal{workerv1.ReasonInvalidSpec, err}
 	}
 	p.runner, err = attack.NewRunner(attack.Config{
 		Source: traffic.source, Client: p.client, Worker: a.GetWorker(),
@@ -74,14 +66,14 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 		Audit:          a.GetClientHeader() != "",
 	})
 	if err != nil {
-		return nil, &refusal{reasonInvalidSpec, err}
+		return nil, &refusal{workerv1.ReasonInvalidSpec, err}
 	}
 	first, _ := p.after(-1)
 	if p.setup, err = newPrologue(a, c, traffic, first); err != nil {
-		return nil, &refusal{reasonInvalidSpec, err}
+		return nil, &refusal{workerv1.ReasonInvalidSpec, err}
 	}
 	if p.preflight, err = newPreflight(a, p.setup.config); err != nil {
-		return nil, &refusal{reasonInvalidSpec, err}
+		return nil, &refusal{workerv1.ReasonInvalidSpec, err}
 	}
 	return p, nil
 }

@@ -54,7 +54,7 @@ func (p *plan) ask(ctx context.Context) *refusal {
 	case err == nil:
 		return nil
 	case errors.As(err, &unreachable):
-		return &refusal{reasonTargetUnreachable, err}
+		return &refusal{workerv1.ReasonTargetUnreachable, err}
 	}
-	return &refusal{reasonPreflightFailed, err}
+	return &refusal{workerv1.ReasonPreflightFailed, err}
 }

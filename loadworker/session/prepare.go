@@ -59,7 +59,7 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c Config, tell func(pr
 func untilReachable(ctx context.Context, tell func(prepared), try func() *refusal) *refusal {
 	for {
 		refused := try()
-		if refused == nil || refused.reason != reasonTargetUnreachable {
+		if refused == nil || refused.reason != workerv1.ReasonTargetUnreachable {
 			return refused
 		}
 		tell(prepared{refusal: refused})
@@ -84,7 +84,7 @@ func (p *plan) reach(ctx context.Context, t *workerv1.Target) *refusal {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
 	if err := p.target.Probe(ctx); err != nil {
-		return &refusal{reasonTargetUnreachable, fmt.Errorf("target %s: %w", destination(t), err)}
+		return &refusal{workerv1.ReasonTargetUnreachable, fmt.Errorf("target %s: %w", destination(t), err)}
 	}
 	return nil
 }

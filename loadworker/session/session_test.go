@@ -175,7 +175,7 @@ func TestHello(t *testing.T) {
 	w := startWorker(t, c, func(c *Config) { c.Worker = 3 })
 	got := c.hears(t, "anything", func(*workerv1.SessionRequest) bool { return true })
 	want := &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
-		Run: "run-1", Worker: 3, Protocol: 1, Version: "test",
+		Run: "run-1", Worker: 3, Protocol: workerv1.ProtocolVersion, Version: "test",
 	}}}
 	if diff := cmp.Diff(want, got.message, protocmp.Transform()); diff != "" {
 		t.Errorf("first message (-want +got):\n%s", diff)

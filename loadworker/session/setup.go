@@ -83,9 +83,9 @@ func (p *prologue) run(ctx context.Context, tell func(prepared)) *refusal {
 		var unreachable *setup.Unreachable
 		switch {
 		case errors.As(err, &unreachable):
-			return &refusal{reasonTargetUnreachable, err}
+			return &refusal{workerv1.ReasonTargetUnreachable, err}
 		case err != nil:
-			return &refusal{reasonInvalidSpec, err}
+			return &refusal{workerv1.ReasonInvalidSpec, err}
 		}
 	}
 	if p.warmUp != nil {

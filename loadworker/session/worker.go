@@ -41,7 +41,6 @@ type Config struct {
 }
 
 const (
-	protocol = 1
 	// snapshotEvery is how often a snapshot is sent, and firstSnapshot when the
 	// first is: soon, since it shows that the step runs.
 	snapshotEvery = time.Second
@@ -178,7 +177,7 @@ func (w *worker) handle(ctx context.Context, e event) (finished, started bool) {
 func (w *worker) connected(out *outbox) {
 	w.out, w.asked = out, 0
 	w.say("hello", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
-		Run: w.config.Run, Worker: w.config.Worker, Protocol: protocol, Version: w.config.Version,
+		Run: w.config.Run, Worker: w.config.Worker, Protocol: workerv1.ProtocolVersion, Version: w.config.Version,
 	}}})
 	w.probe()
 	for _, s := range w.finals {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Expectation says which responses are as they should be.
@@ -127,10 +128,10 @@ func (e *expectation) checkBody(r *transport.Response) error {
 	for _, v := range e.values {
 		value, ok := v.path.find(document)
 		if !ok {
-			return fmt.Errorf("%s: the body has none, %q is expected", v.path, truncate(v.equals, 60))
+			return fmt.Errorf("%s: the body has none, %q is expected", v.path, text.Truncate(v.equals, 60))
 		}
 		if got := textOf(value); got != v.equals {
-			return fmt.Errorf("%s: %q instead of %q", v.path, truncate(got, 60), truncate(v.equals, 60))
+			return fmt.Errorf("%s: %q instead of %q", v.path, text.Truncate(got, 60), text.Truncate(v.equals, 60))
 		}
 	}
 	return nil

@@ -79,7 +79,7 @@ func TestCheckBody(t *testing.T) {
 		"nothing is expected":         {0, 200, "", 1 << 40, ""},
 		"as it should be":             {1, 200, document, 0, ""},
 		"another value":               {1, 200, `{"status":"down","n":42}`, 0, `.status: "down" instead of "ok"`},
-		"a value that is long":        {1, 200, `{"status":"` + long + `"}`, 0, `.status: "` + long[:60] + `…" instead of "ok"`},
+		"a value that is long":        {1, 200, `{"status":"` + long + `"}`, 0, `.status: "` + long[:57] + `…" instead of "ok"`},
 		"no value":                    {1, 200, `{"status":"ok"}`, 0, `.n: the body has none, "42" is expected`},
 		"a string is no number":       {1, 200, `{"status":"ok","n":42.0}`, 0, `.n: "42.0" instead of "42"`},
 		"no JSON":                     {1, 200, "<html>", 0, `the body is no JSON: "<html>"`},

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // JSONPath is a place in a JSON document: names after dots and indexes in
@@ -29,19 +31,19 @@ var (
 )
 
 // ParseJSONPath reads a path.
-func ParseJSONPath(text string) (JSONPath, error) {
-	p := JSONPath{text: text}
-	if !pathSyntax.MatchString(text) {
-		return p, fmt.Errorf("%q is no path such as .items[0].id", truncate(text, 256))
+func ParseJSONPath(s string) (JSONPath, error) {
+	p := JSONPath{text: s}
+	if !pathSyntax.MatchString(s) {
+		return p, fmt.Errorf("%q is no path such as .items[0].id", text.Truncate(s, 256))
 	}
-	for _, step := range pathStepRE.FindAllString(text, -1) {
+	for _, step := range pathStepRE.FindAllString(s, -1) {
 		if step[0] == '.' {
 			p.steps = append(p.steps, pathStep{name: step[1:]})
 			continue
 		}
 		index, err := strconv.Atoi(step[1 : len(step)-1])
 		if err != nil {
-			return p, fmt.Errorf("%q: %w", text, err)
+			return p, fmt.Errorf("%q: %w", s, err)
 		}
 		p.steps = append(p.steps, pathStep{index: index})
 	}
@@ -102,7 +104,7 @@ func textOf(r gjson.Result) string {
 }
 
 // Find is the value at a place of a JSON body, as text.
-func (p JSONPath) Find(body []byte) (text string, err error) {
+func (p JSONPath) Find(body []byte) (string, error) {
 	document, ok := parseJSON(body)
 	if !ok {
 		return "", fmt.Errorf("the body is no JSON: %q", sample(body))
@@ -115,4 +117,4 @@ func (p JSONPath) Find(body []byte) (text string, err error) {
 }
 
 // sample is the beginning of a body, for an error.
-func sample(body []byte) string { return truncate(string(body[:min(len(body), 200)]), 80) }
+func sample(body []byte) string { return text.Truncate(string(body[:min(len(body), 200)]), 80) }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"regexp"
 	"sort"
+
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Choice is which row of a table a request takes.
@@ -58,7 +60,7 @@ func NewTable(name string, columns []string, choice Choice) (*Table, error) {
 	for _, c := range columns {
 		switch {
 		case !columnName.MatchString(c):
-			return nil, fmt.Errorf("column %q is no name: it must be of letters, digits and _", truncate(c, 63))
+			return nil, fmt.Errorf("column %q is no name: it must be of letters, digits and _", text.Truncate(c, 63))
 		case reserved(c):
 			return nil, fmt.Errorf("column %q has the name of a variable", c)
 		case seen[c]:

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Vars are the values of a template's variables.
@@ -115,14 +117,14 @@ func (c columns) compile(text string) (*Template, error) {
 }
 
 // variable compiles what follows a single dollar sign.
-func (c columns) variable(text string) (p part, rest string, err error) {
-	inside, ok := strings.CutPrefix(text, "{")
+func (c columns) variable(s string) (p part, rest string, err error) {
+	inside, ok := strings.CutPrefix(s, "{")
 	if !ok {
 		return p, "", errors.New("a single $; write $$ for a dollar sign")
 	}
 	name, rest, ok := strings.Cut(inside, "}")
 	if !ok {
-		return p, "", fmt.Errorf("${%s has no closing brace", truncate(inside, 20))
+		return p, "", fmt.Errorf("${%s has no closing brace", text.Truncate(inside, 20))
 	}
 	if p.kind, ok = variables[name]; ok {
 		return p, rest, nil
@@ -133,7 +135,7 @@ func (c columns) variable(text string) (p part, rest string, err error) {
 	}
 	bounds, ok := strings.CutPrefix(name, "rand:")
 	if !ok {
-		return p, "", fmt.Errorf("unknown variable ${%s}; known are %s", truncate(name, 40), c.known())
+		return p, "", fmt.Errorf("unknown variable ${%s}; known are %s", text.Truncate(name, 40), c.known())
 	}
 	p.kind = random
 	p.from, p.span, err = parseRange(bounds)
@@ -141,25 +143,18 @@ func (c columns) variable(text string) (p part, rest string, err error) {
 }
 
 // parseRange reads a-b, two integers from 0 on.
-func parseRange(text string) (from int64, span uint64, err error) {
-	low, high, _ := strings.Cut(text, "-") // so that low has no sign; a negative high is below it
+func parseRange(s string) (from int64, span uint64, err error) {
+	low, high, _ := strings.Cut(s, "-") // so that low has no sign; a negative high is below it
 	a, errA := strconv.ParseInt(low, 10, 64)
 	b, errB := strconv.ParseInt(high, 10, 64)
 	if errA != nil || errB != nil || b < a {
-		return 0, 0, fmt.Errorf("${rand:%s}: must be ${rand:a-b} with integers 0 <= a <= b", truncate(text, 40))
+		return 0, 0, fmt.Errorf("${rand:%s}: must be ${rand:a-b} with integers 0 <= a <= b", text.Truncate(s, 40))
 	}
 	return a, uint64(b-a) + 1, nil
 }
 
 // literal is a text in which nothing stands for something else.
 func literal(text string) *Template { return &Template{parts: []part{{literal: text}}} }
-
-func truncate(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return s[:n] + "…"
-}
 
 // Append appends the text with the variables filled in. r is used for ${uuid}
 // and ${rand:a-b}; rows are those that were chosen, by slot.

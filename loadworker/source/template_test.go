@@ -63,7 +63,7 @@ func TestCompileRefuses(t *testing.T) {
 		"a name that just fits":  {"${" + strings.Repeat("x", 40) + "}", "unknown variable ${" + strings.Repeat("x", 40) + "};"},
 		"a range too large":      {"${rand:0-9223372036854775808}", "must be"},
 		"no range":               {"${rand:}", "must be"},
-		"a long name":            {"${" + strings.Repeat("x", 1000) + "}", "unknown variable ${" + strings.Repeat("x", 40) + "…};"},
+		"a long name":            {"${" + strings.Repeat("x", 1000) + "}", "unknown variable ${" + strings.Repeat("x", 37) + "…};"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -21,8 +21,8 @@ func toClients(clients map[string]*workerv1.Ledger, sent int64) (map[string]*mea
 	var accounted int64
 	ledgers := make(map[string]*measure.Ledger, len(clients))
 	for name, m := range clients {
-		if len(name) > MaxClientBytes {
-			return nil, fmt.Errorf("clients: a name of %d bytes, more than %d", len(name), MaxClientBytes)
+		if len(name) > measure.MaxClientBytes {
+			return nil, fmt.Errorf("clients: a name of %d bytes, more than %d", len(name), measure.MaxClientBytes)
 		}
 		ledger, n, err := toLedger(m, sent-accounted)
 		if err != nil {

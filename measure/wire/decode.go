@@ -7,6 +7,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 const (
@@ -15,9 +16,6 @@ const (
 	maxCount = 1 << 48
 	// maxSpan bounds every duration, far above any step.
 	maxSpan = 366 * 24 * time.Hour
-	// MaxClientBytes is the longest name of a client: an address or a token, not
-	// a text. A longer one is refused, not cut: two clients must not become one.
-	MaxClientBytes = 256
 	// maxSlices is how many slices a ledger may have: a step that drains after
 	// its end has some beyond those it was divided into.
 	maxSlices = 2 * measure.MaxSlices
@@ -35,8 +33,8 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		Window:            time.Duration(m.GetWindowNanos()),
 		ClockError:        time.Duration(m.GetClockErrorNanos()),
 		Health:            toHealth(m.GetHealth()),
-		Transport:         CleanText(m.GetTransport()),
-		Engine:            CleanText(m.GetEngine()),
+		Transport:         text.Clean(m.GetTransport(), measure.MaxErrorBytes),
+		Engine:            text.Clean(m.GetEngine(), measure.MaxErrorBytes),
 	}
 	return errors.Join(
 		count("due", m.GetDue()),
@@ -163,7 +161,7 @@ func toErrors(samples []*workerv1.ErrorSample) (map[measure.Outcome]string, erro
 		if _, ok := errs[measure.Outcome(o)]; ok {
 			return nil, fmt.Errorf("errors[%d]: %v comes twice", i, measure.Outcome(o))
 		}
-		errs[measure.Outcome(o)] = CleanText(e.GetMessage())
+		errs[measure.Outcome(o)] = text.Clean(e.GetMessage(), measure.MaxErrorBytes)
 	}
 	return errs, nil
 }

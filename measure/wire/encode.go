@@ -9,6 +9,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // FromStep is one worker's step as it travels. It fails only for what a message
@@ -26,8 +27,8 @@ func FromStep(s *measure.Step) (*workerv1.StepMeasurement, error) {
 		ClockErrorNanos:   int64(s.ClockError),
 		Errors:            fromErrors(s.Errors),
 		Health:            fromHealth(s.Health),
-		Transport:         CleanText(s.Transport),
-		Engine:            CleanText(s.Engine),
+		Transport:         text.Clean(s.Transport, measure.MaxErrorBytes),
+		Engine:            text.Clean(s.Engine, measure.MaxErrorBytes),
 	}
 	var err error
 	for i := range s.Requests {
@@ -133,7 +134,7 @@ func fromLedger(l *measure.Ledger) *workerv1.Ledger {
 func fromErrors(errs map[measure.Outcome]string) []*workerv1.ErrorSample {
 	var samples []*workerv1.ErrorSample
 	for _, class := range slices.Sorted(maps.Keys(errs)) {
-		samples = append(samples, &workerv1.ErrorSample{Outcome: int32(class), Message: CleanText(errs[class])})
+		samples = append(samples, &workerv1.ErrorSample{Outcome: int32(class), Message: text.Clean(errs[class], measure.MaxErrorBytes)})
 	}
 	return samples
 }

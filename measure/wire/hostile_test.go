@@ -114,7 +114,7 @@ func TestToStepRefuses(t *testing.T) {
 				m.Clients[fmt.Sprint("client ", i)] = &workerv1.Ledger{}
 			}
 		},
-		"clients: a name of 257 bytes, more than 256": func(m *message) { m.Clients[strings.Repeat("x", MaxClientBytes+1)] = &workerv1.Ledger{} },
+		"clients: a name of 257 bytes, more than 256": func(m *message) { m.Clients[strings.Repeat("x", measure.MaxClientBytes+1)] = &workerv1.Ledger{} },
 		"what was sent and is not in another slice":   func(m *message) { m.Clients["b"] = m.Clients["a"] },
 		"errors[0]: outcome 0 is not a failure":       func(m *message) { m.Errors[0].Outcome = 0 },
 		"errors[0]: outcome 13 is not a failure":      func(m *message) { m.Errors[0].Outcome = 13 },
@@ -282,28 +282,6 @@ func TestVarint(t *testing.T) {
 	}
 }
 
-func TestCleanText(t *testing.T) {
-	for name, test := range map[string]struct{ in, want string }{
-		"as it is":          {"dial tcp: größe 世界", "dial tcp: größe 世界"},
-		"control":           {"a\x1b[31mb\r\n\tc\x00\u0085", "a[31mbc"},
-		"direction":         {"a\u202eb\u2066c\u2028d", "abcd"},
-		"not UTF-8":         {"a\xffb", "ab"},
-		"as long as it may": {strings.Repeat("x", 253) + "世", strings.Repeat("x", 253) + "世"},
-		"long":              {strings.Repeat("x", 10_000), strings.Repeat("x", 253) + "…"},
-		"cut within a rune": {strings.Repeat("x", 252) + "世yy", strings.Repeat("x", 252) + "…"},
-		"cut after a rune":  {strings.Repeat("x", 250) + "世yyyy", strings.Repeat("x", 250) + "世…"},
-		"huge, cut within a rune, of little to show": {strings.Repeat("\x00", 1_023) + "世", "…"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := CleanText(test.in); got != test.want {
-				t.Errorf("CleanText: got %q, want %q", got, test.want)
-			} else if again := CleanText(got); again != got {
-				t.Errorf("CleanText: of %q, which it made, it makes %q", got, again)
-			}
-		})
-	}
-}
-
 func TestToStepCleansErrors(t *testing.T) {
 	m := honest(t)
 	m.Errors[0].Message = "bad\n" + strings.Repeat("ß", 300)
@@ -312,7 +290,7 @@ func TestToStepCleansErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := s.Errors[measure.RateLimited]
-	if len(got) > MaxErrorBytes || !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || !strings.HasPrefix(got, "badß") {
+	if len(got) > measure.MaxErrorBytes || !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || !strings.HasPrefix(got, "badß") {
 		t.Errorf("error text: %q", got)
 	}
 }

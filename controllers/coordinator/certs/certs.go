@@ -11,10 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
-)
 
-// ServerName is the name in the certificate, and what workers verify.
-const ServerName = "coordinator.loadtest.dev"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
 
 const (
 	// validity is that of the CA as well: its key is not kept, so that it has
@@ -39,7 +38,7 @@ func Generate(now time.Time) (caPEM, certPEM, keyPEM []byte, err error) {
 	ca.KeyUsage = x509.KeyUsageCertSign
 	// Whoever had the key could still impersonate nobody else.
 	ca.PermittedDNSDomainsCritical = true
-	ca.PermittedDNSDomains = []string{ServerName}
+	ca.PermittedDNSDomains = []string{workerv1.ServerName}
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("generate CA key: %w", err)
@@ -49,8 +48,8 @@ func Generate(now time.Time) (caPEM, certPEM, keyPEM []byte, err error) {
 		return nil, nil, nil, fmt.Errorf("create CA: %w", err)
 	}
 
-	leaf := template(ServerName, now)
-	leaf.DNSNames = []string{ServerName}
+	leaf := template(workerv1.ServerName, now)
+	leaf.DNSNames = []string{workerv1.ServerName}
 	leaf.KeyUsage = x509.KeyUsageDigitalSignature
 	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -81,7 +80,7 @@ func Valid(caPEM, certPEM, keyPEM []byte, now time.Time) error {
 	}
 	for _, at := range []time.Time{now, now.Add(remaining)} {
 		_, err := pair.Leaf.Verify(x509.VerifyOptions{
-			DNSName:     ServerName,
+			DNSName:     workerv1.ServerName,
 			Roots:       roots,
 			CurrentTime: at,
 			KeyUsages:   []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -66,14 +68,14 @@ func TestHandshake(t *testing.T) {
 		at     time.Time
 		want   string // empty: it succeeds
 	}{
-		"now":                    {ca: p.ca, server: ServerName, at: now},
-		"a node's clock behind":  {ca: p.ca, server: ServerName, at: now.Add(-59 * time.Minute)},
-		"its last minute":        {ca: p.ca, server: ServerName, at: now.Add(validity - time.Minute)},
-		"expired":                {ca: p.ca, server: ServerName, at: now.Add(validity + time.Minute), want: "expired"},
-		"before it was made":     {ca: p.ca, server: ServerName, at: now.Add(-2 * time.Hour), want: "not yet valid"},
+		"now":                    {ca: p.ca, server: workerv1.ServerName, at: now},
+		"a node's clock behind":  {ca: p.ca, server: workerv1.ServerName, at: now.Add(-59 * time.Minute)},
+		"its last minute":        {ca: p.ca, server: workerv1.ServerName, at: now.Add(validity - time.Minute)},
+		"expired":                {ca: p.ca, server: workerv1.ServerName, at: now.Add(validity + time.Minute), want: "expired"},
+		"before it was made":     {ca: p.ca, server: workerv1.ServerName, at: now.Add(-2 * time.Hour), want: "not yet valid"},
 		"another name":           {ca: p.ca, server: "kubernetes.default", at: now, want: "not kubernetes.default"},
-		"another operator's CA":  {ca: other.ca, server: ServerName, at: now, want: "unknown authority"},
-		"the leaf is not its CA": {ca: other.cert, server: ServerName, at: now, want: "unknown authority"},
+		"another operator's CA":  {ca: other.ca, server: workerv1.ServerName, at: now, want: "unknown authority"},
+		"the leaf is not its CA": {ca: other.cert, server: workerv1.ServerName, at: now, want: "unknown authority"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := handshake(t, p, test.ca, test.server, test.at)

@@ -1,10 +1,10 @@
 // Package certs makes and judges the certificate that the coordinator shows to
 // workers.
 //
-// Workers dial an address that is not theirs to know (a Service, or the machine
-// of someone who runs the operator outside the cluster), so the certificate is
-// for one fixed name, ServerName, and workers verify that name whatever the
-// address.
+// Workers dial an address that the operator does not know beforehand (a Service,
+// or a machine outside the cluster), so the certificate is for one fixed name,
+// workerv1.ServerName, and workers verify that name whatever the address.
 //
-// It is pure: the clock is an argument, and it imports the standard library only.
+// It is pure: the clock is an argument. It imports the session protocol, for the
+// name, and the standard library.
 package certs

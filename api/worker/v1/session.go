@@ -1,0 +1,37 @@
+package workerv1
+
+import "time"
+
+const (
+	// ProtocolVersion is the version of the session protocol, which Hello carries: the
+	// coordinator refuses workers of another.
+	ProtocolVersion = 1
+
+	// ServerName is the name in the coordinator's certificate. Workers verify it
+	// whatever address they dial.
+	ServerName = "coordinator.loadtest.dev"
+	// Audience is that of the workers' tokens: they are good for the coordinator
+	// and for nothing else.
+	Audience = "coordinator.loadtest.dev"
+
+	// MaxWorkers is the most workers that a run may have.
+	MaxWorkers = 1000
+
+	// PingEvery and PingTimeout are how both sides notice a peer that is gone
+	// without a word: within their sum.
+	PingEvery   = 10 * time.Second
+	PingTimeout = 5 * time.Second
+)
+
+// Reasons of a Readiness: those of the API's conditions, which they become.
+const (
+	// ReasonInvalidSpec is an assignment that no worker can carry out.
+	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonTargetUnreachable is a target that cannot be resolved or connected to.
+	// The worker tries again by itself.
+	ReasonTargetUnreachable = "TargetUnreachable"
+	// ReasonPreflightFailed is an answer other than the preflight expects.
+	ReasonPreflightFailed = "PreflightFailed"
+	// ReasonWorkerRefused is an assignment that is too large for this worker.
+	ReasonWorkerRefused = "WorkerRefused"
+)
