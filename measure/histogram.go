@@ -18,6 +18,10 @@ const (
 	Highest = time.Hour
 	// SignificantDigits is the precision: 3 digits, a relative error of 0.1 %.
 	SignificantDigits = 3
+	// Slots is how many counts a histogram has for the times up to Highest. The
+	// first 2048 units have a slot each, and each doubling above them has 1024. The
+	// last of 21 doublings, in steps of 2^21 units, goes on beyond Highest.
+	Slots = 2048 + 20*1024 + int64(Highest/Lowest)>>21 - 1024 + 1
 )
 
 // Histogram counts times between Lowest and Highest. It is not safe for
@@ -115,15 +119,14 @@ func (h *Histogram) Encode() (string, error) {
 	return string(b), nil
 }
 
-// maxEncoded bounds what Decode looks at. A histogram has 23,552 counts of at
-// most 9 bytes, and base64 makes 4 of 3.
-const maxEncoded = 23552*9*4/3 + 1024
+// maxEncoded bounds what Decode looks at: counts of at most 9 bytes, of which
+// base64 makes 12, and what is around them.
+const maxEncoded = int(Slots)*9*4/3 + 4096
 
 // Decode reads what Encode wrote. It refuses histograms of other bounds, with
 // values beyond them, or with more clamped values than values.
 func Decode(s string, clamped int64) (h *Histogram, err error) {
-	// The library panics on some truncated input; what comes over the wire must
-	// end in an error.
+	// The library panics on some truncated input, which must end in an error.
 	defer func() {
 		if r := recover(); r != nil {
 			h, err = nil, fmt.Errorf("decode histogram: %v", r)
@@ -146,4 +149,19 @@ func Decode(s string, clamped int64) (h *Histogram, err error) {
 		return nil, fmt.Errorf("decode histogram: %d of %d values clamped", clamped, hdr.TotalCount())
 	}
 	return &Histogram{hdr: hdr, clamped: clamped}, nil
+}
+
+// Counts are the counts by slot, the shortest times first; a copy.
+func (h *Histogram) Counts() []int64 { return h.hdr.Export().Counts[:Slots] }
+
+// HistogramOf is the histogram with those counts by slot, of which it keeps none.
+// No count may be negative, and clamped at most their sum.
+func HistogramOf(counts []int64, clamped int64) *Histogram {
+	return &Histogram{clamped: clamped, hdr: hdrhistogram.Import(&hdrhistogram.Snapshot{
+		LowestTrackableValue:           1,
+		HighestTrackableValue:          int64(Highest / Lowest),
+		SignificantFigures:             SignificantDigits,
+		Counts:                         counts,
+		IntegerToDoubleConversionRatio: 1,
+	})}
 }

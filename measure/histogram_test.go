@@ -243,6 +243,19 @@ func TestEncodeIsTheLibrarysFormat(t *testing.T) {
 	}
 }
 
+func TestHistogramOfTheCountsOfAnother(t *testing.T) {
+	h := histogramOf(append(samplesOf(rand.New(rand.NewPCG(7, 8)), 10000), 0, Highest, 2*Highest)...)
+	counts := h.Counts()
+	got := HistogramOf(counts, h.Clamped())
+	if got.Count() != h.Count() || got.Clamped() != h.Clamped() || got.Mean() != h.Mean() || encoded(t, got) != encoded(t, h) {
+		t.Errorf("%d times, %d clamped, mean %v; want %d, %d and %v", got.Count(), got.Clamped(), got.Mean(), h.Count(), h.Clamped(), h.Mean())
+	}
+	clear(counts)
+	if got.Max() != Highest || h.Max() != Highest {
+		t.Errorf("after the counts were cleared the longest are %v and %v, want %v", got.Max(), h.Max(), Highest)
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	good := encoded(t, histogramOf(time.Second, time.Minute))
 	foreign := func(low, high int64, digits int, values ...int64) string {

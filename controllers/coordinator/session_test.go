@@ -19,8 +19,8 @@ import (
 )
 
 func TestRefusedSessions(t *testing.T) {
-	ofProtocol2 := helloOf("a", 0)
-	ofProtocol2.GetHello().Protocol = 2
+	anotherProtocol := helloOf("a", 0)
+	anotherProtocol.GetHello().Protocol = workerv1.ProtocolVersion - 1
 	for name, test := range map[string]struct {
 		token string
 		first *workerv1.SessionRequest
@@ -35,7 +35,7 @@ func TestRefusedSessions(t *testing.T) {
 		"another worker":   {"a/0/pod", helloOf("a", 1), codes.PermissionDenied, "hello.worker is 1, the token is worker 0's", rejectIdentity},
 		"too many workers": {"a/2/pod", helloOf("a", 2), codes.PermissionDenied, "worker 2 of a run of 2 workers", rejectIdentity},
 		"below zero":       {"a/-1/pod", helloOf("a", -1), codes.PermissionDenied, "worker -1 of a run of 2 workers", rejectIdentity},
-		"another protocol": {"a/0/pod", ofProtocol2, codes.FailedPrecondition, "the operator speaks 1", rejectHello},
+		"another protocol": {"a/0/pod", anotherProtocol, codes.FailedPrecondition, fmt.Sprintf("the operator speaks %d: use the worker image of the operator's release", workerv1.ProtocolVersion), rejectHello},
 		"no hello":         {"a/0/pod", &workerv1.SessionRequest{}, codes.InvalidArgument, "the first message of a session is hello", rejectHello},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 func FromStep(s *measure.Step) (*workerv1.StepMeasurement, error) {
 	m := &workerv1.StepMeasurement{
 		Requests:          make([]*workerv1.RequestMeasurement, len(s.Requests)),
+		Lateness:          fromHistogram(s.Lateness),
 		Due:               s.Due,
 		Unsent:            s.Unsent,
 		ConnectionsOpened: s.ConnectionsOpened,
@@ -30,30 +31,15 @@ func FromStep(s *measure.Step) (*workerv1.StepMeasurement, error) {
 		Transport:         text.Clean(s.Transport, measure.MaxErrorBytes),
 		Engine:            text.Clean(s.Engine, measure.MaxErrorBytes),
 	}
-	var err error
 	for i := range s.Requests {
-		if m.Requests[i], err = fromRequest(&s.Requests[i]); err != nil {
-			return nil, fmt.Errorf("requests[%d].%w", i, err)
-		}
+		m.Requests[i] = fromRequest(&s.Requests[i])
 	}
-	if m.Lateness, err = fromHistogram(s.Lateness); err != nil {
-		return nil, fmt.Errorf("lateness: %w", err)
-	}
-	if m.Clients, err = fromClients(s.Clients); err != nil {
-		return nil, err
-	}
-	return m, nil
+	var err error
+	m.Clients, err = fromClients(s.Clients)
+	return m, err
 }
 
-func fromRequest(r *measure.Request) (*workerv1.RequestMeasurement, error) {
-	response, err := fromHistogram(r.Response)
-	if err != nil {
-		return nil, fmt.Errorf("response: %w", err)
-	}
-	service, err := fromHistogram(r.Service)
-	if err != nil {
-		return nil, fmt.Errorf("service: %w", err)
-	}
+func fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 	return &workerv1.RequestMeasurement{
 		Sent:              r.Sent,
 		Expected:          r.Expected,
@@ -62,9 +48,9 @@ func fromRequest(r *measure.Request) (*workerv1.RequestMeasurement, error) {
 		ExpectedInWindow:  r.ExpectedInWindow,
 		Outcomes:          slices.Clone(r.Outcomes[:]),
 		StatusCodes:       fromStatusCodes(r.StatusCodes),
-		Response:          response,
-		Service:           service,
-	}, nil
+		Response:          fromHistogram(r.Response),
+		Service:           fromHistogram(r.Service),
+	}
 }
 
 func fromStatusCodes(codes measure.StatusCodes) map[int32]int64 {
@@ -76,28 +62,6 @@ func fromStatusCodes(codes measure.StatusCodes) map[int32]int64 {
 		m[int32(code)] = n
 	}
 	return m
-}
-
-// fromHistogram leaves an empty histogram out: to encode one costs as much as
-// to encode a full one. Another is sent uncompressed: that doubles its few
-// kilobytes, and thirds the operator's work, which has them from all workers.
-func fromHistogram(h *measure.Histogram) (*workerv1.Histogram, error) {
-	if h == nil || h.Count() == 0 {
-		return nil, nil
-	}
-	compressed, err := h.Encode()
-	if err != nil {
-		return nil, err
-	}
-	payload, err := inflate(compressed)
-	if err != nil {
-		return nil, err
-	}
-	encoded, err := encode(payload)
-	if err != nil {
-		return nil, err
-	}
-	return &workerv1.Histogram{Encoded: encoded, Clamped: h.Clamped()}, nil
 }
 
 func fromClients(clients map[string]*measure.Ledger) (map[string]*workerv1.Ledger, error) {

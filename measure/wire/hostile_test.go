@@ -2,8 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"compress/zlib"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -94,9 +93,10 @@ func TestToStepRefuses(t *testing.T) {
 		"requests[0].service: clamped: -1 is less than 0":       func(m *message) { request(m).Service.Clamped = -1 },
 		"requests[0].response: count: more than sent, 10":       func(m *message) { request(m).Response = histogramOf(t, 11) },
 		"lateness: count: more than sent, 10":                   func(m *message) { m.Lateness = histogramOf(t, 11) },
-		"lateness: truncated":                                   func(m *message) { m.Lateness.Encoded = "" },
-		"lateness: illegal base64":                              func(m *message) { m.Lateness.Encoded = "!" },
-		"lateness: 283649 bytes, more than 283648":              func(m *message) { m.Lateness.Encoded = strings.Repeat("A", MaxHistogramBytes+1) },
+		"lateness: counts: truncated":                           func(m *message) { m.Lateness.Counts = m.Lateness.Counts[:1] },
+		"lateness: counts: a time is longer than 1h0m0s":        func(m *message) { m.Lateness.Counts = counts(uint64(measure.Slots), 1) },
+		"lateness: counts: an integer is overlong":              func(m *message) { m.Lateness.Counts = bytes.Repeat([]byte{0xff}, 1<<20) },
+		"lateness: clamped: 1 is more than count, 0":            func(m *message) { m.Lateness = &workerv1.Histogram{Clamped: 1} },
 		`clients["a"].slices[0].granted: 11 is more than`:       func(m *message) { slice(m).Granted = 11 },
 		`clients["a"].slices[0].denied: 5 is more than`:         func(m *message) { slice(m).Denied = 5 },
 		`clients["a"].slices[0].unknown: -1 is less than 0`:     func(m *message) { slice(m).Unknown = -1 },
@@ -144,91 +144,83 @@ func histogramOf(t testing.TB, n int) *workerv1.Histogram {
 	for range n {
 		h.Record(time.Millisecond)
 	}
-	encoded, err := h.Encode()
-	if err != nil {
-		t.Fatal(err)
+	return fromHistogram(h)
+}
+
+// counts are those integers as they travel.
+func counts(integers ...uint64) []byte {
+	var b []byte
+	for _, v := range integers {
+		b = binary.AppendUvarint(b, v)
 	}
-	return &workerv1.Histogram{Encoded: encoded}
-}
-
-// encoding builds an encoded histogram that may be wrong in any part.
-type encoding struct {
-	outer, inner  uint32 // cookies
-	digits        uint32
-	lowest, high  uint64
-	length        int // of the payload, added to the true one
-	outerLength   int // of what is compressed, added to the true one
-	payload, tail []byte
-}
-
-func right(payload ...int64) encoding {
-	e := encoding{outer: compressedCookie, inner: cookie, digits: 3, lowest: 1, high: 3_600_000_000}
-	for _, v := range payload {
-		e.payload = appendVarint(e.payload, v)
-	}
-	return e
-}
-
-func (e encoding) String() string {
-	b := make([]byte, header)
-	binary.BigEndian.PutUint32(b, e.inner)
-	binary.BigEndian.PutUint32(b[lengthAt:], uint32(len(e.payload)+e.length))
-	binary.BigEndian.PutUint32(b[digitsAt:], e.digits)
-	binary.BigEndian.PutUint64(b[lowestAt:], e.lowest)
-	binary.BigEndian.PutUint64(b[highestAt:], e.high)
-	var deflated bytes.Buffer
-	w := zlib.NewWriter(&deflated)
-	_, _ = w.Write(append(append(b, e.payload...), e.tail...))
-	_ = w.Close()
-	out := binary.BigEndian.AppendUint32(nil, e.outer)
-	out = binary.BigEndian.AppendUint32(out, uint32(deflated.Len()+e.outerLength))
-	return base64.StdEncoding.EncodeToString(append(out, deflated.Bytes()...))
+	return b
 }
 
 func TestReadHistogramRefuses(t *testing.T) {
-	change := func(f func(*encoding)) encoding {
-		e := right(1, 2)
-		f(&e)
-		return e
-	}
+	last := uint64(measure.Slots - 1)
 	for name, test := range map[string]struct {
-		in   encoding
+		in   []byte
 		want string
 	}{
-		"another format":          {change(func(e *encoding) { e.outer++ }), "V2 compressed"},
-		"another inner format":    {change(func(e *encoding) { e.inner++ }), "V2 encoding"},
-		"another precision":       {change(func(e *encoding) { e.digits = 5 }), "bounds differ from 1µs, 1h0m0s, 3 digits"},
-		"another unit":            {change(func(e *encoding) { e.lowest = 1000 }), "bounds differ"},
-		"another highest":         {change(func(e *encoding) { e.high = 1 << 62 }), "bounds differ"},
-		"less than it says":       {change(func(e *encoding) { e.length = 1 }), "counts: unexpected EOF"},
-		"more than it says":       {change(func(e *encoding) { e.tail = []byte{0} }), "more than the header says"},
-		"a huge length":           {change(func(e *encoding) { e.length = maxPayload }), "bytes of counts, more than"},
-		"a length below zero":     {change(func(e *encoding) { e.length = -3 }), "bytes of counts, more than"},
-		"another outer length":    {change(func(e *encoding) { e.outerLength = 1 }), "the header says"},
-		"an unfinished integer":   {change(func(e *encoding) { e.payload = []byte{2, 0x80} }), "truncated"},
-		"too many slots":          {right(-slots, 1), "more than 23552 slots"},
-		"too long a run":          {right(-slots - 1), "a run of 23553 zeros"},
-		"the longest run":         {right(-1 << 63), "a run of 9223372036854775808 zeros"},
-		"more than sent":          {right(1, 10), "count: more than sent, 10"},
-		"a sum that overflows":    {right(5, 1<<63-1), "count: more than sent, 10"},
-		"a value above the limit": {right(-(slots - 1), 1), "longer than 1h0m0s"},
+		"no count":                         {counts(1), "truncated"},
+		"no second count":                  {counts(1, 2, 3), "truncated"},
+		"an unfinished integer":            {[]byte{1, 0x80}, "truncated"},
+		"an unfinished number of zeros":    {[]byte{1, 2, 0x80}, "truncated"},
+		"a padded count":                   {[]byte{1, 0x82, 0}, "overlong"},
+		"a padded number of zeros":         {[]byte{0x81, 0, 2}, "overlong"},
+		"a zero in two bytes":              {[]byte{0x80, 0, 2}, "overlong"},
+		"a count of 65 bits":               {append(counts(1), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2), "overlong"},
+		"a count without an end":           {append(counts(1), bytes.Repeat([]byte{0x80}, 100)...), "overlong"},
+		"zeros of 65 bits":                 {[]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 1}, "overlong"},
+		"a count of zero":                  {counts(1, 0), "a slot is empty"},
+		"a time above the limit":           {counts(last+1, 1), "longer than 1h0m0s"},
+		"one more than the last":           {counts(last, 1, 0, 1), "longer than 1h0m0s"},
+		"zeros that overflow":              {counts(5, 1, 1<<64-1, 1), "longer than 1h0m0s"},
+		"zeros that add up to an overflow": {counts(5, 1, 1<<64-6, 1), "longer than 1h0m0s"},
+		"more than sent":                   {counts(1, 1, 0, 10), "count: more than sent, 10"},
+		"a negative count":                 {counts(1, 1<<64-1), "count: more than sent, 10"},
+		"a sum that overflows":             {counts(1, 5, 0, 1<<64-5), "count: more than sent, 10"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, err := readHistogram(&workerv1.Histogram{Encoded: test.in.String()}, 10)
+			h, err := readHistogram(&workerv1.Histogram{Counts: test.in}, 10)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("readHistogram: got %v, %v; want %q", h.count, err, test.want)
+				t.Errorf("readHistogram: got %v, %v; want %q", h, err, test.want)
 			}
 		})
 	}
 }
 
-// TestReadHistogramReadsWhatTheLibraryWrites: one value for each slot that the
-// bounds have, and nothing.
-func TestReadHistogramReadsWhatTheLibraryWrites(t *testing.T) {
+func TestReadHistogramAcceptsWhatIsWithinBounds(t *testing.T) {
+	last := uint64(measure.Slots - 1)
+	for name, test := range map[string]struct {
+		in   []byte
+		want int64 // of the last slot
+	}{
+		"the last slot":     {counts(last, 1), 1},
+		"all that was sent": {counts(last, 1<<40), 1 << 40},
+		"in two slots":      {counts(last-1, 1<<40-300, 0, 300), 300},
+		"many zeros":        {counts(0, 1, last-1, 2), 2},
+	} {
+		h, err := readHistogram(&workerv1.Histogram{Counts: test.in}, 1<<40)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		dense := make([]int64, measure.Slots)
+		h.addTo(dense)
+		if dense[last] != test.want {
+			t.Errorf("%s: the last slot counts %d, want %d", name, dense[last], test.want)
+		}
+	}
+}
+
+// TestSlotsAreThoseOfTheLibrary has one value for each slot that the bounds have.
+func TestSlotsAreThoseOfTheLibrary(t *testing.T) {
 	library := hdrhistogram.New(1, int64(measure.Highest/measure.Lowest), measure.SignificantDigits)
-	want := int64(0)
-	for v := int64(0); v <= library.HighestTrackableValue(); want++ {
-		if err := library.RecordValues(v, want+1); err != nil {
+	dense := make([]int64, 0, measure.Slots)
+	for v := int64(0); v <= library.HighestTrackableValue(); {
+		dense = append(dense, int64(len(dense))+1)
+		if err := library.RecordValues(v, int64(len(dense))); err != nil {
 			t.Fatal(err)
 		}
 		v++
@@ -236,26 +228,20 @@ func TestReadHistogramReadsWhatTheLibraryWrites(t *testing.T) {
 			v = next(v)
 		}
 	}
-	if want != lastSlot+1 {
-		t.Errorf("slots within the bounds: got %d, want %d", want, lastSlot+1)
+	if int64(len(dense)) != measure.Slots {
+		t.Fatalf("slots within the bounds: got %d, want %d", len(dense), measure.Slots)
 	}
-	encoded, err := library.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if diff := cmp.Diff(dense, library.Export().Counts[:measure.Slots]); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	h, err := readHistogram(&workerv1.Histogram{Counts: encodeCounts(dense)}, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := readHistogram(&workerv1.Histogram{Encoded: string(encoded)}, 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dense := make([]int64, slots)
-	h.addTo(dense)
-	for slot := range want {
-		if dense[slot] != slot+1 {
-			t.Fatalf("slot %d: got %d, want %d", slot, dense[slot], slot+1)
-		}
-	}
-	if h.count != library.TotalCount() {
-		t.Errorf("count: got %d, want %d", h.count, library.TotalCount())
+	got := make([]int64, measure.Slots)
+	h.addTo(got)
+	if diff := cmp.Diff(dense, got); diff != "" {
+		t.Errorf("counts that travelled (-want +got):\n%s", diff)
 	}
 }
 
@@ -267,19 +253,6 @@ func next(v int64) int64 {
 		width *= 2
 	}
 	return (v + width - 1) / width * width
-}
-
-func TestVarint(t *testing.T) {
-	for _, v := range []int64{0, 1, -1, 63, 64, -64, -65, 1 << 20, 1<<55 - 1, 1 << 55, -1 << 55, 1<<63 - 1, -1 << 63} {
-		b := appendVarint(nil, v)
-		got, n := readVarint(append(b, 0xff))
-		if got != v || n != len(b) {
-			t.Errorf("%d as % x: got %d of %d bytes", v, b, got, n)
-		}
-		if _, n := readVarint(b[:len(b)-1]); n != 0 {
-			t.Errorf("% x without its end: got %d bytes", b, n)
-		}
-	}
 }
 
 func TestToStepCleansErrors(t *testing.T) {
@@ -326,31 +299,35 @@ func FuzzToStep(f *testing.F) {
 	})
 }
 
-// FuzzReadHistogram fuzzes the counts themselves, which are behind a checksum,
-// and holds what is accepted against the library.
+// FuzzReadHistogram: whatever is accepted is what an honest worker would send,
+// byte by byte, and means what the library makes of it.
 func FuzzReadHistogram(f *testing.F) {
-	f.Add(right(1, -5, 3, 1<<40).payload)
-	f.Add([]byte{0, 1, 2})
-	f.Fuzz(func(t *testing.T, payload []byte) {
-		e := right()
-		e.payload = payload
-		const sent = 1 << 45
-		h, err := readHistogram(&workerv1.Histogram{Encoded: e.String()}, sent)
+	f.Add(counts(1, 1, 5, 1<<40), int64(1<<45))
+	f.Add(counts(300, 300, 0, 1, 2, 128), int64(1000))
+	f.Add([]byte{0, 1, 2}, int64(10))
+	f.Add([]byte{0x80, 0x00, 0x01}, int64(10))
+	f.Fuzz(func(t *testing.T, in []byte, sent int64) {
+		sent &= maxCount - 1
+		h, err := readHistogram(&workerv1.Histogram{Counts: in}, sent)
 		if err != nil {
 			return
 		}
-		want, err := measure.Decode(e.String(), 0)
-		if err != nil {
-			t.Fatalf("accepted what the library refuses: %v", err)
-		}
-		dense := make([]int64, slots)
+		dense := make([]int64, measure.Slots)
 		h.addTo(dense)
-		got, err := denseHistogram(dense, 0)
+		if again := encodeCounts(dense); !bytes.Equal(again, in) {
+			t.Errorf("accepted % x, which would be sent as % x", in, again)
+		}
+		got := measure.HistogramOf(dense, 0)
+		stored, err := got.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Count() != want.Count() || got.Max() != want.Max() || got.Min() != want.Min() || got.Mean() != want.Mean() {
-			t.Errorf("count %d max %v mean %v, the library has %d, %v, %v", got.Count(), got.Max(), got.Mean(), want.Count(), want.Max(), want.Mean())
+		want, err := measure.Decode(stored, 0)
+		if err != nil {
+			t.Fatalf("accepted what the library refuses: %v", err)
+		}
+		if got.Count() > sent || got.Count() != want.Count() || got.Max() != want.Max() || got.Min() != want.Min() || got.Mean() != want.Mean() {
+			t.Errorf("count %d of %d, max %v, mean %v, the library has %d, %v, %v", got.Count(), sent, got.Max(), got.Mean(), want.Count(), want.Max(), want.Mean())
 		}
 	})
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// Reading is one worker's measurement, validated, in a form that is small to
-// hold and cheap to add up: 1000 workers' histograms would otherwise be hundreds
-// of megabytes of zeros. It is immutable.
+// Reading is one worker's measurement, validated. Its histograms stay as they
+// came, which is small to hold and cheap to add up: those of 1000 workers would
+// otherwise be hundreds of megabytes of zeros. It is immutable.
 type Reading struct {
 	// step has everything but the histograms.
 	step measure.Step
@@ -20,7 +20,7 @@ type Reading struct {
 }
 
 // Read validates what a worker sent of a step in a plan of that many requests.
-// It keeps nothing of m.
+// Of m it keeps the bytes of the histograms, which must not be modified.
 func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if m == nil {
 		return nil, errors.New("missing")
@@ -71,31 +71,24 @@ func Merge(requests int, readings ...*Reading) (*measure.Step, error) {
 		}
 	}
 	// One dense histogram at a time, used again for the next.
-	dense := make([]int64, slots)
-	histogram := func(i int) (*measure.Histogram, error) {
+	dense := make([]int64, measure.Slots)
+	histogram := func(i int) *measure.Histogram {
 		clear(dense)
 		var clamped int64
 		for _, r := range readings {
 			r.histograms[i].addTo(dense)
 			clamped += r.histograms[i].clamped
 		}
-		return denseHistogram(dense, clamped)
+		return measure.HistogramOf(dense, clamped)
 	}
-	var err error
 	for i := range sum.Requests {
-		if sum.Requests[i].Response, err = histogram(2 * i); err != nil {
-			return nil, err
-		}
-		if sum.Requests[i].Service, err = histogram(2*i + 1); err != nil {
-			return nil, err
-		}
+		sum.Requests[i].Response, sum.Requests[i].Service = histogram(2*i), histogram(2*i+1)
 	}
-	sum.Lateness, err = histogram(2 * requests)
-	return sum, err
+	sum.Lateness = histogram(2 * requests)
+	return sum, nil
 }
 
 // ToStep reads what a worker sent of a step in a plan of that many requests.
-// It keeps nothing of m.
 func ToStep(m *workerv1.StepMeasurement, requests int) (*measure.Step, error) {
 	r, err := Read(m, requests)
 	if err != nil {

@@ -445,7 +445,7 @@ type Hello struct {
 	Run string `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
 	// worker is the worker's number, from 0.
 	Worker int32 `protobuf:"varint,2,opt,name=worker,proto3" json:"worker,omitempty"`
-	// protocol is 1.
+	// protocol is ProtocolVersion.
 	Protocol int32 `protobuf:"varint,3,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	// version is the worker's build, for the log.
 	Version       string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
@@ -2558,9 +2558,13 @@ func (x *RequestMeasurement) GetStatusCodes() map[int32]int64 {
 
 type Histogram struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// encoded is HdrHistogram V2, compressed, base64.
-	Encoded       string `protobuf:"bytes,1,opt,name=encoded,proto3" json:"encoded,omitempty"`
-	Clamped       int64  `protobuf:"varint,2,opt,name=clamped,proto3" json:"clamped,omitempty"`
+	// counts are those of an HdrHistogram of 1 us to 1 h with 3 significant digits.
+	// For each slot that counts something, in order, there are two unsigned
+	// variable-length integers, as protobuf's: the number of empty slots before it
+	// and its count.
+	Counts []byte `protobuf:"bytes,1,opt,name=counts,proto3" json:"counts,omitempty"`
+	// clamped is how many of the values were longer than 1 h.
+	Clamped       int64 `protobuf:"varint,2,opt,name=clamped,proto3" json:"clamped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2595,11 +2599,11 @@ func (*Histogram) Descriptor() ([]byte, []int) {
 	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
-func (x *Histogram) GetEncoded() string {
+func (x *Histogram) GetCounts() []byte {
 	if x != nil {
-		return x.Encoded
+		return x.Counts
 	}
-	return ""
+	return nil
 }
 
 func (x *Histogram) GetClamped() int64 {
@@ -2973,9 +2977,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\fstatus_codes\x18\t \x03(\v27.loadtest.worker.v1.RequestMeasurement.StatusCodesEntryR\vstatusCodes\x1a>\n" +
 	"\x10StatusCodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"?\n" +
-	"\tHistogram\x12\x18\n" +
-	"\aencoded\x18\x01 \x01(\tR\aencoded\x12\x18\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"=\n" +
+	"\tHistogram\x12\x16\n" +
+	"\x06counts\x18\x01 \x01(\fR\x06counts\x12\x18\n" +
 	"\aclamped\x18\x02 \x01(\x03R\aclamped\"\xa4\x01\n" +
 	"\x06Ledger\x12>\n" +
 	"\x06slices\x18\x01 \x03(\v2&.loadtest.worker.v1.Ledger.SlicesEntryR\x06slices\x1aZ\n" +
