@@ -37,12 +37,12 @@ type StepResult struct {
 	// unfinished.
 	// +optional
 	ServiceTime *Latency `json:"serviceTime,omitempty"`
-	// kinds are the counts and response times by request kind.
+	// types are the counts and response times by type of request.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
-	Kinds []KindResult `json:"kinds,omitempty"`
+	Types []TypeResult `json:"types,omitempty"`
 	// transport is the client with which the workers sent, such as "http1" or
 	// "net/http HTTP/2".
 	// +optional
@@ -175,9 +175,9 @@ type Latency struct {
 	Max *metav1.Duration `json:"max,omitempty"`
 }
 
-// KindResult is the part of a step's result that belongs to one request kind.
-type KindResult struct {
-	// name is the kind.
+// TypeResult is the part of a step's result that belongs to the requests of one type.
+type TypeResult struct {
+	// name is the type.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name   string `json:"name"`

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Request is one kind of request of the traffic mix.
+// Request is one of the requests of the traffic mix.
 //
 // path, body and the values of headers are templates. In them stand:
 // ${user} (the user's number, from 0, over all workers), ${seq} (the number of
@@ -18,12 +18,12 @@ type Request struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// kind is the type of request under which reports add it up: Read, Write or
+	// type is the label under which reports add it up: Read, Write or
 	// a label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	Kind string `json:"kind,omitempty"`
+	Type string `json:"type,omitempty"`
 
 	// weight is the request's share of the mix, relative to the other weights.
 	// Default 1.

@@ -72,15 +72,15 @@ func TestWhatThereIsNoRoomForIsLeftOut(t *testing.T) {
 func TestTheLargestRunsFitTheStore(t *testing.T) {
 	const bound = 1_200 << 10 // of 1.5 MiB: the API server adds who manages which field
 	for name, tc := range map[string]struct {
-		steps, repetitions, kinds, body int
+		steps, repetitions, types, body int
 	}{
-		"the most steps":                       {steps: 64, repetitions: 2, kinds: 32},
-		"the most kinds":                       {steps: 30, repetitions: 1, kinds: 32},
-		"the most steps of one kind":           {steps: 64, repetitions: 2, kinds: 1},
-		"few steps, and the longest of bodies": {steps: 2, repetitions: 1, kinds: 32, body: 65_536},
+		"the most steps":                       {steps: 64, repetitions: 2, types: 32},
+		"the most types":                       {steps: 30, repetitions: 1, types: 32},
+		"the most steps of one type":           {steps: 64, repetitions: 2, types: 1},
+		"few steps, and the longest of bodies": {steps: 2, repetitions: 1, types: 32, body: 65_536},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lt := large(tc.steps, tc.repetitions, tc.kinds, tc.body)
+			lt := large(tc.steps, tc.repetitions, tc.types, tc.body)
 			for refused(lt) {
 				lt.Spec.Requests = lt.Spec.Requests[1:]
 			}
@@ -89,7 +89,7 @@ func TestTheLargestRunsFitTheStore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d kinds, %d bytes", len(lt.Spec.Requests), len(raw))
+			t.Logf("%d types, %d bytes", len(lt.Spec.Requests), len(raw))
 			if len(raw) > bound {
 				t.Errorf("the LoadTest has %d bytes, want at most %d", len(raw), bound)
 			}
@@ -102,17 +102,17 @@ func TestTheLargestRunsFitTheStore(t *testing.T) {
 
 func refused(lt *v1alpha1.LoadTest) bool { return plan.Validate(lt, plan.Policy{}) != nil }
 
-// large is a LoadTest of so many kinds of requests, each with a body of that length.
-func large(steps, repetitions, kinds, body int) *v1alpha1.LoadTest {
+// large is a LoadTest of so many types of requests, each with a body of that length.
+func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "ratelimiter"}},
 		Parallelism: ptr.To[int32](1), Repetitions: int32(repetitions),
 		RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: "1", ClientHeader: "X-Forwarded-For"},
 	}}
 	lt.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat(`{"a":1}`, 10_000)}
-	for i := range kinds {
+	for i := range types {
 		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{
-			Kind: fmt.Sprintf("%02d%s", i, strings.Repeat("<", 61)), Body: strings.Repeat("x", body),
+			Type: fmt.Sprintf("%02d%s", i, strings.Repeat("<", 61)), Body: strings.Repeat("x", body),
 		})
 	}
 	for i := range steps {
@@ -120,7 +120,7 @@ func large(steps, repetitions, kinds, body int) *v1alpha1.LoadTest {
 			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Users: ptr.To(min(int32(i)+1, 2)), Duration: &metav1.Duration{Duration: time.Second},
 		})
 	}
-	for i := range 2 { // each costs a merge of all kinds
+	for i := range 2 { // each costs a merge of all types
 		lt.Spec.Thresholds = append(lt.Spec.Thresholds, v1alpha1.Threshold{
 			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Metric: "failureRate", Max: ptr.To("1%"), UpTo: ptr.To[int32](1), // in the first step, to save time
 		})

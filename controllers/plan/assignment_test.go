@@ -74,7 +74,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 			Headers: []v1alpha1.Header{{Name: "Accept", Value: ptr("*/*")}, {Name: "x-tenant", Value: ptr("a")}},
 		},
 		Requests: []v1alpha1.Request{{
-			Name: "hit", Kind: "Check", Weight: 3, Method: "POST", Path: "/api",
+			Name: "hit", Type: "Check", Weight: 3, Method: "POST", Path: "/api",
 			Headers: []v1alpha1.Header{{Name: "X-Tenant", Value: ptr("b")}, {Name: "X-Forwarded-For", Value: ptr("192.0.2.${user}")}},
 			Body:    "{}", Expect: &v1alpha1.Expectation{Status: []int32{200, 429}},
 		}},
@@ -92,7 +92,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 		Run: "5e1f", Worker: 1, Workers: 4,
 		Target: &workerv1.Target{Url: "https://ratelimiter.demo.svc:8080", TimeoutNanos: 5_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1},
 		Requests: []*workerv1.Request{{
-			Name: "hit", Kind: "Check", Weight: 3, Method: "POST", Path: "/api",
+			Name: "hit", Type: "Check", Weight: 3, Method: "POST", Path: "/api",
 			Headers: []*workerv1.Header{
 				{Name: "Accept", Value: "*/*"}, {Name: "X-Tenant", Value: "b"}, {Name: "X-Forwarded-For", Value: "192.0.2.${user}"},
 			},
@@ -129,9 +129,9 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 		t.Errorf("target (-want +got):\n%s", diff)
 	}
 	want := []*workerv1.Request{
-		{Name: "GET /", Kind: "Read", Weight: 1, Method: "GET", Path: "/", Items: 1},
-		{Name: "POST /urls", Kind: "Write", Weight: 1, Method: "POST", Path: "/urls", Items: 1},
-		{Name: "probe", Kind: "Read", Weight: 1, Method: "HEAD", Path: "/", Items: 1},
+		{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/", Items: 1},
+		{Name: "POST /urls", Type: "Write", Weight: 1, Method: "POST", Path: "/urls", Items: 1},
+		{Name: "probe", Type: "Read", Weight: 1, Method: "HEAD", Path: "/", Items: 1},
 	}
 	if diff := cmp.Diff(want, a.GetRequests(), protocmp.Transform()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
@@ -139,8 +139,8 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 	if diff := cmp.Diff([]string{"GET /", "POST /urls", "probe"}, plan.RequestNames(s)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"Read", "Write", "Read"}, plan.RequestKinds(s)); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"Read", "Write", "Read"}, plan.RequestTypes(s)); diff != "" {
+		t.Errorf("types (-want +got):\n%s", diff)
 	}
 	for _, d := range a.GetData() {
 		if d.GetChoice() != workerv1.DataChoice_DATA_CHOICE_UNIFORM {

@@ -30,13 +30,13 @@ func TestPreflight(t *testing.T) {
 		"nothing": {target: []v1alpha1.Header{bearer}},
 		"a question without anything": {
 			asked: []v1alpha1.Preflight{{}},
-			want:  []*workerv1.Request{{Name: "GET /", Kind: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/"}},
+			want:  []*workerv1.Request{{Name: "GET /", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/"}},
 		},
 		"with the header of the target": {
 			target: []v1alpha1.Header{bearer},
 			asked:  []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Path: "/version"}}},
 			want: []*workerv1.Request{{
-				Name: "GET /version", Kind: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/version",
+				Name: "GET /version", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/version",
 				Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
 			}},
 		},
@@ -44,7 +44,7 @@ func TestPreflight(t *testing.T) {
 			target: []v1alpha1.Header{bearer},
 			asked:  []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Headers: []v1alpha1.Header{other}}}},
 			want: []*workerv1.Request{{
-				Name: "GET /", Kind: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/",
+				Name: "GET /", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/",
 				Headers: []*workerv1.Header{{Name: "AUTHORIZATION", Value: "none"}},
 			}},
 		},
@@ -54,8 +54,8 @@ func TestPreflight(t *testing.T) {
 				{Name: "a", Request: v1alpha1.PreflightRequest{Path: "/a"}},
 			},
 			want: []*workerv1.Request{
-				{Name: "z", Kind: "Write", Weight: 1, Items: 1, Method: "POST", Path: "/z", ExpectedStatus: []int32{204}},
-				{Name: "a", Kind: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/a"},
+				{Name: "z", Type: "Write", Weight: 1, Items: 1, Method: "POST", Path: "/z", ExpectedStatus: []int32{204}},
+				{Name: "a", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/a"},
 			},
 		},
 	}

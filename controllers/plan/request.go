@@ -7,10 +7,10 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// The kinds of requests that say none.
+// The types of requests that name none.
 const (
-	kindRead  = "Read"
-	kindWrite = "Write"
+	typeRead  = "Read"
+	typeWrite = "Write"
 )
 
 // maxName is the longest name that the API allows for a request or a step.
@@ -25,13 +25,13 @@ func RequestNames(spec *v1alpha1.LoadTestSpec) []string {
 	return names
 }
 
-// RequestKinds are the kinds of spec.requests by index, defaults applied.
-func RequestKinds(spec *v1alpha1.LoadTestSpec) []string {
-	kinds := make([]string, len(spec.Requests))
+// RequestTypes are the types of spec.requests by index, defaults applied.
+func RequestTypes(spec *v1alpha1.LoadTestSpec) []string {
+	types := make([]string, len(spec.Requests))
 	for i := range spec.Requests {
-		kinds[i] = requestKind(&spec.Requests[i])
+		types[i] = requestType(&spec.Requests[i])
 	}
-	return kinds
+	return types
 }
 
 // The defaults are applied here once more, although the API server applies
@@ -45,15 +45,15 @@ func requestName(r *v1alpha1.Request) string {
 	return string(name[:min(len(name), maxName)])
 }
 
-func requestKind(r *v1alpha1.Request) string {
-	if r.Kind != "" {
-		return r.Kind
+func requestType(r *v1alpha1.Request) string {
+	if r.Type != "" {
+		return r.Type
 	}
 	switch requestMethod(r) {
 	case "GET", "HEAD", "OPTIONS":
-		return kindRead
+		return typeRead
 	}
-	return kindWrite
+	return typeWrite
 }
 
 func requestMethod(r *v1alpha1.Request) string {
@@ -90,7 +90,7 @@ func requests(spec *v1alpha1.LoadTestSpec) []*workerv1.Request {
 func request(target *v1alpha1.Target, r *v1alpha1.Request) *workerv1.Request {
 	w := &workerv1.Request{
 		Name:    requestName(r),
-		Kind:    requestKind(r),
+		Type:    requestType(r),
 		Weight:  max(r.Weight, 1),
 		Method:  requestMethod(r),
 		Path:    requestPath(r),

@@ -17,7 +17,7 @@ const maxObject = 1_200 << 10
 // whose length is known, come on top.
 const (
 	sizeLoad      = 3_500 // a step that sends load: 2.3 KB, and a sick generator's sentence of 1 KB
-	sizeKind      = 960   // the counts and the response times of a kind in a step
+	sizeType      = 960   // the counts and the response times of a type of request in a step
 	sizePause     = 400
 	sizeSpread    = 600
 	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values
@@ -39,8 +39,8 @@ func sizeOfGiven(lt *v1alpha1.LoadTest) int {
 
 func sizeOfStatus(spec *v1alpha1.LoadTestSpec) int {
 	load := sizeLoad
-	for _, kind := range kinds(spec) {
-		load += sizeKind + size(kind)
+	for _, name := range types(spec) {
+		load += sizeType + size(name)
 	}
 	sum := sizeRest + len(spec.Thresholds)*sizeThreshold
 	for _, s := range Steps(spec) {
@@ -57,9 +57,9 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec) int {
 	return sum
 }
 
-// kinds are the request kinds, each once.
-func kinds(spec *v1alpha1.LoadTestSpec) []string {
-	list := RequestKinds(spec)
+// types are the types of the requests, each once.
+func types(spec *v1alpha1.LoadTestSpec) []string {
+	list := RequestTypes(spec)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -87,7 +87,7 @@ func checkRoom(lt *v1alpha1.LoadTest) *Refusal {
 		}
 	}
 	const unit = 1 << 10
-	return invalid("spec: the results of load steps x request kinds (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
-		"a LoadTest has %d KiB: have fewer steps, repetitions or kinds, or bodyFrom for long bodies.",
-		loads, len(kinds(&lt.Spec)), sizeOfStatus(&lt.Spec)/unit, sizeOfGiven(lt)/unit, maxObject/unit)
+	return invalid("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
+		"a LoadTest has %d KiB: have fewer steps, repetitions or types, or bodyFrom for long bodies.",
+		loads, len(types(&lt.Spec)), sizeOfStatus(&lt.Spec)/unit, sizeOfGiven(lt)/unit, maxObject/unit)
 }

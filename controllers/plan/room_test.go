@@ -13,12 +13,12 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
-// crowded has that many steps and kinds of requests, and bodies of that length.
-func crowded(steps, kinds, body int) *v1alpha1.LoadTest {
+// crowded has that many steps and types of requests, and bodies of that length.
+func crowded(steps, types, body int) *v1alpha1.LoadTest {
 	lt := loadTest(withSteps())
 	lt.Spec.Requests = nil
-	for i := range kinds {
-		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Kind: fmt.Sprint("kind", i), Body: strings.Repeat("x", body)})
+	for i := range types {
+		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Type: fmt.Sprint("type", i), Body: strings.Repeat("x", body)})
 	}
 	for range steps {
 		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
@@ -27,27 +27,27 @@ func crowded(steps, kinds, body int) *v1alpha1.LoadTest {
 }
 
 func TestMoreThanTheStoreTakes(t *testing.T) {
-	const way = "have fewer steps, repetitions or kinds, or bodyFrom for long bodies."
+	const way = "have fewer steps, repetitions or types, or bodyFrom for long bodies."
 	tests := map[string]struct {
 		lt   *v1alpha1.LoadTest
 		want string
 	}{
 		"a small one":                {crowded(6, 2, 1_000), ""},
-		"the most steps of one kind": {crowded(128, 1, 0), ""},
-		"the most kinds":             {crowded(30, 32, 0), ""},
-		"the most steps and many kinds": {
+		"the most steps of one type": {crowded(128, 1, 0), ""},
+		"the most types":             {crowded(30, 32, 0), ""},
+		"the most steps and many types": {
 			crowded(128, 32, 0),
-			"spec: the results of load steps x request kinds (128 x 32) take up to 4326 KiB, " +
+			"spec: the results of load steps x types of request (128 x 32) take up to 4326 KiB, " +
 				"and the spec and the metadata 4 KiB; a LoadTest has 1200 KiB: " + way,
 		},
 		"long bodies": {
 			crowded(1, 19, 65_536),
-			"spec: the results of load steps x request kinds (1 x 19) take up to 37 KiB, " +
+			"spec: the results of load steps x types of request (1 x 19) take up to 37 KiB, " +
 				"and the spec and the metadata 1216 KiB; a LoadTest has 1200 KiB: " + way,
 		},
 		"long annotations": {
 			but(crowded(30, 32, 0), func(lt *v1alpha1.LoadTest) { lt.Annotations = map[string]string{"a": strings.Repeat("x", 250_000)} }),
-			"spec: the results of load steps x request kinds (30 x 32) take up to 1026 KiB, " +
+			"spec: the results of load steps x types of request (30 x 32) take up to 1026 KiB, " +
 				"and the spec and the metadata 245 KiB; a LoadTest has 1200 KiB: " + way,
 		},
 	}
@@ -69,7 +69,7 @@ func but(lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTest)) *v1alpha1.LoadTes
 	return lt
 }
 
-// Requests of one kind are one result; what the API server notes of who manages
+// Requests of one type are one result; what the API server notes of who manages
 // what is not counted, as the operator does not see it; neither is the status, of
 // which the same room is left from the beginning to the end.
 func TestWhatTakesNoRoom(t *testing.T) {
@@ -83,11 +83,11 @@ func TestWhatTakesNoRoom(t *testing.T) {
 	}
 	lt.Spec.Requests = append(lt.Spec.Requests, lt.Spec.Requests[0])
 	if got := room - plan.Room(lt); got > 100 {
-		t.Errorf("a second request of the kind takes %d bytes, want those of the spec only", got)
+		t.Errorf("a second request of the type takes %d bytes, want those of the spec only", got)
 	}
-	lt.Spec.Requests[1].Kind = "another"
+	lt.Spec.Requests[1].Type = "another"
 	if got := room - plan.Room(lt); got < 3*900 {
-		t.Errorf("a second kind takes %d bytes, want what it takes in 3 steps", got)
+		t.Errorf("a second type takes %d bytes, want what it takes in 3 steps", got)
 	}
 }
 

@@ -38,7 +38,7 @@ func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Ste
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
-	kinds, err := kindResults(spec, merged)
+	types, err := typeResults(spec, merged)
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
@@ -52,7 +52,7 @@ func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Ste
 		ItemsPerSecond: itemsPerSecond(spec, merged),
 		ResponseTime:   latency(total.Response),
 		ServiceTime:    latency(total.Service),
-		Kinds:          kinds,
+		Types:          types,
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(spec, step, merged, total.Response),
 		ErrorSamples:   errorSamples(merged.Errors),
@@ -112,26 +112,26 @@ func statusCodes(codes measure.StatusCodes) []v1alpha1.StatusCodeCount {
 	return list
 }
 
-// kindResults adds the requests up by kind, in order of first appearance.
-func kindResults(spec *v1alpha1.LoadTestSpec, merged *measure.Step) ([]v1alpha1.KindResult, error) {
+// typeResults adds the requests up by type, in order of first appearance.
+func typeResults(spec *v1alpha1.LoadTestSpec, merged *measure.Step) ([]v1alpha1.TypeResult, error) {
 	var order []string
-	byKind := map[string]*measure.Request{}
-	for i, kind := range plan.RequestKinds(spec) {
-		sum, ok := byKind[kind]
+	byType := map[string]*measure.Request{}
+	for i, name := range plan.RequestTypes(spec) {
+		sum, ok := byType[name]
 		if !ok {
 			fresh := measure.NewRequest()
 			sum = &fresh
-			byKind[kind] = sum
-			order = append(order, kind)
+			byType[name] = sum
+			order = append(order, name)
 		}
 		if err := sum.Merge(&merged.Requests[i]); err != nil {
-			return nil, fmt.Errorf("kind %s: %w", kind, err)
+			return nil, fmt.Errorf("type %s: %w", name, err)
 		}
 	}
-	list := make([]v1alpha1.KindResult, len(order))
-	for i, kind := range order {
-		sum := byKind[kind]
-		list[i] = v1alpha1.KindResult{Name: kind, Counts: counts(sum), ResponseTime: latency(sum.Response)}
+	list := make([]v1alpha1.TypeResult, len(order))
+	for i, name := range order {
+		sum := byType[name]
+		list[i] = v1alpha1.TypeResult{Name: name, Counts: counts(sum), ResponseTime: latency(sum.Response)}
 	}
 	return list, nil
 }

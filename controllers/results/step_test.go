@@ -52,7 +52,7 @@ func stepResult(t *testing.T, spec *v1alpha1.LoadTestSpec, step plan.Step, merge
 
 func mix() *v1alpha1.LoadTestSpec {
 	return &v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{
-		{Name: "create", Method: "POST"}, {Name: "follow"}, {Name: "delete", Method: "DELETE"}, {Name: "count", Kind: "Admin"},
+		{Name: "create", Method: "POST"}, {Name: "follow"}, {Name: "delete", Method: "DELETE"}, {Name: "count", Type: "Admin"},
 	}}
 }
 
@@ -93,7 +93,7 @@ func TestStepResult(t *testing.T) {
 			Samples: 15, Min: d(617 * time.Microsecond), Mean: d(74431 * time.Microsecond),
 			P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), P90: d(20015 * time.Microsecond), Max: d(1000447 * time.Microsecond),
 		},
-		Kinds: []v1alpha1.KindResult{
+		Types: []v1alpha1.TypeResult{
 			{
 				Name: "Write",
 				Counts: v1alpha1.Counts{
@@ -197,7 +197,7 @@ func TestAStepWithoutRequests(t *testing.T) {
 	spec := mix()
 	spec.Requests = spec.Requests[:1]
 	want := &v1alpha1.StepResult{
-		Kinds:     []v1alpha1.KindResult{{Name: "Write"}},
+		Types:     []v1alpha1.TypeResult{{Name: "Write"}},
 		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
 	}
 	if diff := cmp.Diff(want, stepResult(t, spec, closed, measure.NewStep(1))); diff != "" {

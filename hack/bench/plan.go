@@ -48,7 +48,7 @@ func assignment(url string, w, n int32, steps ...step) *workerv1.Assignment {
 	a := &workerv1.Assignment{
 		Run: "bench", Worker: w, Workers: n, Seed: 1,
 		Target:   &workerv1.Target{Url: url, TimeoutNanos: int64(timeout), AllowSpecialAddresses: true},
-		Requests: []*workerv1.Request{{Name: "get", Kind: "Read", Weight: 1, Method: "GET", Path: "/${seq}"}},
+		Requests: []*workerv1.Request{{Name: "get", Type: "Read", Weight: 1, Method: "GET", Path: "/${seq}"}},
 	}
 	for i, s := range steps {
 		first, stride := int64(w), int64(n)

@@ -137,7 +137,7 @@ func (b *bench) hit(ctx context.Context, e entry, d time.Duration) (h hit, err e
 func (e entry) assignment(d time.Duration) *workerv1.Assignment {
 	a := assignment(e.of.url, 0, 1, closedUsers(e.connections, d))
 	r := &workerv1.Request{
-		Name: "ask", Kind: "Read", Weight: 1, Method: e.method, Path: e.path, Body: []byte(e.body), ExpectedStatus: []int32{e.status},
+		Name: "ask", Type: "Read", Weight: 1, Method: e.method, Path: e.path, Body: []byte(e.body), ExpectedStatus: []int32{e.status},
 	}
 	if e.body != "" {
 		r.Headers = []*workerv1.Header{{Name: "Content-Type", Value: "application/json"}}

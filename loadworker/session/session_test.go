@@ -58,7 +58,7 @@ func assignment(url string, steps ...*workerv1.Step) *workerv1.Assignment {
 		Run: "run-1", Workers: 1,
 		Target: &workerv1.Target{Url: url, TimeoutNanos: int64(10 * time.Second), AllowSpecialAddresses: true},
 		Requests: []*workerv1.Request{
-			{Name: "read", Kind: "Read", Weight: 1, Method: "GET", Path: "/${user}"},
+			{Name: "read", Type: "Read", Weight: 1, Method: "GET", Path: "/${user}"},
 		},
 		Steps: steps,
 	}

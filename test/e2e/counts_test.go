@@ -20,13 +20,13 @@ target:
   service: {name: ratelimiter, port: 80}
 requests:
   - name: first
-    kind: Read
+    type: Read
     weight: 3
     path: /api
     headers: [{name: X-Forwarded-For, value: "10.9.0.${rand:1-200}"}]
     expect: {status: [200, 429]}
   - name: second
-    kind: Write
+    type: Write
     method: POST
     path: /api
     body: '{"n": ${seq}}'
@@ -76,7 +76,7 @@ func TestCounts(t *testing.T) {
 		if step.WorkersReporting != 3 {
 			t.Errorf("step %s: %d workers reporting, want 3", step.Name, step.WorkersReporting)
 		}
-		checkKinds(t, step)
+		checkTypes(t, step)
 		checkCodes(t, step)
 		checkHistogram(t, step)
 		t.Logf("step %-8s due %d, sent %d, unsent %d, late %d, %s/s, p95 %s, start skew %s",
@@ -92,29 +92,29 @@ func TestCounts(t *testing.T) {
 	checkPooled(t, ns, lt)
 }
 
-// checkKinds: three of four requests are reads, exactly, since the mix is not
-// drawn by lot; and the kinds add up to the whole.
-func checkKinds(t *testing.T, step v1alpha1.StepStatus) {
+// checkTypes: three of four requests are reads, exactly, since the mix is not
+// drawn by lot; and the types add up to the whole.
+func checkTypes(t *testing.T, step v1alpha1.StepStatus) {
 	t.Helper()
 	var sum int64
-	for _, k := range step.Result.Kinds {
-		sum += k.Sent
-		if k.Name == "Read" && step.Name == "arrivals" && k.Sent*4 != step.Result.Sent*3 {
-			t.Errorf("step %s: %d of %d requests are reads, want three of four", step.Name, k.Sent, step.Result.Sent)
+	for _, r := range step.Result.Types {
+		sum += r.Sent
+		if r.Name == "Read" && step.Name == "arrivals" && r.Sent*4 != step.Result.Sent*3 {
+			t.Errorf("step %s: %d of %d requests are reads, want three of four", step.Name, r.Sent, step.Result.Sent)
 		}
 	}
 	if sum != step.Result.Sent {
-		t.Errorf("step %s: kinds add up to %d of %d sent", step.Name, sum, step.Result.Sent)
+		t.Errorf("step %s: types add up to %d of %d sent", step.Name, sum, step.Result.Sent)
 	}
 }
 
 // checkCodes: the limiter answers 200 and 429, and each is counted, in the whole as in
-// the kinds.
+// the types.
 func checkCodes(t *testing.T, step v1alpha1.StepStatus) {
 	t.Helper()
 	all := []v1alpha1.Counts{step.Result.Counts}
-	for _, k := range step.Result.Kinds {
-		all = append(all, k.Counts)
+	for _, r := range step.Result.Types {
+		all = append(all, r.Counts)
 	}
 	for _, c := range all {
 		var want []v1alpha1.StatusCodeCount

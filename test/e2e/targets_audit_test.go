@@ -54,14 +54,14 @@ func (x *trial) state(t *testing.T) (s stored) {
 func (x *trial) audit(t *testing.T, before stored) {
 	t.Helper()
 	x.stage = "the audit"
-	kinds := audit.Kinds(x.lt.Status)
+	types := audit.Types(x.lt.Status)
 	switch x.Preset.Service {
 	case audit.Shortener:
-		x.auditLinks(t, before, kinds)
+		x.auditLinks(t, before, types)
 	case audit.EventStore:
-		x.auditEvents(t, before, kinds)
+		x.auditEvents(t, before, types)
 	case audit.RateLimiter:
-		x.auditGrants(t, before, kinds)
+		x.auditGrants(t, before, types)
 	}
 }
 
@@ -75,23 +75,23 @@ func (x *trial) check(t *testing.T, c audit.Count) {
 	}
 }
 
-// enough holds the kinds of request that are counted to what makes their count
+// enough holds the types of request that are counted to what makes their count
 // worth something.
-func (x *trial) enough(t *testing.T, kinds map[string]audit.Tally, names ...string) {
+func (x *trial) enough(t *testing.T, types map[string]audit.Tally, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if err := kinds[name].Enough(x.Preset.Disturbed); err != nil {
-			t.Errorf("kind %s: %v", name, err)
+		if err := types[name].Enough(x.Preset.Disturbed); err != nil {
+			t.Errorf("type %s: %v", name, err)
 		}
 	}
 }
 
-func (x *trial) auditLinks(t *testing.T, before stored, kinds map[string]audit.Tally) {
+func (x *trial) auditLinks(t *testing.T, before stored, types map[string]audit.Tally) {
 	t.Helper()
-	x.enough(t, kinds, audit.Create, audit.Follow)
+	x.enough(t, types, audit.Create, audit.Follow)
 	now := x.state(t)
 	x.check(t, audit.Count{
-		Stored: "stored", Acknowledged: "acknowledged", Got: now.Links - x.loaded(t, before), Want: kinds[audit.Create], Killed: x.Preset.Disturbed,
+		Stored: "stored", Acknowledged: "acknowledged", Got: now.Links - x.loaded(t, before), Want: types[audit.Create], Killed: x.Preset.Disturbed,
 	})
 	if !x.Preset.CountsClicks() {
 		if n := now.Clicks - before.Clicks; n != 0 {
@@ -99,7 +99,7 @@ func (x *trial) auditLinks(t *testing.T, before stored, kinds map[string]audit.T
 		}
 		return
 	}
-	clicks := audit.Count{Stored: "clicks", Acknowledged: "redirects", Want: kinds[audit.Follow], Killed: x.Preset.Disturbed}
+	clicks := audit.Count{Stored: "clicks", Acknowledged: "redirects", Want: types[audit.Follow], Killed: x.Preset.Disturbed}
 	clicks.Got = x.settled(t, clicks.Want.Acknowledged, func() int64 { return x.state(t).Clicks - before.Clicks })
 	x.check(t, clicks)
 }
@@ -137,9 +137,9 @@ func (x *trial) settled(t *testing.T, want int64, read func() int64) (n int64) {
 	return n
 }
 
-func (x *trial) auditEvents(t *testing.T, before stored, kinds map[string]audit.Tally) {
+func (x *trial) auditEvents(t *testing.T, before stored, types map[string]audit.Tally) {
 	t.Helper()
-	x.enough(t, kinds, audit.Append, audit.Batch)
+	x.enough(t, types, audit.Append, audit.Batch)
 	text, last := x.events(t, before.Position+1)
 	n, err := audit.Events(bytes.NewReader(text), before.Position+1, last)
 	if err != nil {
@@ -147,7 +147,7 @@ func (x *trial) auditEvents(t *testing.T, before stored, kinds map[string]audit.
 	}
 	x.check(t, audit.Count{
 		Stored: "stored", Acknowledged: "acknowledged", Got: n,
-		Want: kinds[audit.Append].Plus(kinds[audit.Batch].Times(audit.PerBatch)), Killed: x.Preset.Disturbed,
+		Want: types[audit.Append].Plus(types[audit.Batch].Times(audit.PerBatch)), Killed: x.Preset.Disturbed,
 	})
 	if err == nil {
 		x.Findings = append(x.Findings, "positions dense and unique")
@@ -174,10 +174,10 @@ func (x *trial) events(t *testing.T, from int64) (text []byte, last int64) {
 	return text, last
 }
 
-func (x *trial) auditGrants(t *testing.T, before stored, kinds map[string]audit.Tally) {
+func (x *trial) auditGrants(t *testing.T, before stored, types map[string]audit.Tally) {
 	t.Helper()
-	x.enough(t, kinds, audit.Hit)
-	hits := kinds[audit.Hit]
+	x.enough(t, types, audit.Hit)
+	hits := types[audit.Hit]
 	limits := audit.Limited(x.Preset.Strategy, x.lt.Status)
 	x.Findings = append(x.Findings, limits.String())
 	if err := limits.Err(); err != nil {

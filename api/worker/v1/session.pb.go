@@ -1001,7 +1001,7 @@ func (x *TLS) GetInsecureSkipVerify() bool {
 type Request struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Kind    string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	Type    string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	Weight  int32                  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Method  string                 `protobuf:"bytes,4,opt,name=method,proto3" json:"method,omitempty"`
 	Path    string                 `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`
@@ -1058,9 +1058,9 @@ func (x *Request) GetName() string {
 	return ""
 }
 
-func (x *Request) GetKind() string {
+func (x *Request) GetType() string {
 	if x != nil {
-		return x.Kind
+		return x.Type
 	}
 	return ""
 }
@@ -2857,7 +2857,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\"\x89\x03\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x16\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
 	"\x06weight\x18\x03 \x01(\x05R\x06weight\x12\x16\n" +
 	"\x06method\x18\x04 \x01(\tR\x06method\x12\x12\n" +
 	"\x04path\x18\x05 \x01(\tR\x04path\x124\n" +

@@ -159,12 +159,12 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	if codes := statusCodes(&r.Counts); codes != "" {
 		p.row("Status codes", "%s", codes)
 	}
-	for i, kind := range r.Kinds {
+	for i, result := range r.Types {
 		label := ""
 		if i == 0 {
 			label = "By type"
 		}
-		p.row(label, "%s", ofKind(&kind))
+		p.row(label, "%s", ofType(&result))
 	}
 	if r.Transport != "" {
 		p.row("Transport", "%s", driven(r))
@@ -188,13 +188,13 @@ func items(r *v1alpha1.StepResult) string {
 	return "    " + r.ItemsPerSecond + " items/s"
 }
 
-func ofKind(k *v1alpha1.KindResult) string {
-	text := fmt.Sprintf("%s %d total, %d successful%s", k.Name, k.Sent, k.Outcomes.Success, share(k.Outcomes.Success, k.Sent))
-	if k.Outcomes.RateLimited > 0 {
-		text += fmt.Sprintf(", %d rate limited", k.Outcomes.RateLimited)
+func ofType(t *v1alpha1.TypeResult) string {
+	text := fmt.Sprintf("%s %d total, %d successful%s", t.Name, t.Sent, t.Outcomes.Success, share(t.Outcomes.Success, t.Sent))
+	if t.Outcomes.RateLimited > 0 {
+		text += fmt.Sprintf(", %d rate limited", t.Outcomes.RateLimited)
 	}
-	if k.ResponseTime != nil && k.ResponseTime.P95 != nil {
-		text += ", p95 " + results.Short(k.ResponseTime.P95.Duration)
+	if t.ResponseTime != nil && t.ResponseTime.P95 != nil {
+		text += ", p95 " + results.Short(t.ResponseTime.P95.Duration)
 	}
 	return text
 }

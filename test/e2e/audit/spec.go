@@ -13,7 +13,7 @@ import (
 //go:embed specs/*.yaml
 var specs embed.FS
 
-// The kinds of request in the specs.
+// The types of request in the specs.
 const (
 	Create = "Create"
 	Follow = "Follow"

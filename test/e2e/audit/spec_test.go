@@ -48,17 +48,17 @@ func TestTheShortenersLoadBeginsWithAPause(t *testing.T) {
 	}
 }
 
-// Each kind that the audits count is sent.
-func TestSpecsHaveTheKinds(t *testing.T) {
+// Each type of request that the audits count is sent.
+func TestSpecsSendEveryType(t *testing.T) {
 	for service, want := range map[Service][]string{
 		Shortener: {Create, Follow}, EventStore: {Append, Batch, ""}, RateLimiter: {Hit, Hit},
 	} {
 		var got []string
 		for _, r := range spec(t, Preset{Service: service, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5}).Requests {
-			got = append(got, r.Kind)
+			got = append(got, r.Type)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: kinds (-want +got):\n%s", service, diff)
+			t.Errorf("%s: types (-want +got):\n%s", service, diff)
 		}
 	}
 }

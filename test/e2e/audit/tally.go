@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// Tally divides the requests of a kind by what is known of them. Those that are
+// Tally divides the requests of a type by what is known of them. Those that are
 // in none of its parts were certainly not carried out: a connection that was
 // refused, a name that did not resolve, an answer of status 400 to 499.
 type Tally struct {
@@ -26,19 +26,19 @@ type Tally struct {
 	Unavailable, ServerErrors int64
 }
 
-// Kinds are the tallies of a finished run by the kind of request, summed over
+// Types are the tallies of a finished run by the type of request, summed over
 // its steps.
-func Kinds(s v1alpha1.LoadTestStatus) map[string]Tally {
-	kinds := map[string]Tally{}
+func Types(s v1alpha1.LoadTestStatus) map[string]Tally {
+	types := map[string]Tally{}
 	for _, step := range s.Steps {
 		if step.Result == nil {
 			continue
 		}
-		for _, k := range step.Result.Kinds {
-			kinds[k.Name] = kinds[k.Name].Plus(tally(k.Counts))
+		for _, r := range step.Result.Types {
+			types[r.Name] = types[r.Name].Plus(tally(r.Counts))
 		}
 	}
-	return kinds
+	return types
 }
 
 func tally(c v1alpha1.Counts) Tally {
@@ -126,7 +126,7 @@ func (t Tally) parts(killed bool) (unknown, certain string) {
 	return strings.Join(in, ", "), strings.Join(out, ", ")
 }
 
-// least is how many requests of a kind, or answers of a limiter, there must be for
+// least is how many requests of a type, or answers of a limiter, there must be for
 // their audit to say something: a fault that strikes one in thirty shows in a hundred
 // with a probability of 97 %, however slow the machine is that sends them.
 const least = 100

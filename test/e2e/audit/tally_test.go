@@ -23,24 +23,24 @@ func status() v1alpha1.LoadTestStatus {
 	return v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
 		{Name: "steady", Result: &v1alpha1.StepResult{
 			Counts: counts(500, 468, v1alpha1.Outcomes{}),
-			Kinds:  []v1alpha1.KindResult{{Name: Create, Counts: create}, {Name: Follow, Counts: follow}},
+			Types:  []v1alpha1.TypeResult{{Name: Create, Counts: create}, {Name: Follow, Counts: follow}},
 		}},
 		{Name: "pause"},
 		{Name: "burst", Result: &v1alpha1.StepResult{
-			Counts: later, Kinds: []v1alpha1.KindResult{{Name: Create, Counts: later}},
+			Counts: later, Types: []v1alpha1.TypeResult{{Name: Create, Counts: later}},
 		}},
 	}}
 }
 
-func TestKinds(t *testing.T) {
+func TestTypes(t *testing.T) {
 	want := map[string]Tally{
 		// What was refused, or answered with another status, is in no part.
 		Create: {Sent: 250, Acknowledged: 205, TimedOut: 4, Unfinished: 2, Broken: 12, Unavailable: 4, ServerErrors: 2},
 		Follow: {Sent: 300, Acknowledged: 300},
 	}
-	got := Kinds(status())
+	got := Types(status())
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
+		t.Errorf("types (-want +got):\n%s", diff)
 	}
 	if failed := got[Create].Failed(); failed != 45 {
 		t.Errorf("failed = %d, want 45", failed)
