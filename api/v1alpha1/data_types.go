@@ -57,17 +57,17 @@ const (
 
 // Setup is what the workers send before they are ready.
 type Setup struct {
-	// seed fills the target, and learns what it is filled with. It comes first.
+	// fill fills the target, and learns what it is filled with. It comes first.
 	// +optional
-	Seed *Seed `json:"seed,omitempty"`
+	Fill *Fill `json:"fill,omitempty"`
 
 	// warmUp fills caches and connection pools.
 	// +optional
 	WarmUp *WarmUp `json:"warmUp,omitempty"`
 }
 
-// Seed sends a request many times, and keeps what the responses say.
-type Seed struct {
+// Fill sends a request many times, and keeps what the responses say.
+type Fill struct {
 	// request is the name of the request that is sent. A response that it does
 	// not expect ends the run.
 	// +required

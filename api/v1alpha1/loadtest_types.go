@@ -23,7 +23,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.requests == oldSelf.spec.requests",fieldPath=".spec.requests",reason="FieldValueForbidden",message="requests cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.data) ? has(oldSelf.spec.data) && self.spec.data == oldSelf.spec.data : !has(oldSelf.spec.data))",fieldPath=".spec.data",reason="FieldValueForbidden",message="data cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.setup) ? has(oldSelf.spec.setup) && self.spec.setup == oldSelf.spec.setup : !has(oldSelf.spec.setup))",fieldPath=".spec.setup",reason="FieldValueForbidden",message="setup cannot change once the run has started; create another LoadTest instead"
-// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.seed) ? has(oldSelf.spec.seed) && self.spec.seed == oldSelf.spec.seed : !has(oldSelf.spec.seed))",fieldPath=".spec.seed",reason="FieldValueForbidden",message="seed cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.randomSeed) ? has(oldSelf.spec.randomSeed) && self.spec.randomSeed == oldSelf.spec.randomSeed : !has(oldSelf.spec.randomSeed))",fieldPath=".spec.randomSeed",reason="FieldValueForbidden",message="randomSeed cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.ladder) ? has(oldSelf.spec.ladder) && self.spec.ladder == oldSelf.spec.ladder : !has(oldSelf.spec.ladder))",fieldPath=".spec.ladder",reason="FieldValueForbidden",message="ladder cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.steps) ? has(oldSelf.spec.steps) && self.spec.steps == oldSelf.spec.steps : !has(oldSelf.spec.steps))",fieldPath=".spec.steps",reason="FieldValueForbidden",message="steps cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.preflight) ? has(oldSelf.spec.preflight) && self.spec.preflight == oldSelf.spec.preflight : !has(oldSelf.spec.preflight))",fieldPath=".spec.preflight",reason="FieldValueForbidden",message="preflight cannot change once the run has started; create another LoadTest instead"
@@ -71,7 +71,7 @@ type Decimal string
 // +kubebuilder:validation:XValidation:rule="has(self.ladder) != has(self.steps)",message="exactly one of ladder and steps must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || has(self.rateLimit) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".rateLimit",reason="FieldValueRequired",message="rateLimit must be set when a threshold is on overLimitGrants or falseDenials"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.seed) || self.requests.exists(r, has(r.name) && r.name == self.setup.seed.request)",fieldPath=".setup.seed.request",message="request must be the name of one of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.fill) || self.requests.exists(r, has(r.name) && r.name == self.setup.fill.request)",fieldPath=".setup.fill.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.warmUp) || self.requests.exists(r, has(r.name) && r.name == self.setup.warmUp.request)",fieldPath=".setup.warmUp.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?terminate.orValue(false) || self.?terminate.orValue(false)",fieldPath=".terminate",reason="FieldValueForbidden",message="terminate cannot be taken back"
 type LoadTestSpec struct {
@@ -111,14 +111,14 @@ type LoadTestSpec struct {
 	// +optional
 	Setup *Setup `json:"setup,omitempty"`
 
-	// seed is that of everything random: rows, ${uuid}, ${rand:a-b} and Poisson
+	// randomSeed is that of everything random: rows, ${uuid}, ${rand:a-b} and Poisson
 	// arrivals. The same seed with the same spec and as many workers sends the
 	// same requests. Absent: derived from metadata.uid, so that no two runs send
 	// the same.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
-	Seed *int64 `json:"seed,omitempty"`
+	RandomSeed *int64 `json:"randomSeed,omitempty"`
 
 	// ladder is the short form of steps: one step for each number of users.
 	// Exactly one of ladder and steps is set.

@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 		preflight: [{request: {}}],
 		requests: [{name: create, expect: {}}],
 		data: [{name: a, configMapKeyRef: {name: rows, key: a.csv}, format: CSV}],
-		setup: {seed: {request: create, count: 1}},
+		setup: {fill: {request: create, count: 1}},
 		steps: null, ladder: {users: [1], duration: 1s},
 		thresholds: [{metric: p95, max: 1s}]
 	}`)
@@ -44,7 +44,7 @@ func TestDefaults(t *testing.T) {
 			Name: "a", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "a.csv"},
 			Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform,
 		}},
-		Setup:                &v1alpha1.Setup{Seed: &v1alpha1.Seed{Request: "create", Count: 1, Choice: v1alpha1.DataChoiceUniform}},
+		Setup:                &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1, Choice: v1alpha1.DataChoiceUniform}},
 		Ladder:               &v1alpha1.Ladder{Users: []int32{1}, Duration: metav1.Duration{Duration: time.Second}},
 		Repetitions:          1,
 		Thresholds:           []v1alpha1.Threshold{{Metric: "p95", Max: new("1s"), OnBreach: v1alpha1.BreachContinue}},

@@ -6,7 +6,7 @@ package v1alpha1
 // ${user} (the user's number, from 0, over all workers), ${seq} (the number of
 // the request within the step, over all workers), ${worker} (the worker's
 // number, from 0), ${uuid} (a random UUID), ${rand:a-b} (a random integer from a
-// to b) and ${column} (of a row of spec.data, or captured by spec.setup.seed).
+// to b) and ${column} (of a row of spec.data, or captured by spec.setup.fill).
 // $$ is a dollar sign. Templates are substituted, never run as code.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"

@@ -23,8 +23,8 @@ const full = `{
   thresholds: [{metric: p95, max: 1s, requests: [health]}],
   rateLimit: {capacity: 50, refillPerSecond: "10", clientHeader: X-Forwarded-For},
   data: [{name: a, configMapKeyRef: {name: rows, key: a.csv}, format: CSV}],
-  setup: {seed: {request: health, count: 1}},
-  seed: 7,
+  setup: {fill: {request: health, count: 1}},
+  randomSeed: 7,
   parallelism: 2,
   worker: {image: loadtest.dev/worker:dev, nodeSelector: {zone: a}}
 }`
@@ -39,10 +39,10 @@ var transitions = []validation{
 	{name: "requests", valid: "{}", invalid: "{requests: [{name: health, path: /}]}", want: []string{frozen("requests")}},
 	{name: "data", valid: "{}", invalid: "{data: [{name: a, configMapKeyRef: {name: rows, key: b.csv}, format: CSV}]}", want: []string{frozen("data")}},
 	{name: "no data", valid: "{}", invalid: "{data: null}", want: []string{frozen("data")}},
-	{name: "setup", valid: "{}", invalid: "{setup: {seed: {count: 2}}}", want: []string{frozen("setup")}},
+	{name: "setup", valid: "{}", invalid: "{setup: {fill: {count: 2}}}", want: []string{frozen("setup")}},
 	{name: "no setup", valid: "{}", invalid: "{setup: null}", want: []string{frozen("setup")}},
-	{name: "seed", valid: "{seed: 7}", invalid: "{seed: 8}", want: []string{frozen("seed")}},
-	{name: "no seed", valid: "{}", invalid: "{seed: null}", want: []string{frozen("seed")}},
+	{name: "randomSeed", valid: "{randomSeed: 7}", invalid: "{randomSeed: 8}", want: []string{frozen("randomSeed")}},
+	{name: "no randomSeed", valid: "{}", invalid: "{randomSeed: null}", want: []string{frozen("randomSeed")}},
 	{name: "steps", valid: "{}", invalid: "{steps: [{users: 2, requestsPerUser: 1}]}", want: []string{frozen("steps")}},
 	{
 		name: "ladder instead of steps", valid: "{}", invalid: "{steps: null, ladder: {users: [1], duration: 1s}}",

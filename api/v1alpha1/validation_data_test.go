@@ -29,34 +29,34 @@ var dataValidations = []validation{
 	},
 	// Setup.
 	{
-		name:    "seed of a request that is not there",
-		valid:   "{requests: [{name: create}, {}], setup: {seed: {request: create, count: 5000, capture: {code: .shortCode}, choice: Sequential}}}",
-		invalid: "{requests: [{name: create}, {}], setup: {seed: {request: follow, count: 5000}}}",
-		want:    []string{"spec.setup.seed.request: Invalid value: request must be the name of one of spec.requests"},
+		name:    "fill of a request that is not there",
+		valid:   "{requests: [{name: create}, {}], setup: {fill: {request: create, count: 5000, capture: {code: .shortCode}, choice: Sequential}}}",
+		invalid: "{requests: [{name: create}, {}], setup: {fill: {request: follow, count: 5000}}}",
+		want:    []string{"spec.setup.fill.request: Invalid value: request must be the name of one of spec.requests"},
 	},
 	{
-		name:    "seed of none",
-		valid:   "{requests: [{name: create}], setup: {seed: {request: create, count: 1}}}",
-		invalid: "{requests: [{name: create}], setup: {seed: {request: create, count: 0}}}",
-		want:    []string{"spec.setup.seed.count: Invalid value: 0: spec.setup.seed.count in body should be greater than or equal to 1"},
+		name:    "fill of none",
+		valid:   "{requests: [{name: create}], setup: {fill: {request: create, count: 1}}}",
+		invalid: "{requests: [{name: create}], setup: {fill: {request: create, count: 0}}}",
+		want:    []string{"spec.setup.fill.count: Invalid value: 0: spec.setup.fill.count in body should be greater than or equal to 1"},
 	},
 	{
 		name:    "a captured column that is no name",
-		valid:   "{requests: [{name: create}], setup: {seed: {request: create, count: 1, capture: {short_code2: '.codes[0]'}}}}",
-		invalid: "{requests: [{name: create}], setup: {seed: {request: create, count: 1, capture: {short-code: .code}}}}",
+		valid:   "{requests: [{name: create}], setup: {fill: {request: create, count: 1, capture: {short_code2: '.codes[0]'}}}}",
+		invalid: "{requests: [{name: create}], setup: {fill: {request: create, count: 1, capture: {short-code: .code}}}}",
 		want:    []string{noColumn},
 	},
 	{
 		name:    "a captured column that stands for something else",
-		valid:   "{requests: [{name: create}], setup: {seed: {request: create, count: 1, capture: {users: .user}}}}",
-		invalid: "{requests: [{name: create}], setup: {seed: {request: create, count: 1, capture: {user: .user}}}}",
+		valid:   "{requests: [{name: create}], setup: {fill: {request: create, count: 1, capture: {users: .user}}}}",
+		invalid: "{requests: [{name: create}], setup: {fill: {request: create, count: 1, capture: {user: .user}}}}",
 		want:    []string{noColumn},
 	},
 	{
 		name:    "path of a captured column",
-		valid:   "{requests: [{name: create}], setup: {seed: {request: create, count: 1, capture: {code: .code}}}}",
-		invalid: "{requests: [{name: create}], setup: {seed: {request: create, count: 1, capture: {code: $.code}}}}",
-		want:    []string{`spec.setup.seed.capture.code: Invalid value: "$.code": spec.setup.seed.capture.code in body should match '^([.][^.\[\]\s]+|\[[0-9]{1,9}\])+$'`},
+		valid:   "{requests: [{name: create}], setup: {fill: {request: create, count: 1, capture: {code: .code}}}}",
+		invalid: "{requests: [{name: create}], setup: {fill: {request: create, count: 1, capture: {code: $.code}}}}",
+		want:    []string{`spec.setup.fill.capture.code: Invalid value: "$.code": spec.setup.fill.capture.code in body should match '^([.][^.\[\]\s]+|\[[0-9]{1,9}\])+$'`},
 	},
 	{
 		name:    "warm-up of a request that is not there",
@@ -73,10 +73,10 @@ var dataValidations = []validation{
 	// Chance.
 	{
 		name:    "seed of everything random",
-		valid:   "{seed: 9007199254740991}",
-		invalid: "{seed: -1}",
-		want:    []string{"spec.seed: Invalid value: -1: spec.seed in body should be greater than or equal to 0"},
+		valid:   "{randomSeed: 9007199254740991}",
+		invalid: "{randomSeed: -1}",
+		want:    []string{"spec.randomSeed: Invalid value: -1: spec.randomSeed in body should be greater than or equal to 0"},
 	},
 }
 
-const noColumn = "spec.setup.seed.capture: Invalid value: capture must have names of columns such as code, none of which is user, seq, worker, uuid or rand"
+const noColumn = "spec.setup.fill.capture: Invalid value: capture must have names of columns such as code, none of which is user, seq, worker, uuid or rand"

@@ -44,7 +44,7 @@ func aBound(metric, message string, accepted, refused []string) spelling {
 
 func aColumn(accepted, refused []string) spelling {
 	_, message, _ := strings.Cut(noColumn, "Invalid value: ")
-	return spelling{"{requests: [{name: create}], setup: {seed: {request: create, count: 1, capture: {code: .a, '%s': .b}}}}", "spec.setup.seed.capture", message, accepted, refused}
+	return spelling{"{requests: [{name: create}], setup: {fill: {request: create, count: 1, capture: {code: .a, '%s': .b}}}}", "spec.setup.fill.capture", message, accepted, refused}
 }
 
 var spellings = map[string]spelling{

@@ -116,8 +116,8 @@ func clientHeader(spec *v1alpha1.LoadTestSpec) string {
 // restarts plans the same run, and two runs of one spec do not send the same
 // random values.
 func seed(lt *v1alpha1.LoadTest) int64 {
-	if lt.Spec.Seed != nil {
-		return *lt.Spec.Seed
+	if lt.Spec.RandomSeed != nil {
+		return *lt.Spec.RandomSeed
 	}
 	h := fnv.New64a()
 	h.Write([]byte(lt.UID)) // never fails

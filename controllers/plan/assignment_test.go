@@ -238,7 +238,7 @@ func TestAssignmentsAreDeterministic(t *testing.T) {
 	if list[0].GetSeed() == first[0].GetSeed() {
 		t.Error("two runs have the same seed")
 	}
-	other.Spec.Seed = ptr(int64(0))
+	other.Spec.RandomSeed = ptr(int64(0))
 	if list, err = plan.Assignments(other); err != nil {
 		t.Fatalf("Assignments: %v", err)
 	}

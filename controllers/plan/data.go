@@ -36,15 +36,15 @@ func setup(spec *v1alpha1.LoadTestSpec, worker, workers int32) *workerv1.Setup {
 		return nil
 	}
 	w := &workerv1.Setup{}
-	if s := spec.Setup.Seed; s != nil {
-		w.Seed = &workerv1.Seed{
+	if s := spec.Setup.Fill; s != nil {
+		w.Fill = &workerv1.Fill{
 			Request: requestIndex(spec, s.Request),
 			Share:   share(int64(s.Count), worker, workers),
 			Capture: map[string]string{},
 			Choice:  dataChoices[s.Choice],
 		}
 		for column, path := range s.Capture {
-			w.Seed.Capture[column] = string(path)
+			w.Fill.Capture[column] = string(path)
 		}
 	}
 	if s := spec.Setup.WarmUp; s != nil {
@@ -70,8 +70,8 @@ func checkSetup(spec *v1alpha1.LoadTestSpec) *Refusal {
 		}
 		return nil
 	}
-	if s := spec.Setup.Seed; s != nil {
-		if refusal := refer("seed", s.Request); refusal != nil {
+	if s := spec.Setup.Fill; s != nil {
+		if refusal := refer("fill", s.Request); refusal != nil {
 			return refusal
 		}
 	}

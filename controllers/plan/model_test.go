@@ -61,10 +61,10 @@ func fullModel() *v1alpha1.LoadTestSpec {
 			{Name: "users", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "users.jsonl"}, Format: v1alpha1.DataFormatJSONLines, Choice: v1alpha1.DataChoiceZipf},
 		},
 		Setup: &v1alpha1.Setup{
-			Seed:   &v1alpha1.Seed{Request: "create", Count: 11, Capture: map[string]v1alpha1.JSONPath{"code": ".shortCode"}, Choice: v1alpha1.DataChoiceSequential},
+			Fill:   &v1alpha1.Fill{Request: "create", Count: 11, Capture: map[string]v1alpha1.JSONPath{"code": ".shortCode"}, Choice: v1alpha1.DataChoiceSequential},
 			WarmUp: &v1alpha1.WarmUp{Request: "follow", Duration: *duration(5 * time.Second)},
 		},
-		Seed: ptr(int64(7)),
+		RandomSeed: ptr(int64(7)),
 		Steps: []v1alpha1.Step{
 			{Rate: decimal("10"), RampTo: decimal("30"), Duration: duration(3 * time.Second), WarmUp: duration(time.Second)},
 			{Rate: decimal("10"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(3 * time.Second)},
@@ -122,7 +122,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 			{Name: "users", File: "/var/run/loadtest/configmaps/rows/users.jsonl", Format: workerv1.DataFormat_DATA_FORMAT_JSON_LINES, Choice: workerv1.DataChoice_DATA_CHOICE_ZIPF},
 		},
 		Setup: &workerv1.Setup{
-			Seed: &workerv1.Seed{
+			Fill: &workerv1.Fill{
 				Request: 0, Share: &workerv1.Share{First: 3, Stride: 4, Count: 2},
 				Capture: map[string]string{"code": ".shortCode"}, Choice: workerv1.DataChoice_DATA_CHOICE_SEQUENTIAL,
 			},
@@ -240,7 +240,7 @@ func TestTLSWithoutFiles(t *testing.T) {
 	}
 }
 
-// A setup has a seed, a warm-up or both.
+// A setup has a fill, a warm-up or both.
 func TestSetupOfOnePart(t *testing.T) {
 	named := func(setup *v1alpha1.Setup) *v1alpha1.LoadTestSpec {
 		spec := oneUser()
@@ -252,9 +252,9 @@ func TestSetupOfOnePart(t *testing.T) {
 		setup *v1alpha1.Setup
 		want  *workerv1.Setup
 	}{
-		"a seed": {
-			&v1alpha1.Setup{Seed: &v1alpha1.Seed{Request: "follow", Count: 3}},
-			&workerv1.Setup{Seed: &workerv1.Seed{Request: 1, Share: &workerv1.Share{Stride: 1, Count: 3}, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM}},
+		"a fill": {
+			&v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "follow", Count: 3}},
+			&workerv1.Setup{Fill: &workerv1.Fill{Request: 1, Share: &workerv1.Share{Stride: 1, Count: 3}, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM}},
 		},
 		"a warm-up": {
 			&v1alpha1.Setup{WarmUp: &v1alpha1.WarmUp{Request: "follow", Duration: *duration(time.Second)}},
@@ -270,11 +270,11 @@ func TestSetupOfOnePart(t *testing.T) {
 	}
 }
 
-// Every request of the seed is sent by one worker.
-func TestSharesOfTheSeedAddUp(t *testing.T) {
+// Every request of the fill is sent by one worker.
+func TestSharesOfTheFillAddUp(t *testing.T) {
 	var sum int64
 	for _, a := range assignments(t, fullModel()) {
-		sum += a.GetSetup().GetSeed().GetShare().GetCount()
+		sum += a.GetSetup().GetFill().GetShare().GetCount()
 	}
 	if sum != 11 {
 		t.Errorf("the workers send %d requests together, want 11", sum)

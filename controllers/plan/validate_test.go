@@ -233,20 +233,20 @@ func TestRefusals(t *testing.T) {
 			},
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step 1/s sends nothing; set its users or rate, and its duration or requestsPerUser."},
 		},
-		"a seed of a request that is there": {
+		"a fill of a request that is there": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Requests[0].Name = "create"
-				s.Setup = &v1alpha1.Setup{Seed: &v1alpha1.Seed{Request: "create", Count: 1}}
+				s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1}}
 			}, nil,
 		},
-		"a seed of a request that is not there": {
-			func(s *v1alpha1.LoadTestSpec) { s.Setup = &v1alpha1.Setup{Seed: &v1alpha1.Seed{Count: 1}} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.seed.request: no request of spec.requests has the name "".`},
+		"a fill of a request that is not there": {
+			func(s *v1alpha1.LoadTestSpec) { s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Count: 1}} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.fill.request: no request of spec.requests has the name "".`},
 		},
-		"a warm-up of a request that is not there, after a seed of one that is": {
+		"a warm-up of a request that is not there, after a fill of one that is": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Requests[0].Name = "create"
-				s.Setup = &v1alpha1.Setup{Seed: &v1alpha1.Seed{Request: "create", Count: 1}, WarmUp: &v1alpha1.WarmUp{Request: "follow"}}
+				s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1}, WarmUp: &v1alpha1.WarmUp{Request: "follow"}}
 			},
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.warmUp.request: no request of spec.requests has the name "follow".`},
 		},

@@ -15,7 +15,7 @@ import (
 // prologue is what is sent before the worker is ready.
 type prologue struct {
 	config setup.Config
-	seed   *setup.Seed
+	fill   *setup.Fill
 	warmUp *setup.WarmUp
 }
 
@@ -30,12 +30,12 @@ func newPrologue(a *workerv1.Assignment, c Config, t *traffic, first attack.Step
 	if p.config.Client, _, err = newClient(a.GetTarget(), c); err != nil {
 		return nil, err
 	}
-	if s := a.GetSetup().GetSeed(); s != nil {
+	if s := a.GetSetup().GetFill(); s != nil {
 		share := toShare(s.GetShare())
-		p.seed = &setup.Seed{
+		p.fill = &setup.Fill{
 			Request: int(s.GetRequest()), Number: share.Number, Count: share.Count, Capture: s.GetCapture(), Into: t.captured,
 		}
-		if err := p.seed.Check(p.config); err != nil {
+		if err := p.fill.Check(p.config); err != nil {
 			return nil, err
 		}
 		if share.Count == 0 && t.takesCaptured() {
@@ -76,9 +76,9 @@ func toShare(s *workerv1.Share) pace.Share {
 // run runs the setup. It tells how far it is, which is no reason against being
 // ready: that is the refusal in the end, or nil.
 func (p *prologue) run(ctx context.Context, tell func(prepared)) *refusal {
-	if p.seed != nil && p.seed.Count > 0 {
-		err := p.seed.Run(ctx, p.config, func(sent int64) {
-			tell(prepared{refusal: &refusal{err: fmt.Errorf("setup: %d of %d requests sent", sent, p.seed.Count)}})
+	if p.fill != nil && p.fill.Count > 0 {
+		err := p.fill.Run(ctx, p.config, func(sent int64) {
+			tell(prepared{refusal: &refusal{err: fmt.Errorf("setup: %d of %d requests sent", sent, p.fill.Count)}})
 		})
 		var unreachable *setup.Unreachable
 		switch {

@@ -53,14 +53,14 @@ func (s *shop) count() (created, wrong int) {
 	return len(s.codes), s.wrong
 }
 
-// shopping seeds some of 60 codes and reads them.
+// shopping fills some of 60 codes and reads them.
 func shopping(url string, count int64, steps ...*workerv1.Step) *workerv1.Assignment {
 	a := assignment(url, steps...)
 	a.Requests = []*workerv1.Request{
 		{Name: "read", Weight: 1, Method: "GET", Path: "/${code}"},
 		{Name: "create", Weight: 1, Method: "POST", Path: "/", Body: []byte("${seq}")},
 	}
-	a.Setup = &workerv1.Setup{Seed: &workerv1.Seed{
+	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{
 		Request: 1, Share: &workerv1.Share{First: 0, Stride: 2, Count: count}, Capture: map[string]string{"code": ".code"},
 		Choice: workerv1.DataChoice_DATA_CHOICE_SEQUENTIAL,
 	}}
@@ -116,8 +116,8 @@ func TestWarmUpLines(t *testing.T) {
 	}
 }
 
-// A worker without a part of the seed is needed for its values only.
-func TestSeedWithoutAPartOfIt(t *testing.T) {
+// A worker without a share of the fill is needed for its values only.
+func TestFillWithoutAShareOfIt(t *testing.T) {
 	a := shopping("http://127.0.0.1:1", 0, burst(0, 1, 1))
 	a.Requests[0].Path = "/"
 	if _, refused := newPlan(a, Config{Limits: SystemLimits}); refused != nil {
@@ -135,17 +135,17 @@ func TestSetupRefusals(t *testing.T) {
 		"a response that is not expected": {
 			handle:  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInsufficientStorage) },
 			reason:  "InvalidSpec",
-			message: `setup.seed: request "create": status 507 Insufficient Storage is not expected, but 200 to 399`,
+			message: `setup.fill: request "create": status 507 Insufficient Storage is not expected, but 200 to 399`,
 		},
 		"no response": {
 			handle:  func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 			reason:  "TargetUnreachable",
-			message: `setup.seed: request "create": read: unexpected EOF, at try 3 of 3`,
+			message: `setup.fill: request "create": read: unexpected EOF, at try 3 of 3`,
 		},
 		"nothing for this worker to capture": {
-			change:  func(a *workerv1.Assignment) { a.Setup.Seed.Share.Count = 0 },
+			change:  func(a *workerv1.Assignment) { a.Setup.Fill.Share.Count = 0 },
 			reason:  "InvalidSpec",
-			message: "setup.seed.count: must be at least the number of workers",
+			message: "setup.fill.count: must be at least the number of workers",
 		},
 		"a request that is not there": {
 			change:  func(a *workerv1.Assignment) { a.Setup.WarmUp = &workerv1.WarmUp{Request: 5} },

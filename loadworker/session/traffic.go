@@ -16,7 +16,7 @@ import (
 // traffic is what an assignment sends.
 type traffic struct {
 	source *source.Source
-	// captured is filled by setup.seed; nil: nothing is captured.
+	// captured is filled by setup.fill; nil: nothing is captured.
 	captured *source.Table
 }
 
@@ -32,11 +32,11 @@ func newTraffic(a *workerv1.Assignment) (*traffic, error) {
 		}
 		c.Tables = append(c.Tables, table)
 	}
-	if seed := a.GetSetup().GetSeed(); len(seed.GetCapture()) > 0 {
+	if fill := a.GetSetup().GetFill(); len(fill.GetCapture()) > 0 {
 		var err error
-		columns := slices.Sorted(maps.Keys(seed.GetCapture()))
-		if t.captured, err = source.NewTable("setup.seed.capture", columns, toChoice(seed.GetChoice())); err != nil {
-			return nil, fmt.Errorf("setup.seed.capture: %w", err)
+		columns := slices.Sorted(maps.Keys(fill.GetCapture()))
+		if t.captured, err = source.NewTable("setup.fill.capture", columns, toChoice(fill.GetChoice())); err != nil {
+			return nil, fmt.Errorf("setup.fill.capture: %w", err)
 		}
 		c.Tables = append(c.Tables, t.captured)
 	}

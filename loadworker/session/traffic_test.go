@@ -165,15 +165,15 @@ func TestTrafficRefuses(t *testing.T) {
 		"a captured column that is data": {
 			func(a *workerv1.Assignment) {
 				a.Data = []*workerv1.Data{{Name: "d", File: file(t, "code\n1\n")}}
-				a.Setup = &workerv1.Setup{Seed: &workerv1.Seed{Capture: map[string]string{"code": ".code"}}}
+				a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"code": ".code"}}}
 			},
-			`setup.seed.capture: column "code" is one of data "d", file `,
+			`setup.fill.capture: column "code" is one of data "d", file `,
 		},
 		"a captured column that is a variable": {
 			func(a *workerv1.Assignment) {
-				a.Setup = &workerv1.Setup{Seed: &workerv1.Seed{Capture: map[string]string{"seq": ".code"}}}
+				a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"seq": ".code"}}}
 			},
-			`setup.seed.capture: column "seq" has the name of a variable`,
+			`setup.fill.capture: column "seq" has the name of a variable`,
 		},
 	}
 	for name, tt := range tests {
@@ -191,11 +191,11 @@ func TestTrafficRefuses(t *testing.T) {
 	}
 }
 
-// A template may name what setup.seed will capture, before it is there.
+// A template may name what setup.fill will capture, before it is there.
 func TestCapturedColumnsAreKnown(t *testing.T) {
 	a := assignment("http://x")
 	a.Requests[0].Path = "/${code}"
-	a.Setup = &workerv1.Setup{Seed: &workerv1.Seed{Capture: map[string]string{"code": ".code", "id": ".id"}}}
+	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"code": ".code", "id": ".id"}}}
 	traffic, err := newTraffic(a)
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@
 // and warms it up. None of it is measured.
 //
 //	Preflight ── questions in order ── the answers that are expected, or why not
-//	Seed ── one request n times ── values of the responses ──▶ rows of a Table
+//	Fill ── one request n times ── values of the responses ──▶ rows of a Table
 //	WarmUp ── one request, as fast as replies come, for a while
 //
 // It imports the packages source and transport, and nothing else of ours.

@@ -144,10 +144,10 @@ func TestEveryLineIsClosed(t *testing.T) {
 				t.Error("the answer was accepted")
 			}
 		},
-		"seed": func(c *counted) {
+		"fill": func(c *counted) {
 			config := newConfig(t, shop.URL, table)
 			c.Client, config.Client = config.Client, c
-			if err := seed(3, table).Run(context.Background(), config, func(int64) {}); err != nil {
+			if err := fill(3, table).Run(context.Background(), config, func(int64) {}); err != nil {
 				t.Error(err)
 			}
 		},

@@ -21,7 +21,7 @@ type Config struct {
 // The steps of what is sent before the run: no step of the run has these indexes,
 // so that what is drawn is independent.
 const (
-	seedStep      int32 = -1
+	fillStep      int32 = -1
 	warmUpStep    int32 = -2
 	preflightStep int32 = -3
 )

@@ -75,27 +75,27 @@ func newConfig(t *testing.T, url string, into *source.Table) Config {
 
 func codes(t *testing.T) *source.Table {
 	t.Helper()
-	table, err := source.NewTable("setup.seed.capture", []string{"code", "size"}, source.Sequential)
+	table, err := source.NewTable("setup.fill.capture", []string{"code", "size"}, source.Sequential)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return table
 }
 
-// seed sends the numbers 1, 4, 7, … of all workers.
-func seed(count int64, into *source.Table) Seed {
-	return Seed{
+// fill sends the numbers 1, 4, 7, … of all workers.
+func fill(count int64, into *source.Table) Fill {
+	return Fill{
 		Number: func(j int64) int64 { return 1 + 3*j }, Count: count, Into: into,
 		Capture: map[string]string{"code": ".item.code", "size": ".size"},
 	}
 }
 
-func TestSeedSendsItsShareAndCapturesInOrder(t *testing.T) {
+func TestFillSendsItsShareAndCapturesInOrder(t *testing.T) {
 	const n = 2*batch + 100
 	s, table := newShop(t), codes(t)
 	c := newConfig(t, s.URL, table)
 	var told []int64
-	if err := seed(n, table).Run(context.Background(), c, func(sent int64) { told = append(told, sent) }); err != nil {
+	if err := fill(n, table).Run(context.Background(), c, func(sent int64) { told = append(told, sent) }); err != nil {
 		t.Fatal(err)
 	}
 	var want []string
@@ -122,9 +122,9 @@ func TestSeedSendsItsShareAndCapturesInOrder(t *testing.T) {
 	}
 }
 
-func TestSeedWithoutCapture(t *testing.T) {
+func TestFillWithoutCapture(t *testing.T) {
 	s, table := newShop(t), codes(t)
-	plain := Seed{Number: func(j int64) int64 { return j }, Count: 40}
+	plain := Fill{Number: func(j int64) int64 { return j }, Count: 40}
 	if err := plain.Run(context.Background(), newConfig(t, s.URL, table), func(int64) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestSeedWithoutCapture(t *testing.T) {
 	}
 }
 
-func TestSeedTriesAgain(t *testing.T) {
+func TestFillTriesAgain(t *testing.T) {
 	s, table := newShop(t), codes(t)
 	s.fail = func(n int, _ http.ResponseWriter) bool {
 		if n <= 2 {
@@ -141,7 +141,7 @@ func TestSeedTriesAgain(t *testing.T) {
 		}
 		return false
 	}
-	if err := seed(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64) {}); err != nil {
+	if err := fill(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64) {}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(s.got()); n != 3 || table.Rows() != 1 {
@@ -149,7 +149,7 @@ func TestSeedTriesAgain(t *testing.T) {
 	}
 }
 
-func TestSeedFails(t *testing.T) {
+func TestFillFails(t *testing.T) {
 	tests := map[string]struct {
 		fail        func(int, http.ResponseWriter) bool
 		unreachable bool
@@ -157,37 +157,37 @@ func TestSeedFails(t *testing.T) {
 	}{
 		"no answer": {
 			func(int, http.ResponseWriter) bool { panic(http.ErrAbortHandler) }, true,
-			`setup.seed: request "create": read: unexpected EOF, at try 3 of 3`,
+			`setup.fill: request "create": read: unexpected EOF, at try 3 of 3`,
 		},
 		"another status": {
 			func(_ int, w http.ResponseWriter) bool { w.WriteHeader(500); return true }, false,
-			`setup.seed: request "create": status 500 Internal Server Error is not expected, but 200 to 399`,
+			`setup.fill: request "create": status 500 Internal Server Error is not expected, but 200 to 399`,
 		},
 		"a body that is not expected": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = w.Write(make([]byte, 501)); return true }, false,
-			`setup.seed: request "create": status 200: body of 501 bytes, at most 500 are expected`,
+			`setup.fill: request "create": status 200: body of 501 bytes, at most 500 are expected`,
 		},
 		"no JSON": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "hello"); return true }, false,
-			`setup.seed: request "create": status 200, capture of code: the body is no JSON: "hello"`,
+			`setup.fill: request "create": status 200, capture of code: the body is no JSON: "hello"`,
 		},
 		"another document": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "{}"); return true }, false,
-			`setup.seed: request "create": status 200, capture of code: the body has no .item.code: "{}"`,
+			`setup.fill: request "create": status 200, capture of code: the body has no .item.code: "{}"`,
 		},
 		"a code that does not stand in a path": {
 			func(_ int, w http.ResponseWriter) bool {
 				_, _ = io.WriteString(w, `{"item":{"code":"a b"},"size":1}`)
 				return true
 			}, false,
-			`setup.seed.capture: request "create": column "code": " " at 1 must be percent-encoded`,
+			`setup.fill.capture: request "create": column "code": " " at 1 must be percent-encoded`,
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s, table := newShop(t), codes(t)
 			s.fail = tt.fail
-			err := seed(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64) {})
+			err := fill(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64) {})
 			var unreachable *Unreachable
 			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &unreachable) != tt.unreachable {
 				t.Errorf("Run = %v, want …%s…, unreachable: %v", err, tt.want, tt.unreachable)
@@ -196,11 +196,11 @@ func TestSeedFails(t *testing.T) {
 	}
 }
 
-func TestSeedEndsWithItsContext(t *testing.T) {
+func TestFillEndsWithItsContext(t *testing.T) {
 	s, table := newShop(t), codes(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.fail = func(int, http.ResponseWriter) bool { cancel(); panic(http.ErrAbortHandler) }
-	if err := seed(1000, table).Run(ctx, newConfig(t, s.URL, table), func(int64) {}); !errors.Is(err, context.Canceled) {
+	if err := fill(1000, table).Run(ctx, newConfig(t, s.URL, table), func(int64) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Run = %v, want %v", err, context.Canceled)
 	}
 }
@@ -212,10 +212,10 @@ func TestCheck(t *testing.T) {
 		check func() error
 		want  string
 	}{
-		"a request that is not there":   {func() error { return Seed{Request: 2}.Check(c) }, "setup.seed.request: there is no request 2"},
-		"one below 0":                   {func() error { return Seed{Request: -1}.Check(c) }, "setup.seed.request: there is no request -1"},
-		"a path that is none":           {func() error { return Seed{Capture: map[string]string{"code": "x"}}.Check(c) }, `setup.seed.capture.code: "x" is no path`},
-		"what it is to capture":         {func() error { return Seed{Request: 1, Into: table}.Check(c) }, `setup.seed.request: request "read" takes values that it is to capture`},
+		"a request that is not there":   {func() error { return Fill{Request: 2}.Check(c) }, "setup.fill.request: there is no request 2"},
+		"one below 0":                   {func() error { return Fill{Request: -1}.Check(c) }, "setup.fill.request: there is no request -1"},
+		"a path that is none":           {func() error { return Fill{Capture: map[string]string{"code": "x"}}.Check(c) }, `setup.fill.capture.code: "x" is no path`},
+		"what it is to capture":         {func() error { return Fill{Request: 1, Into: table}.Check(c) }, `setup.fill.request: request "read" takes values that it is to capture`},
 		"to warm up with one not there": {func() error { return WarmUp{Request: 9}.Check(c) }, "setup.warmUp.request: there is no request 9"},
 		"with the one behind the last":  {func() error { return WarmUp{Request: 2}.Check(c) }, "setup.warmUp.request: there is no request 2"},
 		"with one below 0":              {func() error { return WarmUp{Request: -1}.Check(c) }, "setup.warmUp.request: there is no request -1"},
@@ -227,7 +227,7 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
-	if err := (Seed{Request: 2}).Run(context.Background(), c, nil); err == nil || err.Error() != "setup.seed.request: there is no request 2" {
+	if err := (Fill{Request: 2}).Run(context.Background(), c, nil); err == nil || err.Error() != "setup.fill.request: there is no request 2" {
 		t.Errorf("Run of a request that is not there = %v", err)
 	}
 	for _, request := range []int{0, 1} { // the second takes captured values

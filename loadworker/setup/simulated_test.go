@@ -65,12 +65,12 @@ func simulate(t *testing.T, path string, tables ...*source.Table) (*simulated, C
 	return s, Config{Source: src, Client: s, Timeout: time.Minute, Worker: 1, Workers: 3}
 }
 
-func TestSeedTellsEverySecondHowManyWereSent(t *testing.T) {
+func TestFillTellsEverySecondHowManyWereSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := simulate(t, "/")
 		var told []int64
-		seed := Seed{Number: func(j int64) int64 { return j }, Count: 25 * lines}
-		if err := seed.Run(t.Context(), c, func(sent int64) { told = append(told, sent) }); err != nil {
+		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * lines}
+		if err := fill.Run(t.Context(), c, func(sent int64) { told = append(told, sent) }); err != nil {
 			t.Fatal(err)
 		}
 		// Each line has 11 answers after a second, 22 after two, and all after 2.25.

@@ -133,7 +133,7 @@ func TestNewRefusesData(t *testing.T) {
 
 // What is no trouble in a body is none, and a row that comes later is checked.
 func TestRowsAreCheckedWhereTheyStand(t *testing.T) {
-	table, err := NewTable("setup.seed", []string{"code"}, Uniform)
+	table, err := NewTable("setup.fill", []string{"code"}, Uniform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,10 +147,10 @@ func TestRowsAreCheckedWhereTheyStand(t *testing.T) {
 	}
 	inPath := Request{Name: "r", Weight: 1, Method: "GET", Path: "/${code}"}
 	_, err = New(Config{Requests: []Request{inPath}, Tables: []*Table{table}})
-	if want := `setup.seed: column "code": " " at 1 must be percent-encoded, as it stands in a path`; err == nil || err.Error() != want {
+	if want := `setup.fill: column "code": " " at 1 must be percent-encoded, as it stands in a path`; err == nil || err.Error() != want {
 		t.Errorf("New = %v, want %s", err, want)
 	}
-	other, _ := NewTable("setup.seed", []string{"code"}, Uniform)
+	other, _ := NewTable("setup.fill", []string{"code"}, Uniform)
 	mustNew(t, Config{Requests: []Request{inPath}, Tables: []*Table{other}})
 	if err := other.Add([]string{"a b"}); err == nil {
 		t.Error("a row with a space was added to a table whose rows stand in paths")

@@ -154,7 +154,7 @@ func TestTableIsBoundedByItsCells(t *testing.T) {
 }
 
 func TestTableIsBounded(t *testing.T) {
-	table, err := NewTable("setup.seed", []string{"a"}, Uniform)
+	table, err := NewTable("setup.fill", []string{"a"}, Uniform)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,21 +105,21 @@ func (x *trial) auditLinks(t *testing.T, before stored, types map[string]audit.T
 }
 
 // loaded is how many links there were before the load: as counted or, if they did
-// not rest before it, as if each creation of the seed had been answered at once.
+// not rest before it, as if each creation of the fill had been answered at once.
 func (x *trial) loaded(t *testing.T, before stored) int64 {
 	t.Helper()
-	if x.seeded == 0 {
-		t.Log("the load began before the number of seeded links rested: none of them may be there twice")
-		return before.Links + audit.Seeded
+	if x.filled == 0 {
+		t.Log("the load began before the number of filled links rested: none of them may be there twice")
+		return before.Links + audit.Filled
 	}
-	again, err := audit.Again(before.Links, x.seeded)
+	again, err := audit.Again(before.Links, x.filled)
 	if err != nil {
 		t.Error(err)
 	}
 	if again > 0 {
-		x.Findings = append(x.Findings, fmt.Sprintf("%d of the seed sent again", again))
+		x.Findings = append(x.Findings, fmt.Sprintf("%d of the fill sent again", again))
 	}
-	return x.seeded
+	return x.filled
 }
 
 // settled reads a number of clicks until it has reached what is wanted and rests

@@ -134,9 +134,9 @@ type trial struct {
 	// stage is what is under way, for whoever reads that it went wrong.
 	stage string
 	lt    *v1alpha1.LoadTest
-	// seeded is how many links there were after the setup of the load test, and
+	// filled is how many links there were after the setup of the load test, and
 	// before its load; 0 if they did not come to rest in time.
-	seeded int64
+	filled int64
 }
 
 func (x *trial) install(ctx context.Context, t *testing.T) {
@@ -191,7 +191,7 @@ func (x *trial) load(t *testing.T) {
 	}
 	x.lt = create(t, x.ns, x.Preset.Name, spec)
 	if x.Preset.Service == audit.Shortener {
-		x.seeded = x.afterSetup(t)
+		x.filled = x.afterSetup(t)
 	}
 	if victims := x.Preset.Victims(); len(victims) > 0 {
 		until(t, x.lt, patience, "in its steady step", steadily)
@@ -225,12 +225,12 @@ func (x *trial) afterSetup(t *testing.T) (links int64) {
 	var rest audit.Rest
 	err := wait.PollUntilContextTimeout(t.Context(), audit.Every, patience, true, func(ctx context.Context) (bool, error) {
 		links = x.state(t).Links
-		rested := rest.Read(links) >= audit.SeedRest
+		rested := rest.Read(links) >= audit.FillRest
 		err := cluster.Get(ctx, client.ObjectKeyFromObject(x.lt), x.lt)
 		return rested || begun(x.lt, 1), err
 	})
 	if err != nil {
-		t.Fatalf("count the links of the seed: %v", err)
+		t.Fatalf("count the links of the fill: %v", err)
 	}
 	if begun(x.lt, 1) {
 		return 0

@@ -40,7 +40,7 @@ data:
     format: CSV
     choice: Sequential
 setup:
-  seed: {request: first, count: 30, capture: {instance: .instanceId}}
+  fill: {request: first, count: 30, capture: {instance: .instanceId}}
 steps:
   - {name: ramp, rate: "50", rampTo: "150", arrivals: Poisson, duration: 3s}
   - {name: paced, users: 30, ratePerUser: "2", duration: 3s}
@@ -68,8 +68,8 @@ func TestTraffic(t *testing.T) {
 	if lt.Status.Phase != v1alpha1.PhaseComplete {
 		t.Fatalf("phase %s: %s", lt.Status.Phase, condition(lt, v1alpha1.ConditionFailed).Message)
 	}
-	const seeded = 30
-	sent := int64(seeded)
+	const filled = 30
+	sent := int64(filled)
 	for _, step := range lt.Status.Steps {
 		r := step.Result
 		t.Logf("step %s: due %d, sent %d, expected %d, items %s/s, by %s", step.Name, r.Due, r.Sent, r.Expected, r.ItemsPerSecond, r.Transport)

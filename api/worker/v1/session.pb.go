@@ -1324,7 +1324,7 @@ func (x *Data) GetChoice() DataChoice {
 // Setup is what a worker does before it is ready. It is no part of any result.
 type Setup struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Seed          *Seed                  `protobuf:"bytes,1,opt,name=seed,proto3" json:"seed,omitempty"`
+	Fill          *Fill                  `protobuf:"bytes,1,opt,name=fill,proto3" json:"fill,omitempty"`
 	WarmUp        *WarmUp                `protobuf:"bytes,2,opt,name=warm_up,json=warmUp,proto3" json:"warm_up,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1360,9 +1360,9 @@ func (*Setup) Descriptor() ([]byte, []int) {
 	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
-func (x *Setup) GetSeed() *Seed {
+func (x *Setup) GetFill() *Fill {
 	if x != nil {
-		return x.Seed
+		return x.Fill
 	}
 	return nil
 }
@@ -1374,8 +1374,8 @@ func (x *Setup) GetWarmUp() *WarmUp {
 	return nil
 }
 
-// Seed sends a request, and keeps values of its responses as rows of data.
-type Seed struct {
+// Fill sends a request, and keeps values of its responses as rows of data.
+type Fill struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// request is the index of the request.
 	Request int32 `protobuf:"varint,1,opt,name=request,proto3" json:"request,omitempty"`
@@ -1389,20 +1389,20 @@ type Seed struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Seed) Reset() {
-	*x = Seed{}
+func (x *Fill) Reset() {
+	*x = Fill{}
 	mi := &file_worker_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Seed) String() string {
+func (x *Fill) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Seed) ProtoMessage() {}
+func (*Fill) ProtoMessage() {}
 
-func (x *Seed) ProtoReflect() protoreflect.Message {
+func (x *Fill) ProtoReflect() protoreflect.Message {
 	mi := &file_worker_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1414,33 +1414,33 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Seed.ProtoReflect.Descriptor instead.
-func (*Seed) Descriptor() ([]byte, []int) {
+// Deprecated: Use Fill.ProtoReflect.Descriptor instead.
+func (*Fill) Descriptor() ([]byte, []int) {
 	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *Seed) GetRequest() int32 {
+func (x *Fill) GetRequest() int32 {
 	if x != nil {
 		return x.Request
 	}
 	return 0
 }
 
-func (x *Seed) GetShare() *Share {
+func (x *Fill) GetShare() *Share {
 	if x != nil {
 		return x.Share
 	}
 	return nil
 }
 
-func (x *Seed) GetCapture() map[string]string {
+func (x *Fill) GetCapture() map[string]string {
 	if x != nil {
 		return x.Capture
 	}
 	return nil
 }
 
-func (x *Seed) GetChoice() DataChoice {
+func (x *Fill) GetChoice() DataChoice {
 	if x != nil {
 		return x.Choice
 	}
@@ -2883,12 +2883,12 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06format\x18\x03 \x01(\x0e2\x1e.loadtest.worker.v1.DataFormatR\x06format\x126\n" +
 	"\x06choice\x18\x04 \x01(\x0e2\x1e.loadtest.worker.v1.DataChoiceR\x06choice\"j\n" +
 	"\x05Setup\x12,\n" +
-	"\x04seed\x18\x01 \x01(\v2\x18.loadtest.worker.v1.SeedR\x04seed\x123\n" +
+	"\x04fill\x18\x01 \x01(\v2\x18.loadtest.worker.v1.FillR\x04fill\x123\n" +
 	"\awarm_up\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.WarmUpR\x06warmUp\"\x86\x02\n" +
-	"\x04Seed\x12\x18\n" +
+	"\x04Fill\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\x05R\arequest\x12/\n" +
 	"\x05share\x18\x02 \x01(\v2\x19.loadtest.worker.v1.ShareR\x05share\x12?\n" +
-	"\acapture\x18\x03 \x03(\v2%.loadtest.worker.v1.Seed.CaptureEntryR\acapture\x126\n" +
+	"\acapture\x18\x03 \x03(\v2%.loadtest.worker.v1.Fill.CaptureEntryR\acapture\x126\n" +
 	"\x06choice\x18\x04 \x01(\x0e2\x1e.loadtest.worker.v1.DataChoiceR\x06choice\x1a:\n" +
 	"\fCaptureEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -3045,7 +3045,7 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Header)(nil),             // 14: loadtest.worker.v1.Header
 	(*Data)(nil),               // 15: loadtest.worker.v1.Data
 	(*Setup)(nil),              // 16: loadtest.worker.v1.Setup
-	(*Seed)(nil),               // 17: loadtest.worker.v1.Seed
+	(*Fill)(nil),               // 17: loadtest.worker.v1.Fill
 	(*WarmUp)(nil),             // 18: loadtest.worker.v1.WarmUp
 	(*Step)(nil),               // 19: loadtest.worker.v1.Step
 	(*Share)(nil),              // 20: loadtest.worker.v1.Share
@@ -3065,7 +3065,7 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Ledger)(nil),             // 34: loadtest.worker.v1.Ledger
 	(*LedgerSlice)(nil),        // 35: loadtest.worker.v1.LedgerSlice
 	(*ErrorSample)(nil),        // 36: loadtest.worker.v1.ErrorSample
-	nil,                        // 37: loadtest.worker.v1.Seed.CaptureEntry
+	nil,                        // 37: loadtest.worker.v1.Fill.CaptureEntry
 	nil,                        // 38: loadtest.worker.v1.StepMeasurement.ClientsEntry
 	nil,                        // 39: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 	nil,                        // 40: loadtest.worker.v1.Ledger.SlicesEntry
@@ -3093,11 +3093,11 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	13, // 19: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
 	1,  // 20: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
 	2,  // 21: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	17, // 22: loadtest.worker.v1.Setup.seed:type_name -> loadtest.worker.v1.Seed
+	17, // 22: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
 	18, // 23: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	20, // 24: loadtest.worker.v1.Seed.share:type_name -> loadtest.worker.v1.Share
-	37, // 25: loadtest.worker.v1.Seed.capture:type_name -> loadtest.worker.v1.Seed.CaptureEntry
-	2,  // 26: loadtest.worker.v1.Seed.choice:type_name -> loadtest.worker.v1.DataChoice
+	20, // 24: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	37, // 25: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	2,  // 26: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
 	20, // 27: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
 	21, // 28: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
 	22, // 29: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers

@@ -9,9 +9,9 @@ const (
 	// ClicksRest is for clicks, which come from a queue: one that is counted twice
 	// comes late, too.
 	ClicksRest = 4
-	// SeedRest is for the links of the seed. A creation that its client gave up
+	// FillRest is for the links of the fill. A creation that its client gave up
 	// after 3 s may be stored until the service gives it up, 2 s later.
-	SeedRest = 6
+	FillRest = 6
 )
 
 // Rest tells that a number rests.

@@ -31,16 +31,16 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// While the links of the seed are watched, whatever the client gave up is stored or
+// While the links of the fill are watched, whatever the client gave up is stored or
 // given up by the service; and the pause is longer, for a machine on which it takes
 // time to look.
-func TestTheSeedRestsWithinThePause(t *testing.T) {
+func TestTheFillRestsWithinThePause(t *testing.T) {
 	s := spec(t, Preset{Service: Shortener, Host: "x", Port: 1})
-	watched := (SeedRest - 1) * Every
+	watched := (FillRest - 1) * Every
 	if late := servicesWait(t, "shortener/postgres/options.go", "queryTimeout") - s.Target.Timeout.Duration; watched < late {
-		t.Errorf("the seed is watched for %s; a creation that was given up may be stored for %s", watched, late)
+		t.Errorf("the fill is watched for %s; a creation that was given up may be stored for %s", watched, late)
 	}
 	if pause := s.Steps[0].Pause; pause == nil || pause.Duration < 3*watched {
-		t.Errorf("the pause is %v, want at least three times the %s for which the seed is watched", pause, watched)
+		t.Errorf("the pause is %v, want at least three times the %s for which the fill is watched", pause, watched)
 	}
 }

@@ -23,9 +23,9 @@ const (
 )
 
 const (
-	// Seeded is how many links the shortener's load test creates before it
+	// Filled is how many links the shortener's load test creates before it
 	// begins. They are part of no result.
-	Seeded = 60
+	Filled = 60
 	// PerBatch is how many events a batch of the event store's load test has.
 	PerBatch = 10
 )
@@ -55,7 +55,7 @@ func (p Preset) Spec() (string, error) {
 	}
 	var spec strings.Builder
 	err = t.ExecuteTemplate(&spec, string(p.Service)+".yaml", map[string]any{
-		"Preset": p, "Length": p.length(), "Create": create, "Code": code, "Seeded": Seeded,
+		"Preset": p, "Length": p.length(), "Create": create, "Code": code, "Filled": Filled,
 		"PerBatch": PerBatch, "Batch": "[" + strings.Join(batch, ",") + "]",
 		"Refill": strconv.FormatFloat(p.RefillPerSecond, 'f', -1, 64),
 	})

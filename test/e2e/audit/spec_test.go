@@ -31,17 +31,17 @@ func TestSpecOfTheShortener(t *testing.T) {
 		"seed-002":  {"/api/urls", ".short_code"},
 	} {
 		s := spec(t, Preset{Service: Shortener, Host: "links", Port: 81, API: api})
-		got := []string{s.Requests[0].Path, string(s.Setup.Seed.Capture["code"])}
+		got := []string{s.Requests[0].Path, string(s.Setup.Fill.Capture["code"])}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: path and capture (-want +got):\n%s", api, diff)
 		}
-		if s.Setup.Seed.Count != Seeded || s.Target.Service.Name != "links" || s.Target.Service.Port != 81 {
-			t.Errorf("%s: seeded %d at %+v", api, s.Setup.Seed.Count, s.Target.Service)
+		if s.Setup.Fill.Count != Filled || s.Target.Service.Name != "links" || s.Target.Service.Port != 81 {
+			t.Errorf("%s: filled %d at %+v", api, s.Setup.Fill.Count, s.Target.Service)
 		}
 	}
 }
 
-// What the seed stored is counted before anything else is sent.
+// What the fill stored is counted before anything else is sent.
 func TestTheShortenersLoadBeginsWithAPause(t *testing.T) {
 	if steps := spec(t, Preset{Service: Shortener, Host: "x", Port: 1}).Steps; steps[0].Pause == nil || len(steps) < 2 {
 		t.Errorf("steps = %+v, want a pause first", steps)

@@ -2,11 +2,11 @@ package audit
 
 import "fmt"
 
-// underWay is how many creations of the seed are under way at once: 16 of each of
+// underWay is how many creations of the fill are under way at once: 16 of each of
 // the spec's two workers.
 const underWay = 2 * 16
 
-// Again is how many creations of the seed were sent again, after one that was not
+// Again is how many creations of the fill were sent again, after one that was not
 // answered in time and yet stored: as many links as there are more than were asked
 // for. Each was answered in the end, so that none may be missing.
 //
@@ -17,10 +17,10 @@ const underWay = 2 * 16
 func Again(before, after int64) (int64, error) {
 	n := after - before
 	switch {
-	case n < Seeded:
-		return 0, fmt.Errorf("seeded %d: %d of %d were lost", n, Seeded-n, Seeded)
-	case n > Seeded+underWay:
-		return 0, fmt.Errorf("seeded %d: %d more than %d, of which at most %d are sent again in a stall", n, n-Seeded, Seeded, underWay)
+	case n < Filled:
+		return 0, fmt.Errorf("filled %d: %d of %d were lost", n, Filled-n, Filled)
+	case n > Filled+underWay:
+		return 0, fmt.Errorf("filled %d: %d more than %d, of which at most %d are sent again in a stall", n, n-Filled, Filled, underWay)
 	}
-	return n - Seeded, nil
+	return n - Filled, nil
 }

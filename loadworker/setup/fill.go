@@ -15,8 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// Seed is a worker's part of filling the target.
-type Seed struct {
+// Fill is a worker's part of filling the target.
+type Fill struct {
 	// Request is the index of the request.
 	Request int
 	// Number is the number, over all workers, of the worker's j-th request.
@@ -45,44 +45,44 @@ const (
 	keep = 1 << 20
 )
 
-// seeding is a Seed that runs.
-type seeding struct {
+// filling is a Fill that runs.
+type filling struct {
 	Config
-	Seed
+	Fill
 	columns []string
 	paths   []source.JSONPath
 	senders [lines]*sender
 	sent    atomic.Int64
 }
 
-// Check refuses a seed that could not be sent or captured.
-func (s Seed) Check(c Config) error {
-	_, err := newSeeding(c, s)
+// Check refuses a fill that could not be sent or captured.
+func (f Fill) Check(c Config) error {
+	_, err := newFilling(c, f)
 	return err
 }
 
-func newSeeding(c Config, s Seed) (*seeding, error) {
-	if s.Request < 0 || s.Request >= c.Source.Len() {
-		return nil, fmt.Errorf("setup.seed.request: there is no request %d", s.Request)
+func newFilling(c Config, f Fill) (*filling, error) {
+	if f.Request < 0 || f.Request >= c.Source.Len() {
+		return nil, fmt.Errorf("setup.fill.request: there is no request %d", f.Request)
 	}
-	r := &seeding{Config: c, Seed: s, columns: slices.Sorted(maps.Keys(s.Capture))}
+	r := &filling{Config: c, Fill: f, columns: slices.Sorted(maps.Keys(f.Capture))}
 	for _, column := range r.columns {
-		path, err := source.ParseJSONPath(s.Capture[column])
+		path, err := source.ParseJSONPath(f.Capture[column])
 		if err != nil {
-			return nil, fmt.Errorf("setup.seed.capture.%s: %w", column, err)
+			return nil, fmt.Errorf("setup.fill.capture.%s: %w", column, err)
 		}
 		r.paths = append(r.paths, path)
 	}
-	if s.Into != nil && c.Source.Takes(s.Request, s.Into) {
-		return nil, fmt.Errorf("setup.seed.request: request %q takes values that it is to capture", c.Source.Name(s.Request))
+	if f.Into != nil && c.Source.Takes(f.Request, f.Into) {
+		return nil, fmt.Errorf("setup.fill.request: request %q takes values that it is to capture", c.Source.Name(f.Request))
 	}
 	return r, nil
 }
 
 // Run sends the requests, and tells every second how many were sent. An error is
 // *Unreachable, or says what the target answered; ctx ends it, too.
-func (s Seed) Run(ctx context.Context, c Config, tell func(sent int64)) error {
-	r, err := newSeeding(c, s)
+func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64)) error {
+	r, err := newFilling(c, f)
 	if err != nil {
 		return err
 	}
@@ -91,17 +91,17 @@ func (s Seed) Run(ctx context.Context, c Config, tell func(sent int64)) error {
 		defer r.senders[i].line.Close()
 	}
 	defer r.report(tell)()
-	for first := int64(0); first < s.Count; first += batch {
-		rows := make([][]string, min(batch, s.Count-first))
+	for first := int64(0); first < f.Count; first += batch {
+		rows := make([][]string, min(batch, f.Count-first))
 		if err := r.send(ctx, first, rows); err != nil {
 			return err
 		}
 		for _, row := range rows {
-			if s.Into == nil {
+			if f.Into == nil {
 				break
 			}
-			if err := s.Into.Add(row); err != nil {
-				return fmt.Errorf("setup.seed.capture: request %q: %w", c.Source.Name(s.Request), err)
+			if err := f.Into.Add(row); err != nil {
+				return fmt.Errorf("setup.fill.capture: request %q: %w", c.Source.Name(f.Request), err)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (s Seed) Run(ctx context.Context, c Config, tell func(sent int64)) error {
 }
 
 // report tells until the returned function is called.
-func (r *seeding) report(tell func(sent int64)) (stop func()) {
+func (r *filling) report(tell func(sent int64)) (stop func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -131,7 +131,7 @@ func (r *seeding) report(tell func(sent int64)) (stop func()) {
 }
 
 // send sends the requests first, first+1, …, one for each row, over all lines.
-func (r *seeding) send(ctx context.Context, first int64, rows [][]string) error {
+func (r *filling) send(ctx context.Context, first int64, rows [][]string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, sender := range r.senders {
 		group.Go(func() error {
@@ -149,9 +149,9 @@ func (r *seeding) send(ctx context.Context, first int64, rows [][]string) error 
 }
 
 // one sends the worker's j-th request until it is answered.
-func (r *seeding) one(ctx context.Context, s *sender, j int64) ([]string, error) {
+func (r *filling) one(ctx context.Context, s *sender, j int64) ([]string, error) {
 	r.Source.Render(&s.buffer, r.Request, source.Vars{
-		Seq: r.Number(j), Worker: r.Worker, Step: seedStep, Order: source.Order{N: j, Lanes: 1},
+		Seq: r.Number(j), Worker: r.Worker, Step: fillStep, Order: source.Order{N: j, Lanes: 1},
 	})
 	s.buffer.Request.Keep = keep
 	var response transport.Response
@@ -177,7 +177,7 @@ func (r *seeding) one(ctx context.Context, s *sender, j int64) ([]string, error)
 }
 
 // capture is the row of a response, which must be as it should be.
-func (r *seeding) capture(response *transport.Response) ([]string, error) {
+func (r *filling) capture(response *transport.Response) ([]string, error) {
 	if err := r.Source.CheckStatus(r.Request, response.Status); err != nil {
 		return nil, r.errorf("%w", err)
 	}
@@ -194,10 +194,10 @@ func (r *seeding) capture(response *transport.Response) ([]string, error) {
 	return row, nil
 }
 
-func (r *seeding) errorf(format string, a ...any) error {
-	return fmt.Errorf("setup.seed: request %q: "+format, append([]any{r.Source.Name(r.Request)}, a...)...)
+func (r *filling) errorf(format string, a ...any) error {
+	return fmt.Errorf("setup.fill: request %q: "+format, append([]any{r.Source.Name(r.Request)}, a...)...)
 }
 
 // ErrNothingCaptured is a table that stays empty although requests take rows of
-// it: a worker has no part of a seed with fewer requests than workers.
-var ErrNothingCaptured = errors.New("setup.seed.count: must be at least the number of workers, as requests take captured values and each worker has its own")
+// it: a worker has no part of a fill with fewer requests than workers.
+var ErrNothingCaptured = errors.New("setup.fill.count: must be at least the number of workers, as requests take captured values and each worker has its own")
