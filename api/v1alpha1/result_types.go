@@ -170,9 +170,9 @@ type Latency struct {
 	// p9999 is the 99.99th percentile.
 	// +optional
 	P9999 *metav1.Duration `json:"p9999,omitempty"`
-	// max is the longest time.
+	// longest is the longest time.
 	// +optional
-	Max *metav1.Duration `json:"max,omitempty"`
+	Longest *metav1.Duration `json:"longest,omitempty"`
 }
 
 // TypeResult is the part of a step's result that belongs to the requests of one type.

@@ -4,9 +4,9 @@ package v1alpha1
 // for each step apart.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.max) != has(self.min)",message="exactly one of max and min must be set"
-// +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|max|mean)$') || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,9}([.][0-9]{1,6})?(us|ms|s))?$')`,message="max or min of a latency must be a time such as 500ms"
+// +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,9}([.][0-9]{1,6})?(us|ms|s))?$')`,message="max or min of a latency must be a time such as 500ms"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['failureRate', 'rateLimitedRate', 'unsentRate']) || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,3}([.][0-9]{1,6})?%)?$')`,message="max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"
-// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemRate']) || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,9}([.][0-9]{1,6})?)?$')`,message="max or min of goodput, throughput or itemRate must be a number per second such as 1000"
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond']) || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,9}([.][0-9]{1,6})?)?$')`,message="max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,12})?$')`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per request"
 type Threshold struct {
@@ -29,12 +29,12 @@ type Threshold struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Requests []string `json:"requests,omitempty"`
 
-	// upTo restricts the threshold to steps of at most this many users. Absent:
+	// upToUsers restricts the threshold to steps of at most this many users. Absent:
 	// all steps. Steps with a rate are always judged.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
-	UpTo *int32 `json:"upTo,omitempty"`
+	UpToUsers *int32 `json:"upToUsers,omitempty"`
 
 	// max is the largest value that is good: 500ms, 1% or 1000, by the metric.
 	// +optional
@@ -58,12 +58,12 @@ type Threshold struct {
 
 // Metric names a quantity of a step's merged result.
 //
-// +kubebuilder:validation:Enum=p50;p75;p90;p95;p99;p99.9;p99.99;max;mean;failureRate;rateLimitedRate;unsentRate;goodput;throughput;itemRate;overLimitGrants;falseDenials
+// +kubebuilder:validation:Enum=p50;p75;p90;p95;p99;p99.9;p99.99;longest;mean;failureRate;rateLimitedRate;unsentRate;goodput;throughput;itemsPerSecond;overLimitGrants;falseDenials
 type Metric string
 
 const (
-	// MetricMax is the longest response time.
-	MetricMax Metric = "max"
+	// MetricLongest is the longest response time.
+	MetricLongest Metric = "longest"
 	// MetricMean is the mean response time.
 	MetricMean Metric = "mean"
 	// MetricFailureRate is the share of sent requests that did not get an
@@ -77,9 +77,9 @@ const (
 	MetricGoodput Metric = "goodput"
 	// MetricThroughput is responses of any kind per second of the window.
 	MetricThroughput Metric = "throughput"
-	// MetricItemRate is items of requests with an expected response per second of
+	// MetricItemsPerSecond is items of requests with an expected response per second of
 	// the window: goodput, each request counted as its items.
-	MetricItemRate Metric = "itemRate"
+	MetricItemsPerSecond Metric = "itemsPerSecond"
 	// MetricOverLimitGrants is how many requests were granted beyond the
 	// contract of spec.rateLimit, given the true elapsed time.
 	MetricOverLimitGrants Metric = "overLimitGrants"

@@ -367,8 +367,8 @@ func (in *Latency) DeepCopyInto(out *Latency) {
 		*out = new(v1.Duration)
 		**out = **in
 	}
-	if in.Max != nil {
-		in, out := &in.Max, &out.Max
+	if in.Longest != nil {
+		in, out := &in.Longest, &out.Longest
 		*out = new(v1.Duration)
 		**out = **in
 	}
@@ -1082,8 +1082,8 @@ func (in *Threshold) DeepCopyInto(out *Threshold) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
-	if in.UpTo != nil {
-		in, out := &in.UpTo, &out.UpTo
+	if in.UpToUsers != nil {
+		in, out := &in.UpToUsers, &out.UpToUsers
 		*out = new(int32)
 		**out = **in
 	}

@@ -122,7 +122,7 @@ func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
 	}
 	for i := range 2 { // each costs a merge of all types
 		lt.Spec.Thresholds = append(lt.Spec.Thresholds, v1alpha1.Threshold{
-			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Metric: "failureRate", Max: ptr.To("1%"), UpTo: ptr.To[int32](1), // in the first step, to save time
+			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Metric: "failureRate", Max: ptr.To("1%"), UpToUsers: ptr.To[int32](1), // in the first step, to save time
 		})
 	}
 	return lt

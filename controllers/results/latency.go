@@ -25,7 +25,7 @@ func latency(h *measure.Histogram) *v1alpha1.Latency {
 		P99:     quantile(h, 0.99),
 		P999:    quantile(h, 0.999),
 		P9999:   quantile(h, 0.9999),
-		Max:     rounded(h.Max()),
+		Longest: rounded(h.Max()),
 	}
 }
 

@@ -22,7 +22,7 @@ func unitOf(m v1alpha1.Metric) unit {
 	switch m {
 	case v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricUnsentRate:
 		return share
-	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemRate:
+	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemsPerSecond:
 		return rate
 	case v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
 		return count

@@ -149,8 +149,8 @@ func (r run) undecided() string {
 		case v1alpha1.ThresholdInconclusive:
 			return t.Message
 		case v1alpha1.ThresholdPending:
-			if upTo := r.spec.Thresholds[i].UpTo; upTo != nil {
-				return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upTo).", t.Name, *upTo)
+			if upToUsers := r.spec.Thresholds[i].UpToUsers; upToUsers != nil {
+				return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upToUsers).", t.Name, *upToUsers)
 			}
 			return fmt.Sprintf("Threshold %s was not judged: no step ran.", t.Name)
 		}

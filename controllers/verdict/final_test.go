@@ -14,7 +14,7 @@ import (
 // ladder is a ladder with rests and two thresholds, the second up to 100 users.
 func ladder(users ...int32) *v1alpha1.LoadTestSpec {
 	small := atMost("p95", "500ms")
-	small.Name, small.UpTo = "fast", ptr(int32(100))
+	small.Name, small.UpToUsers = "fast", ptr(int32(100))
 	s := spec(atMost("failureRate", "1%"), small)
 	s.Ladder = &v1alpha1.Ladder{
 		Users:    users,
@@ -163,7 +163,7 @@ func TestFinal(t *testing.T) {
 			want:   failed("failureRate is too much in step 1000. One more threshold was breached.", ptr(int32(10))),
 		},
 		"three breached": {
-			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("max", "1s")) },
+			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) },
 			status: done(breached(0, "1000"), breached(1, "1000"), func(s *v1alpha1.LoadTestStatus) {
 				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{State: v1alpha1.ThresholdFailed, Step: "1000"})
 			}),
@@ -206,18 +206,18 @@ func TestFinal(t *testing.T) {
 			want:   inconclusive("Step 100 has the measurements of 3 of 4 workers.", ptr(int32(10))),
 		},
 		"a threshold that no step is small enough for": {
-			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds[1].UpTo = ptr(int32(5)) },
+			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds[1].UpToUsers = ptr(int32(5)) },
 			status: done(func(s *v1alpha1.LoadTestStatus) {
 				s.Thresholds[1] = v1alpha1.ThresholdStatus{Name: "fast", State: v1alpha1.ThresholdPending}
 			}),
-			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upTo).", ptr(int32(1000))),
+			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", ptr(int32(1000))),
 		},
 		"a status without thresholds": {
 			status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
 			want:   inconclusive("Threshold failureRate was not judged: no step ran.", ptr(int32(1000))),
 		},
 		"users that no threshold is about are not sustained": {
-			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpTo = ptr(int32(100)) },
+			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
 			status: done(func(s *v1alpha1.LoadTestStatus) { fared(s, "1000", "") }),
 			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
 		},

@@ -74,7 +74,7 @@ func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
 // applies says whether a threshold is about a step: one that sends load, of not
 // more users than it is meant for.
 func applies(t *v1alpha1.Threshold, step plan.Step) bool {
-	return step.Load() && (t.UpTo == nil || step.Users <= *t.UpTo)
+	return step.Load() && (t.UpToUsers == nil || step.Users <= *t.UpToUsers)
 }
 
 func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {

@@ -116,8 +116,8 @@ func audited(over, falsely, untracked int64) func(*outcome) {
 }
 
 func TestWhichStepsAreJudged(t *testing.T) {
-	upTo := atMost("failureRate", "0%")
-	upTo.Name, upTo.UpTo = "small", ptr(int32(1000))
+	upToUsers := atMost("failureRate", "0%")
+	upToUsers.Name, upToUsers.UpToUsers = "small", ptr(int32(1000))
 	tests := map[string]struct {
 		step plan.Step
 		want v1alpha1.ThresholdState
@@ -131,7 +131,7 @@ func TestWhichStepsAreJudged(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := sent(10, 0)
-			got := verdict.Judge(spec(upTo), nil, tc.step, o.merged, o.result).Thresholds
+			got := verdict.Judge(spec(upToUsers), nil, tc.step, o.merged, o.result).Thresholds
 			if got[0].State != tc.want {
 				t.Errorf("state %s, want %s", got[0].State, tc.want)
 			}

@@ -34,16 +34,16 @@ func TestLatencies(t *testing.T) {
 		"p99.9 has a thousand":      {atMost("p99.9", "1s"), sent(1000, 0), passed, "10.007ms", "p99.9 is 10.007ms in step burst; at most 1s is allowed."},
 		"p99.99 needs ten thousand": {atMost("p99.99", "1s"), sent(9999, 0), inconclusive, "", "p99.99 of step burst has 9999 samples; at least 10000 are needed."},
 		"p99.99 has ten thousand":   {atMost("p99.99", "1s"), sent(10000, 0), passed, "10.007ms", "p99.99 is 10.007ms in step burst; at most 1s is allowed."},
-		"maximum kept":              {atMost("max", "1s"), sent(1, 0), passed, "10.007ms", "max is 10.007ms in step burst; at most 1s is allowed."},
+		"maximum kept":              {atMost("longest", "1s"), sent(1, 0), passed, "10.007ms", "longest is 10.007ms in step burst; at most 1s is allowed."},
 		"mean kept":                 {atMost("mean", "1s"), sent(1, 0), passed, "10.004ms", "mean is 10.004ms in step burst; at most 1s is allowed."},
-		"maximum needs one":         {atMost("max", "10ms"), sent(1, 0), broken, "10.007ms", "max is 10.007ms in step burst; at most 10ms is allowed."},
+		"maximum needs one":         {atMost("longest", "10ms"), sent(1, 0), broken, "10.007ms", "longest is 10.007ms in step burst; at most 10ms is allowed."},
 		"mean":                      {atMost("mean", "15ms"), sent(50, 50), broken, "15.006ms", "mean is 15.006ms in step burst; at most 15ms is allowed."},
-		"seconds":                   {atMost("max", "1s"), sent(1, 0, slow(1, 2500*ms)), broken, "2.500607s", "max is 2.500607s in step burst; at most 1s is allowed."},
+		"seconds":                   {atMost("longest", "1s"), sent(1, 0, slow(1, 2500*ms)), broken, "2.500607s", "longest is 2.500607s in step burst; at most 1s is allowed."},
 		"microseconds":              {atMost("p50", "500us"), sent(0, 0, slow(2, 697*time.Microsecond)), broken, "697us", "p50 is 697us in step burst; at most 500us is allowed."},
-		"a whole millisecond":       {atMost("max", "999us"), sent(0, 0, slow(1, ms)), broken, "1ms", "max is 1ms in step burst; at most 999us is allowed."},
+		"a whole millisecond":       {atMost("longest", "999us"), sent(0, 0, slow(1, ms)), broken, "1ms", "longest is 1ms in step burst; at most 999us is allowed."},
 		"equal to a bound in seconds": {
-			atLeast("max", "2.500607s"), sent(0, 0, slow(1, 2500*ms)), passed, "2.500607s",
-			"max is 2.500607s in step burst; at least 2.500607s is required.",
+			atLeast("longest", "2.500607s"), sent(0, 0, slow(1, 2500*ms)), passed, "2.500607s",
+			"longest is 2.500607s in step burst; at least 2.500607s is required.",
 		},
 		"a target may be too fast":   {atLeast("p50", "1s"), sent(5, 0), broken, "10.007ms", "p50 is 10.007ms in step burst; at least 1s is required."},
 		"equal to the bound is kept": {atMost("p50", "10.007ms"), sent(5, 0), passed, "10.007ms", "p50 is 10.007ms in step burst; at most 10.007ms is allowed."},
@@ -78,16 +78,16 @@ func TestLatencies(t *testing.T) {
 			"p90 of step burst leaves out 100 requests that had no answer when the step was cut.",
 		},
 		"unanswered requests and a maximum": {
-			atMost("max", "500ms"), sent(9, 0, unfinished(1)), inconclusive, "10.007ms",
-			"max of step burst leaves out 1 requests that had no answer when the step was cut.",
+			atMost("longest", "500ms"), sent(9, 0, unfinished(1)), inconclusive, "10.007ms",
+			"longest of step burst leaves out 1 requests that had no answer when the step was cut.",
 		},
 		"unanswered requests and a breach all the same": {
 			atMost("p50", "5ms"), sent(9, 0, unfinished(1)), broken, "10.007ms",
 			"p50 is 10.007ms in step burst; at most 5ms is allowed.",
 		},
 		"nothing was answered": {
-			atMost("max", "500ms"), sent(0, 0, unfinished(4)), inconclusive, "",
-			"max of step burst has 0 samples; at least 1 are needed.",
+			atMost("longest", "500ms"), sent(0, 0, unfinished(4)), inconclusive, "",
+			"longest of step burst has 0 samples; at least 1 are needed.",
 		},
 	})
 }

@@ -106,7 +106,7 @@ func (s sample) observe() observation {
 		return s.perSecond(s.request.ExpectedInWindow)
 	case v1alpha1.MetricThroughput:
 		return s.perSecond(s.request.CompletedInWindow)
-	case v1alpha1.MetricItemRate:
+	case v1alpha1.MetricItemsPerSecond:
 		return s.perSecond(s.items)
 	case v1alpha1.MetricOverLimitGrants:
 		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.OverLimitGrants })
@@ -166,7 +166,7 @@ func (s sample) latency() observation {
 
 func (s sample) pick(h *measure.Histogram, q int64) time.Duration {
 	switch s.threshold.Metric {
-	case v1alpha1.MetricMax:
+	case v1alpha1.MetricLongest:
 		return h.Max()
 	case v1alpha1.MetricMean:
 		return h.Mean().Round(measure.Lowest)

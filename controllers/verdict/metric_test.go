@@ -106,12 +106,12 @@ func TestMetrics(t *testing.T) {
 			"goodput of follow is 5 in step burst; at least 5.00 is required.",
 		},
 		"items are goodput where each request carries one": {
-			atLeast("itemRate", "10"), sent(50, 50, failed(1)), broken, "9.9",
-			"itemRate is 9.9 in step burst; at least 10 is required.",
+			atLeast("itemsPerSecond", "10"), sent(50, 50, failed(1)), broken, "9.9",
+			"itemsPerSecond is 9.9 in step burst; at least 10 is required.",
 		},
 		"too few items by the generator's fault": {
-			atLeast("itemRate", "1000"), sent(50, 50, sick), inconclusive, "10",
-			"itemRate is 10 in step burst; at least 1000 is required, but the generator was the limit, not the target.",
+			atLeast("itemsPerSecond", "1000"), sent(50, 50, sick), inconclusive, "10",
+			"itemsPerSecond is 10 in step burst; at least 1000 is required, but the generator was the limit, not the target.",
 		},
 		"a burst without any answer has no goodput": {
 			atLeast("goodput", "1"), sent(0, 0, unfinished(5), func(o *outcome) { o.merged.Window = 0 }), broken, "0",
@@ -263,7 +263,7 @@ func TestItemsAreThoseOfTheRequestsThatAreNamed(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			threshold := atLeast("itemRate", "1")
+			threshold := atLeast("itemsPerSecond", "1")
 			threshold.Requests = tc.requests
 			s := spec(threshold)
 			s.Requests[0].Items = 25
@@ -282,7 +282,7 @@ func TestRequestsThatTheSpecDoesNotHave(t *testing.T) {
 	named.Requests = []string{"create"}
 	o := sent(40, 60)
 	o.merged.Requests = append(o.merged.Requests, o.merged.Requests[0])
-	s := spec(named, atMost("throughput", "14"), atLeast("itemRate", "1"))
+	s := spec(named, atMost("throughput", "14"), atLeast("itemsPerSecond", "1"))
 	for i, want := range []string{"0%", "14", "10"} {
 		if got := verdict.Judge(s, nil, burst, o.merged, o.result).Thresholds[i]; got.Observed != want || got.State != v1alpha1.ThresholdPassed {
 			t.Errorf("%s is %s with %s observed, want Passed with %s", got.Name, got.State, got.Observed, want)

@@ -172,7 +172,7 @@ func TestHowTheThresholdsFaredInEachStep(t *testing.T) {
 	s := ladder(10, 1000)
 	s.Repetitions = 2
 	s.Thresholds = []v1alpha1.Threshold{atMost("failureRate", "1%"), atMost("p95", "1s")}
-	s.Thresholds[0].UpTo, s.Thresholds[1].UpTo = ptr(int32(100)), ptr(int32(100))
+	s.Thresholds[0].UpToUsers, s.Thresholds[1].UpToUsers = ptr(int32(100)), ptr(int32(100))
 	good, bad, few := sent(100, 0), sent(100, 0, failed(50)), sent(1, 0)
 	steps, _, _ := judgeAll(s, bad, bad, few, good)
 	want := []v1alpha1.ThresholdState{v1alpha1.ThresholdFailed, "", v1alpha1.ThresholdInconclusive, ""}

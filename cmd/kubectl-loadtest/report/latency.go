@@ -30,7 +30,7 @@ func (p *page) latency(response, service *v1alpha1.Latency) {
 		{"p99", func(l *v1alpha1.Latency) *metav1.Duration { return l.P99 }},
 		{"p99.9", func(l *v1alpha1.Latency) *metav1.Duration { return l.P999 }},
 		{"p99.99", func(l *v1alpha1.Latency) *metav1.Duration { return l.P9999 }},
-		{"max", func(l *v1alpha1.Latency) *metav1.Duration { return l.Max }},
+		{"longest", func(l *v1alpha1.Latency) *metav1.Duration { return l.Longest }},
 	} {
 		p.row("  "+q.name, "%-*s%s", columnWidth, precise(q.of(response)), precise(q.of(service)))
 	}
