@@ -140,25 +140,3 @@ const (
 	// each other come; rates are means.
 	ArrivalsPoisson Arrivals = "Poisson"
 )
-
-// RateLimit is the contract of a token-bucket rate limiter: in any t seconds a
-// client is granted at most capacity + refillPerSecond x t requests.
-type RateLimit struct {
-	// capacity is the number of tokens in a full bucket.
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000000000
-	Capacity int64 `json:"capacity"`
-
-	// refillPerSecond is the number of tokens that come back each second.
-	// +required
-	RefillPerSecond Decimal `json:"refillPerSecond"`
-
-	// clientHeader is the request header that names the client; each value has a
-	// bucket of its own. A request without it counts as the client "".
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:Pattern="^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"
-	ClientHeader string `json:"clientHeader"`
-}

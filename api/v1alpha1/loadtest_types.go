@@ -29,7 +29,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.preflight) ? has(oldSelf.spec.preflight) && self.spec.preflight == oldSelf.spec.preflight : !has(oldSelf.spec.preflight))",fieldPath=".spec.preflight",reason="FieldValueForbidden",message="preflight cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.repetitions) ? has(oldSelf.spec.repetitions) && self.spec.repetitions == oldSelf.spec.repetitions : !has(oldSelf.spec.repetitions))",fieldPath=".spec.repetitions",reason="FieldValueForbidden",message="repetitions cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
-// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.rateLimit) ? has(oldSelf.spec.rateLimit) && self.spec.rateLimit == oldSelf.spec.rateLimit : !has(oldSelf.spec.rateLimit))",fieldPath=".spec.rateLimit",reason="FieldValueForbidden",message="rateLimit cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.audits) ? has(oldSelf.spec.audits) && self.spec.audits == oldSelf.spec.audits : !has(oldSelf.spec.audits))",fieldPath=".spec.audits",reason="FieldValueForbidden",message="audits cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.parallelism) ? has(oldSelf.spec.parallelism) && self.spec.parallelism == oldSelf.spec.parallelism : !has(oldSelf.spec.parallelism))",fieldPath=".spec.parallelism",reason="FieldValueForbidden",message="parallelism cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.worker) ? has(oldSelf.spec.worker) && self.spec.worker == oldSelf.spec.worker : !has(oldSelf.spec.worker))",fieldPath=".spec.worker",reason="FieldValueForbidden",message="worker cannot change once the run has started; create another LoadTest instead"
 type LoadTest struct {
@@ -69,7 +69,7 @@ type Decimal string
 // LoadTestSpec is what the user wants.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.ladder) != has(self.steps)",message="exactly one of ladder and steps must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || has(self.rateLimit) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".rateLimit",reason="FieldValueRequired",message="rateLimit must be set when a threshold is on overLimitGrants or falseDenials"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || (has(self.audits) && self.audits.exists(a, has(a.rateLimit))) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".audits",reason="FieldValueRequired",message="audits must have a rateLimit when a threshold is on overLimitGrants or falseDenials"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.fill) || self.requests.exists(r, has(r.name) && r.name == self.setup.fill.request)",fieldPath=".setup.fill.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.warmUp) || self.requests.exists(r, has(r.name) && r.name == self.setup.warmUp.request)",fieldPath=".setup.warmUp.request",message="request must be the name of one of spec.requests"
@@ -153,10 +153,13 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 
-	// rateLimit is the contract of a rate limiter under test; the metrics
-	// overLimitGrants and falseDenials are audited against it.
+	// audits are contracts of the target that each step's result is compared with.
 	// +optional
-	RateLimit *RateLimit `json:"rateLimit,omitempty"`
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.filter(a, has(a.rateLimit)).size() <= 1",message="audits must have at most one rateLimit"
+	Audits []Audit `json:"audits,omitempty"`
 
 	// parallelism is the number of workers that share the load. Absent: one
 	// worker for every 2500 users or 2500 requests per second of the largest

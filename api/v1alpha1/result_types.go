@@ -51,7 +51,7 @@ type StepResult struct {
 	// generator is how the generator itself fared.
 	// +optional
 	Generator *GeneratorStatus `json:"generator,omitempty"`
-	// rateLimit is the audit against spec.rateLimit.
+	// rateLimit is the audit against the rateLimit of spec.audits.
 	// +optional
 	RateLimit *RateLimitStatus `json:"rateLimit,omitempty"`
 	// errorSamples is one sentence for each failing outcome, as a worker met it.
@@ -250,7 +250,7 @@ type GeneratorStatus struct {
 	Message string `json:"message,omitempty"`
 }
 
-// RateLimitStatus is the audit of a step against spec.rateLimit.
+// RateLimitStatus is the audit of a step against the rateLimit of spec.audits.
 type RateLimitStatus struct {
 	// clients is how many distinct clients were seen.
 	Clients int64 `json:"clients"`

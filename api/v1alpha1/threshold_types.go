@@ -81,7 +81,7 @@ const (
 	// the window: goodput, each request counted as its items.
 	MetricItemsPerSecond Metric = "itemsPerSecond"
 	// MetricOverLimitGrants is how many requests were granted beyond the
-	// contract of spec.rateLimit, given the true elapsed time.
+	// contract of the rateLimit of spec.audits, given the true elapsed time.
 	MetricOverLimitGrants Metric = "overLimitGrants"
 	// MetricFalseDenials is how many requests were denied although a token was
 	// certainly there.

@@ -38,7 +38,7 @@ func aDecimal(patch, path string) spelling {
 }
 
 func aBound(metric, message string, accepted, refused []string) spelling {
-	const limiter = "rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}"
+	const limiter = "audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}]"
 	return spelling{"{" + limiter + ", thresholds: [{metric: " + metric + ", min: '%s'}]}", "spec.thresholds[0]", "max or min of " + message, accepted, refused}
 }
 
@@ -64,7 +64,7 @@ var spellings = map[string]spelling{
 	"rate of users of a step": aDecimal("{steps: [{users: 1, duration: 1s, ratePerUser: '%s'}]}", "spec.steps[0].ratePerUser"),
 	"rate of arrivals":        aDecimal("{steps: [{rate: '%s', duration: 1s}]}", "spec.steps[0].rate"),
 	"end of a ramp":           aDecimal("{steps: [{rate: '1', rampTo: '%s', duration: 1s}]}", "spec.steps[0].rampTo"),
-	"refill of a limiter":     aDecimal("{rateLimit: {capacity: 1, refillPerSecond: '%s', clientHeader: A}}", "spec.rateLimit.refillPerSecond"),
+	"refill of a limiter":     aDecimal("{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '%s', clientHeader: A}}]}", "spec.audits[0].rateLimit.refillPerSecond"),
 
 	"bound of a latency": aBound("p95", "a latency must be a time such as 500ms",
 		[]string{"999999999.999999s", "1us", "500ms"}, []string{"1000000000ms", "1.0000001s", "x1s", "1sx", "1m"}),
@@ -115,7 +115,7 @@ func TestNotKnownPerRequest(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per request"}
 	for metric, bound := range map[string]string{"overLimitGrants": "0", "falseDenials": "0", "unsentRate": "0%"} {
-		spec := "{rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}, requests: [{name: a}], thresholds: [{metric: " + metric + ", max: '" + bound + "', requests: [a]}]}"
+		spec := "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}], requests: [{name: a}], thresholds: [{metric: " + metric + ", max: '" + bound + "', requests: [a]}]}"
 		if diff := cmp.Diff(want, refusals(t, c.Create(t.Context(), loadTest(t, namespace, spec), client.DryRunAll))); diff != "" {
 			t.Errorf("refusals of %s (-want +got):\n%s", metric, diff)
 		}

@@ -152,7 +152,7 @@ func TestAReportThatCannotBeRead(t *testing.T) {
 // Questions with headers are no client's where there is no limiter.
 func TestQuestionsOfARunWithoutALimiter(t *testing.T) {
 	lt := limited(0)
-	lt.Spec.RateLimit = nil
+	lt.Spec.Audits = nil
 	lt.Spec.Preflight = []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Headers: []v1alpha1.Header{{Name: "A", Value: ptr.To("b")}}}}}
 	seen := one(lifecycle.Worker{Connected: true, Ready: true})
 	seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 1, Until: began.Add(15 * time.Second)}

@@ -112,10 +112,11 @@ func notOfAWord(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRun
 // asksAsClient says whether a question names the client of the rate-limit audit,
 // and so may take of what a limiter grants it.
 func asksAsClient(spec *v1alpha1.LoadTestSpec) bool {
-	if spec.RateLimit == nil || len(spec.Preflight) == 0 {
+	contract := spec.RateLimit()
+	if contract == nil || len(spec.Preflight) == 0 {
 		return false
 	}
-	isClient := func(h v1alpha1.Header) bool { return strings.EqualFold(h.Name, spec.RateLimit.ClientHeader) }
+	isClient := func(h v1alpha1.Header) bool { return strings.EqualFold(h.Name, contract.ClientHeader) }
 	return slices.ContainsFunc(spec.Target.Headers, isClient) ||
 		slices.ContainsFunc(spec.Preflight, func(p v1alpha1.Preflight) bool {
 			return slices.ContainsFunc(p.Request.Headers, isClient)

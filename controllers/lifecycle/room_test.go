@@ -107,7 +107,7 @@ func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "ratelimiter"}},
 		Parallelism: ptr.To[int32](1), Repetitions: int32(repetitions),
-		RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: "1", ClientHeader: "X-Forwarded-For"},
+		Audits: []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: "1", ClientHeader: "X-Forwarded-For"}}},
 	}}
 	lt.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat(`{"a":1}`, 10_000)}
 	for i := range types {

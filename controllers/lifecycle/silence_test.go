@@ -133,10 +133,10 @@ func limited(step int) *v1alpha1.LoadTest {
 	instant := func(d time.Duration) *metav1.MicroTime { return ptr.To(metav1.NewMicroTime(began.Add(d))) }
 	users := v1alpha1.Step{Users: ptr.To[int32](1), Duration: &metav1.Duration{Duration: 10 * time.Second}}
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target:    v1alpha1.Target{URL: "http://ratelimiter"},
-		Requests:  []v1alpha1.Request{{}},
-		Steps:     []v1alpha1.Step{users, users},
-		RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: "1", ClientHeader: "X-Forwarded-For"},
+		Target:   v1alpha1.Target{URL: "http://ratelimiter"},
+		Requests: []v1alpha1.Request{{}},
+		Steps:    []v1alpha1.Step{users, users},
+		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: "1", ClientHeader: "X-Forwarded-For"}}},
 	}}
 	lt.Status = v1alpha1.LoadTestStatus{
 		StartTime:   ptr.To(metav1.NewTime(began)),

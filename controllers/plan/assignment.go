@@ -106,10 +106,10 @@ func divideUp(n, by int64) int64 {
 }
 
 func clientHeader(spec *v1alpha1.LoadTestSpec) string {
-	if spec.RateLimit == nil {
-		return ""
+	if contract := spec.RateLimit(); contract != nil {
+		return contract.ClientHeader
 	}
-	return spec.RateLimit.ClientHeader
+	return ""
 }
 
 // seed is that of the user, or derived from the UID: so an operator that

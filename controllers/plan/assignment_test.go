@@ -85,7 +85,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 			{Users: ptr(int32(3)), RatePerUser: decimal("0.5"), Duration: duration(time.Minute)},
 			{Users: ptr(int32(1)), Duration: duration(time.Minute)},
 		},
-		RateLimit:   &v1alpha1.RateLimit{Capacity: 50, RefillPerSecond: "10", ClientHeader: "X-Forwarded-For"},
+		Audits:      []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 50, RefillPerSecond: "10", ClientHeader: "X-Forwarded-For"}}},
 		Parallelism: ptr(int32(4)),
 	}
 	want := &workerv1.Assignment{

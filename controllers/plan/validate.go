@@ -140,8 +140,12 @@ func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {
 			return refusal
 		}
 	}
-	if spec.RateLimit != nil {
-		return check("spec.rateLimit.refillPerSecond", &spec.RateLimit.RefillPerSecond)
+	for i := range spec.Audits {
+		if contract := spec.Audits[i].RateLimit; contract != nil {
+			if refusal := check(fmt.Sprintf("spec.audits[%d].rateLimit.refillPerSecond", i), &contract.RefillPerSecond); refusal != nil {
+				return refusal
+			}
+		}
 	}
 	return nil
 }

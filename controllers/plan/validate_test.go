@@ -265,15 +265,17 @@ func TestRefusals(t *testing.T) {
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.ratePerUser: "1/2" is not a decimal number such as 0.5.`},
 		},
 		"a contract without refill": {
-			func(s *v1alpha1.LoadTestSpec) { s.RateLimit = &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: "0"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.rateLimit.refillPerSecond: must be greater than 0."},
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Audits = []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: "0"}}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.audits[0].rateLimit.refillPerSecond: must be greater than 0."},
 		},
 		"a contract without refill, beside a ladder's rate": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Steps, s.Ladder = nil, &v1alpha1.Ladder{Users: []int32{1}, RatePerUser: decimal("1"), Duration: *duration(time.Second)}
-				s.RateLimit = &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: "0"}
+				s.Audits = []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: "0"}}}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.rateLimit.refillPerSecond: must be greater than 0."},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.audits[0].rateLimit.refillPerSecond: must be greater than 0."},
 		},
 		"a product just in bounds":           {together(1_000_000, "1000"), nil},
 		"a product out of bounds":            tooFast(1_000_000, "999999999"),

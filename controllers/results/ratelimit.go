@@ -46,7 +46,7 @@ type contract struct {
 func rateLimit(spec *v1alpha1.RateLimit, merged *measure.Step, total *measure.Request, silence time.Duration) (*v1alpha1.RateLimitStatus, error) {
 	refill, err := plan.Micros(spec.RefillPerSecond)
 	if err != nil {
-		return nil, fmt.Errorf("spec.rateLimit.refillPerSecond: %w", err)
+		return nil, fmt.Errorf("spec.audits: rateLimit.refillPerSecond: %w", err)
 	}
 	c := contract{
 		capacity:   spec.Capacity * token,

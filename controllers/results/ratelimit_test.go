@@ -33,8 +33,8 @@ func both(grants, denials int64, from, to time.Duration) measure.Slice {
 // contractSpec has one request and a contract.
 func contractSpec(capacity int64, refill v1alpha1.Decimal) *v1alpha1.LoadTestSpec {
 	return &v1alpha1.LoadTestSpec{
-		Requests:  []v1alpha1.Request{{}},
-		RateLimit: &v1alpha1.RateLimit{Capacity: capacity, RefillPerSecond: refill, ClientHeader: "X-Client"},
+		Requests: []v1alpha1.Request{{}},
+		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: capacity, RefillPerSecond: refill, ClientHeader: "X-Client"}}},
 	}
 }
 
@@ -194,7 +194,7 @@ func TestAuditOfTheLargestContract(t *testing.T) {
 
 func TestNoAuditWithoutAContract(t *testing.T) {
 	spec := contractSpec(50, "10")
-	spec.RateLimit = nil
+	spec.Audits = nil
 	if got := audit(t, spec, measured(map[string]told{"a": {granted(60, 0, ms)}}), 0); got != nil {
 		t.Errorf("audited: %+v", got)
 	}
@@ -202,7 +202,7 @@ func TestNoAuditWithoutAContract(t *testing.T) {
 
 func TestMalformedRefillIsAnError(t *testing.T) {
 	_, err := results.StepResult(contractSpec(1, "ten"), plan.Step{Name: "burst"}, measure.NewStep(1), 0)
-	if want := `step burst: spec.rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
+	if want := `step burst: spec.audits: rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

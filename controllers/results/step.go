@@ -62,8 +62,8 @@ func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Ste
 			return nil, fmt.Errorf("step %s: %w", step.Name, err)
 		}
 	}
-	if spec.RateLimit != nil {
-		if result.RateLimit, err = rateLimit(spec.RateLimit, merged, &total, silence); err != nil {
+	if contract := spec.RateLimit(); contract != nil {
+		if result.RateLimit, err = rateLimit(contract, merged, &total, silence); err != nil {
 			return nil, fmt.Errorf("step %s: %w", step.Name, err)
 		}
 	}

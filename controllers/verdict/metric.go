@@ -135,7 +135,7 @@ func (s sample) perSecond(n int64) observation {
 // audit is a lower bound; requests that were not audited may hide more.
 func (s sample) audit(value func(*v1alpha1.RateLimitStatus) int64) observation {
 	if s.result.RateLimit == nil {
-		return unknown("%s cannot be judged: spec.rateLimit is not set.", s.place())
+		return unknown("%s cannot be judged: spec.audits has no rateLimit.", s.place())
 	}
 	o := certain(new(big.Rat).SetInt64(value(s.result.RateLimit)))
 	if n := s.result.RateLimit.Untracked; n > 0 {

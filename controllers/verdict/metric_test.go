@@ -141,7 +141,7 @@ func TestMetrics(t *testing.T) {
 		},
 		"no contract": {
 			atMost("falseDenials", "0"), sent(30, 0, func(o *outcome) { o.result.RateLimit = nil }), inconclusive, "",
-			"falseDenials of step burst cannot be judged: spec.rateLimit is not set.",
+			"falseDenials of step burst cannot be judged: spec.audits has no rateLimit.",
 		},
 
 		// The generator was the limit.

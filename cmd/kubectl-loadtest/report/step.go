@@ -202,7 +202,7 @@ func ofType(t *v1alpha1.TypeResult) string {
 // rateLimit is the audit of the limiter, in the words of a race condition check.
 func (p *page) rateLimit(a *v1alpha1.RateLimitStatus) {
 	contract := ""
-	if c := p.lt.Spec.RateLimit; c != nil {
+	if c := p.lt.Spec.RateLimit(); c != nil {
 		contract = fmt.Sprintf("at most %d + %s/s for each %s", c.Capacity, c.RefillPerSecond, c.ClientHeader)
 	}
 	p.row("Rate limit check", "%s", contract)

@@ -77,7 +77,7 @@ func TestSpecOfTheEventStore(t *testing.T) {
 func TestSpecOfTheRateLimiter(t *testing.T) {
 	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 7, RefillPerSecond: 2.5})
 	want := &v1alpha1.RateLimit{Capacity: 7, RefillPerSecond: "2.5", ClientHeader: "X-Forwarded-For"}
-	if diff := cmp.Diff(want, s.RateLimit); diff != "" {
+	if diff := cmp.Diff(want, s.RateLimit()); diff != "" {
 		t.Errorf("contract (-want +got):\n%s", diff)
 	}
 }
