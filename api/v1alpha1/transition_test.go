@@ -52,7 +52,7 @@ var transitions = []validation{
 	{name: "no repetitions, which is one", valid: "{}", invalid: "{repetitions: null}", want: []string{frozen("repetitions")}},
 	{name: "thresholds", valid: "{}", invalid: "{thresholds: [{metric: p95, max: 2s, requests: [health]}]}", want: []string{frozen("thresholds")}},
 	{name: "no thresholds", valid: "{}", invalid: "{thresholds: null}", want: []string{frozen("thresholds")}},
-	{name: "rateLimit", valid: "{}", invalid: "{audits: [{name: contract, rateLimit: {capacity: 51}}]}", want: []string{frozen("rateLimit")}},
+	{name: "audits", valid: "{}", invalid: "{audits: [{name: contract, rateLimit: {capacity: 51, refillPerSecond: '10', clientHeader: X-Forwarded-For}}]}", want: []string{frozen("audits")}},
 	{name: "no audits", valid: "{}", invalid: "{audits: null}", want: []string{frozen("audits")}},
 	{name: "parallelism", valid: "{}", invalid: "{parallelism: 3}", want: []string{frozen("parallelism")}},
 	{name: "no parallelism", valid: "{}", invalid: "{parallelism: null}", want: []string{frozen("parallelism")}},

@@ -40,8 +40,8 @@ var thresholdValidations = []validation{
 	},
 	{
 		name:    "bound of the longest time",
-		valid:   "{thresholds: [{metric: max, max: 1s}]}",
-		invalid: "{thresholds: [{metric: max, max: 1h}]}",
+		valid:   "{thresholds: [{metric: longest, max: 1s}]}",
+		invalid: "{thresholds: [{metric: longest, max: 1h}]}",
 		want:    []string{"spec.thresholds[0]: Invalid value: max or min of a latency must be a time such as 500ms"},
 	},
 	{
@@ -151,5 +151,26 @@ var thresholdValidations = []validation{
 		valid:   "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: X-Api-Key}}]}",
 		invalid: "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: 'X:'}}]}",
 		want:    []string{`spec.audits[0].rateLimit.clientHeader: Invalid value: "X:": spec.audits[0].rateLimit.clientHeader in body should match '^[-!#$%&'*+.^_` + "`" + `|~0-9A-Za-z]+$'`},
+	},
+	{
+		name:    "audit of nothing",
+		valid:   "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}]}",
+		invalid: "{audits: [{name: contract}]}",
+		want:    []string{"spec.audits[0]: Invalid value: exactly one member must be set beside name: rateLimit"},
+	},
+	{
+		name:    "two limiters",
+		valid:   "{audits: []}",
+		invalid: "{audits: [{name: a, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}, {name: b, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: B}}]}",
+		want:    []string{"spec.audits: Invalid value: audits must have at most one rateLimit"},
+	},
+	{
+		name:    "audits of one name",
+		valid:   "{}",
+		invalid: "{audits: [{name: a, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}, {name: a, rateLimit: {capacity: 2, refillPerSecond: '1', clientHeader: A}}]}",
+		want: []string{
+			"spec.audits: Invalid value: audits must have at most one rateLimit",
+			`spec.audits[1]: Duplicate value: {"name":"a"}`,
+		},
 	},
 }

@@ -87,11 +87,11 @@ func TestStepResult(t *testing.T) {
 		Due: 20, Unsent: 3, Late: 3, Throughput: "4.7", Goodput: "4.3",
 		ResponseTime: &v1alpha1.Latency{
 			Samples: 15, Min: d(1235 * time.Microsecond), Mean: d(148863 * time.Microsecond),
-			P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), P90: d(40031 * time.Microsecond), Max: d(2000895 * time.Microsecond),
+			P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), P90: d(40031 * time.Microsecond), Longest: d(2000895 * time.Microsecond),
 		},
 		ServiceTime: &v1alpha1.Latency{
 			Samples: 15, Min: d(617 * time.Microsecond), Mean: d(74431 * time.Microsecond),
-			P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), P90: d(20015 * time.Microsecond), Max: d(1000447 * time.Microsecond),
+			P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), P90: d(20015 * time.Microsecond), Longest: d(1000447 * time.Microsecond),
 		},
 		Types: []v1alpha1.TypeResult{
 			{
@@ -103,7 +103,7 @@ func TestStepResult(t *testing.T) {
 				},
 				ResponseTime: &v1alpha1.Latency{
 					Samples: 7, Min: d(1235 * time.Microsecond), Mean: d(10356 * time.Microsecond),
-					P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), Max: d(30015 * time.Microsecond),
+					P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), Longest: d(30015 * time.Microsecond),
 				},
 			},
 			{
@@ -114,7 +114,7 @@ func TestStepResult(t *testing.T) {
 				},
 				ResponseTime: &v1alpha1.Latency{
 					Samples: 7, Min: d(20000 * time.Microsecond), Mean: d(302919 * time.Microsecond),
-					P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), Max: d(2000895 * time.Microsecond),
+					P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), Longest: d(2000895 * time.Microsecond),
 				},
 			},
 			{
@@ -124,7 +124,7 @@ func TestStepResult(t *testing.T) {
 					Outcomes: v1alpha1.Outcomes{RateLimited: 1},
 				},
 				ResponseTime: &v1alpha1.Latency{
-					Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Max: d(40031 * time.Microsecond),
+					Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Longest: d(40031 * time.Microsecond),
 				},
 			},
 		},
