@@ -20,7 +20,7 @@ var _ engine = (*arrivals)(nil)
 
 // newArrivals makes the worker's part of a step. seed and worker are for what is
 // drawn.
-func newArrivals(load Arrivals, step Step, seed int64, worker int32) *arrivals {
+func newArrivals(load Arrivals, step StepShare, seed int64, worker int32) *arrivals {
 	a := &arrivals{schedule: load.schedule(step, seed, worker), share: step.Share, duration: load.Duration}
 	if step.WarmUp > 0 {
 		a.schedule = pace.NewWarmed(load.warmUp(step, seed, worker), step.WarmUp, a.schedule)
@@ -32,7 +32,7 @@ func newArrivals(load Arrivals, step Step, seed int64, worker int32) *arrivals {
 }
 
 // schedule is the worker's part of a load without a warm-up.
-func (l Arrivals) schedule(step Step, seed int64, worker int32) pace.Schedule {
+func (l Arrivals) schedule(step StepShare, seed int64, worker int32) pace.Schedule {
 	ramp := pace.Ramp{From: l.Rate, To: l.End, Length: l.Duration}
 	if l.End == 0 {
 		ramp.To = l.Rate
@@ -49,7 +49,7 @@ func (l Arrivals) schedule(step Step, seed int64, worker int32) pace.Schedule {
 
 // warmUp is the worker's part of the load with which the step begins, for as
 // long as its warm-up.
-func (l Arrivals) warmUp(step Step, seed int64, worker int32) pace.Schedule {
+func (l Arrivals) warmUp(step StepShare, seed int64, worker int32) pace.Schedule {
 	l.Duration, l.End = step.WarmUp, 0
 	step.Share = step.Share.Of(l.Rate.Before(step.WarmUp))
 	step.Index = ^step.Index // no step's: what is drawn is independent
@@ -85,7 +85,7 @@ func (a *arrivals) due(t time.Duration, _ int64) int64 {
 }
 
 // prepare renders the worker's n-th hit into a buffer.
-func (a *arrivals) prepare(x *Run, b *source.Buffer, n int64) hit {
+func (a *arrivals) prepare(x *Execution, b *source.Buffer, n int64) hit {
 	seq := a.share.Number(n)
 	request := x.source.Turn(0, seq)
 	x.source.Render(b, request, source.Vars{
@@ -95,7 +95,7 @@ func (a *arrivals) prepare(x *Run, b *source.Buffer, n int64) hit {
 	return hit{request: request}
 }
 
-func (a *arrivals) drive(x *Run) {
+func (a *arrivals) drive(x *Execution) {
 	x.connect()
 	limit := a.maxWorkers(x.timeout, x.runner.config.MaxConnections)
 	if a.loops(x, limit) != nil {
@@ -104,7 +104,7 @@ func (a *arrivals) drive(x *Run) {
 }
 
 // another is one more client, which the runner keeps.
-func (x *Run) another() *client {
+func (x *Execution) another() *client {
 	r := x.runner
 	r.mu.Lock()
 	defer r.mu.Unlock()

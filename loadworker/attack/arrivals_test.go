@@ -18,10 +18,10 @@ func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
 	rate, length := pace.Rate(150e6), time.Second
 	merged := measure.NewStep(1)
 	start := time.Now().Add(100 * time.Millisecond)
-	var runs []*Run
+	var runs []*Execution
 	for w := range int64(3) {
 		r := newTestRunner(t, setup{url: o.URL})
-		step := Step{Share: pace.Share{First: w, Stride: 3, Count: 50}, Total: 150, Load: Arrivals{Rate: rate, Duration: length}}
+		step := StepShare{Share: pace.Share{First: w, Stride: 3, Count: 50}, Total: 150, Load: Arrivals{Rate: rate, Duration: length}}
 		runs = append(runs, r.Start(step, start))
 	}
 	for _, x := range runs {
@@ -98,7 +98,7 @@ func TestMaxWorkers(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			step := Step{Share: all(100), Total: 100}
+			step := StepShare{Share: all(100), Total: 100}
 			a := newArrivals(Arrivals{Rate: tt.rate, Duration: time.Second}, step, 0, 0)
 			if got := a.maxWorkers(tt.timeout, tt.connections); got != tt.want {
 				t.Errorf("maxWorkers = %d, want %d", got, tt.want)
@@ -110,7 +110,7 @@ func TestMaxWorkers(t *testing.T) {
 func TestArrivalsWithoutAShare(t *testing.T) {
 	o := newOracle(t, nil)
 	r := newTestRunner(t, setup{url: o.URL})
-	got := drive(t, r, Step{Share: pace.Share{First: 5, Stride: 9}, Total: 5, Load: Arrivals{Rate: 50e6, Duration: 100 * time.Millisecond}})
+	got := drive(t, r, StepShare{Share: pace.Share{First: 5, Stride: 9}, Total: 5, Load: Arrivals{Rate: 50e6, Duration: 100 * time.Millisecond}})
 	if got.Due != 0 || len(o.served()) != 0 || got.Window != 100*time.Millisecond {
 		t.Errorf("due %d, served %d, window %v; want 0, 0, 100ms", got.Due, len(o.served()), got.Window)
 	}

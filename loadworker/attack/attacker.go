@@ -12,7 +12,7 @@ import (
 )
 
 // attack drives the arrivals on vegeta's Attacker, with at most so many in flight.
-func (a *arrivals) attack(x *Run, limit int) {
+func (a *arrivals) attack(x *Execution, limit int) {
 	trip := &roundTripper{run: x, arrivals: a, pool: newPool(x.clients, openAtOnce, x.another)}
 	attacker := vegeta.NewAttacker(
 		vegeta.Workers(uint64(min(limit, a.workers()))),
@@ -39,7 +39,7 @@ func target(t *vegeta.Target) error {
 // pacer holds vegeta's dispatcher until a hit is due. It sleeps itself: the
 // dispatcher's own sleep is up to a millisecond late.
 type pacer struct {
-	run      *Run
+	run      *Execution
 	arrivals *arrivals
 	sleep    pace.Sleep
 }
@@ -70,7 +70,7 @@ func (p *pacer) Rate(time.Duration) float64 { return p.arrivals.perSec }
 
 // roundTripper sends vegeta's hits.
 type roundTripper struct {
-	run      *Run
+	run      *Execution
 	arrivals *arrivals
 	pool     *pool
 }

@@ -33,7 +33,7 @@ func TestBodiesThatAreExpected(t *testing.T) {
 			r := newTestRunner(t, setup{url: o.URL, requests: []source.Request{
 				{Name: "it", Weight: 1, Method: "GET", Path: "/", Expect: tt.expect},
 			}})
-			for kind, step := range map[string]Step{
+			for kind, step := range map[string]StepShare{
 				"users":    usersStep(2, Burst{Requests: 5, Limit: time.Minute}),
 				"arrivals": arrivalsStep(5e6, time.Second),
 			} {

@@ -29,13 +29,13 @@ const grace = measure.LateAfter
 
 // open says whether a request may be sent at an instant: it must be due within
 // the window, and sent within it or in time.
-func (x *Run) open(due, at time.Duration) bool {
+func (x *Execution) open(due, at time.Duration) bool {
 	end := x.closes()
 	return at >= due && due < end && (at < end || at-due <= grace) && !x.stopped.Load()
 }
 
 // send sends what was rendered, if it may still be sent, and counts it.
-func (c *client) send(x *Run, h *hit) (res result, status int, err error) {
+func (c *client) send(x *Execution, h *hit) (res result, status int, err error) {
 	defer c.tellOpened()
 	h.sent = x.elapsed()
 	if !x.open(h.due, h.sent) {
@@ -68,7 +68,7 @@ func (c *client) tellOpened() {
 }
 
 // judge says what became of a hit.
-func (x *Run) judge(h *hit, r transport.Response, err error) result {
+func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 	res := result{received: x.elapsed(), reused: r.Reused}
 	res.inWindow = res.received <= x.closes()
 	if err != nil {
@@ -96,7 +96,7 @@ func (x *Run) judge(h *hit, r transport.Response, err error) result {
 // not, in any count, ledger or sample, although it may be sent or answered later.
 func (h *hit) counts() bool { return h.due >= 0 }
 
-func (x *Run) sample(h *hit, o measure.Outcome, text func() string) {
+func (x *Execution) sample(h *hit, o measure.Outcome, text func() string) {
 	if h.counts() {
 		x.rec.errors.add(o, text)
 	}

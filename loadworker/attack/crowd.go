@@ -37,7 +37,7 @@ type looped struct {
 }
 
 // loops drives all users on loops.
-func (u users) loops(x *Run, t turns) error {
+func (u users) loops(x *Execution, t turns) error {
 	return x.loops(u.share.Count, func(l *loop, i, n int64) feed {
 		return &crowd{users: u, turns: t, loop: l, first: i, stride: n}
 	})

@@ -2,7 +2,7 @@
 // measures it. It is the only package that imports vegeta.
 //
 //	Runner ── keeps the connections from step to step
-//	  └─ Run ── one step: start, window, drain, cut; a snapshot at any time
+//	  └─ Execution ── one step: start, window, drain, cut; a snapshot at any time
 //	      ├─ engine ── what is due: arrivals, or paced, closed and burst users
 //	      │    ├─ loop ── an event loop for each processor; its feed says what is
 //	      │    │    sent next, and over which connection

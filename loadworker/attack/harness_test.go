@@ -128,16 +128,16 @@ func newTestRunner(t *testing.T, s setup) *Runner {
 // all is the share of a single worker.
 func all(n int64) pace.Share { return pace.Share{Stride: 1, Count: n} }
 
-func usersStep(n int64, load Load) Step { return Step{Share: all(n), Total: n, Load: load} }
+func usersStep(n int64, load Load) StepShare { return StepShare{Share: all(n), Total: n, Load: load} }
 
 // arrivalsStep is all hits of a step of arrivals.
-func arrivalsStep(rate pace.Rate, d time.Duration) Step {
+func arrivalsStep(rate pace.Rate, d time.Duration) StepShare {
 	n := rate.Before(d)
-	return Step{Share: all(n), Total: n, Load: Arrivals{Rate: rate, Duration: d}}
+	return StepShare{Share: all(n), Total: n, Load: Arrivals{Rate: rate, Duration: d}}
 }
 
 // drive runs a step to its end.
-func drive(t *testing.T, r *Runner, step Step) *measure.Step {
+func drive(t *testing.T, r *Runner, step StepShare) *measure.Step {
 	t.Helper()
 	if err := step.Check(); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func drive(t *testing.T, r *Runner, step Step) *measure.Step {
 // patience bounds a wait that should not take long; it is no assertion.
 const patience = 30 * time.Second
 
-func finish(t *testing.T, x *Run) *measure.Step {
+func finish(t *testing.T, x *Execution) *measure.Step {
 	t.Helper()
 	select {
 	case <-x.Done():
@@ -160,7 +160,7 @@ func finish(t *testing.T, x *Run) *measure.Step {
 }
 
 // snapshot takes a snapshot and checks what always holds.
-func snapshot(t *testing.T, x *Run) *measure.Step {
+func snapshot(t *testing.T, x *Execution) *measure.Step {
 	t.Helper()
 	s, err := x.Snapshot()
 	if err != nil {
@@ -201,7 +201,7 @@ func total(t *testing.T, s *measure.Step) measure.Request {
 }
 
 // until takes snapshots until one is as it should be.
-func until(t *testing.T, x *Run, fits func(*measure.Step) bool) {
+func until(t *testing.T, x *Execution, fits func(*measure.Step) bool) {
 	t.Helper()
 	deadline := time.After(patience)
 	for !fits(snapshot(t, x)) {

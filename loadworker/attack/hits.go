@@ -30,7 +30,7 @@ var _ feed = (*hits)(nil)
 const never = time.Duration(math.MaxInt64)
 
 // loops drives the arrivals on loops, which share the connections.
-func (a *arrivals) loops(x *Run, limit int) error {
+func (a *arrivals) loops(x *Execution, limit int) error {
 	clients := x.clients[:min(len(x.clients), limit)]
 	return x.loops(int64(limit), func(l *loop, i, n int64) feed {
 		f := &hits{arrivals: a, loop: l, n: i, stride: n}

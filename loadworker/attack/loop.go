@@ -34,7 +34,7 @@ type feed interface {
 // processor time than a wait in the runtime's poller, of which each costs a read
 // that finds nothing.
 type loop struct {
-	run    *Run
+	run    *Execution
 	feed   feed
 	net    *transport.Loop
 	shard  int
@@ -56,7 +56,7 @@ func (s *slot) isOpen() bool { return s.wire.IsOpen() }
 // loops drives a step on loops, one for each processor but at most so many. feeds
 // makes that of the i-th of n. It fails when there can be no loops, before
 // anything was sent.
-func (x *Run) loops(most int64, feeds func(l *loop, i, n int64) feed) error {
+func (x *Execution) loops(most int64, feeds func(l *loop, i, n int64) feed) error {
 	dialer, ok := x.runner.client.(*transport.Dialer)
 	if !ok {
 		return errors.ErrUnsupported

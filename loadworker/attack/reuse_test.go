@@ -85,7 +85,7 @@ func TestArrivalsBoundWhatIsOpened(t *testing.T) {
 // However many processors there are, each hit and each turn is sent once, and
 // arrivals have no more connections than they may.
 func TestOneLoopForEachProcessor(t *testing.T) {
-	steps := map[string]Step{
+	steps := map[string]StepShare{
 		"arrivals": arrivalsStep(60e6, time.Second),
 		"users":    usersStep(5, PacedUsers{Rate: pace.Rate(60e6), Duration: time.Second}),
 	}

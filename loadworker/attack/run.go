@@ -24,15 +24,15 @@ var errClosed = errors.New("the window has closed")
 // engine sends the load of a step.
 type engine interface {
 	// drive returns when everything was sent and nothing is in flight.
-	drive(x *Run)
+	drive(x *Execution)
 	// due is how many requests the schedule asks for before t. sent is how many
 	// were sent, which is the answer for loads without a schedule.
 	due(t time.Duration, sent int64) int64
 }
 
-// Run is a step that runs, or has run.
-type Run struct {
-	step    Step
+// Execution is a step that runs, or has run.
+type Execution struct {
+	step    StepShare
 	start   time.Time // of the window, after the warm-up
 	timeout time.Duration
 	runner  *Runner
@@ -60,12 +60,12 @@ type Run struct {
 	cut         bool
 }
 
-func (x *Run) elapsed() time.Duration { return time.Since(x.start) }
+func (x *Execution) elapsed() time.Duration { return time.Since(x.start) }
 
-func (x *Run) closes() time.Duration { return time.Duration(x.end.Load()) }
+func (x *Execution) closes() time.Duration { return time.Duration(x.end.Load()) }
 
 // live is the life of a run.
-func (x *Run) live() {
+func (x *Execution) live() {
 	defer close(x.done)
 	window := time.AfterFunc(time.Until(x.start), func() { x.health.begin(x.runner.probe) })
 	defer window.Stop()
@@ -87,7 +87,7 @@ func (x *Run) live() {
 }
 
 // await waits for the start of the step, and says when sending began.
-func (x *Run) await(sleep pace.Sleep) bool {
+func (x *Execution) await(sleep pace.Sleep) bool {
 	if !pace.Wait(x.Start(), x.halt, sleep) {
 		return false
 	}
@@ -96,7 +96,7 @@ func (x *Run) await(sleep pace.Sleep) bool {
 }
 
 // rest waits, unless the run is cut meanwhile.
-func (x *Run) rest(d time.Duration) {
+func (x *Execution) rest(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -106,17 +106,17 @@ func (x *Run) rest(d time.Duration) {
 }
 
 // Done is closed when nothing is sent or in flight any more.
-func (x *Run) Done() <-chan struct{} { return x.done }
+func (x *Execution) Done() <-chan struct{} { return x.done }
 
 // Step is the step that runs.
-func (x *Run) Step() Step { return x.step }
+func (x *Execution) Step() StepShare { return x.step }
 
 // Start is the instant at which it begins, with its warm-up if it has one.
-func (x *Run) Start() time.Time { return x.start.Add(-x.step.WarmUp) }
+func (x *Execution) Start() time.Time { return x.start.Add(-x.step.WarmUp) }
 
 // Cut ends the run now: nothing more is sent, and what is in flight is
 // unfinished.
-func (x *Run) Cut() {
+func (x *Execution) Cut() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.cut {
@@ -128,7 +128,7 @@ func (x *Run) Cut() {
 	x.interruptLocked()
 }
 
-func (x *Run) interrupt() {
+func (x *Execution) interrupt() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.interruptLocked()
@@ -136,7 +136,7 @@ func (x *Run) interrupt() {
 
 // interruptLocked ends what is in flight. Connections come first: the error of
 // a dial is a cut only if its connection knows.
-func (x *Run) interruptLocked() {
+func (x *Execution) interruptLocked() {
 	x.interrupted = true
 	x.stopped.Store(true)
 	for _, c := range x.clients {
@@ -146,7 +146,7 @@ func (x *Run) interruptLocked() {
 }
 
 // join adds a client to those that are interrupted.
-func (x *Run) join(c *client) {
+func (x *Execution) join(c *client) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.clients = append(x.clients, c)
@@ -156,7 +156,7 @@ func (x *Run) join(c *client) {
 }
 
 // Began is when sending began; ok is false before that.
-func (x *Run) Began() (at time.Time, ok bool) {
+func (x *Execution) Began() (at time.Time, ok bool) {
 	if n := x.began.Load(); n > 0 {
 		return x.Start().Add(time.Duration(n - 1)), true
 	}
@@ -165,7 +165,7 @@ func (x *Run) Began() (at time.Time, ok bool) {
 
 // Snapshot is what was measured so far, but for the times that only the session
 // knows: start and clock error.
-func (x *Run) Snapshot() (*measure.Step, error) {
+func (x *Execution) Snapshot() (*measure.Step, error) {
 	ended := x.ended()
 	s, err := x.rec.collect()
 	if err != nil {
@@ -193,7 +193,7 @@ func (x *Run) Snapshot() (*measure.Step, error) {
 }
 
 // driver names what drives the step; it is known once sending has begun.
-func (x *Run) driver() string {
+func (x *Execution) driver() string {
 	switch {
 	case x.looped.Load():
 		return "event loops"
@@ -204,7 +204,7 @@ func (x *Run) driver() string {
 	}
 }
 
-func (x *Run) ended() bool {
+func (x *Execution) ended() bool {
 	select {
 	case <-x.done:
 		return true
@@ -214,7 +214,7 @@ func (x *Run) ended() bool {
 }
 
 // window is the time over which rates are counted.
-func (x *Run) window(now time.Duration, ended bool) time.Duration {
+func (x *Execution) window(now time.Duration, ended bool) time.Duration {
 	if !ended {
 		return now
 	}

@@ -69,14 +69,14 @@ const (
 
 // Prepare opens the connections that a step will need, until ctx ends. A
 // failure is no matter: a request that has no connection opens one.
-func (r *Runner) Prepare(ctx context.Context, step Step) {
+func (r *Runner) Prepare(ctx context.Context, step StepShare) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open(ctx, r.ensure(r.expected(step)))
 }
 
 // expected is how many connections a step needs for sure.
-func (r *Runner) expected(step Step) int {
+func (r *Runner) expected(step StepShare) int {
 	if a, ok := step.Load.(Arrivals); ok {
 		return min(r.config.MaxConnections, newArrivals(a, step, r.config.Seed, r.config.Worker).workers())
 	}
@@ -117,10 +117,10 @@ const openUntil = 100 * time.Millisecond
 // Start runs a step, whose shares must have passed Check, at an instant. It
 // must not be called before the last run is done, and ends a Prepare only by
 // waiting for it.
-func (r *Runner) Start(step Step, start time.Time) *Run {
+func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	x := &Run{
+	x := &Execution{
 		step: step, start: start.Add(step.WarmUp), timeout: r.config.Timeout,
 		runner: r, source: r.config.Source, dialed: r.dialed,
 		halt: make(chan struct{}), done: make(chan struct{}),
@@ -142,7 +142,7 @@ func (r *Runner) Start(step Step, start time.Time) *Run {
 	return x
 }
 
-func (r *Runner) newEngine(step Step) engine {
+func (r *Runner) newEngine(step StepShare) engine {
 	users := users{share: step.Share, total: step.Total}
 	switch load := step.Load.(type) {
 	case PacedUsers:
@@ -159,7 +159,7 @@ func (r *Runner) newEngine(step Step) engine {
 }
 
 // connect opens the run's connections until shortly before its start.
-func (x *Run) connect() {
+func (x *Execution) connect() {
 	ctx, cancel := context.WithDeadline(x.ctx, x.Start().Add(-openUntil))
 	defer cancel()
 	x.runner.open(ctx, x.clients)

@@ -8,8 +8,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 )
 
-// Step is one worker's share of a step.
-type Step struct {
+// StepShare is one worker's share of a step.
+type StepShare struct {
 	// Index is the step's number in the run.
 	Index int32
 	// Share is which users, or hits, of all workers are this worker's.
@@ -99,14 +99,14 @@ func checkRate(r pace.Rate) error {
 }
 
 // Check refuses what cannot be driven.
-func (s Step) Check() error {
+func (s StepShare) Check() error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("step %d: %w", s.Index, err)
 	}
 	return nil
 }
 
-func (s Step) check() error {
+func (s StepShare) check() error {
 	switch {
 	case s.Load == nil:
 		return fmt.Errorf("no load of a known kind")
@@ -130,7 +130,7 @@ func isBurst(l Load) bool {
 }
 
 // Users is how many of its own users the worker has in the step; 0 for arrivals.
-func (s Step) Users() int64 {
+func (s StepShare) Users() int64 {
 	if _, ok := s.Load.(Arrivals); ok {
 		return 0
 	}

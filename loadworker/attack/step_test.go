@@ -10,33 +10,33 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	good := Step{Index: 3, Share: all(2), Total: 2, Load: ClosedUsers{Duration: time.Second}}
+	good := StepShare{Index: 3, Share: all(2), Total: 2, Load: ClosedUsers{Duration: time.Second}}
 	tests := map[string]struct {
-		change func(*Step)
+		change func(*StepShare)
 		want   string
 	}{
-		"good":                  {change: func(*Step) {}},
-		"an empty share":        {change: func(s *Step) { s.Share = pace.Share{First: 9, Stride: 2} }},
-		"no load":               {change: func(s *Step) { s.Load = nil }, want: "step 3: no load of a known kind"},
-		"no duration":           {change: func(s *Step) { s.Load = ClosedUsers{} }, want: "step 3: duration must be positive, is 0s"},
-		"no rate":               {change: func(s *Step) { s.Load = PacedUsers{Duration: 1} }, want: "step 3: rate must be positive, is 0 per 1,000,000 s"},
-		"a warm-up in the past": {change: func(s *Step) { s.WarmUp = -1 }, want: "step 3: warm-up must not be negative, is -1ns"},
+		"good":                  {change: func(*StepShare) {}},
+		"an empty share":        {change: func(s *StepShare) { s.Share = pace.Share{First: 9, Stride: 2} }},
+		"no load":               {change: func(s *StepShare) { s.Load = nil }, want: "step 3: no load of a known kind"},
+		"no duration":           {change: func(s *StepShare) { s.Load = ClosedUsers{} }, want: "step 3: duration must be positive, is 0s"},
+		"no rate":               {change: func(s *StepShare) { s.Load = PacedUsers{Duration: 1} }, want: "step 3: rate must be positive, is 0 per 1,000,000 s"},
+		"a warm-up in the past": {change: func(s *StepShare) { s.WarmUp = -1 }, want: "step 3: warm-up must not be negative, is -1ns"},
 		"a warm burst": {
-			change: func(s *Step) { s.Load, s.WarmUp = Burst{Requests: 1, Limit: 1}, 1 },
+			change: func(s *StepShare) { s.Load, s.WarmUp = Burst{Requests: 1, Limit: 1}, 1 },
 			want:   "step 3: a burst has no warm-up: all of its requests count",
 		},
 		"a ramp to below zero": {
-			change: func(s *Step) { s.Load = Arrivals{Rate: 1, End: -1, Duration: 1} },
+			change: func(s *StepShare) { s.Load = Arrivals{Rate: 1, End: -1, Duration: 1} },
 			want:   "step 3: rate must be positive, is -1 per 1,000,000 s",
 		},
 		"a ramp that is too long": {
-			change: func(s *Step) { s.Load = Arrivals{Rate: 1, End: 2, Duration: 40 * time.Hour} },
+			change: func(s *StepShare) { s.Load = Arrivals{Rate: 1, End: 2, Duration: 40 * time.Hour} },
 			want:   "step 3: duration of a ramp or of Poisson arrivals must be at most 39h0m0s, is 40h0m0s",
 		},
-		"no arrivals":      {change: func(s *Step) { s.Load = Arrivals{Rate: -1, Duration: 1} }, want: "step 3: rate must be positive, is -1 per 1,000,000 s"},
-		"no requests":      {change: func(s *Step) { s.Load = Burst{Limit: 1} }, want: "step 3: requests per user must be at least 1, is 0"},
-		"no stride":        {change: func(s *Step) { s.Share.Stride = 0 }, want: "step 3: share {First:0 Stride:0 Count:2} is none"},
-		"beyond the total": {change: func(s *Step) { s.Share.Count = 3 }, want: "step 3: share {First:0 Stride:1 Count:3} is not within 2"},
+		"no arrivals":      {change: func(s *StepShare) { s.Load = Arrivals{Rate: -1, Duration: 1} }, want: "step 3: rate must be positive, is -1 per 1,000,000 s"},
+		"no requests":      {change: func(s *StepShare) { s.Load = Burst{Limit: 1} }, want: "step 3: requests per user must be at least 1, is 0"},
+		"no stride":        {change: func(s *StepShare) { s.Share.Stride = 0 }, want: "step 3: share {First:0 Stride:0 Count:2} is none"},
+		"beyond the total": {change: func(s *StepShare) { s.Share.Count = 3 }, want: "step 3: share {First:0 Stride:1 Count:3} is not within 2"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ type users struct {
 
 // prepare renders the k-th request of the worker's j-th user into a buffer, and
 // returns it as a hit.
-func (u users) prepare(x *Run, b *source.Buffer, j, k int64) hit {
+func (u users) prepare(x *Execution, b *source.Buffer, j, k int64) hit {
 	user := u.share.Number(j)
 	request := x.source.Turn(user, k)
 	x.source.Render(b, request, source.Vars{
@@ -56,7 +56,7 @@ func (p *paced) turn(j, k int64, _ time.Duration) (time.Duration, bool) {
 // pause is none: a user whose requests fail is due all the same.
 func (*paced) pause(measure.Outcome) time.Duration { return 0 }
 
-func (p *paced) drive(x *Run) {
+func (p *paced) drive(x *Execution) {
 	x.connect()
 	if p.loops(x, p) == nil {
 		return
@@ -72,7 +72,7 @@ func (p *paced) drive(x *Run) {
 }
 
 // dispatch wakes the users in turn, and closes their channels at the end.
-func (p *paced) dispatch(x *Run, wake []chan struct{}) {
+func (p *paced) dispatch(x *Execution, wake []chan struct{}) {
 	defer func() {
 		for _, w := range wake {
 			close(w)
@@ -95,7 +95,7 @@ func (p *paced) dispatch(x *Run, wake []chan struct{}) {
 	}
 }
 
-func (p *paced) user(x *Run, j int64, wake <-chan struct{}) {
+func (p *paced) user(x *Execution, j int64, wake <-chan struct{}) {
 	c, free := x.clients[j], time.Duration(0)
 	for k := int64(0); ; k++ {
 		due := p.schedule.Due(j, k)
@@ -143,7 +143,7 @@ func (l *closed) pause(o measure.Outcome) time.Duration {
 	return 0
 }
 
-func (l *closed) drive(x *Run) {
+func (l *closed) drive(x *Execution) {
 	x.connect()
 	if l.loops(x, l) == nil {
 		return
@@ -160,7 +160,7 @@ func (l *closed) drive(x *Run) {
 	group.Wait()
 }
 
-func (l *closed) user(x *Run, j int64, gate <-chan struct{}) {
+func (l *closed) user(x *Execution, j int64, gate <-chan struct{}) {
 	c, free := x.clients[j], -x.step.WarmUp
 	for k := int64(0); l.requests == 0 || k < l.requests; k++ {
 		h := l.prepare(x, &c.buffer, j, k)

@@ -90,10 +90,10 @@ func TestSharesOfPacedUsersAreTogetherTheSchedule(t *testing.T) {
 	shares := []pace.Share{{First: 0, Stride: 2, Count: 4}, {First: 1, Stride: 2, Count: 3}}
 	merged := measure.NewStep(1)
 	start := time.Now().Add(100 * time.Millisecond)
-	var runs []*Run
+	var runs []*Execution
 	for w, share := range shares {
 		r := newTestRunner(t, setup{url: o.URL, worker: int32(w)})
-		runs = append(runs, r.Start(Step{Share: share, Total: 7, Load: PacedUsers{Rate: rate, Duration: length}}, start))
+		runs = append(runs, r.Start(StepShare{Share: share, Total: 7, Load: PacedUsers{Rate: rate, Duration: length}}, start))
 	}
 	for _, x := range runs {
 		if err := merged.Merge(finish(t, x)); err != nil {
@@ -118,7 +118,7 @@ func TestNothingIsSentBeforeItIsDue(t *testing.T) {
 		arrived[r.URL.Path] = time.Now()
 	})
 	rate := pace.Rate(60e6)
-	loads := map[string]Step{
+	loads := map[string]StepShare{
 		"users":    usersStep(5, PacedUsers{Rate: rate, Duration: time.Second}),
 		"arrivals": arrivalsStep(rate, time.Second),
 	}
@@ -245,7 +245,7 @@ func TestBurstIsCutAtItsLimit(t *testing.T) {
 }
 
 func TestCutBeforeTheStartSendsNothing(t *testing.T) {
-	loads := map[string]Step{
+	loads := map[string]StepShare{
 		"paced":    usersStep(2, PacedUsers{Rate: 1e6, Duration: time.Second}),
 		"closed":   usersStep(2, ClosedUsers{Duration: time.Second}),
 		"burst":    usersStep(2, Burst{Requests: 1, Limit: time.Second}),

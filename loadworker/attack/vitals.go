@@ -56,7 +56,7 @@ func (r *Runner) dials() dialed {
 
 // examine says how the worker fared and what it opened in the step, the
 // connections that it opened beforehand for it included.
-func (x *Run) examine(s *measure.Step) {
+func (x *Execution) examine(s *measure.Step) {
 	now := x.runner.dials()
 	s.ConnectionsOpened = now.opened - x.dialed.opened
 	s.Health = x.health.measure(x.runner.probe)

@@ -16,7 +16,7 @@ import (
 // What is due in the warm-up is sent, and no part of the result.
 func TestWarmUpIsSentAndNotCounted(t *testing.T) {
 	rate, window, warmUp := pace.Rate(40e6), 500*time.Millisecond, 625*time.Millisecond
-	steps := map[string]Step{
+	steps := map[string]StepShare{
 		"paced":    usersStep(4, PacedUsers{Rate: rate, Duration: window}),
 		"arrivals": arrivalsStep(rate, window),
 	}
@@ -87,7 +87,7 @@ func TestWarmUpLeavesNothingBehind(t *testing.T) {
 func TestCutInTheWarmUp(t *testing.T) {
 	o := newOracle(t, nil)
 	r := newTestRunner(t, setup{url: o.URL})
-	for name, step := range map[string]Step{
+	for name, step := range map[string]StepShare{
 		"paced":    usersStep(2, PacedUsers{Rate: 100e6, Duration: time.Hour}),
 		"closed":   usersStep(2, ClosedUsers{Duration: time.Hour}),
 		"arrivals": arrivalsStep(100e6, time.Hour),
@@ -122,7 +122,7 @@ func TestRampedArrivals(t *testing.T) {
 	sent, unsent := int64(0), int64(0)
 	for w := range int64(workers) {
 		r := newTestRunner(t, setup{url: o.URL})
-		got := drive(t, r, Step{
+		got := drive(t, r, StepShare{
 			Share: pace.Share{First: w, Stride: workers}.Of(n), Total: n,
 			Load: Arrivals{Rate: ramp.From, End: ramp.To, Duration: ramp.Length},
 		})
@@ -146,7 +146,7 @@ func TestRampedArrivals(t *testing.T) {
 func TestPoissonArrivals(t *testing.T) {
 	o := newOracle(t, nil)
 	r := newTestRunner(t, setup{url: o.URL, worker: 1})
-	step := Step{Index: 4, Share: pace.Share{First: 1, Stride: 2}, Load: Arrivals{Rate: 400e6, Duration: 300 * time.Millisecond, Poisson: true}}
+	step := StepShare{Index: 4, Share: pace.Share{First: 1, Stride: 2}, Load: Arrivals{Rate: 400e6, Duration: 300 * time.Millisecond, Poisson: true}}
 	want := pace.NewPoisson(pace.Ramp{From: 400e6, To: 400e6, Length: 300 * time.Millisecond}, 2, 0, 4, 1).Before(time.Hour)
 	got := drive(t, r, step)
 	if got.Due != want || want < 20 {

@@ -11,7 +11,7 @@
 //	                                   │    ▲
 //	                         start, cut│    │done, snapshots
 //	                                   ▼    │
-//	                                attack.Run
+//	                                attack.Execution
 //
 // Steps run on while the coordinator is away. Snapshots are cumulative and final
 // ones are kept until they are acknowledged, so everything may be said twice.

@@ -58,7 +58,7 @@ func (l Limits) room(n need) int64 {
 func (l Limits) connections(n need) int64 { return min(l.sockets(), l.room(n)) }
 
 // check refuses steps that need more connections than fit.
-func (l Limits) check(steps []attack.Step, memory need) error {
+func (l Limits) check(steps []attack.StepShare, memory need) error {
 	sockets, room := l.sockets(), l.room(memory)
 	switch {
 	case sockets == 0:

@@ -12,14 +12,14 @@ import (
 
 func TestLimits(t *testing.T) {
 	closed := attack.ClosedUsers{Duration: time.Second}
-	users := func(mine, total int64) attack.Step {
-		return attack.Step{Index: 4, Share: pace.Share{Stride: 2, Count: mine}, Total: total, Load: closed}
+	users := func(mine, total int64) attack.StepShare {
+		return attack.StepShare{Index: 4, Share: pace.Share{Stride: 2, Count: mine}, Total: total, Load: closed}
 	}
-	hits := attack.Step{Share: pace.Share{Stride: 1, Count: 1e6}, Total: 1e6, Load: attack.Arrivals{Rate: 1, Duration: 1}}
+	hits := attack.StepShare{Share: pace.Share{Stride: 1, Count: 1e6}, Total: 1e6, Load: attack.Arrivals{Rate: 1, Duration: 1}}
 	memory := func(bytes int64) Limits { return Limits{Descriptors: 1 << 20, Ports: 28232, Memory: bytes} }
 	tests := map[string]struct {
 		limits Limits
-		step   attack.Step
+		step   attack.StepShare
 		want   string
 	}{
 		"fits exactly":        {Limits{Descriptors: 1064, Ports: 28232}, users(1000, 2000), ""},
@@ -57,7 +57,7 @@ func TestLimits(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := tt.limits.check([]attack.Step{users(1, 1), tt.step}, need{base: 30 * mib, each: 10_000}); err != nil {
+			if err := tt.limits.check([]attack.StepShare{users(1, 1), tt.step}, need{base: 30 * mib, each: 10_000}); err != nil {
 				got = err.Error()
 			}
 			if got != tt.want {

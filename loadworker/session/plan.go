@@ -27,7 +27,7 @@ func (r *refusal) message() string {
 
 // plan is an assignment that can be carried out.
 type plan struct {
-	steps     []attack.Step
+	steps     []attack.StepShare
 	client    transport.Client
 	target    prober
 	runner    *attack.Runner
@@ -79,17 +79,17 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 }
 
 // step finds a step by its index.
-func (p *plan) step(index int32) (attack.Step, error) {
+func (p *plan) step(index int32) (attack.StepShare, error) {
 	for _, s := range p.steps {
 		if s.Index == index {
 			return s, nil
 		}
 	}
-	return attack.Step{}, fmt.Errorf("step %d is not in the assignment", index)
+	return attack.StepShare{}, fmt.Errorf("step %d is not in the assignment", index)
 }
 
 // after is the step that follows, if there is one.
-func (p *plan) after(index int32) (next attack.Step, ok bool) {
+func (p *plan) after(index int32) (next attack.StepShare, ok bool) {
 	for _, s := range p.steps {
 		if s.Index > index && (!ok || s.Index < next.Index) {
 			next, ok = s, true
@@ -99,8 +99,8 @@ func (p *plan) after(index int32) (next attack.Step, ok bool) {
 }
 
 // StepOf is a step of an assignment as the engines take it.
-func StepOf(s *workerv1.Step) attack.Step {
-	return attack.Step{
+func StepOf(s *workerv1.Step) attack.StepShare {
+	return attack.StepShare{
 		Index: s.GetIndex(),
 		Share: toShare(s.GetShare()),
 		Total: s.GetTotal(),

@@ -43,7 +43,7 @@ func TestStepOf(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tt.in.Index, tt.in.Share, tt.in.Total, tt.in.WarmUpNanos = 3, share, 100, 8e9
-			want := attack.Step{Index: 3, Share: pace.Share{First: 1, Stride: 4, Count: 25}, Total: 100, Load: tt.want, WarmUp: 8 * time.Second}
+			want := attack.StepShare{Index: 3, Share: pace.Share{First: 1, Stride: 4, Count: 25}, Total: 100, Load: tt.want, WarmUp: 8 * time.Second}
 			if diff := cmp.Diff(want, StepOf(tt.in)); diff != "" {
 				t.Errorf("StepOf (-want +got):\n%s", diff)
 			}
@@ -52,7 +52,7 @@ func TestStepOf(t *testing.T) {
 }
 
 func TestPlanSteps(t *testing.T) {
-	p := &plan{steps: []attack.Step{{Index: 2}, {Index: 5}, {Index: 0}}} // in whatever order
+	p := &plan{steps: []attack.StepShare{{Index: 2}, {Index: 5}, {Index: 0}}} // in whatever order
 	var got []string
 	for _, i := range []int32{-1, 0, 1, 2, 5} {
 		next, ok := p.after(i)

@@ -21,7 +21,7 @@ type prologue struct {
 
 // newPrologue reads an assignment's setup. It has a client of its own, so that its
 // connections are no part of the first step's.
-func newPrologue(a *workerv1.Assignment, c Config, t *traffic, first attack.Step) (*prologue, error) {
+func newPrologue(a *workerv1.Assignment, c Config, t *traffic, first attack.StepShare) (*prologue, error) {
 	p := &prologue{config: setup.Config{
 		Source: t.source, Timeout: time.Duration(a.GetTarget().GetTimeoutNanos()),
 		Worker: a.GetWorker(), Workers: max(a.GetWorkers(), 1),
@@ -53,7 +53,7 @@ func newPrologue(a *workerv1.Assignment, c Config, t *traffic, first attack.Step
 // which have no number of users.
 const arrivalsLines = 16
 
-func warmUpLines(first attack.Step) int {
+func warmUpLines(first attack.StepShare) int {
 	if _, ok := first.Load.(attack.Arrivals); ok {
 		return arrivalsLines
 	}

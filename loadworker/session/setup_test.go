@@ -103,7 +103,7 @@ func TestSetupIsNoPartOfTheResult(t *testing.T) {
 
 func TestWarmUpLines(t *testing.T) {
 	for name, tt := range map[string]struct {
-		first attack.Step
+		first attack.StepShare
 		want  int
 	}{
 		"a line for each user":      {StepOf(burst(0, 3, 1)), 3},

@@ -100,7 +100,7 @@ type worker struct {
 	plan       *plan
 	readiness  *workerv1.Readiness // what was last to be said
 
-	run       *attack.Run
+	run       *attack.Execution
 	warmUp    context.CancelFunc // ends the opening of connections for the next step
 	waiting   *workerv1.StartStep
 	sequence  int64

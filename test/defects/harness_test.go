@@ -111,7 +111,7 @@ func (e experiment) run(t *testing.T) outcome {
 		e.prepared(o.server)
 	}
 	o.start = groundtruth.Now() + int64(50*ms)
-	runs := make([]*attack.Run, len(runners))
+	runs := make([]*attack.Execution, len(runners))
 	for i, r := range runners {
 		runs[i] = r.Start(session.StepOf(assignments[i].GetSteps()[0]), groundtruth.Instant(o.start))
 	}
@@ -163,7 +163,7 @@ func (e experiment) employ(t *testing.T, a *workerv1.Assignment) *attack.Runner 
 }
 
 // collect merges what the workers measured, as it travels.
-func (e experiment) collect(t *testing.T, runs []*attack.Run, requests int) *measure.Step {
+func (e experiment) collect(t *testing.T, runs []*attack.Execution, requests int) *measure.Step {
 	t.Helper()
 	var readings []*wire.Reading
 	for i, x := range runs {

@@ -109,7 +109,7 @@ func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
 			server.SetLatency(groundtruth.Fixed(slowness))
 		}
 		start := groundtruth.Now() + int64(50*ms)
-		runs := make([]*attack.Run, len(runners))
+		runs := make([]*attack.Execution, len(runners))
 		for i, r := range runners {
 			runs[i] = r.Start(session.StepOf(assignments[i].GetSteps()[n]), groundtruth.Instant(start))
 		}

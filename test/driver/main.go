@@ -109,7 +109,7 @@ func obey(line string, assignment *workerv1.Assignment, runner *attack.Runner) (
 }
 
 // drive waits for the end of a step. The snapshots before go nowhere.
-func drive(x *attack.Run) (*workerv1.StepMeasurement, error) {
+func drive(x *attack.Execution) (*workerv1.StepMeasurement, error) {
 	ticker := time.NewTicker(snapshotEvery)
 	defer ticker.Stop()
 	for {
@@ -128,7 +128,7 @@ func drive(x *attack.Run) (*workerv1.StepMeasurement, error) {
 	}
 }
 
-func snapshot(x *attack.Run) (*workerv1.StepMeasurement, error) {
+func snapshot(x *attack.Execution) (*workerv1.StepMeasurement, error) {
 	s, err := x.Snapshot()
 	if err != nil {
 		return nil, err
