@@ -8,8 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -135,13 +136,13 @@ func TestArrivalsDoNotFollowRedirects(t *testing.T) {
 
 func TestPoolBoundsWhatIsOpened(t *testing.T) {
 	made := 0
-	dialer, err := transport.NewDialer(transport.Config{URL: "http://x"})
+	dialer, err := dial.NewDialer(dial.Config{URL: "http://x"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := newPool(nil, 2, func() *client {
 		made++
-		return &client{line: dialer.NewConn()}
+		return &client{line: http1.NewClient(dialer, "").NewConn()}
 	})
 	stop := make(chan struct{})
 	first, _ := p.take(stop)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -13,7 +14,7 @@ import (
 // client is a line with the buffers of the request on it. A user has one for
 // good; arrivals take one for each hit.
 type client struct {
-	line   transport.Line
+	line   transport.Conn
 	buffer source.Buffer
 	shard  int
 	// opened is told once when the connection was opened; nil: nobody waits.
@@ -72,7 +73,7 @@ func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 	res := result{received: x.elapsed(), reused: r.Reused}
 	res.inWindow = res.received <= x.closes()
 	if err != nil {
-		res.outcome = transport.Classify(err)
+		res.outcome = failure.Classify(err)
 		x.sample(h, res.outcome, func() string { return err.Error() })
 		return res
 	}

@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -86,7 +87,7 @@ type setup struct {
 	maxConns int
 	client   string
 	worker   int32
-	lookup   transport.Lookup
+	lookup   dial.Lookup
 }
 
 func get(path string) source.Request {
@@ -108,14 +109,14 @@ func newTestRunner(t *testing.T, s setup) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialer, err := transport.NewDialer(transport.Config{
-		URL: s.url, Agent: "test", Policy: transport.Policy{AllowSpecial: true}, Lookup: s.lookup,
+	dialer, err := dial.NewDialer(dial.Config{
+		URL: s.url, Policy: dial.AddressPolicy{AllowSpecial: true}, Lookup: s.lookup,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := NewRunner(Config{
-		Source: src, Client: engineClient(t, dialer), Timeout: s.timeout, MaxConnections: s.maxConns,
+		Source: src, Client: engineClient(t, http1.NewClient(dialer, "test")), Timeout: s.timeout, MaxConnections: s.maxConns,
 		Audit: s.client != "", Worker: s.worker,
 	})
 	if err != nil {

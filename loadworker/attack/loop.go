@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 )
 
 // feed says what a loop sends next, and over which of its connections.
@@ -36,7 +37,7 @@ type feed interface {
 type loop struct {
 	run    *Execution
 	feed   feed
-	net    *transport.Loop
+	net    *http1.Loop
 	shard  int
 	slots  []*slot // by the tag of their wire
 	flying int     // requests under way
@@ -46,8 +47,8 @@ type loop struct {
 
 // slot is a connection of a loop, and the request that is under way on it.
 type slot struct {
-	wire transport.Wire
-	line *transport.Conn // has the socket before and after the step
+	wire http1.LoopConn
+	line *http1.Conn // has the socket before and after the step
 	hit  hit
 }
 
@@ -57,7 +58,7 @@ func (s *slot) isOpen() bool { return s.wire.IsOpen() }
 // makes that of the i-th of n. It fails when there can be no loops, before
 // anything was sent.
 func (x *Execution) loops(most int64, feeds func(l *loop, i, n int64) feed) error {
-	dialer, ok := x.runner.client.(*transport.Dialer)
+	client, ok := x.runner.client.(*http1.Client)
 	if !ok {
 		return errors.ErrUnsupported
 	}
@@ -67,7 +68,7 @@ func (x *Execution) loops(most int64, feeds func(l *loop, i, n int64) feed) erro
 		l := &loop{run: x, shard: int(i)}
 		l.feed = feeds(l, i, n)
 		var err error
-		if l.net, err = dialer.NewLoop(x.start, l.done); err != nil {
+		if l.net, err = client.NewLoop(x.start, l.done); err != nil {
 			for _, made := range all {
 				made.net.Close()
 			}
@@ -99,7 +100,7 @@ func (l *loop) drive() {
 
 // add adds a connection.
 func (l *loop) add(c *client) *slot {
-	s := &slot{line: c.line.(*transport.Conn)}
+	s := &slot{line: c.line.(*http1.Conn)}
 	s.wire.Tag = len(l.slots)
 	l.slots = append(l.slots, s)
 	l.net.Add(&s.wire, s.line)
@@ -170,7 +171,7 @@ func (l *loop) sendDue(now time.Duration) bool {
 
 // done counts what became of a request, and sends another, which may have waited
 // for its connection.
-func (l *loop) done(w *transport.Wire, r transport.Response, err error) {
+func (l *loop) done(w *http1.LoopConn, r transport.Response, err error) {
 	x, s := l.run, l.slots[w.Tag]
 	res := x.judge(&s.hit, r, err)
 	if s.hit.counts() {
@@ -188,5 +189,5 @@ func (l *loop) stop() {
 	}
 	l.cut = true
 	l.feed.stop()
-	l.net.Cut()
+	l.net.Interrupt()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 )
 
 // portable is a client whose connections no event loop can take.
@@ -17,7 +18,7 @@ type portable struct{ transport.Client }
 // goroutines is the name of the test under which no runner has event loops.
 const goroutines = "TestGoroutines"
 
-func engineClient(t *testing.T, d *transport.Dialer) transport.Client {
+func engineClient(t *testing.T, d *http1.Client) transport.Client {
 	if strings.HasPrefix(t.Name(), goroutines+"/") {
 		return portable{d}
 	}
@@ -98,7 +99,7 @@ func TestUsersOfLoopsAreNoGoroutines(t *testing.T) {
 // The result says what drove the requests.
 func TestResultNamesTheEngine(t *testing.T) {
 	want := "event loops"
-	if _, loops := engineClient(t, nil).(*transport.Dialer); !loops || runtime.GOOS != "linux" {
+	if _, loops := engineClient(t, nil).(*http1.Client); !loops || runtime.GOOS != "linux" {
 		want = "goroutines"
 	}
 	for name, load := range map[string]Load{

@@ -86,7 +86,7 @@ func (r *Runner) expected(step StepShare) int {
 // ensure returns n clients, making those that are missing.
 func (r *Runner) ensure(n int) []*client {
 	for len(r.clients) < n {
-		r.clients = append(r.clients, &client{line: r.client.NewLine(), shard: len(r.clients)})
+		r.clients = append(r.clients, &client{line: r.client.NewConn(), shard: len(r.clients)})
 	}
 	return r.clients[:n]
 }

@@ -4,9 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 )
 
 func TestCheck(t *testing.T) {
@@ -57,17 +58,18 @@ func TestNewRunnerRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialer, err := transport.NewDialer(transport.Config{URL: "http://x"})
+	dialer, err := dial.NewDialer(dial.Config{URL: "http://x"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	client := http1.NewClient(dialer, "")
 	tests := map[string]struct {
 		config Config
 		want   string
 	}{
-		"nothing to send": {Config{Client: dialer, Timeout: 1, MaxConnections: 1}, "runner: needs a source and a client"},
-		"no timeout":      {Config{Source: src, Client: dialer, MaxConnections: 1}, "target timeout: must be positive"},
-		"no connections":  {Config{Source: src, Client: dialer, Timeout: 1}, "runner: needs at least one connection"},
+		"nothing to send": {Config{Client: client, Timeout: 1, MaxConnections: 1}, "runner: needs a source and a client"},
+		"no timeout":      {Config{Source: src, Client: client, MaxConnections: 1}, "target timeout: must be positive"},
+		"no connections":  {Config{Source: src, Client: client, Timeout: 1}, "runner: needs at least one connection"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -64,8 +65,8 @@ func TestExhaustion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dialer, err := transport.NewDialer(transport.Config{
-				URL: "http://x", Policy: transport.Policy{AllowSpecial: true},
+			dialer, err := dial.NewDialer(dial.Config{
+				URL: "http://x", Policy: dial.AddressPolicy{AllowSpecial: true},
 				Lookup: func(context.Context, string) ([]netip.Addr, error) {
 					return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", tt.err)}
 				},
@@ -73,7 +74,7 @@ func TestExhaustion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := NewRunner(Config{Source: src, Client: dialer, Timeout: time.Second, MaxConnections: 1})
+			r, err := NewRunner(Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: time.Second, MaxConnections: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,7 +29,6 @@ func (r *refusal) message() string {
 type plan struct {
 	steps     []attack.StepShare
 	client    transport.Client
-	target    prober
 	runner    *attack.Runner
 	preflight *setup.Preflight // nil: nothing is asked
 	setup     *prologue
@@ -54,7 +53,7 @@ func newPlan(a *workerv1.Assignment, c Config) (*plan, *refusal) {
 	if err != nil {
 		return nil, &refusal{workerv1.ReasonInvalidSpec, err}
 	}
-	p.client, p.target, err = newClient(a.GetTarget(), c)
+	p.client, err = newClient(a.GetTarget(), c)
 	if err != nil {
 		return nil, &refusal{workerv1.ReasonInvalidSpec, err}
 	}

@@ -83,7 +83,7 @@ func destination(t *workerv1.Target) string {
 func (p *plan) reach(ctx context.Context, t *workerv1.Target) *refusal {
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	if err := p.target.Probe(ctx); err != nil {
+	if err := p.client.Probe(ctx); err != nil {
 		return &refusal{workerv1.ReasonTargetUnreachable, fmt.Errorf("target %s: %w", destination(t), err)}
 	}
 	return nil

@@ -27,7 +27,7 @@ func newPrologue(a *workerv1.Assignment, c Config, t *traffic, first attack.Step
 		Worker: a.GetWorker(), Workers: max(a.GetWorkers(), 1),
 	}}
 	var err error
-	if p.config.Client, _, err = newClient(a.GetTarget(), c); err != nil {
+	if p.config.Client, err = newClient(a.GetTarget(), c); err != nil {
 		return nil, err
 	}
 	if s := a.GetSetup().GetFill(); s != nil {

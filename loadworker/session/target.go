@@ -1,56 +1,54 @@
 package session
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 )
 
-// prober opens a connection to a target and closes it.
-type prober interface {
-	Probe(ctx context.Context) error
+// newClient returns the client for a target. Our own speaks HTTP/1.1, over TLS too:
+// it takes two thirds of net/http's time for a request. net/http speaks HTTP/2, and
+// to proxies.
+func newClient(t *workerv1.Target, c Config) (transport.Client, error) {
+	client, err := newKeepAliveClient(t, c)
+	if err == nil && t.GetDisableKeepAlive() {
+		client = transport.NewOneShot(client)
+	}
+	return client, err
 }
 
-// newClient is the client for a target. Our own speaks HTTP/1.1, over TLS too: it
-// takes two thirds of net/http's time for a request. net/http speaks HTTP/2, and
-// to proxies.
-func newClient(t *workerv1.Target, c Config) (transport.Client, prober, error) {
+// newKeepAliveClient is newClient for a target whose connections are kept.
+func newKeepAliveClient(t *workerv1.Target, c Config) (transport.Client, error) {
 	secure, err := loadTLS(t.GetTls())
 	if err != nil {
-		return nil, nil, fmt.Errorf("target.tls: %w", err)
+		return nil, fmt.Errorf("target.tls: %w", err)
 	}
 	http2 := t.GetProtocol() == workerv1.Protocol_PROTOCOL_HTTP2
-	dialer, err := transport.NewDialer(transport.Config{
+	dialer, err := dial.NewDialer(dial.Config{
 		URL:    t.GetUrl(),
-		Agent:  "loadtest-operator/" + c.Version,
-		Policy: transport.Policy{AllowSpecial: t.GetAllowSpecialAddresses()},
+		Policy: dial.AddressPolicy{AllowSpecial: t.GetAllowSpecialAddresses()},
 		Lookup: c.Lookup,
 		TLS:    secure,
 		HTTP2:  http2,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var client transport.Client = dialer
-	var reach prober = dialer
+	agent := "loadtest-operator/" + c.Version
 	switch {
 	case t.GetProxyUrl() != "":
-		proxy, err := transport.NewProxy(dialer, t.GetProxyUrl())
-		if err != nil {
-			return nil, nil, err
-		}
-		client, reach = transport.NewProxied(proxy), proxy
+		return nethttp.NewProxyClient(dialer, agent, t.GetProxyUrl())
 	case http2:
-		client = transport.NewNetHTTP(dialer)
+		return nethttp.NewClient(dialer, agent), nil
+	default:
+		return http1.NewClient(dialer, agent), nil
 	}
-	if t.GetDisableKeepAlive() {
-		client = transport.NewOneShot(client, dialer)
-	}
-	return client, reach, nil
 }
 
 // maxPEM bounds a file of certificates: a Secret's size.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -138,20 +139,20 @@ func TestSecureTargets(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			client, _, err := newClient(&workerv1.Target{
+			client, err := newClient(&workerv1.Target{
 				Url: newSecure(t, known, tt.server), Protocol: tt.protocol, Tls: tt.tls, AllowSpecialAddresses: true,
 			}, Config{Version: "test"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			line := client.NewLine()
+			line := client.NewConn()
 			defer line.Close()
 			got, err := line.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/"), Keep: 100}, time.Now().Add(patience))
 			switch {
 			case tt.want != "" && (err != nil || string(got.Body) != tt.want):
 				t.Errorf("%q, %v; want %q", got.Body, err, tt.want)
-			case tt.want == "" && (err == nil || transport.Classify(err) != tt.outcome):
-				t.Errorf("%v, of class %v, want %v", err, transport.Classify(err), tt.outcome)
+			case tt.want == "" && (err == nil || failure.Classify(err) != tt.outcome):
+				t.Errorf("%v, of class %v, want %v", err, failure.Classify(err), tt.outcome)
 			}
 		})
 	}
@@ -170,7 +171,7 @@ func TestClientsByTarget(t *testing.T) {
 		"net/http HTTP/2, no keep-alive": {Url: "https://x", Protocol: h2, DisableKeepAlive: true},
 	}
 	for want, target := range tests {
-		client, _, err := newClient(target, Config{})
+		client, err := newClient(target, Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +196,7 @@ func TestLoadTLSRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := newClient(&workerv1.Target{Url: "https://x", Tls: tt.tls}, Config{})
+			_, err := newClient(&workerv1.Target{Url: "https://x", Tls: tt.tls}, Config{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("newClient = %v, want …%s…", err, tt.want)
 			}

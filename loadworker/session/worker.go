@@ -11,7 +11,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 )
 
 // ErrUnfinished is a worker that was ended before its run was.
@@ -35,7 +35,7 @@ type Config struct {
 	// GiveUp is how long the coordinator may be unreachable. Default 10 minutes.
 	GiveUp time.Duration
 	// Lookup resolves the target's name. Default: the system's resolver.
-	Lookup transport.Lookup
+	Lookup dial.Lookup
 	// Limits are what the system grants. Default: ask it.
 	Limits func() Limits
 }

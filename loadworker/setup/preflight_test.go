@@ -15,8 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 )
 
 // limiter says of itself which strategy it has, or what handle answers.
@@ -64,11 +66,11 @@ func newPreflight(t *testing.T, url string, change ...func(*source.Request)) Pre
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialer, err := transport.NewDialer(transport.Config{URL: url, Policy: transport.Policy{AllowSpecial: true}})
+	dialer, err := dial.NewDialer(dial.Config{URL: url, Policy: dial.AddressPolicy{AllowSpecial: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Preflight{Config{Source: src, Client: dialer, Timeout: 20 * time.Second, Workers: 1}}
+	return Preflight{Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: 20 * time.Second, Workers: 1}}
 }
 
 func answer(status int, body string) http.HandlerFunc {
@@ -115,19 +117,19 @@ type counted struct {
 	lines, open atomic.Int64
 }
 
-func (c *counted) NewLine() transport.Line {
+func (c *counted) NewConn() transport.Conn {
 	c.lines.Add(1)
 	c.open.Add(1)
-	return &countedLine{Line: c.Client.NewLine(), client: c}
+	return &countedLine{Conn: c.Client.NewConn(), client: c}
 }
 
 type countedLine struct {
-	transport.Line
+	transport.Conn
 	client *counted
 }
 
 func (l *countedLine) Close() {
-	l.Line.Close()
+	l.Conn.Close()
 	l.client.open.Add(-1)
 }
 

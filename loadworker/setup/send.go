@@ -37,13 +37,13 @@ func (e *Unreachable) Unwrap() error { return e.Err }
 
 // sender is a line with the buffers of the request on it.
 type sender struct {
-	line    transport.Line
+	line    transport.Conn
 	timeout time.Duration
 	buffer  source.Buffer
 }
 
 func (c Config) newSender() *sender {
-	return &sender{line: c.Client.NewLine(), timeout: c.Timeout}
+	return &sender{line: c.Client.NewConn(), timeout: c.Timeout}
 }
 
 // send sends the rendered request once.

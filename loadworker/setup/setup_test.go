@@ -16,8 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 )
 
 // shop is a target that answers with a code for each item it is given.
@@ -66,11 +67,11 @@ func newConfig(t *testing.T, url string, into *source.Table) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialer, err := transport.NewDialer(transport.Config{URL: url, Policy: transport.Policy{AllowSpecial: true}})
+	dialer, err := dial.NewDialer(dial.Config{URL: url, Policy: dial.AddressPolicy{AllowSpecial: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Source: src, Client: dialer, Timeout: 20 * time.Second, Worker: 1, Workers: 3}
+	return Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: 20 * time.Second, Worker: 1, Workers: 3}
 }
 
 func codes(t *testing.T) *source.Table {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -28,10 +29,10 @@ type simulated struct {
 	paths []string
 }
 
-func (s *simulated) NewLine() transport.Line { return &simulatedLine{target: s} }
+func (s *simulated) NewConn() transport.Conn { return &simulatedLine{target: s} }
 
 type simulatedLine struct {
-	transport.Line
+	transport.Conn
 	target *simulated
 }
 
@@ -125,7 +126,7 @@ func TestWarmUpSendsAsUsersDo(t *testing.T) {
 func TestWarmUpPausesAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := simulate(t, "/")
-		s.takes, s.err = time.Millisecond, &transport.Error{Phase: transport.Dialing, Err: syscall.ECONNREFUSED}
+		s.takes, s.err = time.Millisecond, &failure.Error{Phase: failure.Dialing, Err: syscall.ECONNREFUSED}
 		WarmUp{Duration: 10*(failedPause+s.takes) - 1, Lines: 1}.Run(t.Context(), c)
 		if len(s.paths) != 10 {
 			t.Errorf("%d requests in a second, want 10", len(s.paths))

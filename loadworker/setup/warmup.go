@@ -48,7 +48,7 @@ func (w WarmUp) Run(ctx context.Context, c Config) {
 
 // send sends over one of n lines.
 func (w WarmUp) send(ctx context.Context, c Config, lane, n int64) {
-	line := c.Client.NewLine()
+	line := c.Client.NewConn()
 	defer line.Close()
 	defer context.AfterFunc(ctx, line.Interrupt)()
 	var buffer source.Buffer

@@ -1,4 +1,4 @@
-package transport
+package transport_test
 
 import (
 	"bytes"
@@ -6,6 +6,11 @@ import (
 	"io"
 	"net/http"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
 // BenchmarkClients is why HTTP/1.1 over TLS does not go through net/http.
@@ -13,19 +18,19 @@ func BenchmarkClients(b *testing.B) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.Copy(w, bytes.NewReader(make([]byte, 256)))
 	})
-	for name, config := range served(b, handler) {
-		d := newTestDialer(b, config)
-		clients := map[string]Client{"net": NewNetHTTP(d)}
+	for name, config := range scripted.Protocols(b, handler) {
+		d := scripted.NewDialer(b, config)
+		clients := map[string]transport.Client{"net": nethttp.NewClient(d, "")}
 		if !config.HTTP2 {
-			clients["own"] = d
+			clients["own"] = http1.NewClient(d, "")
 		}
 		for kind, client := range clients {
 			b.Run(kind+" "+name, func(b *testing.B) {
-				line := client.NewLine()
+				line := client.NewConn()
 				defer line.Close()
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := line.Do(context.Background(), aGet, far()); err != nil {
+					if _, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil {
 						b.Fatal(err)
 					}
 				}

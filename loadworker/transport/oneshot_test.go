@@ -1,4 +1,4 @@
-package transport
+package transport_test
 
 import (
 	"context"
@@ -7,36 +7,40 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
 func TestOneShotOpensAConnectionForEachRequest(t *testing.T) {
 	var mu sync.Mutex
 	var closed []string
-	for name, config := range served(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	for name, config := range scripted.Protocols(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		closed = append(closed, fmt.Sprint(r.Close, r.Header["X-A"]))
 	})) {
 		t.Run(name, func(t *testing.T) {
 			closed = nil
-			d := newTestDialer(t, config)
-			for _, inner := range []Client{d, NewNetHTTP(d)} {
-				if inner == Client(d) && config.HTTP2 {
+			d := scripted.NewDialer(t, config)
+			for _, inner := range []transport.Client{http1.NewClient(d, ""), nethttp.NewClient(d, "")} {
+				if inner.Name() == "http1" && config.HTTP2 {
 					continue
 				}
-				before := d.Opened()
-				client := NewOneShot(inner, d)
-				line := client.NewLine()
-				if err := line.Open(context.Background(), far()); err != nil || line.IsOpen() || !line.Alive() || d.Opened() != before {
-					t.Errorf("opened beforehand: %v, open %v, %d connections", err, line.IsOpen(), d.Opened())
+				client := transport.NewOneShot(inner)
+				line := client.NewConn()
+				if err := line.Open(context.Background(), scripted.Far()); err != nil || line.IsOpen() || !line.Alive() || client.Opened() != 0 {
+					t.Errorf("opened beforehand: %v, open %v, %d connections", err, line.IsOpen(), client.Opened())
 				}
-				request := &Request{Method: "GET", Path: []byte("/"), Headers: []Header{{Name: "X-A", Value: []byte("1")}}}
+				request := &transport.Request{Method: "GET", Path: []byte("/"), Headers: []transport.Header{{Name: "X-A", Value: []byte("1")}}}
 				for range 3 {
-					if got, err := line.Do(context.Background(), request, far()); err != nil || got.Status != 200 {
+					if got, err := line.Do(context.Background(), request, scripted.Far()); err != nil || got.Status != 200 {
 						t.Errorf("%s: %d, %v", client.Name(), got.Status, err)
 					}
 				}
-				if n := client.Opened() - before; n != 3 || len(request.Headers) != 1 {
+				if n := client.Opened(); n != 3 || len(request.Headers) != 1 {
 					t.Errorf("%s: %d connections for 3 requests; the request has %d headers", client.Name(), n, len(request.Headers))
 				}
 				if !strings.HasSuffix(client.Name(), ", no keep-alive") {

@@ -6,8 +6,9 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 )
 
 // Options are what an assignment does not say.
@@ -15,7 +16,7 @@ type Options struct {
 	// MaxConnections bounds the connections of arrivals. Default 10,000.
 	MaxConnections int
 	// Lookup resolves host names. Default: the system's resolver.
-	Lookup transport.Lookup
+	Lookup dial.Lookup
 }
 
 // NewRunner makes what runs the steps of an assignment.
@@ -24,17 +25,16 @@ func NewRunner(a *workerv1.Assignment, o Options) (*attack.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := transport.NewDialer(transport.Config{
+	dialer, err := dial.NewDialer(dial.Config{
 		URL:    a.GetTarget().GetUrl(),
-		Agent:  "loadtest-operator/solo",
-		Policy: transport.Policy{AllowSpecial: a.GetTarget().GetAllowSpecialAddresses()},
+		Policy: dial.AddressPolicy{AllowSpecial: a.GetTarget().GetAllowSpecialAddresses()},
 		Lookup: o.Lookup,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return attack.NewRunner(attack.Config{
-		Source: src, Client: client, Worker: a.GetWorker(), Seed: a.GetSeed(),
+		Source: src, Client: http1.NewClient(dialer, "loadtest-operator/solo"), Worker: a.GetWorker(), Seed: a.GetSeed(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections: cmp.Or(o.MaxConnections, 10_000),
 		Audit:          a.GetClientHeader() != "",

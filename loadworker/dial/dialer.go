@@ -1,0 +1,177 @@
+package dial
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+)
+
+// Dialer opens connections to one target.
+type Dialer struct {
+	target   Target
+	tls      *tls.Config // nil: plain
+	policy   AddressPolicy
+	resolver *resolver
+
+	next        atomic.Uint32 // of the addresses
+	descriptors atomic.Int64  // attempts that failed because none was left
+	ports       atomic.Int64  // the same
+}
+
+// Config configures a Dialer.
+type Config struct {
+	// URL is the target's scheme and host.
+	URL string
+	// Policy decides which addresses may be dialled.
+	Policy AddressPolicy
+	// Lookup resolves host names. Absent: the system's resolver.
+	Lookup Lookup
+	// TLS is used for https. Absent: the system's certificates.
+	TLS *tls.Config
+	// HTTP2 says that connections are for HTTP/2.
+	HTTP2 bool
+}
+
+// NewDialer returns a Dialer, or an error that says what is wrong with the URL.
+func NewDialer(c Config) (*Dialer, error) {
+	target, err := parseTarget(c.URL, c.HTTP2)
+	if err != nil {
+		return nil, err
+	}
+	lookup := c.Lookup
+	if lookup == nil {
+		lookup = SystemLookup
+	}
+	d := &Dialer{target: target, policy: c.Policy, resolver: &resolver{host: target.Name, lookup: lookup, now: time.Now}}
+	if target.TLS {
+		d.tls = target.tlsConfig(c.TLS)
+	}
+	return d, nil
+}
+
+// ForProxy returns a Dialer of the proxy at a URL, which keeps to the same policy.
+// The proxy resolves the target's name, so that the policy can refuse the target
+// only if it is an address.
+func (d *Dialer) ForProxy(url string) (*Dialer, error) {
+	proxy, err := NewDialer(Config{URL: url, Policy: d.policy, Lookup: d.resolver.lookup})
+	if err != nil {
+		return nil, fmt.Errorf("proxy: %w", err)
+	}
+	if addr, err := netip.ParseAddr(d.target.Name); err == nil {
+		if err := d.policy.Check(addr); err != nil {
+			return nil, fmt.Errorf("target url: %w", err)
+		}
+	}
+	return proxy, nil
+}
+
+// Target returns what the Dialer connects to.
+func (d *Dialer) Target() Target { return d.target }
+
+// Exhausted returns how many attempts to connect failed because this process had
+// no descriptor, or this address no port, left.
+func (d *Dialer) Exhausted() (descriptors, ports int64) {
+	return d.descriptors.Load(), d.ports.Load()
+}
+
+// countExhausted counts an attempt that failed for want of either.
+func (d *Dialer) countExhausted(err error) {
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		d.descriptors.Add(1)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		d.ports.Add(1)
+	}
+}
+
+// addresses returns the addresses to which the target's host resolves.
+func (d *Dialer) addresses(ctx context.Context) ([]netip.Addr, error) {
+	addrs, err := d.resolver.resolve(ctx)
+	if err != nil {
+		d.countExhausted(err)
+		return nil, &failure.Error{Phase: failure.Resolving, Err: err}
+	}
+	return addrs, nil
+}
+
+// Dial opens a connection. It begins with the next of the target's addresses each
+// time, so that a headless Service gets an equal share on every pod, and tries the
+// others when that fails.
+func (d *Dialer) Dial(ctx context.Context) (net.Conn, error) {
+	return d.DialWrapped(ctx, func(c net.Conn) net.Conn { return c })
+}
+
+// DialWrapped is Dial. The TCP connection is passed to wrap before the TLS
+// handshake.
+func (d *Dialer) DialWrapped(ctx context.Context, wrap func(net.Conn) net.Conn) (net.Conn, error) {
+	addrs, err := d.addresses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first := d.next.Add(1) - 1
+	for i := range addrs {
+		addr := addrs[(int(first)+i)%len(addrs)]
+		conn, dialErr := d.connect(ctx, addr)
+		if dialErr == nil {
+			return d.Handshake(ctx, wrap(conn))
+		}
+		d.countExhausted(dialErr)
+		if err == nil {
+			err = dialErr
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, &failure.Error{Phase: failure.Dialing, Err: err}
+}
+
+// connect opens a TCP connection to an address that the policy permits.
+func (d *Dialer) connect(ctx context.Context, addr netip.Addr) (net.Conn, error) {
+	// The policy is checked last, on the very address that is connected to.
+	dialer := net.Dialer{
+		KeepAlive: -1,
+		Control: func(_, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return err
+			}
+			return d.policy.Check(to.Addr())
+		},
+	}
+	return dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, d.target.Port).String())
+}
+
+// Handshake puts TLS on a connection to the target, if the target uses it. It
+// closes the connection when that fails.
+func (d *Dialer) Handshake(ctx context.Context, conn net.Conn) (net.Conn, error) {
+	if d.tls == nil {
+		return conn, nil
+	}
+	secured := tls.Client(conn, d.tls)
+	err := secured.HandshakeContext(ctx)
+	if err == nil && d.target.HTTP2 && secured.ConnectionState().NegotiatedProtocol != http2Protocol {
+		err = errors.New("the target does not offer HTTP/2 by ALPN")
+	}
+	if err != nil {
+		return nil, errors.Join(&failure.Error{Phase: failure.Handshaking, Err: err}, conn.Close())
+	}
+	return secured, nil
+}
+
+// Probe opens one connection and closes it.
+func (d *Dialer) Probe(ctx context.Context) error {
+	conn, err := d.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}

@@ -1,0 +1,171 @@
+package dial
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func newTestDialer(t *testing.T, c Config) *Dialer {
+	t.Helper()
+	c.Policy.AllowSpecial = true
+	d, err := NewDialer(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestNewDialerRefuses(t *testing.T) {
+	tests := map[string]string{
+		"":                       `target url "": no host`,
+		"http://[::1":            `target url: parse "http://[::1": missing ']' in host`,
+		"shop":                   `target url "shop": no host`,
+		"ftp://shop":             `target url "ftp://shop": scheme must be http or https`,
+		"http://shop/path":       `target url "http://shop/path": must be scheme and host only; put the path into requests`,
+		"http://shop?a=b":        `target url "http://shop?a=b": must be scheme and host only; put the path into requests`,
+		"http://u:secret@shop":   `target url "http://u:xxxxx@shop": must be scheme and host only; put the path into requests`,
+		"http://shop:0":          `target url "http://shop:0": port must be between 1 and 65535`,
+		"http://shop:65536":      `target url "http://shop:65536": port must be between 1 and 65535`,
+		"http://[::1%25eth0]:80": "",
+		"http://shop/":           "",
+		"https://shop:8443":      "",
+	}
+	for url, want := range tests {
+		t.Run(url, func(t *testing.T) {
+			got := ""
+			if _, err := NewDialer(Config{URL: url}); err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("NewDialer(%q) = %q, want %q", url, got, want)
+			}
+		})
+	}
+}
+
+// Where no port is named, it is the scheme's.
+func TestDialerKnowsThePorts(t *testing.T) {
+	for url, want := range map[string]uint16{
+		"http://shop": 80, "https://shop": 443, "http://shop:": 80, "https://shop:80": 80, "http://shop:65535": 65535, "http://[::1]:1": 1,
+	} {
+		if d := newTestDialer(t, Config{URL: url}); d.target.Port != want {
+			t.Errorf("%s is at port %d, want %d", url, d.target.Port, want)
+		}
+	}
+}
+
+// What this machine ran out of is counted, each apart; what the target refuses is not.
+func TestDialerCountsWhatIsExhausted(t *testing.T) {
+	d := newTestDialer(t, Config{URL: "http://shop"})
+	for errno, times := range map[syscall.Errno]int{syscall.EMFILE: 1, syscall.ENFILE: 2, syscall.EADDRNOTAVAIL: 5, syscall.ECONNREFUSED: 9, syscall.EADDRINUSE: 9} {
+		for range times {
+			d.countExhausted(&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", errno)})
+		}
+	}
+	if descriptors, ports := d.Exhausted(); descriptors != 3 || ports != 5 {
+		t.Errorf("%d times no descriptor and %d times no port was left, want 3 and 5", descriptors, ports)
+	}
+}
+
+// A resolver that has no descriptor left is told of like a socket.
+func TestDialerCountsAResolverWithoutDescriptors(t *testing.T) {
+	d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+	}})
+	if _, err := d.addresses(t.Context()); !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("addresses = %v, want that there are too many files", err)
+	}
+	if descriptors, _ := d.Exhausted(); descriptors != 1 {
+		t.Errorf("%d times no descriptor was left, want once", descriptors)
+	}
+}
+
+// Of several addresses that cannot be reached, the first says why.
+func TestDialerTellsOfTheFirstFailure(t *testing.T) {
+	d, err := NewDialer(Config{URL: "http://a.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("0.0.0.0")}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a loopback", "a link-local", "an unspecified", "a loopback"} { // each in turn
+		var refused *RefusedAddressError
+		if err := d.Probe(t.Context()); !errors.As(err, &refused) || refused.Kind != want {
+			t.Errorf("Probe = %v, want that %s address is refused", err, want)
+		}
+	}
+}
+
+func TestDialerTakesTheAddressesInTurn(t *testing.T) {
+	lis, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lis.Close() }()
+	lookup := func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}, nil
+	}
+	_, port, err := net.SplitHostPort(lis.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newTestDialer(t, Config{URL: "http://a.test:" + port, Lookup: lookup})
+	seen := map[string]int{}
+	for range 4 {
+		if err := d.Probe(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		conn, err := lis.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, _, _ := net.SplitHostPort(conn.LocalAddr().String())
+		seen[host]++
+		_ = conn.Close()
+	}
+	if seen["127.0.0.1"] != 2 || seen["127.0.0.2"] != 2 {
+		t.Errorf("connections by address: %v, want 2 each", seen)
+	}
+}
+
+func TestDialerTriesTheOtherAddresses(t *testing.T) {
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lis.Close() }()
+	_, port, err := net.SplitHostPort(lis.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newTestDialer(t, Config{URL: "http://a.test:" + port, Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.9.9.9"), netip.MustParseAddr("127.0.0.1")}, nil
+	}})
+	for range 2 {
+		if err := d.Probe(t.Context()); err != nil {
+			t.Errorf("Probe = %v, want that the second address is tried", err)
+		}
+	}
+}
+
+func TestPolicyHoldsForWhatANameResolvesTo(t *testing.T) {
+	d, err := NewDialer(Config{URL: "http://innocent.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *RefusedAddressError
+	if err = d.Probe(t.Context()); !errors.As(err, &refused) {
+		t.Fatalf("Probe = %v, want a RefusedAddressError", err)
+	}
+	if want := "address 169.254.169.254 is refused: a link-local address"; !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("Probe = %v, want …%s", err, want)
+	}
+}

@@ -1,0 +1,10 @@
+// Package dial opens connections to one target, and only to addresses that the
+// policy permits.
+//
+//	Dialer ── resolver (cached addresses) ── AddressPolicy.Check ── TCP ── TLS
+//
+// The policy is checked on the address that is about to be connected to, after
+// name resolution, so that no name can lead around it. A failure is a
+// *failure.Error that names its phase. The package knows nothing of HTTP but the
+// protocol that is agreed in the TLS handshake.
+package dial

@@ -1,0 +1,111 @@
+package failure
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// ErrInterrupted is the error of a request that was under way when its step ended.
+var ErrInterrupted = errors.New("interrupted at the end of the step")
+
+// Phase is how far a request came.
+type Phase string
+
+// The phases of a request, in order.
+const (
+	Resolving   Phase = "resolve"
+	Dialing     Phase = "dial"
+	Tunnelling  Phase = "CONNECT" // through a proxy
+	Handshaking Phase = "TLS handshake"
+	Writing     Phase = "write"
+	Reading     Phase = "read"
+)
+
+// Error is a failed request: where it failed, and why.
+type Error struct {
+	Phase Phase
+	Err   error
+}
+
+func (e *Error) Error() string { return string(e.Phase) + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Classify returns the outcome class of a request's error. It looks at types and
+// phases only.
+func Classify(err error) measure.Outcome {
+	var dns *net.DNSError
+	switch {
+	case errors.Is(err, ErrInterrupted):
+		return measure.Unfinished
+	case isTimeout(err):
+		return measure.Timeout
+	case errors.As(err, &dns):
+		return measure.DNS
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return measure.Refused
+	case isReset(err):
+		return measure.Reset
+	case IsTLSAlert(err):
+		return measure.TLS
+	}
+	return classifyPhase(err)
+}
+
+// isTimeout leaves out a resolver's own timeout, which says that the name
+// servers, not the target, did not answer.
+func isTimeout(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return true
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return false
+	}
+	var n net.Error
+	return errors.As(err, &n) && n.Timeout()
+}
+
+func isReset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// IsTLSAlert reports whether an error carries an alert of crypto/tls. An alert may
+// come as late as the first read: a server that requires a client certificate
+// sends it then. The type of an alert is not exported, but the operation of the
+// error that carries it is fixed.
+func IsTLSAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
+}
+
+// classifyPhase is for what is neither a timeout nor a failure of the network.
+// While reading, that leaves the parser: the bytes were no response.
+func classifyPhase(err error) measure.Outcome {
+	var e *Error
+	if !errors.As(err, &e) {
+		return measure.Other
+	}
+	switch e.Phase {
+	case Resolving:
+		return measure.DNS
+	case Handshaking:
+		return measure.TLS
+	case Reading:
+		var system syscall.Errno
+		if errors.As(err, &system) {
+			return measure.Other
+		}
+		return measure.BadResponse
+	default:
+		return measure.Other
+	}
+}

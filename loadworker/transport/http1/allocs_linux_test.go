@@ -1,0 +1,32 @@
+//go:build !race
+
+package http1
+
+import (
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+// The race detector makes a pool forget what is put back, so that this is a test
+// without it.
+func TestSendAllocatesNothing(t *testing.T) {
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			s := make(newTestClient(t, dial.Config{URL: scripted.Serve(t, quick)}))
+			request := &transport.Request{Method: "GET", Path: []byte("/"), Headers: []transport.Header{{Name: "Accept", Value: []byte("*/*")}}, Keep: 10}
+			send := func() {
+				if got, err := s.send(request, scripted.Patience); err != nil || string(got.Body) != "hello" {
+					t.Fatalf("Do = %+v, %v", got, err)
+				}
+			}
+			send() // opens
+			// Less than one: the garbage collector empties the pool of buffers.
+			if n := testing.AllocsPerRun(500, send); n >= 1 {
+				t.Errorf("%v allocations for each request, want none", n)
+			}
+		})
+	}
+}

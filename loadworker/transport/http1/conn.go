@@ -1,0 +1,197 @@
+package http1
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// checkAfter is how long a connection may idle before it is checked: a server that
+// closes idle connections waits longer, and the check costs a system call.
+const checkAfter = 5 * time.Millisecond
+
+// Conn is one persistent connection for a goroutine, opened again when it is lost.
+// It holds a buffer only while there are bytes to move.
+type Conn struct {
+	client *Client
+	net    net.Conn // nil: closed
+	// raw reads from the socket once it is readable; nil: through net, which is TLS.
+	raw        syscall.RawConn
+	onReadable func(fd uintptr) bool // transfer, bound once to save an allocation
+	secured    []byte                // what is read of TLS
+	used       time.Time             // when the last request was sent
+	carried    bool                  // a request, since it was opened
+
+	request  *transport.Request // to be sent
+	rest     []byte             // of the request: what the socket had no room for
+	response responseReader
+	err      error // of transfer
+
+	mu     sync.Mutex
+	shared net.Conn // net, for Interrupt, which holds mu
+	// deadline is that of the socket. It may be before that of the request: it is
+	// then set again when it passes, once in many requests. To set it for each
+	// would cost as much as parsing a response.
+	deadline    time.Time
+	interrupted bool
+}
+
+var _ transport.Conn = (*Conn)(nil)
+
+// Do sends a request once and reads the whole response. It opens the connection
+// if there is none. The error is a *failure.Error, or failure.ErrInterrupted after
+// Interrupt.
+func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time) (transport.Response, error) {
+	now := time.Now()
+	if err := c.ensureOpen(ctx, now, deadline); err != nil {
+		return transport.Response{}, c.failed(err)
+	}
+	if !c.setDeadline(now, deadline) {
+		return transport.Response{}, c.failed(failure.ErrInterrupted)
+	}
+	reused := c.carried
+	c.used, c.carried = now, true
+	c.response.begin(r)
+	if err := c.exchange(r, deadline); err != nil {
+		return transport.Response{Reused: reused}, c.failed(err)
+	}
+	if !c.response.reusable() {
+		c.Close()
+	}
+	response := c.response.parser.response()
+	response.Reused = reused
+	return response, nil
+}
+
+// Alive checks that the connection is open, here and on the other side.
+func (c *Conn) Alive() bool { return c.net != nil && alive(c.net) }
+
+// IsOpen reports whether the connection is open here; the other side may have
+// closed it.
+func (c *Conn) IsOpen() bool { return c.net != nil }
+
+// Open opens the connection unless it is open and alive.
+func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
+	if err := c.ensureOpen(ctx, time.Now(), deadline); err != nil {
+		return c.failed(err)
+	}
+	return nil
+}
+
+// ensureOpen opens the connection if it is closed, or if the server closed it while
+// it idled.
+func (c *Conn) ensureOpen(ctx context.Context, now, deadline time.Time) error {
+	if c.net != nil {
+		if now.Sub(c.used) < checkAfter {
+			return nil
+		}
+		if alive(c.net) {
+			c.used = now // as good as used: the next check can wait
+			return nil
+		}
+		c.Close()
+	}
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	conn, err := c.client.dialer.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	c.client.opened.Add(1)
+	c.adopt(conn)
+	return nil
+}
+
+// adopt makes conn the open connection.
+func (c *Conn) adopt(conn net.Conn) {
+	c.net, c.raw, c.used, c.carried = conn, nil, time.Now(), false
+	if _, secured := conn.(*tls.Conn); !secured {
+		c.raw = rawConn(conn)
+	}
+	if c.raw == nil && c.secured == nil {
+		c.secured = make([]byte, securedBuffer)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shared, c.deadline = conn, time.Time{}
+}
+
+// setDeadline ensures that the socket has a deadline in the future, unless the
+// connection is interrupted.
+func (c *Conn) setDeadline(now, deadline time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupted {
+		return false
+	}
+	// TLS gets the request's own: a write of TLS that a deadline stopped cannot go on.
+	if c.raw != nil && c.deadline.After(now) && !c.deadline.After(deadline) {
+		return true
+	}
+	c.deadline = deadline
+	// If this fails, so does the write or read that follows.
+	_ = c.shared.SetDeadline(deadline)
+	return true
+}
+
+// extendDeadline reports whether an error was only that of a deadline set earlier,
+// and sets the request's own.
+func (c *Conn) extendDeadline(err error, deadline time.Time) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	now := time.Now()
+	return now.Before(deadline) && c.setDeadline(now, deadline)
+}
+
+// Interrupt ends the request that is under way, and all later ones, until
+// Resume. Dialling is ended by its context.
+func (c *Conn) Interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interrupted, c.deadline = true, time.Time{}
+	if c.shared != nil {
+		_ = c.shared.SetDeadline(time.Unix(1, 0))
+	}
+}
+
+// Resume permits requests again. It must not be called during one.
+func (c *Conn) Resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interrupted = false
+}
+
+// failed closes the connection, which is in an unknown state, and returns the error
+// of the request: ErrInterrupted if that is the cause.
+func (c *Conn) failed(err error) error {
+	if secured, ok := c.net.(*tls.Conn); ok {
+		// Close of TLS sends close_notify and may block for 5 s; close the socket first.
+		_ = secured.NetConn().Close()
+	}
+	c.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupted {
+		return failure.ErrInterrupted
+	}
+	return err
+}
+
+// Close closes the connection; the next request opens another.
+func (c *Conn) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.net != nil {
+		_ = c.net.Close()
+	}
+	c.net, c.raw, c.shared, c.response.held = nil, nil, nil, nil
+}

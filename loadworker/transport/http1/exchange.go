@@ -1,0 +1,126 @@
+package http1
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// buffer is what the bytes of a plain connection pass through.
+type buffer struct {
+	out []byte
+	// in holds a usual response whole, and a large one in few pieces.
+	in [32 << 10]byte
+}
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+// securedBuffer is the size of reads of a TLS connection, which has itself buffers
+// of many times that.
+const securedBuffer = 4 << 10
+
+// exchange sends a request and reads the response.
+func (c *Conn) exchange(r *transport.Request, deadline time.Time) error {
+	if c.raw == nil {
+		return c.exchangeSecured(r)
+	}
+	c.request, c.rest = r, nil
+	for {
+		// err is the runtime's own, of a deadline; c.err is that of transfer.
+		err := c.raw.Read(c.onReadable)
+		switch {
+		case err == nil && len(c.rest) > 0:
+			if err := c.writeRest(deadline); err != nil {
+				return &failure.Error{Phase: failure.Writing, Err: err}
+			}
+		case err == nil:
+			return c.err
+		case !c.extendDeadline(err, deadline):
+			return &failure.Error{Phase: failure.Reading, Err: err}
+		}
+	}
+}
+
+// transfer sends the request when it is called first, and then reads what has
+// arrived. It returns false to be called again when the socket is readable.
+//
+// It sends from within the wait for the response: a read straight after the request
+// would cost a system call and find nothing.
+func (c *Conn) transfer(fd uintptr) (done bool) {
+	buffer := buffers.Get().(*buffer)
+	defer buffers.Put(buffer)
+	if r := c.request; r != nil {
+		c.request = nil
+		buffer.out = appendRequest(buffer.out[:0], r, c.client.host, c.client.agent)
+		return !c.write(buffer.out, int32(fd))
+	}
+	for {
+		n, errno := readNow(int32(fd), buffer.in[:])
+		if errno == syscall.EAGAIN {
+			return false
+		}
+		// A read that did not fill the buffer is followed by another all the same:
+		// the end of the connection may have come with the bytes, and would not
+		// be reported again.
+		c.err = nil
+		if errno != 0 {
+			c.err = &failure.Error{Phase: failure.Reading, Err: errno}
+		} else if err := c.response.feed(buffer.in[:n]); err != nil {
+			c.err = &failure.Error{Phase: failure.Reading, Err: err}
+		}
+		if c.err != nil || c.response.parser.done() {
+			return true
+		}
+	}
+}
+
+// write reports whether it wrote the whole request. If not, the reason is in c.err,
+// or the part that is missing in c.rest.
+func (c *Conn) write(out []byte, fd int32) bool {
+	n, errno := writeNow(fd, out)
+	if errno != 0 && errno != syscall.EAGAIN {
+		c.err = &failure.Error{Phase: failure.Writing, Err: errno}
+		return false
+	}
+	if n < len(out) {
+		c.rest = slices.Clone(out[n:])
+		return false
+	}
+	return true
+}
+
+// writeRest writes the rest of a large request, as there is room.
+func (c *Conn) writeRest(deadline time.Time) error {
+	for {
+		n, err := c.net.Write(c.rest)
+		if c.rest = c.rest[n:]; err == nil || !c.extendDeadline(err, deadline) {
+			c.rest = nil
+			return err
+		}
+	}
+}
+
+// exchangeSecured is exchange over TLS.
+func (c *Conn) exchangeSecured(r *transport.Request) error {
+	if _, err := c.net.Write(appendRequest(nil, r, c.client.host, c.client.agent)); err != nil {
+		return &failure.Error{Phase: failure.Writing, Err: err}
+	}
+	for {
+		n, err := c.net.Read(c.secured)
+		if n > 0 || errors.Is(err, io.EOF) {
+			err = c.response.feed(c.secured[:n]) // an error that came with bytes comes again
+		}
+		if err != nil {
+			return &failure.Error{Phase: failure.Reading, Err: err}
+		}
+		if c.response.parser.done() {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package http1
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// startLine takes HTTP/1.x, a space and three digits. Many servers omit the space
+// after them when no reason phrase follows.
+func (p *parser) startLine(line []byte) error {
+	const prefix = "HTTP/1."
+	const code = len(prefix) + 2
+	if len(line) < code+3 || string(line[:len(prefix)]) != prefix || !digit(line[len(prefix)]) ||
+		line[code-1] != ' ' || (len(line) > code+3 && line[code+3] != ' ') || !allIn(&valueBytes, line) {
+		return malformed("status line", line)
+	}
+	p.http10 = line[len(prefix)] == '0'
+	p.status = 0
+	for _, c := range line[code : code+3] {
+		if !digit(c) {
+			return malformed("status line", line)
+		}
+		p.status = p.status*10 + int(c-'0')
+	}
+	if p.status < measure.MinStatus {
+		return transport.ErrStatus
+	}
+	return nil
+}
+
+// endHeader decides how the body is framed (RFC 9112, 6.3).
+func (p *parser) endHeader() error {
+	switch {
+	case p.status < 200 && p.status != 101:
+		// Another response follows. After 101 none does: the connection then
+		// speaks another protocol.
+		*p = parser{head: p.head, keep: p.keep, body: p.body, header: p.header}
+		return nil
+	case p.head, p.status == 101, p.status == 204, p.status == 304:
+		p.state = whole
+	case p.chunked && p.http10:
+		return errors.New("malformed HTTP response: transfer coding in HTTP/1.0")
+	case p.chunked:
+		// A length beside it is void, and a sign that a server or a proxy is wrong
+		// about where this response ends.
+		p.close = p.close || p.hasLength
+		p.state, p.left = chunkLine, 0
+	case p.hasLength && p.left == 0:
+		p.state = whole
+	case p.hasLength:
+		p.state = fixedBody
+	default:
+		p.state, p.close = untilClose, true
+	}
+	p.close = p.close || (p.http10 && !p.keepAlive)
+	return nil
+}
+
+// field takes a header field, or checks that a trailer field is one.
+func (p *parser) field(line []byte, trailer bool) error {
+	colon := bytes.IndexByte(line, ':')
+	if colon <= 0 || !allIn(&nameBytes, line[:colon]) || !allIn(&valueBytes, line[colon+1:]) {
+		return malformed("header", line)
+	}
+	if trailer {
+		return nil
+	}
+	// The lengths of the three names that matter tell nearly all others apart.
+	name, value := line[:colon], line[colon+1:]
+	switch {
+	case colon == len("connection") && equalFold(name, "connection"):
+		p.connection(value)
+	case colon == len("content-length") && equalFold(name, "content-length"):
+		return p.contentLength(trim(value))
+	case colon == len("transfer-encoding") && equalFold(name, "transfer-encoding"):
+		if p.chunked || !equalFold(trim(value), "chunked") {
+			return fmt.Errorf("malformed HTTP response: transfer coding %q", trim(value))
+		}
+		p.chunked = true
+	}
+	return nil
+}
+
+// connection takes a list of options.
+func (p *parser) connection(list []byte) {
+	for more := true; more; {
+		var option []byte
+		option, list, more = bytes.Cut(list, comma)
+		switch option = trim(option); {
+		case equalFold(option, "close"):
+			p.close = true
+		case equalFold(option, "keep-alive"):
+			p.keepAlive = true
+		}
+	}
+}
+
+var comma = []byte{','}
+
+// contentLength takes a length. It may be repeated if it is the same.
+func (p *parser) contentLength(text []byte) error {
+	n := int64(0)
+	for _, c := range text {
+		if !digit(c) || n > (1<<63-1-9)/10 {
+			return fmt.Errorf("malformed HTTP response: Content-Length %q", text)
+		}
+		n = n*10 + int64(c-'0')
+	}
+	if len(text) == 0 || (p.hasLength && n != p.left) {
+		return fmt.Errorf("malformed HTTP response: Content-Length %q, earlier %d", text, p.left)
+	}
+	p.hasLength, p.left = true, n
+	return nil
+}
+
+// chunk takes the size of a chunk. Its extensions mean nothing here.
+func (p *parser) chunk(line []byte) error {
+	size, isCRLF := bytes.CutSuffix(line, cr)
+	size, _, _ = bytes.Cut(size, semicolon)
+	size = bytes.TrimRight(size, " \t") // some servers pad with them
+	if !isCRLF || len(size) == 0 || len(size) > 15 || !allIn(&valueBytes, line[:len(line)-1]) {
+		return malformed("chunk size", line)
+	}
+	p.left = 0
+	for _, c := range size {
+		d := hex(c)
+		if d < 0 {
+			return malformed("chunk size", line)
+		}
+		p.left = p.left<<4 | d
+	}
+	p.state = chunkBody
+	if p.left == 0 {
+		p.state = trailerLine
+	}
+	return nil
+}
+
+var semicolon = []byte{';'}

@@ -1,0 +1,356 @@
+package http1
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+// sender sends one request after another to one target, through whatever is
+// tested.
+type sender interface {
+	send(r *transport.Request, timeout time.Duration) (transport.Response, error)
+	// open opens the connection, so that a timeout is of the request alone.
+	open() error
+	isOpen() bool
+	// awaitHangup waits until the other side has hung up, without looking in a way
+	// that the connection notices.
+	awaitHangup(t *testing.T)
+}
+
+// senders are the ways to send over plain connections.
+func senders(t *testing.T) map[string]func(d *Client) sender {
+	return map[string]func(d *Client) sender{
+		"conn": func(d *Client) sender {
+			c := d.newConn()
+			t.Cleanup(c.Close)
+			return connSender{c}
+		},
+		"loop": func(d *Client) sender { return newLoopSender(t, d) },
+	}
+}
+
+type connSender struct{ *Conn }
+
+func (s connSender) isOpen() bool { return s.IsOpen() }
+
+func (s connSender) open() error { return s.Open(context.Background(), scripted.Far()) }
+
+func (s connSender) awaitHangup(t *testing.T) {
+	t.Helper()
+	if err := s.raw.Control(func(fd uintptr) { awaitEvent(t, int32(fd), unix.POLLRDHUP) }); err != nil {
+		t.Fatal(err)
+	}
+	s.used = time.Now().Add(time.Hour) // it looks after a while
+}
+
+// awaitEvent waits for an event of a socket.
+func awaitEvent(t *testing.T, fd int32, event int16) {
+	t.Helper()
+	if n, err := unix.Poll([]unix.PollFd{{Fd: fd, Events: event}}, int(scripted.Patience.Milliseconds())); n != 1 {
+		t.Errorf("event %#x does not come: %v", event, err)
+	}
+}
+
+func (s connSender) send(r *transport.Request, timeout time.Duration) (transport.Response, error) {
+	return s.Do(context.Background(), r, time.Now().Add(timeout))
+}
+
+// script is what a server does with a connection.
+type script func(c *net.TCPConn, r *bufio.Reader)
+
+// says writes a text in pieces, each after the client can have read the last.
+func says(pieces ...string) script {
+	return func(c *net.TCPConn, r *bufio.Reader) {
+		if _, err := http.ReadRequest(r); err != nil {
+			return
+		}
+		_ = c.SetNoDelay(true)
+		for i, piece := range pieces {
+			if i > 0 {
+				<-time.After(200 * time.Microsecond)
+			}
+			_, _ = io.WriteString(c, piece)
+		}
+	}
+}
+
+// resets resets the connection after what was done.
+func resets(s script) script {
+	return func(c *net.TCPConn, r *bufio.Reader) {
+		s(c, r)
+		_ = c.SetLinger(0)
+	}
+}
+
+func TestSend(t *testing.T) {
+	const body = "Wikipedia in chunks."
+	const inChunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWiki\r\n6;x=y\r\npedia \r\nA\r\nin chunks.\r\n0\r\nTrailer: yes\r\n\r\n"
+	tests := map[string]struct {
+		script script
+		method string
+		want   transport.Response
+		class  measure.Outcome
+		closed bool
+	}{
+		"in one piece":                      {script: scripted.Stay(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfour")), want: transport.Response{Status: 200, Size: 4, Body: []byte("four")}},
+		"byte by byte":                      {script: scripted.Stay(says(strings.Split(inChunks, "")...)), want: transport.Response{Status: 200, Size: int64(len(body)), Body: []byte(body)}},
+		"the body later":                    {script: scripted.Stay(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", "fo", "ur")), want: transport.Response{Status: 200, Size: 4, Body: []byte("four")}},
+		"100 first":                         {script: scripted.Stay(says("HTTP/1.1 100 Continue\r\n\r\n", scripted.Empty)), want: transport.Response{Status: 200}},
+		"HEAD with a length":                {script: scripted.Stay(says("HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n")), method: "HEAD", want: transport.Response{Status: 200}},
+		"until it closes":                   {script: says("HTTP/1.1 200 OK\r\n\r\n", "all ", "of it"), want: transport.Response{Status: 200, Size: 9, Body: []byte("all of it")}, closed: true},
+		"until it closes, at once":          {script: says("HTTP/1.1 200 OK\r\n\r\nall"), want: transport.Response{Status: 200, Size: 3, Body: []byte("all")}, closed: true},
+		"Connection: close":                 {script: scripted.Stay(says("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")), want: transport.Response{Status: 200}, closed: true},
+		"another response that is too much": {script: scripted.Stay(says(scripted.Empty + scripted.Empty)), want: transport.Response{Status: 200}, closed: true},
+		"garbage after it":                  {script: scripted.Stay(says(scripted.Empty + "x")), want: transport.Response{Status: 200}, closed: true},
+		"nothing":                           {script: says(), class: measure.Reset, closed: true},
+		"half a header":                     {script: says("HTTP/1.1 200 OK\r\nContent-"), class: measure.Reset, closed: true},
+		"half a body":                       {script: says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", "fo"), class: measure.Reset, closed: true},
+		"half a chunk":                      {script: says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nfo"), class: measure.Reset, closed: true},
+		"a reset":                           {script: resets(says()), class: measure.Reset, closed: true},
+		"a reset in the body":               {script: resets(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfo")), class: measure.Reset, closed: true},
+		"no HTTP":                           {script: scripted.Stay(says("SSH-2.0-OpenSSH_9.2\r\n")), class: measure.BadResponse, closed: true},
+		"a header without end":              {script: scripted.Stay(says("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", transport.MaxHeader/6+1))), class: measure.BadResponse, closed: true},
+		"silence":                           {script: scripted.Stay(says()), class: measure.Timeout, closed: true},
+		"silence in a header":               {script: scripted.Stay(says("HTTP/1.1 200 OK\r\nContent")), class: measure.Timeout, closed: true},
+		"silence in the body":               {script: scripted.Stay(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfo")), class: measure.Timeout, closed: true},
+	}
+	for kind, make := range senders(t) {
+		for name, tt := range tests {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				d := newTestClient(t, dial.Config{URL: scripted.Serve(t, tt.script, scripted.Stay(says(scripted.Empty)))})
+				s := make(d)
+				timeout := scripted.Patience
+				if tt.class == measure.Timeout {
+					timeout = 100 * time.Millisecond
+					if err := s.open(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				method := "GET"
+				if tt.method != "" {
+					method = tt.method
+				}
+				began := time.Now()
+				got, err := s.send(&transport.Request{Method: method, Path: []byte("/"), Keep: 100}, timeout)
+				if err != nil {
+					if class := failure.Classify(err); class != tt.class {
+						t.Errorf("Do = %v, of class %v, want %v", err, class, tt.class)
+					}
+				} else if tt.class != measure.Success {
+					t.Errorf("Do = %+v, want class %v", got, tt.class)
+				}
+				if tt.class == measure.Timeout && time.Since(began) < timeout {
+					t.Errorf("it timed out after %v, want not before %v", time.Since(began), timeout)
+				}
+				got.Body = append([]byte(nil), got.Body...)
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				if s.isOpen() == tt.closed {
+					t.Errorf("the connection is open: %v, want %v", s.isOpen(), !tt.closed)
+				}
+				if tt.closed { // another is opened, and the parser has forgotten all
+					if got, err := s.send(scripted.Get, scripted.Patience); err != nil || got.Status != 200 || got.Size != 0 || d.Opened() != 2 {
+						t.Errorf("the next = %+v, %v over connection %d; want an scripted.Empty 200 over the second", got, err, d.Opened())
+					}
+				}
+			})
+		}
+	}
+}
+
+// A request knows whether its connection had carried one before, also when it
+// fails.
+func TestSendSaysWhatIsReused(t *testing.T) {
+	const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+	want := []struct{ reused, fails bool }{{}, {reused: true}, {reused: true}, {}, {reused: true, fails: true}, {}}
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Answer(scripted.Empty, scripted.Empty, last), scripted.Answer(scripted.Empty, ""), scripted.Stay(scripted.Answer(scripted.Empty)))})
+			s := make(d)
+			for i, w := range want {
+				got, err := s.send(scripted.Get, scripted.Patience)
+				if got.Reused != w.reused || (err != nil) != w.fails {
+					t.Errorf("request %d: reused %v, %v; want %+v", i+1, got.Reused, err, w)
+				}
+			}
+			if d.Opened() != 3 {
+				t.Errorf("%d connections opened, want 3", d.Opened())
+			}
+		})
+	}
+}
+
+func TestSendLargeBodies(t *testing.T) {
+	const size = 8 << 20
+	echo := func(c *net.TCPConn, r *bufio.Reader) {
+		for {
+			request, err := http.ReadRequest(r)
+			if err != nil {
+				return
+			}
+			n, _ := io.Copy(io.Discard, request.Body)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+			chunks := httpChunks{c}
+			_, _ = io.CopyN(chunks, zeros{}, n)
+			_, _ = io.WriteString(c, "0\r\n\r\n")
+		}
+	}
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, echo)})
+			s := make(d)
+			r := &transport.Request{Method: "POST", Path: []byte("/"), Body: []byte(strings.Repeat("x", size)), Keep: 3}
+			for range 2 {
+				got, err := s.send(r, scripted.Patience)
+				if err != nil || got.Size != size || string(got.Body) != "\x00\x00\x00" {
+					t.Fatalf("%d bytes, of which %q is kept, %v; want %d", got.Size, got.Body, err, size)
+				}
+			}
+			if d.Opened() != 1 {
+				t.Errorf("%d connections opened, want 1", d.Opened())
+			}
+		})
+	}
+}
+
+// httpChunks writes each piece as a chunk.
+type httpChunks struct{ w io.Writer }
+
+func (c httpChunks) Write(p []byte) (int, error) {
+	_, err := io.WriteString(c.w, hexOf(len(p))+"\r\n"+string(p)+"\r\n")
+	return len(p), err
+}
+
+func hexOf(n int) string {
+	const digits = "0123456789abcdef"
+	text := ""
+	for ; n > 0; n /= 16 {
+		text = string(digits[n%16]) + text
+	}
+	return text
+}
+
+// A server may answer before it has read the request, and hang up on the rest.
+func TestSendAnsweredEarly(t *testing.T) {
+	early := func(c *net.TCPConn, r *bufio.Reader) {
+		_, _ = r.ReadString('\n')
+		_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+		_, _ = io.Copy(io.Discard, r)
+	}
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			s := make(newTestClient(t, dial.Config{URL: scripted.Serve(t, early)}))
+			r := &transport.Request{Method: "POST", Path: []byte("/"), Body: []byte(strings.Repeat("x", 8<<20))}
+			if got, err := s.send(r, scripted.Patience); err != nil || got.Status != 413 {
+				t.Errorf("Do = %+v, %v; want 413", got, err)
+			}
+		})
+	}
+}
+
+func TestSendToNobody(t *testing.T) {
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			// A port that was closed for this could meanwhile be another test's.
+			s := make(newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"}))
+			for range 2 {
+				_, err := s.send(scripted.Get, scripted.Patience)
+				var e *failure.Error
+				if failure.Classify(err) != measure.Refused || !errors.As(err, &e) || e.Phase != failure.Dialing {
+					t.Errorf("Do = %v, want that the connection is refused", err)
+				}
+			}
+		})
+	}
+}
+
+// A deadline is that of its own request, also when the one before had another.
+func TestSendKeepsEachDeadline(t *testing.T) {
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			const first = 3 * time.Second // a busy machine may take long for a request
+			slowly := func(c *net.TCPConn, r *bufio.Reader) {
+				says(scripted.Empty)(c, r)
+				says(scripted.Empty)(c, r)
+				if _, err := http.ReadRequest(r); err != nil {
+					return
+				}
+				<-time.After(first + 200*time.Millisecond)
+				_, _ = io.WriteString(c, scripted.Empty)
+			}
+			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(slowly))})
+			s := make(d)
+			if err := s.open(); err != nil {
+				t.Fatal(err)
+			}
+			for _, timeout := range []time.Duration{first, scripted.Patience, 2 * scripted.Patience} {
+				if _, err := s.send(scripted.Get, timeout); err != nil {
+					t.Fatal(err)
+				}
+			}
+			began := time.Now()
+			if _, err := s.send(scripted.Get, 30*time.Millisecond); failure.Classify(err) != measure.Timeout || time.Since(began) > scripted.Patience {
+				t.Errorf("Do = %v after %v, want a timeout after 30ms", err, time.Since(began))
+			}
+		})
+	}
+}
+
+// quick is a server that allocates nothing.
+func quick(c *net.TCPConn, _ *bufio.Reader) {
+	in, out := make([]byte, 4096), []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello")
+	for {
+		if _, err := c.Read(in); err != nil {
+			return
+		}
+		if _, err := c.Write(out); err != nil {
+			return
+		}
+	}
+}
+
+func BenchmarkSend(b *testing.B) {
+	for _, kind := range []string{"conn", "loop"} {
+		b.Run(kind, func(b *testing.B) {
+			lis, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = lis.Close() }()
+			go func() {
+				if c, err := lis.Accept(); err == nil {
+					quick(c.(*net.TCPConn), nil)
+				}
+			}()
+			d := newTestClient(b, dial.Config{URL: "http://" + lis.Addr().String()})
+			var s sender = connSender{d.newConn()}
+			if kind == "loop" {
+				s = newLoopSender(b, d)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.send(scripted.Get, scripted.Patience); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

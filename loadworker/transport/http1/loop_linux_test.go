@@ -1,0 +1,332 @@
+package http1
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+// loopSender sends on one wire of a loop.
+type loopSender struct {
+	loop  *Loop
+	wire  LoopConn
+	conn  *Conn // has the wire's socket before
+	start time.Time
+	ended bool
+	r     transport.Response
+	err   error
+}
+
+func newLoopSender(t testing.TB, d *Client) *loopSender {
+	t.Helper()
+	s := &loopSender{start: time.Now(), conn: d.newConn()}
+	var err error
+	s.loop, err = d.NewLoop(s.start, func(_ *LoopConn, r transport.Response, err error) { s.ended, s.r, s.err = true, r, err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.loop.Close)
+	s.loop.Add(&s.wire, s.conn)
+	return s
+}
+
+func (s *loopSender) isOpen() bool { return s.wire.open }
+
+func (s *loopSender) awaitHangup(t *testing.T) {
+	t.Helper()
+	awaitEvent(t, s.wire.fd, unix.POLLRDHUP)
+}
+
+func (s *loopSender) open() error {
+	s.loop.Return(&s.wire, s.conn)
+	err := s.conn.Open(context.Background(), scripted.Far())
+	s.loop.Add(&s.wire, s.conn)
+	return err
+}
+
+func (s *loopSender) send(r *transport.Request, timeout time.Duration) (transport.Response, error) {
+	s.ended = false
+	s.loop.Send(context.Background(), &s.wire, r, time.Since(s.start)+timeout)
+	for !s.ended {
+		s.loop.Wait(time.Since(s.start) + scripted.Patience)
+	}
+	return s.r, s.err
+}
+
+func TestNewLoopRefusesTLS(t *testing.T) {
+	d := newTestClient(t, dial.Config{URL: "https://shop.test"})
+	if _, err := d.NewLoop(time.Now(), nil); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("NewLoop = %v, want that it is unsupported", err)
+	}
+}
+
+// A socket goes to the loop and back, and stays the same.
+func TestLoopTakesAndReturnsConnections(t *testing.T) {
+	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(scripted.Answer(scripted.Empty, scripted.Empty, scripted.Empty)))})
+	c := d.newConn()
+	defer c.Close()
+	do(t, c)
+	s := newLoopSender(t, d)
+	var w LoopConn
+	s.loop.Add(&w, c)
+	if c.IsOpen() || !w.open {
+		t.Fatalf("the connection is open: %v, the wire: %v; want the wire only", c.IsOpen(), w.open)
+	}
+	s.loop.Send(context.Background(), &w, scripted.Get, time.Since(s.start)+scripted.Patience)
+	for !s.ended {
+		s.loop.Wait(time.Since(s.start) + scripted.Patience)
+	}
+	if s.err != nil || s.r.Status != 200 || !s.r.Reused {
+		t.Errorf("%+v, %v; want 200 over a connection that is reused", s.r, s.err)
+	}
+	s.loop.Return(&w, c)
+	if !c.IsOpen() || w.open {
+		t.Errorf("the connection is open: %v, the wire: %v; want the connection only", c.IsOpen(), w.open)
+	}
+	if got, err := c.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || !got.Reused {
+		t.Errorf("%+v, %v; want that it is reused", got, err)
+	}
+	if d.Opened() != 1 {
+		t.Errorf("%d connections opened, want 1", d.Opened())
+	}
+}
+
+// A server closes a connection that idles: the loop is told, and sends the next
+// request over another.
+func TestLoopSeesAnIdleConnectionClose(t *testing.T) {
+	tests := map[string]script{
+		"closed":             func(c *net.TCPConn, r *bufio.Reader) { scripted.Answer(scripted.Empty)(c, r) },
+		"bytes without need": scripted.Stay(says(scripted.Empty, "HTTP/1.1 408 Request Timeout\r\n\r\n")),
+	}
+	for name, script := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, script, scripted.Stay(scripted.Answer(scripted.Empty)))})
+			s := newLoopSender(t, d)
+			for range 2 {
+				if got, err := s.send(scripted.Get, scripted.Patience); err != nil || got.Status != 200 {
+					t.Fatalf("%+v, %v; want 200", got, err)
+				}
+				for deadline := time.Now().Add(scripted.Patience); s.wire.open && d.Opened() == 1 && time.Now().Before(deadline); {
+					s.loop.Wait(time.Since(s.start) + time.Second)
+				}
+			}
+			if d.Opened() != 2 {
+				t.Errorf("%d connections opened, want 2", d.Opened())
+			}
+		})
+	}
+}
+
+func TestLoopCut(t *testing.T) {
+	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(says()))})
+	s := newLoopSender(t, d)
+	ctx, cancel := context.WithCancel(context.Background())
+	c := d.newConn()
+	if err := c.Open(ctx, scripted.Far()); err != nil {
+		t.Fatal(err)
+	}
+	var w LoopConn
+	s.loop.Add(&w, c)
+	s.loop.Send(ctx, &w, scripted.Get, time.Since(s.start)+scripted.Patience)
+	cancel()
+	s.loop.Interrupt()
+	if !s.ended || !errors.Is(s.err, failure.ErrInterrupted) || w.open {
+		t.Errorf("ended %v, %v, open %v; want that it is cut", s.ended, s.err, w.open)
+	}
+}
+
+// Whether the loop is told first that it is cut, or that the dialling is ended.
+func TestLoopCutWhileDialling(t *testing.T) {
+	for _, first := range []string{"loop", "context"} {
+		t.Run(first, func(t *testing.T) {
+			asked := make(chan struct{})
+			d := newTestClient(t, dial.Config{URL: "http://a.test", Lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
+				close(asked)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}})
+			s := newLoopSender(t, d)
+			ctx, cancel := context.WithCancel(context.Background())
+			s.loop.Send(ctx, &s.wire, scripted.Get, time.Since(s.start)+scripted.Patience)
+			<-asked
+			if first == "loop" {
+				s.loop.Interrupt()
+			}
+			if n := s.loop.Dialing(); n != 1 || s.ended {
+				t.Errorf("%d wires are dialled, ended %v; want 1 that has not ended", n, s.ended)
+			}
+			cancel()
+			for !s.ended {
+				s.loop.Wait(time.Since(s.start) + scripted.Patience)
+			}
+			if n := s.loop.Dialing(); n != 0 || !errors.Is(s.err, failure.ErrInterrupted) {
+				t.Errorf("%v with %d dialled; want failure.ErrInterrupted, and none", s.err, n)
+			}
+		})
+	}
+}
+
+// What is dialled when nobody waits for it any more is closed with the loop.
+func TestLoopClosesWhatWasDialled(t *testing.T) {
+	gone := make(chan error)
+	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, func(c *net.TCPConn, _ *bufio.Reader) {
+		_, err := c.Read(make([]byte, 1))
+		gone <- err
+	})})
+	s := newLoopSender(t, d)
+	s.loop.Send(context.Background(), &s.wire, scripted.Get, time.Since(s.start)+scripted.Patience)
+	s.loop.Close()
+	if err := <-gone; !errors.Is(err, io.EOF) {
+		t.Errorf("the server read %v, want the end of the connection", err)
+	}
+	s.loop.Wake() // harmless: its descriptors may be others' by now
+	s.loop, _ = d.NewLoop(s.start, s.loop.onDone)
+}
+
+// The descriptor of a loop that is closed may be another's by now.
+func TestAClosedLoopWakesNobody(t *testing.T) {
+	var heir [2]int
+	if err := unix.Pipe2(heir[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(unix.Close(heir[0]), unix.Close(heir[1])) }()
+	d := newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"})
+	for range 100 {
+		l, err := d.NewLoop(time.Now(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waker := l.waker
+		l.Close()
+		number, err := unix.FcntlInt(uintptr(heir[1]), unix.F_DUPFD_CLOEXEC, waker) // or the next that is free
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Wake()
+		n, err := unix.Read(heir[0], make([]byte, 8))
+		_ = unix.Close(number)
+		if n > 0 || !errors.Is(err, unix.EAGAIN) {
+			t.Fatalf("%d bytes came, %v; want that nothing is written", n, err)
+		}
+		if number == waker {
+			return
+		}
+	}
+	t.Fatal("something always takes the descriptor first")
+}
+
+func TestLoopWakes(t *testing.T) {
+	s := newLoopSender(t, newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"}))
+	s.loop.Wait(0) // it may be told that it can write
+	go s.loop.Wake()
+	began := time.Now()
+	s.loop.Wait(time.Since(s.start) + scripted.Patience)
+	if d := time.Since(began); d >= scripted.Patience {
+		t.Errorf("it waited %v, want that it was woken", d)
+	}
+}
+
+// Many wires, answered in another order than asked: each gets its own.
+func TestLoopKeepsWiresApart(t *testing.T) {
+	const n = 40
+	var scripts []func(*net.TCPConn, *bufio.Reader)
+	for range n {
+		scripts = append(scripts, scripted.Stay(func(c *net.TCPConn, r *bufio.Reader) {
+			for {
+				request, err := http.ReadRequest(r)
+				if err != nil {
+					return
+				}
+				<-time.After(time.Duration(rand.IntN(2000)) * time.Microsecond)
+				_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\n"+
+					"Content-Length: "+string('0'+rune(len(request.URL.Path)/10))+string('0'+rune(len(request.URL.Path)%10))+"\r\n\r\n"+request.URL.Path)
+			}
+		}))
+	}
+	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripts...)})
+	wires, left := make([]LoopConn, n), 3*n
+	var loop *Loop
+	start := time.Now()
+	send := func(w *LoopConn) {
+		path := []byte("/user/" + string('A'+rune(w.Tag)))
+		loop.Send(context.Background(), w, &transport.Request{Method: "GET", Path: path, Keep: 99}, time.Since(start)+scripted.Patience)
+	}
+	turns := make([]int, n)
+	loop, err := d.NewLoop(start, func(w *LoopConn, r transport.Response, err error) {
+		if want := "/user/" + string('A'+rune(w.Tag)); err != nil || string(r.Body) != want {
+			t.Errorf("user %d got %q, %v; want %q", w.Tag, r.Body, err, want)
+		}
+		left--
+		if turns[w.Tag]++; turns[w.Tag] < 3 {
+			send(w)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loop.Close()
+	for i := range wires {
+		wires[i].Tag = i
+		loop.Add(&wires[i], d.newConn())
+		send(&wires[i])
+	}
+	for left > 0 && time.Since(start) < scripted.Patience {
+		loop.Wait(time.Since(start) + time.Second)
+	}
+	if left != 0 || d.Opened() != n {
+		t.Errorf("%d left, %d connections opened; want 0, %d", left, d.Opened(), n)
+	}
+}
+
+func TestDeadlinesAreInOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var q deadlines
+	var want []*LoopConn
+	for range 2000 {
+		if len(want) > 0 && random.IntN(3) == 0 {
+			i := random.IntN(len(want))
+			q.remove(want[i])
+			q.remove(want[i]) // once more does nothing
+			want = slices.Delete(want, i, i+1)
+		} else {
+			w := &LoopConn{deadline: time.Duration(random.IntN(50))}
+			q.add(w)
+			want = append(want, w)
+		}
+		slices.SortStableFunc(want, func(a, b *LoopConn) int { return int(a.deadline - b.deadline) })
+		var forth, back []*LoopConn
+		for w := q.first; w != nil; w = w.next {
+			forth = append(forth, w)
+		}
+		for w := q.last; w != nil; w = w.prev {
+			back = append(back, w)
+		}
+		slices.Reverse(back)
+		if !slices.Equal(want, forth) || !slices.Equal(want, back) {
+			t.Fatalf("%d and %d wires from either end, want %d in order", len(forth), len(back), len(want))
+		}
+	}
+}
+
+func TestReleaseNothing(t *testing.T) {
+	c := newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"}).newConn()
+	if fd, err := c.release(); err == nil {
+		_ = unix.Close(fd)
+		t.Error("a closed connection released a socket")
+	}
+}

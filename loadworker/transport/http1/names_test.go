@@ -1,0 +1,120 @@
+package http1
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Names and values are those of RFC 9110, no more and no less; what only looks like
+// a field that frames the body does not frame it.
+func TestParseNames(t *testing.T) {
+	const length = "Content-Length: 2"
+	tests := map[string]struct {
+		text string
+		want outcome
+	}{
+		"every byte of a name": {
+			text: lines("HTTP/1.1 200 OK", "azAZ09!#$%&'*+-.^_`|~: x", length, "", "ok"),
+			want: outcome{Status: 200, Body: "ok", Reusable: true},
+		},
+		"none of a name": {
+			text: lines("HTTP/1.1 200 OK", "x(y): x", ""),
+			want: outcome{Err: `malformed HTTP response: header "x(y): x"`},
+		},
+		"one beyond ASCII": {
+			text: lines("HTTP/1.1 200 OK", "\xc3\xa9: x", ""),
+			want: outcome{Err: `malformed HTTP response: header "é: x"`},
+		},
+		"a tab in a value": {
+			text: lines("HTTP/1.1 200 OK", "X:\ta\tb", length, "", "ok"),
+			want: outcome{Status: 200, Body: "ok", Reusable: true},
+		},
+		"a tab behind a length": {
+			text: lines("HTTP/1.1 200 OK", length+"\t", "", "ok"),
+			want: outcome{Status: 200, Body: "ok", Reusable: true},
+		},
+		"the highest byte before the last control": {
+			text: lines("HTTP/1.1 200 OK", "X: ~\x80", length, "", "ok"),
+			want: outcome{Status: 200, Body: "ok", Reusable: true},
+		},
+		"that control": {
+			text: lines("HTTP/1.1 200 OK", "X: \x7f", ""),
+			want: outcome{Err: `malformed HTTP response: header "X: \x7f"`},
+		},
+		"the control before the space": {
+			text: lines("HTTP/1.1 200 OK", "X: \x1f", ""),
+			want: outcome{Err: `malformed HTTP response: header "X: \x1f"`},
+		},
+		"names as long as those that matter": {
+			text: lines("HTTP/1.1 200 OK", "Connectiom: close", "Content-Lengthy: 9", "Content-Lengtj: 9", "Transfer-Encodinh: gzip", length, "", "ok"),
+			want: outcome{Status: 200, Body: "ok", Reusable: true},
+		},
+		"options as long as those that matter": {
+			text: lines("HTTP/1.1 200 OK", "Connection: clos\xe5, clear,closed", length, "", "ok"),
+			want: outcome{Status: 200, Body: "ok", Reusable: true},
+		},
+		"an offer as long as that to keep it": {
+			text: lines("HTTP/1.0 200 OK", "Connection: keep_alive", length, "", "ok"),
+			want: outcome{Status: 200, Body: "ok"},
+		},
+		"a coding as long as the one that is known": {
+			text: lines("HTTP/1.1 200 OK", "Transfer-Encoding: chunkey", "", ""),
+			want: outcome{Err: `malformed HTTP response: transfer coding "chunkey"`},
+		},
+		"the last of several options": {
+			text: lines("HTTP/1.1 200 OK", "Connection: a,,\tcLOSe ", length, "", "ok"),
+			want: outcome{Status: 200, Body: "ok"},
+		},
+		"all digits of a chunk's size": {
+			text: chunkedHeader + lines("000000000000001", "x", "A", "0123456789", "a", "0123456789", "F", "0123456789abcde", "f", "0123456789abcde", "0", "", ""),
+			want: outcome{Status: 200, Body: "x0123456789" + "0123456789" + "0123456789abcde" + "0123456789abcde", Reusable: true},
+		},
+		"a letter before the first": {
+			text: chunkedHeader + "@\r\n",
+			want: outcome{Err: `malformed HTTP response: chunk size "@\r"`},
+		},
+		"a letter after the last": {
+			text: chunkedHeader + "G\r\n",
+			want: outcome{Err: `malformed HTTP response: chunk size "G\r"`},
+		},
+		"a byte before the first digit": {
+			text: chunkedHeader + "/\r\n",
+			want: outcome{Err: `malformed HTTP response: chunk size "/\r"`},
+		},
+		"a byte after the last digit": {
+			text: chunkedHeader + ":\r\n",
+			want: outcome{Err: `malformed HTTP response: chunk size ":\r"`},
+		},
+		"the largest length": {
+			text: lines("HTTP/1.1 204 No Content", "Content-Length: 9223372036854775799", "", ""),
+			want: outcome{Status: 204, Reusable: true},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, feed([]string{tt.text}, false)); diff != "" {
+				t.Errorf("outcome (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A header may be as long as the bound, to the byte, however its bytes come.
+func TestParseTakesTheLongestHeader(t *testing.T) {
+	const start, end = "HTTP/1.1 200 OK\r\nX: ", "\r\nContent-Length: 0\r\n\r\n"
+	for more, want := range map[int]outcome{
+		0: {Status: 200, Reusable: true},
+		1: {Err: errHeaderTooLarge.Error()},
+	} {
+		text := start + strings.Repeat("y", transport.MaxHeader-len(start)-len(end)+more) + end
+		for _, cut := range []int{0, len(start), len(text) / 2, len(text) - 1} {
+			if diff := cmp.Diff(want, feed([]string{text[:cut], text[cut:]}, false)); diff != "" {
+				t.Errorf("%d bytes, cut at %d (-want +got):\n%s", len(text), cut, diff)
+			}
+		}
+	}
+}

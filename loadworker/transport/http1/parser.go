@@ -1,0 +1,213 @@
+package http1
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// responseReader reads the responses of a connection, whose bytes it is fed as they
+// arrive.
+type responseReader struct {
+	parser parser
+	held   []byte // the beginning of a line whose rest has not arrived
+}
+
+// begin prepares for the response to a request.
+func (r *responseReader) begin(request *transport.Request) {
+	r.parser.begin(request.Method == http.MethodHead, request.Keep)
+}
+
+// feed takes what was read. The caller may reuse in after that. No bytes are the end
+// of the connection.
+func (r *responseReader) feed(in []byte) error {
+	if len(in) == 0 {
+		return r.parser.end()
+	}
+	if len(r.held) > 0 {
+		r.held = append(r.held, in...)
+		in = r.held
+	}
+	n, err := r.parser.parse(in)
+	if n == len(in) {
+		r.held = nil // no longer than needed: there are 10,000 connections
+	} else {
+		r.held = append(r.held[:0], in[n:]...)
+	}
+	return err
+}
+
+// reusable reports whether the connection may carry another request. Bytes after
+// the response belong to no request: what followed them could not be trusted.
+func (r *responseReader) reusable() bool { return r.parser.reusable() && len(r.held) == 0 }
+
+// errHeaderTooLarge is the error of a header that does not end.
+var errHeaderTooLarge = errors.New("response header is larger than 1 MiB")
+
+// state is what a parser expects next.
+type state uint8
+
+const (
+	statusLine state = iota
+	headerLine
+	fixedBody  // left bytes of body
+	untilClose // body until the connection closes
+	chunkLine
+	chunkBody // left bytes of a chunk
+	chunkEnd
+	trailerLine
+	whole
+)
+
+// parser parses one response, after any interim ones, as its bytes arrive. It holds
+// no bytes: those that it does not take must be passed again, with more after them.
+// They are at most one line, so that a connection needs memory for them only while
+// a line is in two pieces.
+//
+// It is strict, because a response with two meanings is no measurement: what is not
+// in RFC 9112 is an error. It also refuses three things that are in it: folded
+// lines, obsolete since 2014; a transfer coding other than chunked, since no request
+// permits one; and a transfer coding in HTTP/1.0. As a recipient may, and as every
+// other client does, it accepts a header line that ends in LF alone, but not in
+// the lines of chunks.
+type parser struct {
+	state     state
+	head      bool // the request was HEAD: no body follows
+	http10    bool // the response is HTTP/1.0
+	chunked   bool
+	hasLength bool // a Content-Length came; it is in left
+	close     bool // the connection must not be used again
+	keepAlive bool // the server offered to keep the connection, for HTTP/1.0
+	status    int
+	left      int64 // bytes of the body or chunk that have not arrived
+	size      int64 // bytes of the body that arrived
+	header    int   // bytes of lines that arrived
+	scanned   int   // bytes of the next line that arrived and hold no line end
+	keep      int   // how much of the body is kept
+	body      []byte
+}
+
+// begin prepares for a response. The memory of the last body is used again.
+func (p *parser) begin(head bool, keep int) {
+	*p = parser{head: head, keep: keep, body: p.body[:0]}
+}
+
+// done reports whether the response is whole.
+func (p *parser) done() bool { return p.state == whole }
+
+// response returns what was read; its body is valid until the next begin.
+func (p *parser) response() transport.Response {
+	return transport.Response{Status: p.status, Size: p.size, Body: p.body}
+}
+
+// reusable reports whether the connection may carry another request.
+func (p *parser) reusable() bool { return p.state == whole && !p.close && p.status >= 200 }
+
+// parse takes what it can of b, nothing beyond the end of the response, and returns
+// how much that was. The bytes of b that it did not take, up to that end, must be at
+// the start of the next b.
+func (p *parser) parse(b []byte) (taken int, err error) {
+	for {
+		switch p.state {
+		case whole:
+			return taken, nil
+		case fixedBody, chunkBody, untilClose:
+			if taken == len(b) {
+				return taken, nil
+			}
+			taken += p.take(b[taken:])
+		default:
+			line, n := p.line(b[taken:])
+			if p.header+p.scanned+n > transport.MaxHeader {
+				return taken, errHeaderTooLarge
+			}
+			if n == 0 {
+				return taken, nil
+			}
+			taken += n
+			p.header += n
+			if err := p.next(line); err != nil {
+				return taken, err
+			}
+		}
+	}
+}
+
+// line returns the next line with its CR, which some lines must have, and its length
+// with the line end; 0: it has not arrived whole.
+func (p *parser) line(b []byte) (line []byte, n int) {
+	i := bytes.IndexByte(b[p.scanned:], '\n')
+	if i < 0 {
+		p.scanned = len(b)
+		return nil, 0
+	}
+	n = p.scanned + i + 1
+	p.scanned = 0
+	return b[:n-1], n
+}
+
+// take takes bytes of the body.
+func (p *parser) take(b []byte) int {
+	if p.state != untilClose {
+		b = b[:min(int64(len(b)), p.left)]
+		p.left -= int64(len(b))
+		switch {
+		case p.left > 0:
+		case p.state == fixedBody:
+			p.state = whole
+		default:
+			p.state = chunkEnd
+		}
+	}
+	p.size += int64(len(b))
+	if room := p.keep - len(p.body); room > 0 {
+		p.body = append(p.body, b[:min(room, len(b))]...)
+	}
+	return len(b)
+}
+
+// end ends the response, because the connection was closed. It returns an error
+// unless that is how the response ends.
+func (p *parser) end() error {
+	if p.state == untilClose {
+		p.state = whole
+	}
+	if p.state != whole {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+// next takes a line of the header, of a chunk or of the trailer.
+func (p *parser) next(line []byte) error {
+	switch p.state {
+	case chunkLine:
+		return p.chunk(line)
+	case chunkEnd:
+		if string(line) != "\r" {
+			return malformed("chunk end", line)
+		}
+		p.state = chunkLine
+		return nil
+	}
+	line, isCRLF := bytes.CutSuffix(line, cr)
+	switch {
+	case p.state == trailerLine && !isCRLF:
+		return malformed("trailer", line)
+	case p.state == statusLine:
+		p.state = headerLine
+		return p.startLine(line)
+	case len(line) > 0:
+		return p.field(line, p.state == trailerLine)
+	case p.state == trailerLine:
+		p.state = whole
+		return nil
+	default:
+		return p.endHeader()
+	}
+}
+
+var cr = []byte{'\r'}

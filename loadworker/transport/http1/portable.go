@@ -1,0 +1,39 @@
+//go:build !linux
+
+package http1
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Loop exists on Linux only.
+type Loop struct{}
+
+// LoopConn is a connection of a Loop.
+type LoopConn struct{ Tag int }
+
+// IsOpen is false.
+func (*LoopConn) IsOpen() bool { return false }
+
+// NewLoop fails on this system.
+func (c *Client) NewLoop(time.Time, func(*LoopConn, transport.Response, error)) (*Loop, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// The methods of a Loop, of which there is none.
+func (*Loop) Add(*LoopConn, *Conn)                                               {}
+func (*Loop) Return(*LoopConn, *Conn)                                            {}
+func (*Loop) Send(context.Context, *LoopConn, *transport.Request, time.Duration) {}
+func (*Loop) Wait(time.Duration)                                                 {}
+func (*Loop) Dialing() int                                                       { return 0 }
+func (*Loop) Wake()                                                              {}
+func (*Loop) Interrupt()                                                         {}
+func (*Loop) Close()                                                             {}
+
+// closedByPeer cannot distinguish the end from bytes to be read on this system: a
+// connection that was closed after close_notify shows when it is used.
+func closedByPeer(uintptr) bool { return false }

@@ -1,0 +1,26 @@
+//go:build unix && (race || !linux)
+
+package http1
+
+import (
+	"errors"
+	"syscall"
+)
+
+// readNow and writeNow are these on other systems, and on Linux with the race
+// detector: package syscall reports to it that a request happens before its
+// response, which tests rely on whose server is in the same process.
+
+func readNow(fd int32, b []byte) (int, syscall.Errno)  { return transfer(syscall.Read, fd, b) }
+func writeNow(fd int32, b []byte) (int, syscall.Errno) { return transfer(syscall.Write, fd, b) }
+
+func transfer(call func(int, []byte) (int, error), fd int32, b []byte) (int, syscall.Errno) {
+	for {
+		n, err := call(int(fd), b)
+		var errno syscall.Errno
+		errors.As(err, &errno)
+		if errno != syscall.EINTR {
+			return max(n, 0), errno
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package http1
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+func TestSendToWhoReadsNothing(t *testing.T) {
+	gone := make(chan struct{})
+	defer close(gone)
+	tests := map[string]struct {
+		then    func(*net.TCPConn) // once part of the request has come
+		timeout time.Duration
+		class   measure.Outcome
+	}{
+		"it is given up":   {func(*net.TCPConn) { <-gone }, time.Second, measure.Timeout},
+		"it breaks it off": {func(c *net.TCPConn) { _ = c.SetLinger(0) }, scripted.Patience, measure.Reset},
+	}
+	for kind, make := range senders(t) {
+		for name, tt := range tests {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				s := make(newTestClient(t, dial.Config{URL: scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
+					_, _ = r.ReadString('\n')
+					tt.then(c)
+				})}))
+				if err := s.open(); err != nil {
+					t.Fatal(err)
+				}
+				_, err := s.send(scripted.Large(), tt.timeout)
+				wantOutcome(t, err, tt.class, failure.Writing)
+				if s.isOpen() {
+					t.Error("the connection is open still")
+				}
+			})
+		}
+	}
+}
+
+// A connection that was reset without anybody having looked since: what is sent on
+// it fails at once, in writing.
+func TestSendOnAConnectionThatWasReset(t *testing.T) {
+	for kind, sender := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			answered := make(chan struct{})
+			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, resets(func(c *net.TCPConn, r *bufio.Reader) {
+				says(scripted.Empty)(c, r)
+				<-answered
+			}))})
+			s := sender(d)
+			if _, err := s.send(scripted.Get, scripted.Patience); err != nil {
+				t.Fatal(err)
+			}
+			close(answered)
+			s.awaitHangup(t)
+			got, err := s.send(scripted.Get, scripted.Patience)
+			wantOutcome(t, err, measure.Reset, failure.Writing)
+			if !got.Reused || s.isOpen() || d.Opened() != 1 {
+				t.Errorf("reused %v, open %v, %d opened; want that it was tried on the one there was", got.Reused, s.isOpen(), d.Opened())
+			}
+		})
+	}
+}
+
+// A deadline that an earlier request left is not that of the one that is written,
+// and what was written before it passed is not written again.
+func TestSendWritesBeyondAnEarlierDeadline(t *testing.T) {
+	for kind, make := range senders(t) {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			const first = 3 * time.Second // a busy machine may take long for a request
+			intact := func(c *net.TCPConn, r *bufio.Reader) {
+				says(scripted.Empty)(c, r)
+				_, _ = r.Peek(1)
+				<-time.After(first + 200*time.Millisecond)
+				request, err := http.ReadRequest(r)
+				if err != nil {
+					return
+				}
+				if body, _ := io.ReadAll(request.Body); bytes.Equal(body, scripted.Large().Body) {
+					_, _ = io.WriteString(c, scripted.Empty)
+				}
+			}
+			s := make(newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(intact))}))
+			if err := s.open(); err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range []struct {
+				request *transport.Request
+				timeout time.Duration
+			}{{scripted.Get, first}, {scripted.Large(), scripted.Patience}} {
+				if _, err := s.send(step.request, step.timeout); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}

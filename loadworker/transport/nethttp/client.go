@@ -1,0 +1,107 @@
+package nethttp
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Client speaks to one target by net/http, directly or through a proxy.
+type Client struct {
+	target    dial.Target
+	agent     string
+	dialer    dialer
+	transport *http.Transport
+	name      string
+	// absolute says that requests name the target, for a proxy.
+	absolute bool
+	opened   atomic.Int64
+}
+
+var _ transport.Client = (*Client)(nil)
+
+// dialer opens connections to a target.
+type dialer interface {
+	// DialWrapped opens a connection, whose TCP connection it passes to wrap before
+	// the TLS handshake. The error is a *failure.Error.
+	DialWrapped(ctx context.Context, wrap func(net.Conn) net.Conn) (net.Conn, error)
+	// Exhausted is that of a transport.Client.
+	Exhausted() (descriptors, ports int64)
+}
+
+var _ dialer = (*dial.Dialer)(nil)
+
+// NewClient returns a client that opens its connections by a dialer. agent is the
+// value of User-Agent.
+func NewClient(d *dial.Dialer, agent string) *Client { return newClient(d.Target(), agent, d) }
+
+// NewProxyClient returns a client that reaches a dialer's target through the proxy
+// at a URL. It fails if the target is an address that may not be dialled.
+func NewProxyClient(target *dial.Dialer, agent, url string) (*Client, error) {
+	p, err := newProxy(target, agent, url)
+	if err != nil {
+		return nil, err
+	}
+	c := newClient(target.Target(), agent, p)
+	c.name += " by proxy"
+	c.absolute = !target.Target().TLS
+	return c, nil
+}
+
+// bufferSize is the size of a connection's buffers: a usual request or response.
+const bufferSize = 2 << 10
+
+func newClient(target dial.Target, agent string, d dialer) *Client {
+	protocols, name := &http.Protocols{}, "net/http HTTP/1.1"
+	switch {
+	case target.HTTP2 && !target.TLS:
+		protocols.SetUnencryptedHTTP2(true)
+	case target.HTTP2:
+		protocols.SetHTTP2(true)
+	default:
+		protocols.SetHTTP1(true)
+	}
+	if target.HTTP2 {
+		name = "net/http HTTP/2"
+	}
+	// net/http passes the target's address. The dialer knows it.
+	dialRecorded := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return d.DialWrapped(ctx, recorderOf(ctx).wrap)
+	}
+	return &Client{target: target, agent: agent, dialer: d, name: name, transport: &http.Transport{
+		Protocols:              protocols,
+		DialContext:            dialRecorded,
+		DialTLSContext:         dialRecorded,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: transport.MaxHeader,
+		ReadBufferSize:         bufferSize,
+		WriteBufferSize:        bufferSize,
+	}}
+}
+
+// NewConn returns a connection that is not open yet.
+func (c *Client) NewConn() transport.Conn { return &conn{client: c} }
+
+// Probe opens a connection and closes it. Through a proxy, that finds the target
+// only over TLS; otherwise the proxy contacts the target for a request only.
+func (c *Client) Probe(ctx context.Context) error {
+	conn, err := c.dialer.DialWrapped(ctx, func(c net.Conn) net.Conn { return c })
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// Opened returns how many connections were opened for requests so far.
+func (c *Client) Opened() int64 { return c.opened.Load() }
+
+// Exhausted returns how many attempts to connect, to the proxy if there is one,
+// failed for want of a descriptor or a local port.
+func (c *Client) Exhausted() (descriptors, ports int64) { return c.dialer.Exhausted() }
+
+// Name names net/http, the protocol, and the proxy if there is one.
+func (c *Client) Name() string { return c.name }

@@ -1,0 +1,167 @@
+package nethttp
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+func TestNetHTTPOpens(t *testing.T) {
+	for name, config := range scripted.Protocols(t, http.HandlerFunc(echo)) {
+		t.Run(name, func(t *testing.T) {
+			d := newTestClient(t, config)
+			line := d.NewConn()
+			defer line.Close()
+			for range 2 {
+				if err := line.Open(context.Background(), scripted.Far()); err != nil || !line.IsOpen() || !line.Alive() || d.Opened() != 1 {
+					t.Errorf("Open = %v, open %v, %d opened; want the one connection", err, line.IsOpen(), d.Opened())
+				}
+			}
+			if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Reused {
+				t.Errorf("Do = reused %v, %v; want on the one that was opened", got.Reused, err)
+			}
+		})
+	}
+}
+
+func TestNetHTTPOpensNothing(t *testing.T) {
+	d := newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"})
+	line := d.NewConn()
+	err := line.Open(context.Background(), scripted.Far())
+	var e *failure.Error
+	if failure.Classify(err) != measure.Refused || !errors.As(err, &e) || e.Phase != failure.Dialing || line.IsOpen() || d.Opened() != 0 {
+		t.Errorf("Open = %v, open %v, %d opened; want that it is refused", err, line.IsOpen(), d.Opened())
+	}
+}
+
+// The next request goes over another connection.
+func TestNetHTTPIsOpenedAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text   string
+		status int
+	}{
+		"after Connection: close": {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 200},
+		"after HTTP/1.0":          {"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", 200},
+		"after 101":               {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", 101},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(scripted.Answer(tt.text)), scripted.Stay(scripted.Answer(scripted.Empty)))})
+			line := d.NewConn()
+			defer line.Close()
+			if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != tt.status || line.IsOpen() {
+				t.Errorf("%d, %v, open %v; want %d, and that it is closed", got.Status, err, line.IsOpen(), tt.status)
+			}
+			if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Reused || d.Opened() != 2 {
+				t.Errorf("the next = reused %v, %v, %d opened; want it on the second", got.Reused, err, d.Opened())
+			}
+		})
+	}
+}
+
+// A request knows whether its connection had carried one before, also when it
+// fails. That is so unless net/http has dropped the connection meanwhile.
+func TestNetHTTPFailuresSayWhatIsReused(t *testing.T) {
+	for name, text := range map[string]string{
+		"no response":   "",
+		"half a body":   "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfo",
+		"an odd status": "HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Answer(scripted.Empty, text), scripted.Answer(scripted.Empty, text))})
+			line := d.NewConn()
+			defer line.Close()
+			if _, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil {
+				t.Fatal(err)
+			}
+			got, err := line.Do(context.Background(), scripted.Get, scripted.Far())
+			if kept := d.Opened() == 1; got.Reused != kept || (err != nil) != kept {
+				t.Errorf("reused %v, %v, %d opened; want that it fails on the first, or not on the second", got.Reused, err, d.Opened())
+			}
+		})
+	}
+}
+
+// Nothing is asked for that the test does not ask for, and bytes are counted as
+// they come.
+func TestNetHTTPLeavesCompressionAlone(t *testing.T) {
+	accepted := make(chan []string, 1)
+	for name, config := range scripted.Protocols(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		accepted <- r.Header["Accept-Encoding"]
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = io.WriteString(w, "no gzip")
+	})) {
+		t.Run(name, func(t *testing.T) {
+			line := newTestClient(t, config).NewConn()
+			defer line.Close()
+			got, err := line.Do(context.Background(), scripted.Get, scripted.Far())
+			if asked := <-accepted; err != nil || got.Size != 7 || len(asked) > 0 {
+				t.Errorf("%d bytes, %v, Accept-Encoding %q; want 7, and none", got.Size, err, asked)
+			}
+		})
+	}
+}
+
+// A server that knows nothing of ALPN agrees to any protocol, and speaks HTTP/1.1.
+func TestNetHTTPRefusesAnotherProtocol(t *testing.T) {
+	client, server := scripted.Identity(t)
+	server.NextProtos = nil
+	url := scripted.Serve(t, func(c *net.TCPConn, _ *bufio.Reader) { _, _ = io.Copy(io.Discard, tls.Server(c, server)) })
+	line := newTestClient(t, dial.Config{URL: strings.Replace(url, "http:", "https:", 1), TLS: client, HTTP2: true}).NewConn()
+	_, err := line.Do(context.Background(), scripted.Get, scripted.Far())
+	if want := "the target does not offer HTTP/2 by ALPN"; err == nil || !strings.HasSuffix(err.Error(), want) || failure.Classify(err) != measure.TLS {
+		t.Errorf("%v, of class %v; want %q, of class %v", err, failure.Classify(err), want, measure.TLS)
+	}
+}
+
+// HTTP/2 says the scheme in each request, and there are servers that look.
+func TestNetHTTPSaysTheScheme(t *testing.T) {
+	said := make(chan string, 1)
+	plain := dial.Config{URL: scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) { said <- schemeOf(c, r) })}
+	secured := scripted.ServeTLS(t, func(c *tls.Conn, r *bufio.Reader) { said <- schemeOf(c, r) })
+	for want, config := range map[string]dial.Config{"http": plain, "https": secured} {
+		t.Run(want, func(t *testing.T) {
+			config.HTTP2 = true
+			line := newTestClient(t, config).NewConn()
+			defer line.Close()
+			_, err := line.Do(context.Background(), scripted.Get, scripted.Far()) // it is not answered
+			if got := <-said; got != want {
+				t.Errorf("the scheme is said to be %q (%v), want %q", got, err, want)
+			}
+		})
+	}
+}
+
+// schemeOf is that of the first request on a connection of HTTP/2.
+func schemeOf(w io.Writer, r io.Reader) string {
+	if _, err := io.CopyN(io.Discard, r, int64(len(http2.ClientPreface))); err != nil {
+		return err.Error()
+	}
+	framer := http2.NewFramer(w, r)
+	framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	if err := framer.WriteSettings(); err != nil {
+		return err.Error()
+	}
+	for {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			return err.Error()
+		}
+		if headers, ok := frame.(*http2.MetaHeadersFrame); ok {
+			return headers.PseudoValue("scheme")
+		}
+	}
+}

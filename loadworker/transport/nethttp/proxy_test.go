@@ -1,0 +1,323 @@
+package nethttp
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+// forwarder is a proxy that notes what it was asked for.
+type forwarder struct {
+	*httptest.Server
+	// resolves are the names that it knows, as host and port.
+	resolves map[string]string
+
+	mu    sync.Mutex
+	asked []string
+}
+
+// newForwarder starts a proxy that knows shop.test, at the address of a URL.
+func newForwarder(t *testing.T, target string) *forwarder {
+	t.Helper()
+	_, port, err := net.SplitHostPort(hostOf(target))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &forwarder{resolves: map[string]string{"shop.test:" + port: hostOf(target)}}
+	f.Server = httptest.NewServer(f)
+	t.Cleanup(f.Close)
+	return f
+}
+
+func hostOf(url string) string {
+	_, host, _ := strings.Cut(url, "://")
+	return host
+}
+
+func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	f.asked = append(f.asked, r.Method+" "+r.RequestURI)
+	to := f.resolves[r.URL.Host]
+	f.mu.Unlock()
+	if to == "" {
+		http.Error(w, "I do not know "+r.URL.Host, http.StatusBadGateway)
+		return
+	}
+	if r.Method == http.MethodConnect {
+		f.connect(w, to)
+		return
+	}
+	(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		p.Out.URL.Scheme, p.Out.URL.Host = "http", to
+	}}).ServeHTTP(w, r)
+}
+
+// connect copies between the client and the target until either is done.
+func (f *forwarder) connect(w http.ResponseWriter, to string) {
+	there, err := net.Dial("tcp", to)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	here, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		_ = there.Close()
+		return
+	}
+	_, _ = io.WriteString(here, "HTTP/1.1 200 Connection established\r\nX-Proxy: yes\r\n\r\n")
+	go func() {
+		_, _ = io.Copy(there, here)
+		_ = there.Close()
+	}()
+	_, _ = io.Copy(here, there)
+	_ = here.Close()
+}
+
+// requests are what it was asked for so far.
+func (f *forwarder) requests() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.asked)
+}
+
+// shop is a URL for a target under a name that only its proxy knows.
+func shop(url string) string {
+	scheme, host, _ := strings.Cut(url, "://")
+	_, port, _ := net.SplitHostPort(host)
+	return scheme + "://shop.test:" + port
+}
+
+// unknown is the worker's resolver: a target behind a proxy is not its business.
+func unknown(_ context.Context, host string) ([]netip.Addr, error) {
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+}
+
+func newProxied(t *testing.T, c dial.Config, url string) *Client {
+	t.Helper()
+	c.Lookup = unknown
+	client, err := NewProxyClient(scripted.NewDialer(t, c), "agent", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// Each request passes the proxy and reaches the target, once; the connections to
+// the proxy are kept.
+func TestProxied(t *testing.T) {
+	for name, config := range scripted.Protocols(t, http.HandlerFunc(echo)) {
+		if name == "HTTP/2" {
+			continue // not through a proxy
+		}
+		t.Run(name, func(t *testing.T) {
+			f := newForwarder(t, config.URL)
+			config.URL = shop(config.URL)
+			host := hostOf(config.URL)
+			if config.TLS != nil {
+				config.TLS = config.TLS.Clone()
+				config.TLS.ServerName = "example.com" // that of the test's certificate
+			}
+			n := newProxied(t, config, f.URL)
+			line := n.NewConn()
+			defer line.Close()
+			protocol, _, _ := strings.Cut(name, " over")
+			want := strings.Replace(protocol, "/2", "/2.0", 1) + " POST /a%2Fb?q=1 " + host + " 1|[]|[agent]|4|body"
+			request := &transport.Request{
+				Method: "POST", Path: []byte("/a%2Fb?q=1"), Body: []byte("body"), Keep: 1 << 10,
+				Headers: []transport.Header{{Name: "X-A", Value: []byte("1")}},
+			}
+			for range 3 {
+				got, err := line.Do(context.Background(), request, scripted.Far())
+				if err != nil || string(got.Body) != want {
+					t.Errorf("%q, %v; want %q", got.Body, err, want)
+				}
+			}
+			// Mostly one: net/http closes a connection of HTTP/1.1 if it was not let run
+			// for 50 ms after it had written a request.
+			seen := slices.Repeat([]string{"CONNECT " + host}, int(n.Opened()))
+			if config.TLS == nil {
+				seen = slices.Repeat([]string{"POST http://" + host + "/a%2Fb?q=1"}, 3)
+			}
+			if diff := cmp.Diff(seen, f.requests()); diff != "" {
+				t.Errorf("the proxy was asked for (-want +got):\n%s", diff)
+			}
+			if n.Opened() < 1 || n.Opened() > 2 || n.Name() != "net/http "+protocol+" by proxy" {
+				t.Errorf("%d connections of %q for 3 requests; want one", n.Opened(), n.Name())
+			}
+		})
+	}
+}
+
+// A proxy that took the Host header for the target could be led anywhere. What
+// is sent is read as it is: net/http shows a server the host of the absolute form.
+func TestProxiedNamesOneHost(t *testing.T) {
+	heads := make(chan string, 1)
+	proxy := scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
+		head, line := "", "?"
+		for len(line) > 0 {
+			bytes, _, err := r.ReadLine()
+			if err != nil {
+				return
+			}
+			line = string(bytes)
+			head += line + "\n"
+		}
+		heads <- head
+		_, _ = io.WriteString(c, scripted.Empty)
+	})
+	_, err := newProxied(t, dial.Config{URL: "http://shop.test"}, proxy).NewConn().
+		Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("//x"), Host: []byte("169.254.169.254")}, scripted.Far())
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := <-heads
+	if !strings.HasPrefix(head, "GET http://shop.test//x HTTP/1.1\n") || !strings.Contains(head, "\nHost: shop.test\n") || strings.Contains(head, "169.254") {
+		t.Errorf("the proxy is sent\n%swant shop.test in both places", head)
+	}
+}
+
+func TestProxiedOneShot(t *testing.T) {
+	config := scripted.Protocols(t, http.HandlerFunc(echo))["HTTP/1.1 over TLS"]
+	f := newForwarder(t, config.URL)
+	config.URL = shop(config.URL)
+	config.TLS.ServerName = "example.com"
+	n := newProxied(t, config, f.URL)
+	line := transport.NewOneShot(n).NewConn()
+	for range 2 {
+		if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != 200 {
+			t.Errorf("%d, %v; want 200", got.Status, err)
+		}
+	}
+	if got := f.requests(); len(got) != 2 || n.Opened() != 2 {
+		t.Errorf("asked for %q on %d connections, want a tunnel for each of 2 requests", got, n.Opened())
+	}
+}
+
+// plainly makes a tunnel to something that does not speak TLS.
+func plainly(c *net.TCPConn, r *bufio.Reader) {
+	scripted.Answer("HTTP/1.1 200 OK\r\n\r\n")(c, r)
+	if _, err := r.ReadByte(); err == nil {
+		_, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.2\r\n")
+	}
+}
+
+// What goes wrong at the proxy or behind it, over TLS.
+func TestTunnelFails(t *testing.T) {
+	tests := map[string]struct {
+		serve   func(*net.TCPConn, *bufio.Reader)
+		message string
+		want    measure.Outcome
+	}{
+		"no way to the target": {scripted.Stay(scripted.Answer("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 2\r\n\r\nno")), "CONNECT: the proxy answered 502 Bad Gateway", measure.Other},
+		"credentials wanted":   {scripted.Stay(scripted.Answer("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")), "CONNECT: the proxy answered 407 Proxy Authentication Required", measure.Other},
+		"closed":               {scripted.Answer(""), "CONNECT: unexpected EOF", measure.Reset},
+		"silence":              {scripted.Stay(scripted.Answer("")), "CONNECT: context deadline exceeded", measure.Timeout},
+		"words too early":      {scripted.Stay(scripted.Answer("HTTP/1.1 200 OK\r\n\r\nSSH-2.0")), "CONNECT: the proxy sent something before the target can have", measure.Other},
+		"no TLS behind it":     {scripted.Stay(plainly), "", measure.TLS},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			line := newProxied(t, dial.Config{URL: "https://shop.test"}, scripted.Serve(t, tt.serve)).NewConn()
+			deadline := scripted.Far()
+			if tt.want == measure.Timeout {
+				deadline = time.Now().Add(3 * time.Second) // the proxy is reached before that
+			}
+			_, err := line.Do(context.Background(), scripted.Get, deadline)
+			if err == nil || failure.Classify(err) != tt.want {
+				t.Fatalf("%v, of class %v, want %v", err, failure.Classify(err), tt.want)
+			}
+			if tt.message != "" && err.Error() != tt.message {
+				t.Errorf("%q, want %q", err, tt.message)
+			}
+		})
+	}
+}
+
+// A step that is cut does not wait for a proxy.
+func TestTunnelIsInterrupted(t *testing.T) {
+	asked := make(chan struct{})
+	line := newProxied(t, dial.Config{URL: "https://shop.test"}, scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
+		_, _ = http.ReadRequest(r)
+		close(asked)
+		_, _ = io.Copy(io.Discard, c)
+	})).NewConn()
+	go func() {
+		<-asked
+		line.Interrupt()
+	}()
+	if _, err := line.Do(context.Background(), scripted.Get, scripted.Far()); !errors.Is(err, failure.ErrInterrupted) {
+		t.Errorf("Do: %v, want that it was cut", err)
+	}
+}
+
+// The policy is kept for the proxy, and for a target that is an address; other
+// targets have the names that the operator allows.
+func TestPolicyHoldsForProxies(t *testing.T) {
+	dialer := func(url string) *dial.Dialer {
+		d, err := dial.NewDialer(dial.Config{URL: url, Lookup: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	var refused *dial.RefusedAddressError
+	for _, target := range []string{"http://169.254.169.254", "https://127.0.0.1", "http://[::ffff:127.0.0.1]"} {
+		if _, err := NewProxyClient(dialer(target), "", "http://proxy.test"); !errors.As(err, &refused) {
+			t.Errorf("%s behind a proxy: %v, want a refusal", target, err)
+		}
+	}
+	for _, target := range []string{"http://shop.test", "https://shop.test"} {
+		p, err := NewProxyClient(dialer(target), "", "http://proxy.test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Probe(context.Background()); !errors.As(err, &refused) {
+			t.Errorf("%s by a proxy that is the metadata service: %v, want a refusal", target, err)
+		}
+	}
+}
+
+func TestNewProxyRefuses(t *testing.T) {
+	tests := map[string]struct {
+		target dial.Config
+		proxy  string
+		want   string
+	}{
+		"https":               {dial.Config{URL: "http://shop.test"}, "https://proxy.test", "proxy url: must be http://; https goes through it by CONNECT"},
+		"another scheme":      {dial.Config{URL: "http://shop.test"}, "socks5://proxy.test", "scheme must be http or https"},
+		"a password":          {dial.Config{URL: "http://shop.test"}, "http://me:secret@proxy.test", "me:xxxxx@proxy.test"},
+		"HTTP/2 without TLS":  {dial.Config{URL: "http://shop.test", HTTP2: true}, "http://proxy.test", "proxy: HTTP/2 goes through a proxy over https only"},
+		"no host":             {dial.Config{URL: "http://shop.test"}, "http://", "no host"},
+		"a port out of range": {dial.Config{URL: "http://shop.test"}, "http://proxy.test:0", "port must be between 1 and 65535"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := NewProxyClient(scripted.NewDialer(t, tt.target), "", tt.proxy)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("NewProxyClient = %v, want …%s…", err, tt.want)
+			}
+		})
+	}
+}
