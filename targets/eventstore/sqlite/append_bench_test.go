@@ -97,6 +97,39 @@ func BenchmarkPlainInsert(b *testing.B) {
 	}
 }
 
+// BenchmarkWriterInsert is BenchmarkPlainInsert through the writer's connection.
+func BenchmarkWriterInsert(b *testing.B) {
+	for _, size := range []int{1, 64, 256, 1024} {
+		b.Run(fmt.Sprintf("transaction=%d", size), func(b *testing.B) {
+			o, err := Options{Synchronous: Full, Readers: 1}.withDefaults()
+			if err != nil {
+				b.Fatal(err)
+			}
+			w, err := newWriter(filepath.Join(b.TempDir(), "events.db"), o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer w.close()
+			b.ResetTimer()
+			for n := 0; n < b.N; {
+				if err := run(w.begin); err != nil {
+					b.Fatal(err)
+				}
+				for range min(size, b.N-n) {
+					n++
+					if err := w.insert(eventstore.Event{Type: "order.created", Data: benchData, Timestamp: time.Now()}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := run(w.commit); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+}
+
 func plainDatabase(b *testing.B) *sql.DB {
 	b.Helper()
 	query := url.Values{"_pragma": Options{Synchronous: Full}.writerPragmas()}

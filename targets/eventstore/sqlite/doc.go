@@ -30,6 +30,6 @@
 // A log's file is of one process at a time, which the lock file beside it
 // keeps while the log is open: the position of the last event is held in memory.
 //
-// It imports the domain, package prepared below it, modernc.org/sqlite, and the
-// standard library.
+// It imports the domain, zombiezen.com/go/sqlite for the writer, and
+// modernc.org/sqlite, the driver of database/sql that it stands on, for readers.
 package sqlite

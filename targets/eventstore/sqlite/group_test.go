@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	engine "zombiezen.com/go/sqlite"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
-	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
 )
 
@@ -179,7 +179,7 @@ func TestAFailureLeavesItsGroupAlone(t *testing.T) {
 	if errA, errB := <-a.done, <-b.done; errA != nil || errB != nil {
 		t.Errorf("others: %v, %v", errA, errB)
 	}
-	if err := <-broken.done; err == nil || !strings.HasPrefix(err.Error(), "store: insert event: UNIQUE constraint failed") {
+	if err := <-broken.done; err == nil || !strings.HasPrefix(err.Error(), "store: insert event: ") || !strings.Contains(err.Error(), ": UNIQUE constraint failed: events.position") {
 		t.Errorf("broken: %v, want that the constraint failed", err)
 	}
 	want := []eventstore.Commit{{Requests: 3, Failed: true}, {Requests: 1, Events: 1}, {Requests: 1, Failed: true}, {Requests: 1, Events: 1}}
@@ -194,17 +194,18 @@ func TestAFailureLeavesItsGroupAlone(t *testing.T) {
 
 // An append of which one event finds no memory is not stored in part.
 func TestNoMemoryBreaksTheTransaction(t *testing.T) {
+	noMemory := engine.ResultNoMem.ToError()
 	s := pause(t, Options{GroupCommit: true})
 	broken := s.lineUp(t, 2, func(w *writer) error {
 		if err := adding("half")(w); err != nil {
 			return err
 		}
-		return fmt.Errorf("insert event: %w", prepared.ErrNoMemory)
+		return fmt.Errorf("insert event: %w", storageError{noMemory})
 	})
 	after := s.lineUp(t, 1, adding("after"))
 	s.letGo()
-	if err := <-broken.done; !errors.Is(err, prepared.ErrNoMemory) {
-		t.Errorf("broken: %v, want %v", err, prepared.ErrNoMemory)
+	if err := <-broken.done; !errors.Is(err, noMemory) {
+		t.Errorf("broken: %v, want %v", err, noMemory)
 	}
 	if err := <-after.done; err != nil {
 		t.Error(err)

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"crypto/sha256"
-
-	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
 )
 
 // key is what is kept of an idempotency key: 128 bits of its hash, by which
@@ -45,9 +43,9 @@ func newKeys(window, last int64) keys {
 }
 
 // load adds a key of the log that was just opened.
-func (k *keys) load(r prepared.Row) {
-	if b := r.Bytes(1); len(b) == len(key{}) {
-		k.previous[key(b)] = r.Int(0)
+func (k *keys) load(r *stmt) {
+	if b := blob(r, 1); len(b) == len(key{}) {
+		k.previous[key(b)] = r.ColumnInt64(0)
 	}
 }
 

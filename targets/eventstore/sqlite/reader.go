@@ -8,6 +8,8 @@ import (
 	"iter"
 	"time"
 
+	_ "modernc.org/sqlite" // the driver of database/sql
+
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 )
 

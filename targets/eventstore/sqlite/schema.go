@@ -3,7 +3,8 @@ package sqlite
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
+	engine "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // version is that of the schema, kept in the file's user_version.
@@ -38,20 +39,20 @@ PRAGMA user_version = 1;
 `
 
 // migrate makes the tables of a file that is new.
-func migrate(c *prepared.Conn) error {
+func migrate(c *engine.Conn) error {
 	read, err := c.Prepare("PRAGMA user_version")
 	if err != nil {
 		return err
 	}
 	var found int64
-	if _, err := read.Row(func(r prepared.Row) { found = r.Int(0) }); err != nil {
+	if _, err := row(read, func(r *stmt) { found = r.ColumnInt64(0) }); err != nil {
 		return fmt.Errorf("read the version of the schema: %w", err)
 	}
 	switch found {
 	case version:
 		return nil
 	case 0:
-		if err := c.Exec("BEGIN IMMEDIATE;" + schema + "COMMIT;"); err != nil {
+		if err := sqlitex.ExecuteScript(c, schema, nil); err != nil {
 			return fmt.Errorf("create the schema: %w", err)
 		}
 		return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
-	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
 )
 
 // forgetAtOnce bounds how many keys a transaction forgets: as many as it may
@@ -14,14 +13,14 @@ const forgetAtOnce = groupEvents
 
 // statements are those that requests run within a transaction.
 type statements struct {
-	insertEvent                       *prepared.Stmt
-	findRequest, addRequest           *prepared.Stmt
-	loadRequests, forgetRequests      *prepared.Stmt
-	findSubscription, setSubscription *prepared.Stmt
+	insertEvent                       *stmt
+	findRequest, addRequest           *stmt
+	loadRequests, forgetRequests      *stmt
+	findSubscription, setSubscription *stmt
 }
 
-func (s *statements) sources() map[**prepared.Stmt]string {
-	return map[**prepared.Stmt]string{
+func (s *statements) sources() map[**stmt]string {
+	return map[**stmt]string{
 		&s.insertEvent:  "INSERT INTO events(position, type, data, timestamp) VALUES(?, ?, ?, ?)",
 		&s.findRequest:  "SELECT last, fingerprint FROM requests WHERE first = ?",
 		&s.addRequest:   "INSERT INTO requests(first, last, key, fingerprint) VALUES(?, ?, ?, ?)",
@@ -62,11 +61,11 @@ func (w *writer) append(a eventstore.Append) (eventstore.Receipt, error) {
 }
 
 func (w *writer) insert(e eventstore.Event) error {
-	w.insertEvent.BindInt(1, w.last+1)
+	w.insertEvent.BindInt64(1, w.last+1)
 	w.insertEvent.BindText(2, e.Type)
-	w.insertEvent.BindBlob(3, e.Data)
-	w.insertEvent.BindInt(4, e.Timestamp.UnixNano())
-	if err := w.insertEvent.Run(); err != nil {
+	w.insertEvent.BindBytes(3, e.Data)
+	w.insertEvent.BindInt64(4, e.Timestamp.UnixNano())
+	if err := run(w.insertEvent); err != nil {
 		return fmt.Errorf("insert event: %w", err)
 	}
 	w.last++
@@ -75,11 +74,11 @@ func (w *writer) insert(e eventstore.Event) error {
 
 // earlier is the receipt of the append that had the same key.
 func (w *writer) earlier(first int64, fingerprint []byte) (eventstore.Receipt, error) {
-	w.findRequest.BindInt(1, first)
+	w.findRequest.BindInt64(1, first)
 	receipt, same := eventstore.Receipt{First: first, Replayed: true}, false
-	found, err := w.findRequest.Row(func(r prepared.Row) {
-		receipt.Last = r.Int(0)
-		same = bytes.Equal(fingerprint, r.Bytes(1))
+	found, err := row(w.findRequest, func(r *stmt) {
+		receipt.Last = r.ColumnInt64(0)
+		same = bytes.Equal(fingerprint, blob(r, 1))
 	})
 	switch {
 	case err != nil:
@@ -93,11 +92,11 @@ func (w *writer) earlier(first int64, fingerprint []byte) (eventstore.Receipt, e
 }
 
 func (w *writer) remember(receipt eventstore.Receipt, x key, fingerprint []byte) error {
-	w.addRequest.BindInt(1, receipt.First)
-	w.addRequest.BindInt(2, receipt.Last)
-	w.addRequest.BindBlob(3, x[:])
-	w.addRequest.BindBlob(4, fingerprint)
-	if err := w.addRequest.Run(); err != nil {
+	w.addRequest.BindInt64(1, receipt.First)
+	w.addRequest.BindInt64(2, receipt.Last)
+	w.addRequest.BindBytes(3, x[:])
+	w.addRequest.BindBytes(4, fingerprint)
+	if err := run(w.addRequest); err != nil {
 		return fmt.Errorf("remember idempotency key: %w", err)
 	}
 	w.keys.add(x, receipt.First)
@@ -110,8 +109,8 @@ func (w *writer) forget() error {
 	if len(w.keys.added) == 0 {
 		return nil
 	}
-	w.forgetRequests.BindInt(1, w.keys.previousFrom)
-	if err := w.forgetRequests.Run(); err != nil {
+	w.forgetRequests.BindInt64(1, w.keys.previousFrom)
+	if err := run(w.forgetRequests); err != nil {
 		return fmt.Errorf("forget idempotency keys: %w", err)
 	}
 	return nil
@@ -120,15 +119,15 @@ func (w *writer) forget() error {
 func (w *writer) move(m eventstore.Move) error {
 	w.findSubscription.BindText(1, m.ID)
 	var current int64
-	if _, err := w.findSubscription.Row(func(r prepared.Row) { current = r.Int(0) }); err != nil {
+	if _, err := row(w.findSubscription, func(r *stmt) { current = r.ColumnInt64(0) }); err != nil {
 		return fmt.Errorf("find subscription: %w", err)
 	}
 	if m.Position < current && !m.Backwards {
 		return eventstore.BackwardsError{Current: current, Asked: m.Position}
 	}
 	w.setSubscription.BindText(1, m.ID)
-	w.setSubscription.BindInt(2, m.Position)
-	if err := w.setSubscription.Run(); err != nil {
+	w.setSubscription.BindInt64(2, m.Position)
+	if err := run(w.setSubscription); err != nil {
 		return fmt.Errorf("set subscription: %w", err)
 	}
 	return nil

@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
 )
 
 // A pragma that is executed on a pool holds on one of its connections, for as
@@ -72,11 +70,11 @@ func TestPragmasOfTheWriter(t *testing.T) {
 		}
 		got := map[string]string{}
 		for name := range want {
-			stmt, err := w.conn.Prepare("PRAGMA " + name)
+			read, err := w.conn.Prepare("PRAGMA " + name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := stmt.Row(func(r prepared.Row) { got[name] = string(r.Bytes(0)) }); err != nil {
+			if _, err := row(read, func(r *stmt) { got[name] = string(blob(r, 0)) }); err != nil {
 				t.Fatal(err)
 			}
 		}

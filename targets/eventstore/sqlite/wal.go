@@ -3,8 +3,6 @@ package sqlite
 import (
 	"fmt"
 	"os"
-
-	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
 )
 
 const (
@@ -30,15 +28,15 @@ func (w *writer) restartWAL() error {
 		return nil
 	}
 	w.walTolerated = info.Size() + walLimit
-	if err := w.conn.Exec(fmt.Sprintf("PRAGMA busy_timeout(%d)", walPatience)); err != nil {
+	if err := execute(w.conn, fmt.Sprintf("PRAGMA busy_timeout(%d)", walPatience)); err != nil {
 		return err
 	}
 	busy := false
-	_, err = w.restart.Row(func(r prepared.Row) { busy = r.Int(0) != 0 })
+	_, err = row(w.restart, func(r *stmt) { busy = r.ColumnInt64(0) != 0 })
 	if !busy && err == nil {
 		w.walTolerated = walLimit
 	}
-	if again := w.conn.Exec(fmt.Sprintf("PRAGMA busy_timeout(%d)", busyTimeout)); err == nil {
+	if again := execute(w.conn, fmt.Sprintf("PRAGMA busy_timeout(%d)", busyTimeout)); err == nil {
 		err = again
 	}
 	return err

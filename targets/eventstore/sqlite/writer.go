@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	engine "zombiezen.com/go/sqlite"
+
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
-	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite/prepared"
 )
 
 // groupEvents bounds a transaction: large enough that its one fsync is shared
@@ -18,7 +19,7 @@ const groupEvents = 4096
 // writer owns the one connection that writes. But for committed, all of it is
 // of the goroutine that runs it.
 type writer struct {
-	conn *prepared.Conn
+	conn *engine.Conn
 	// path is that of the file.
 	path    string
 	options Options
@@ -30,13 +31,13 @@ type writer struct {
 	// walTolerated is the size of the WAL's file above which it must begin anew.
 	walTolerated int64
 
-	begin, commit, rollback *prepared.Stmt
-	lastPosition, restart   *prepared.Stmt
+	begin, commit, rollback *stmt
+	lastPosition, restart   *stmt
 	statements
 }
 
 func newWriter(path string, o Options) (*writer, error) {
-	conn, err := prepared.Open(path, o.writerPragmas())
+	conn, err := connect(path, o.writerPragmas())
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +68,8 @@ func (w *writer) prepare() error {
 		return err
 	}
 	w.keys = newKeys(w.options.KeyWindow, w.last)
-	w.loadRequests.BindInt(1, w.keys.previousFrom)
-	if err := w.loadRequests.Each(w.keys.load); err != nil {
+	w.loadRequests.BindInt64(1, w.keys.previousFrom)
+	if err := each(w.loadRequests, w.keys.load); err != nil {
 		return fmt.Errorf("load idempotency keys: %w", err)
 	}
 	return nil
@@ -76,7 +77,7 @@ func (w *writer) prepare() error {
 
 // resume reads where the log ends.
 func (w *writer) resume() error {
-	if _, err := w.lastPosition.Row(func(r prepared.Row) { w.last = r.Int(0) }); err != nil {
+	if _, err := row(w.lastPosition, func(r *stmt) { w.last = r.ColumnInt64(0) }); err != nil {
 		return fmt.Errorf("read the last position: %w", err)
 	}
 	w.committed.Store(w.last)
@@ -169,20 +170,19 @@ func (w *writer) transact(group []*request) error {
 }
 
 func (w *writer) attempt(group []*request) error {
-	if err := w.begin.Run(); err != nil {
+	if err := run(w.begin); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	for _, r := range group {
 		r.refused = r.work(w)
-		var broken *prepared.Error
-		if errors.As(r.refused, &broken) {
+		if broken := (storageError{}); errors.As(r.refused, &broken) {
 			return r.refused
 		}
 	}
 	if err := w.forget(); err != nil {
 		return err
 	}
-	if err := w.commit.Run(); err != nil {
+	if err := run(w.commit); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	w.keys.commit(w.last)
@@ -195,8 +195,8 @@ func (w *writer) attempt(group []*request) error {
 func (w *writer) abandon() error {
 	var err error
 	w.keys.rollback()
-	if w.conn.InTransaction() {
-		err = w.rollback.Run()
+	if !w.conn.AutocommitEnabled() {
+		err = run(w.rollback)
 	}
 	w.last = w.committed.Load()
 	return errors.Join(err, w.resume())
@@ -204,7 +204,7 @@ func (w *writer) abandon() error {
 
 // close brings all that was stored from the WAL into the database.
 func (w *writer) close() error {
-	err := w.conn.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	err := execute(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)")
 	if err != nil {
 		err = fmt.Errorf("checkpoint: %w", err)
 	}
