@@ -87,10 +87,10 @@ func (a *arrivals) due(t time.Duration, _ int64) int64 {
 // prepare renders the worker's n-th hit into a buffer.
 func (a *arrivals) prepare(x *Execution, b *source.Buffer, n int64) hit {
 	seq := a.share.Number(n)
-	request := x.source.Turn(0, seq)
+	request := x.source.RequestOf(0, seq)
 	x.source.Render(b, request, source.Vars{
 		Seq: seq, Worker: x.runner.config.Worker, Step: x.step.Index,
-		Order: source.Order{Start: a.share.First, By: a.share.Stride, N: n, Lanes: 1},
+		Order: source.Order{Start: a.share.First, By: a.share.Stride, N: n, Streams: 1},
 	})
 	return hit{request: request}
 }

@@ -20,10 +20,10 @@ type users struct {
 // returns it as a hit.
 func (u users) prepare(x *Execution, b *source.Buffer, j, k int64) hit {
 	user := u.share.Number(j)
-	request := x.source.Turn(user, k)
+	request := x.source.RequestOf(user, k)
 	x.source.Render(b, request, source.Vars{
 		User: user, Seq: k*u.total + user, Worker: x.runner.config.Worker, Step: x.step.Index,
-		Order: source.Order{Start: user, By: 1, N: k, Lane: j, Lanes: u.share.Count},
+		Order: source.Order{Start: user, By: 1, N: k, Stream: j, Streams: u.share.Count},
 	})
 	return hit{request: request}
 }

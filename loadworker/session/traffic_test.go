@@ -69,7 +69,7 @@ func TestTrafficKnowsTheWorkers(t *testing.T) {
 		Requests: []*workerv1.Request{{Name: "a", Weight: 1, Method: "GET", Path: "/${row}"}, {Name: "b", Weight: 1, Method: "GET", Path: "/"}},
 	}
 	for n, want := range map[int64]string{0: "/1", 2: "/4", 4: "/7", 6: "/1"} {
-		got := render(t, a, source.Vars{Order: source.Order{By: 3, N: n, Lanes: 1}})
+		got := render(t, a, source.Vars{Order: source.Order{By: 3, N: n, Streams: 1}})
 		if string(got.Path) != want {
 			t.Errorf("request %d is %s, want %s", n, got.Path, want)
 		}

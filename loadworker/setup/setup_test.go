@@ -113,7 +113,7 @@ func TestFillSendsItsShareAndCapturesInOrder(t *testing.T) {
 	// In turn they come in the order of the requests, whichever was answered first.
 	var b source.Buffer
 	for _, j := range []int64{0, 1, 2, 500, n - 1} {
-		c.Source.Render(&b, 1, source.Vars{Order: source.Order{N: j, Lanes: 1}})
+		c.Source.Render(&b, 1, source.Vars{Order: source.Order{N: j, Streams: 1}})
 		if got, want := string(b.Request.Path), fmt.Sprintf("/c%d", 1+3*j); got != want {
 			t.Errorf("row %d is %s, want %s", j, got, want)
 		}

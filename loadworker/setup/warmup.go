@@ -55,7 +55,7 @@ func (w WarmUp) send(ctx context.Context, c Config, lane, n int64) {
 	for k := int64(0); ctx.Err() == nil; k++ {
 		c.Source.Render(&buffer, w.Request, source.Vars{
 			User: lane, Seq: (k*n+lane)*int64(c.Workers) + int64(c.Worker), Worker: c.Worker, Step: warmUpStep,
-			Order: source.Order{N: k, Lane: lane, Lanes: n},
+			Order: source.Order{N: k, Stream: lane, Streams: n},
 		})
 		if _, err := line.Do(ctx, &buffer.Request, time.Now().Add(c.Timeout)); err != nil {
 			select {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRenderTakesOneRowForAllOfARequest(t *testing.T) {
+func TestRenderUsesOneRowForAWholeRequest(t *testing.T) {
 	people := rows(t, Uniform, "name,city", "Ada,London", "Blaise,Rouen", "Carl,Brunswick")
 	codes := rows(t, Zipf, "code", "x1", "x2")
 	s := mustNew(t, Config{Tables: []*Table{codes, people}, Requests: []Request{{
@@ -19,9 +19,8 @@ func TestRenderTakesOneRowForAllOfARequest(t *testing.T) {
 	seen := map[string]bool{}
 	var b Buffer
 	for seq := range int64(100) {
-		// As a user's request comes, whose place in the cycle a table taken in turn
-		// would look at.
-		s.Render(&b, 0, Vars{Seq: seq, Order: Order{By: 1, N: seq, Lanes: 1}})
+		// The order of a user's request, which a sequential table would use.
+		s.Render(&b, 0, Vars{Seq: seq, Order: Order{By: 1, N: seq, Streams: 1}})
 		name, code, _ := strings.Cut(strings.TrimPrefix(string(b.Request.Path), "/"), "/")
 		city := string(b.Request.Headers[0].Value)
 		if want := cities[name] + " " + name + " " + code; string(b.Request.Body) != want || city != cities[name] {
@@ -34,8 +33,7 @@ func TestRenderTakesOneRowForAllOfARequest(t *testing.T) {
 	}
 }
 
-// The same numbers give the same request, in whatever order and by whatever
-// buffer they are rendered.
+// The same numbers give the same request, in any order and with any buffer.
 func TestTheSameSeedGivesTheSameRequests(t *testing.T) {
 	render := func(seed int64, order []int64) map[int64]string {
 		s := mustNew(t, Config{Seed: seed, Tables: []*Table{rows(t, Zipf, "a", "1", "2", "3", "4", "5", "6", "7")}, Requests: []Request{
@@ -59,9 +57,9 @@ func TestTheSameSeedGivesTheSameRequests(t *testing.T) {
 	}
 }
 
-// Which rows a request takes follows from its number, not from which column its
-// texts name first.
-func TestTheSameRowsWhateverIsNamedFirst(t *testing.T) {
+// The rows of a request follow from its number, not from the column that its texts
+// name first.
+func TestRowsDoNotDependOnTheOrderOfVariables(t *testing.T) {
 	rendered := func(path string) (names, codes []string) {
 		tables := []*Table{rows(t, Uniform, "name", "a", "b", "c", "d", "e"), rows(t, Uniform, "code", "1", "2", "3", "4", "5", "6", "7"), rows(t, Uniform, "odd", "x")}
 		s := mustNew(t, Config{Tables: tables, Requests: []Request{{Name: "r", Weight: 1, Method: "POST", Path: path, Body: "${name} ${code}"}}})
@@ -82,7 +80,7 @@ func TestTheSameRowsWhateverIsNamedFirst(t *testing.T) {
 	}
 }
 
-func TestNewRefusesData(t *testing.T) {
+func TestNewRefusesBadData(t *testing.T) {
 	table := func(lines ...string) *Table { return rows(t, Uniform, lines...) }
 	tests := map[string]struct {
 		request Request
@@ -131,8 +129,9 @@ func TestNewRefusesData(t *testing.T) {
 	}
 }
 
-// What is no trouble in a body is none, and a row that comes later is checked.
-func TestRowsAreCheckedWhereTheyStand(t *testing.T) {
+// A body may hold any text; rows are checked whether they were added before New or
+// after it.
+func TestRowsAreCheckedForTheirPosition(t *testing.T) {
 	table, err := NewTable("setup.fill", []string{"code"}, Uniform)
 	if err != nil {
 		t.Fatal(err)

@@ -1,21 +1,20 @@
-// Package source says what is sent: which request of the mix comes next, and
+// Package source decides what is sent: the request of the mix that comes next, and
 // its text with the variables filled in.
 //
-// Templates are compiled once, and rendered into buffers that are reused. The
-// mix is exact: the weights become a cycle that is walked through, not odds.
-// All that is random follows from the seed of the run, the step and the number
-// of the request, so that the same seed gives the same requests, whenever they
-// are sent.
+// Templates are compiled once, and rendered into buffers that are reused. The mix
+// is exact: the weights become a cycle of requests, not probabilities. All random
+// values follow from the seed of the run, the step and the number of the request,
+// so that the same seed gives the same requests, whenever they are sent.
 //
-//	Source ── requests, the cycle of the mix
-//	  ├─ Template ── literal and variables; a variable may be a column of
-//	  ├─ Table ── a worker's rows, and how one is chosen
-//	  │    Order ── which turn a request has, for rows that are taken in turn
-//	  └─ Expectation ── which responses are as they should be
+//	Source ── requests, and the cycle of the mix
+//	  ├─ Template ── literals and variables; a variable may be a column of a
+//	  ├─ Table ── a worker's rows, and how a request chooses one
+//	  │    Order ── the position of a request, for rows that are taken in order
+//	  └─ Expectation ── the responses that are expected
 //
-// A row goes into requests as it is written. What would break their framing, such
-// as a line break in a header, is refused before anything is sent.
+// A row goes into requests as it is written. A row that would break their framing,
+// such as one with a line break for a header, is refused before the run.
 //
-// It imports package transport for the shape of a request, and nothing else of
-// ours.
+// It imports package transport for the shape of a request, text to cut texts, and
+// nothing else of ours.
 package source

@@ -11,11 +11,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// Expectation says which responses are as they should be.
+// Expectation describes the responses that are expected.
 type Expectation struct {
 	// Status lists the expected status codes. Empty: 200 to 399.
 	Status []int32
-	// JSON are values that the body must have.
+	// JSON lists values that the body must have.
 	JSON []ExpectedValue
 	// MaxBytes bounds the size of the body. 0: no bound.
 	MaxBytes int64
@@ -27,8 +27,8 @@ type ExpectedValue struct {
 	Path, Equals string
 }
 
-// maxBody is how much of a body is looked at for values: more of the bodies of
-// 10,000 users would not fit into a worker.
+// maxBody bounds the part of a body that is searched for values: more of the bodies
+// of 10,000 users would not fit into a worker.
 const maxBody = 1 << 20
 
 // expectation is a compiled Expectation.
@@ -55,7 +55,7 @@ func (e Expectation) compile() (expectation, error) {
 	return out, nil
 }
 
-// keep is how much of a body must be kept to judge it.
+// keep returns how much of a body must be kept to check it.
 func (e *expectation) keep() int {
 	if len(e.values) == 0 {
 		return 0
@@ -63,7 +63,7 @@ func (e *expectation) keep() int {
 	return maxBody
 }
 
-// Expected says whether a status is as it should be.
+// Expected reports whether a status is expected.
 func (s *Source) Expected(request, status int) bool {
 	codes := s.requests[request].expect.status
 	if len(codes) == 0 {
@@ -72,7 +72,7 @@ func (s *Source) Expected(request, status int) bool {
 	return slices.Contains(codes, int32(status))
 }
 
-// CheckStatus says what is not as it should be in a status.
+// CheckStatus returns an error for a status that is not expected.
 func (s *Source) CheckStatus(request, status int) error {
 	if s.Expected(request, status) {
 		return nil
@@ -80,7 +80,7 @@ func (s *Source) CheckStatus(request, status int) error {
 	return fmt.Errorf("status %d %s is not expected, but %s", status, http.StatusText(status), s.requests[request].expect.statuses())
 }
 
-// statuses are the expected ones in words.
+// statuses describes the expected statuses.
 func (e *expectation) statuses() string {
 	if len(e.status) == 0 {
 		return "200 to 399"
@@ -92,9 +92,8 @@ func (e *expectation) statuses() string {
 	return strings.Join(texts, " or ")
 }
 
-// CheckBody says what is not as it should be in the body of a response whose
-// status was expected. The body of a 429 is the limiter's, about which nothing is
-// expected.
+// CheckBody returns an error for a body that is not expected in a response whose
+// status is. It accepts any body of a 429, which is the rate limiter's.
 func (s *Source) CheckBody(request int, r *transport.Response) error {
 	if r.Status == http.StatusTooManyRequests {
 		return nil
@@ -102,8 +101,8 @@ func (s *Source) CheckBody(request int, r *transport.Response) error {
 	return s.requests[request].expect.checkBody(r)
 }
 
-// Check says what is not as it should be in a response, whatever its status: an
-// answer that must be had, and is not counted.
+// Check returns an error for a response that is not expected, whatever its status.
+// It is for responses that the run depends on and does not count.
 func (s *Source) Check(request int, r *transport.Response) error {
 	if err := s.CheckStatus(request, r.Status); err != nil {
 		return err

@@ -103,8 +103,8 @@ func TestCheckBody(t *testing.T) {
 	}
 }
 
-// A body is kept only when it is looked at.
-func TestKeep(t *testing.T) {
+// A body is kept only if it is searched for values.
+func TestBodiesAreKeptOnlyForExpectedValues(t *testing.T) {
 	s := mustNew(t, Config{Requests: []Request{
 		{Name: "size", Weight: 1, Method: "GET", Path: "/", Expect: Expectation{MaxBytes: 10}},
 		{Name: "values", Weight: 1, Method: "GET", Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: ".a", Equals: "b"}}}},
@@ -151,7 +151,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestCheckOfARequest(t *testing.T) {
+func TestRequestCheckNamesTheMistake(t *testing.T) {
 	tests := map[string]struct {
 		request Request
 		want    string

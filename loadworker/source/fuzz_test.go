@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What compiles renders, and what has no variable renders as itself.
+// A text that compiles can be rendered, and without variables renders as itself.
 func FuzzCompile(f *testing.F) {
 	for _, seed := range []string{
 		"", "$", "$$", "${user}", "${rand:1-2}", "${rand:", "a$${seq}", "${uuid", "${}", "${name}${city}", "${rand:0-9223372036854775807}",
@@ -34,7 +34,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// No text is read as rows without an end, and whatever is read can be rendered.
+// Reading any text ends, and its rows can be rendered.
 func FuzzReadTable(f *testing.F) {
 	f.Add("a,b\n1,2\n", true)
 	f.Add(`{"a":1,"b":"x"}`, false)

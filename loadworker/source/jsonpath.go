@@ -12,14 +12,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// JSONPath is a place in a JSON document: names after dots and indexes in
+// JSONPath is a path in a JSON document: names after dots and indexes in
 // brackets, such as .items[0].id.
 type JSONPath struct {
 	text  string
 	steps []pathStep
 }
 
-// pathStep goes to a member of an object, or, without a name, to an element.
+// pathStep selects a member of an object or, without a name, an element of an array.
 type pathStep struct {
 	name  string
 	index int
@@ -30,7 +30,7 @@ var (
 	pathStepRE = regexp.MustCompile(`[.][^.\[\]]+|\[[0-9]+\]`)
 )
 
-// ParseJSONPath reads a path.
+// ParseJSONPath parses a path.
 func ParseJSONPath(s string) (JSONPath, error) {
 	p := JSONPath{text: s}
 	if !pathSyntax.MatchString(s) {
@@ -50,10 +50,10 @@ func ParseJSONPath(s string) (JSONPath, error) {
 	return p, nil
 }
 
-// String is the path as it was written.
+// String returns the path as it was written.
 func (p JSONPath) String() string { return p.text }
 
-// parseJSON makes a body ready to be looked into; ok is false for what is not JSON.
+// parseJSON parses a body; ok is false if it is not JSON.
 func parseJSON(body []byte) (document gjson.Result, ok bool) {
 	if !gjson.ValidBytes(body) {
 		return document, false
@@ -61,7 +61,7 @@ func parseJSON(body []byte) (document gjson.Result, ok bool) {
 	return gjson.ParseBytes(body), true
 }
 
-// find goes to the place; ok is false when there is nothing.
+// find returns the value at the path; ok is false when there is none.
 func (p JSONPath) find(at gjson.Result) (found gjson.Result, ok bool) {
 	for _, step := range p.steps {
 		if at, ok = step.from(at); !ok {
@@ -71,8 +71,8 @@ func (p JSONPath) find(at gjson.Result) (found gjson.Result, ok bool) {
 	return at, true
 }
 
-// from goes one step. The library's own paths are not used: in them most
-// characters that are not letters have a meaning.
+// from follows one step. The library's own paths are not used: most characters other
+// than letters have a meaning in them.
 func (s pathStep) from(at gjson.Result) (to gjson.Result, ok bool) {
 	if s.name == "" && !at.IsArray() || s.name != "" && !at.IsObject() {
 		return to, false
@@ -88,7 +88,7 @@ func (s pathStep) from(at gjson.Result) (to gjson.Result, ok bool) {
 	return to, ok
 }
 
-// textOf is a value as text: of a string its text, of anything else its JSON
+// textOf returns a value as text: a string without its quotes, anything else as JSON
 // without spaces.
 func textOf(r gjson.Result) string {
 	switch r.Type {
@@ -103,7 +103,7 @@ func textOf(r gjson.Result) string {
 	return r.Raw
 }
 
-// Find is the value at a place of a JSON body, as text.
+// Find returns the value at the path of a JSON body, as text.
 func (p JSONPath) Find(body []byte) (string, error) {
 	document, ok := parseJSON(body)
 	if !ok {
@@ -116,5 +116,5 @@ func (p JSONPath) Find(body []byte) (string, error) {
 	return textOf(value), nil
 }
 
-// sample is the beginning of a body, for an error.
+// sample returns the beginning of a body, for an error.
 func sample(body []byte) string { return text.Truncate(string(body[:min(len(body), 200)]), 80) }

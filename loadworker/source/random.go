@@ -6,18 +6,18 @@ import (
 	"math/rand/v2"
 )
 
-// Random is a generator that begins anew for each request, from numbers that do
-// not depend on which worker sends it.
+// Random is a generator that is seeded for each request, with numbers that do not
+// depend on the worker that sends it.
 type Random struct {
 	pcg rand.PCG
 }
 
-// begin makes the sequence depend on the run's seed, the step and the request.
+// begin seeds the generator from the run's seed, the step and the request.
 func (r *Random) begin(seed int64, step int32, seq int64) {
 	r.pcg.Seed(mix(uint64(seed)^mix(uint64(step))), mix(uint64(seq)))
 }
 
-// mix is the finalizer of SplitMix64: neighbouring numbers become unlike.
+// mix is the finalizer of SplitMix64: it makes neighbouring numbers differ in all bits.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -25,12 +25,12 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// below is a number from 0 to n-1, each equally likely.
+// below returns a number from 0 to n-1, each equally likely.
 func (r *Random) below(n uint64) uint64 {
 	return rand.New(&r.pcg).Uint64N(n)
 }
 
-// float is a number from 0 to below 1.
+// float returns a number from 0 to below 1.
 func (r *Random) float() float64 { return float64(r.pcg.Uint64()>>11) / (1 << 53) }
 
 // appendUUID appends a random UUID (RFC 9562, version 4).

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Format is how a table is written.
+// Format is the format of a table in a file.
 type Format uint8
 
 const (
@@ -23,11 +23,11 @@ const (
 
 // File is a table in a file.
 type File struct {
-	// Name and Path tell the table apart in errors.
+	// Name and Path identify the table in errors.
 	Name, Path string
 	Format     Format
 	Choice     Choice
-	// Worker is whose rows are kept: worker, worker+workers, …
+	// Worker is the worker whose rows are kept: Worker, Worker+Workers, …
 	Worker, Workers int32
 }
 
@@ -40,7 +40,7 @@ func ReadTable(r io.Reader, f File) (*Table, error) {
 	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = in.Discard(3) // a byte order mark, as some spreadsheets write it
 	}
-	t := &reading{file: f}
+	t := &tableReader{file: f}
 	var err error
 	if f.Format == JSONLines {
 		err = t.readJSON(in)
@@ -53,14 +53,14 @@ func ReadTable(r io.Reader, f File) (*Table, error) {
 	return t.table, err
 }
 
-// reading is a table that is being read.
-type reading struct {
+// tableReader reads a table.
+type tableReader struct {
 	file  File
 	table *Table
 	rows  int64 // of all workers
 }
 
-func (t *reading) error(line int, err error) error {
+func (t *tableReader) error(line int, err error) error {
 	where := ""
 	if line > 0 {
 		where = fmt.Sprintf(", line %d", line)
@@ -68,9 +68,9 @@ func (t *reading) error(line int, err error) error {
 	return fmt.Errorf("%s%s: %w", t.name(), where, err)
 }
 
-func (t *reading) name() string { return fmt.Sprintf("data %q, file %s", t.file.Name, t.file.Path) }
+func (t *tableReader) name() string { return fmt.Sprintf("data %q, file %s", t.file.Name, t.file.Path) }
 
-func (t *reading) begin(line int, columns []string) error {
+func (t *tableReader) begin(line int, columns []string) error {
 	var err error
 	if t.table, err = NewTable(t.name(), columns, t.file.Choice); err != nil {
 		return t.error(line, err)
@@ -78,8 +78,8 @@ func (t *reading) begin(line int, columns []string) error {
 	return nil
 }
 
-// add keeps a row if it is the worker's.
-func (t *reading) add(line int, cells []string) error {
+// add keeps a row if it is one of the worker's.
+func (t *tableReader) add(line int, cells []string) error {
 	mine := t.rows%int64(t.file.Workers) == int64(t.file.Worker)
 	t.rows++
 	if !mine {
@@ -92,7 +92,7 @@ func (t *reading) add(line int, cells []string) error {
 	return nil
 }
 
-func (t *reading) readCSV(in io.Reader) error {
+func (t *tableReader) readCSV(in io.Reader) error {
 	reader := csv.NewReader(in)
 	reader.ReuseRecord = true
 	for header := true; ; header = false {
@@ -122,7 +122,7 @@ func (t *reading) readCSV(in io.Reader) error {
 	}
 }
 
-func (t *reading) readJSON(in io.Reader) error {
+func (t *tableReader) readJSON(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
 	line := 0
@@ -147,7 +147,7 @@ func (t *reading) readJSON(in io.Reader) error {
 	return nil
 }
 
-func (t *reading) object(line int, text []byte) error {
+func (t *tableReader) object(line int, text []byte) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {
 		return t.error(line, fmt.Errorf("is no JSON object: %w", err))
@@ -179,7 +179,7 @@ func (t *reading) object(line int, text []byte) error {
 	return t.add(line, cells)
 }
 
-// scalar is the text of a JSON value: of a string without its quotes.
+// scalar returns the text of a JSON value, of a string without its quotes.
 func scalar(value json.RawMessage) (string, error) {
 	switch value[0] {
 	case '"':

@@ -2,19 +2,19 @@ package source
 
 import "github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 
-// Buffer holds a rendered request. It is reused, by one goroutine at a time.
+// Buffer holds a rendered request. One goroutine at a time may use it.
 type Buffer struct {
-	// Request is what was rendered last, valid until the next time.
+	// Request was rendered last. It is valid until the next Render.
 	Request transport.Request
 	// Client is the rendered value of the client header.
 	Client []byte
 
 	random Random
 	text   []byte
-	rows   []int // that were chosen, by slot
+	rows   []int // chosen, by slot of the table
 }
 
-// Render fills in a request of the mix.
+// Render renders a request of the mix into a buffer.
 func (s *Source) Render(b *Buffer, index int, v Vars) {
 	r := &s.requests[index]
 	b.random.begin(s.seed, v.Step, v.Seq)
@@ -47,7 +47,7 @@ func (b *Buffer) render(t *Template, v Vars) []byte {
 	return b.text[start:len(b.text):len(b.text)]
 }
 
-// choose takes one row of each table for all of the request.
+// choose chooses one row of each table for all of the request.
 func (s *Source) choose(b *Buffer, r *request, o Order) {
 	if len(r.slots) == 0 {
 		return
@@ -56,38 +56,6 @@ func (s *Source) choose(b *Buffer, r *request, o Order) {
 		b.rows = make([]int, len(s.tables))
 	}
 	for _, slot := range r.slots {
-		b.rows[slot] = s.tables[slot].pick(&b.random, o.turn(s.walks[slot].of(o.By)))
-	}
-}
-
-// walks are the ways through the cycle of the mix: one turn after the other, as a
-// user goes, and every turn that is the worker's, as arrivals go.
-type walks struct {
-	user, arrivals *walk
-}
-
-func (w walks) of(by int64) *walk {
-	switch {
-	case w.user != nil && by == w.user.by:
-		return w.user
-	case w.arrivals != nil && by == w.arrivals.by:
-		return w.arrivals
-	default:
-		return nil
-	}
-}
-
-// prepareWalks makes the walks for tables whose rows are taken in turn.
-func (s *Source) prepareWalks(workers int64) {
-	s.walks = make([]walks, len(s.tables))
-	for slot, t := range s.tables {
-		if t.choice != Sequential {
-			continue
-		}
-		takes := make([]bool, len(s.cycle))
-		for i, request := range s.cycle {
-			takes[i] = s.Takes(request, t)
-		}
-		s.walks[slot] = walks{user: newWalk(takes, 1), arrivals: newWalk(takes, workers)}
+		b.rows[slot] = s.tables[slot].pick(&b.random, o.rowNumber(s.counters[slot].of(o.By)))
 	}
 }

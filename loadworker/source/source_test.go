@@ -45,7 +45,7 @@ func TestRender(t *testing.T) {
 		t.Errorf("client %q, want c4", b.Client)
 	}
 
-	// Nothing of the first is left in the second.
+	// The second request has nothing left of the first.
 	s.Render(&b, 1, Vars{})
 	want = transport.Request{Method: "GET", Path: []byte("/"), Body: []byte{}, Headers: []transport.Header{{Name: "Accept", Value: []byte("any")}}}
 	if diff := cmp.Diff(want, b.Request); diff != "" {
@@ -56,7 +56,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// Growing the text must not spoil what was rendered before.
+// When the text grows, the parts that were rendered before stay valid.
 func TestRenderKeepsEarlierPartsWhenItGrows(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	s := mustNew(t, Config{Requests: []Request{{
@@ -71,7 +71,7 @@ func TestRenderKeepsEarlierPartsWhenItGrows(t *testing.T) {
 	}
 }
 
-func TestTurnIsExactOverUsersAndTime(t *testing.T) {
+func TestMixIsExactOverUsersAndTime(t *testing.T) {
 	var requests []Request
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		requests = append(requests, Request{Name: name, Weight: 1, Method: "GET", Path: "/"})
@@ -80,7 +80,7 @@ func TestTurnIsExactOverUsersAndTime(t *testing.T) {
 	counts := make([]int, s.Len())
 	for user := range int64(25) {
 		for k := range int64(6) {
-			counts[s.Turn(user, k)]++
+			counts[s.RequestOf(user, k)]++
 		}
 	}
 	if diff := cmp.Diff([]int{30, 30, 30, 30, 30}, counts); diff != "" {

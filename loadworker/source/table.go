@@ -9,33 +9,32 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// Choice is which row of a table a request takes.
+// Choice is how a request chooses a row of a table.
 type Choice uint8
 
 const (
-	// Uniform takes any row, each as often.
+	// Uniform takes each row equally often, at random.
 	Uniform Choice = iota
-	// Sequential takes the rows in turn, and begins anew after the last.
+	// Sequential takes the rows in order, and starts again after the last.
 	Sequential
 	// Zipf takes the first rows more often than the last: row r, from 1, with a
 	// probability proportional to r to the power of -1.07.
 	Zipf
 )
 
-// zipfExponent is that of the popularity of web pages and short links, as a
-// number of studies found them; at 1 or below there would be no law for many rows.
+// zipfExponent is that of the popularity of web pages and short links in a number of
+// studies. It must be above 1, or the sum over many rows does not converge.
 const zipfExponent = 1.07
 
 // maxTable bounds the memory of a table's cells. The rows of a ConfigMap are at
-// most 1 MiB; this is for what is captured, or is run from a file.
+// most 1 MiB; this bounds the values that are captured from responses.
 const maxTable = 64 << 20
 
-// cellCost is what a cell costs besides its text, and its part of what each row
-// costs.
+// cellCost is the memory of a cell besides its text, its part of the row included.
 const cellCost = 16
 
-// Table is rows of data, whose columns templates name. A worker has its own rows
-// only. Nothing may be added once a Source renders requests with it.
+// Table is rows of data, whose columns templates name. A worker has only its own
+// rows. No row may be added once a Source renders requests with it.
 type Table struct {
 	name    string
 	columns []string
@@ -43,19 +42,18 @@ type Table struct {
 
 	text []byte
 	ends []uint32 // of the cells in text, row by row
-	// lines are where the rows stand in the file, of a table that was read.
+	// lines are the numbers of the rows in the file that the table was read from.
 	lines []uint32
 	odds  []float64 // of the rows up to each, for Zipf
-	// strict says in which places of requests a column is used where not every
-	// character may stand.
-	strict []place
+	// strictest is, for each column, the strictest position in which requests use it.
+	strictest []position
 }
 
 var columnName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
-// NewTable returns a table without rows. name tells it apart in errors.
+// NewTable returns a table without rows. name identifies it in errors.
 func NewTable(name string, columns []string, choice Choice) (*Table, error) {
-	t := &Table{name: name, columns: columns, choice: choice, strict: make([]place, len(columns))}
+	t := &Table{name: name, columns: columns, choice: choice, strictest: make([]position, len(columns))}
 	seen := map[string]bool{}
 	for _, c := range columns {
 		switch {
@@ -71,7 +69,7 @@ func NewTable(name string, columns []string, choice Choice) (*Table, error) {
 	return t, nil
 }
 
-// Rows is how many rows there are.
+// Rows returns the number of rows.
 func (t *Table) Rows() int {
 	if len(t.columns) == 0 {
 		return 0
@@ -79,7 +77,7 @@ func (t *Table) Rows() int {
 	return len(t.ends) / len(t.columns)
 }
 
-// Add adds a row, of which each column has a cell.
+// Add adds a row, with a cell for each column.
 func (t *Table) Add(cells []string) error {
 	if err := t.check(cells); err != nil {
 		return err
@@ -103,7 +101,7 @@ func (t *Table) Add(cells []string) error {
 
 // check refuses a row that would break the requests that use it.
 func (t *Table) check(cells []string) error {
-	for i, p := range t.strict {
+	for i, p := range t.strictest {
 		if i >= len(cells) {
 			return fmt.Errorf("has no value for column %q", t.columns[i])
 		}
@@ -114,7 +112,7 @@ func (t *Table) check(cells []string) error {
 	return nil
 }
 
-// checkAll is check for rows that were there before their use was known.
+// checkAll checks the rows that were added before New knew how they are used.
 func (t *Table) checkAll() error {
 	cells := make([]string, len(t.columns))
 	for row := range t.Rows() {
@@ -144,7 +142,7 @@ func (t *Table) cell(row, column int) []byte {
 	return t.text[start:t.ends[i]]
 }
 
-// total is the sum of the odds of all rows.
+// total returns the sum of the odds of all rows.
 func (t *Table) total() float64 {
 	if len(t.odds) == 0 {
 		return 0
@@ -152,13 +150,13 @@ func (t *Table) total() float64 {
 	return t.odds[len(t.odds)-1]
 }
 
-// pick is the row of a request. turn is how many of the worker's requests took
-// one before.
-func (t *Table) pick(r *Random, turn int64) int {
+// pick returns the row of a request. number counts the rows that the worker's
+// requests have taken in order.
+func (t *Table) pick(r *Random, number int64) int {
 	n := t.Rows()
 	switch t.choice {
 	case Sequential:
-		return int(turn % int64(n))
+		return int(number % int64(n))
 	case Zipf:
 		at := r.float() * t.total()
 		return min(n-1, sort.Search(n, func(i int) bool { return t.odds[i] > at }))

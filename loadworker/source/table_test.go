@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rows is a table of CSV lines.
+// rows returns a table of CSV lines.
 func rows(t testing.TB, choice Choice, lines ...string) *Table {
 	t.Helper()
 	table, err := ReadTable(strings.NewReader(strings.Join(lines, "\n")), File{Name: "d", Path: "d.csv", Choice: choice, Workers: 1})
@@ -22,7 +22,7 @@ func rows(t testing.TB, choice Choice, lines ...string) *Table {
 	return table
 }
 
-// cells are all rows of a table, their cells joined by a bar.
+// cells returns all rows of a table, their cells joined by a bar.
 func cells(t *Table) []string {
 	var list []string
 	for row := range t.Rows() {
@@ -102,8 +102,8 @@ func TestReadTableRefuses(t *testing.T) {
 	}
 }
 
-// A file that cannot be read to its end is no table of what came before.
-func TestReadTableTellsOfAFileThatFails(t *testing.T) {
+// A file that cannot be read to its end gives no table of its beginning.
+func TestReadTableReportsAReadError(t *testing.T) {
 	failure := errors.New("the disk is gone")
 	for format, text := range map[Format]string{CSV: "a\n1\n", JSONLines: "{\"a\":1}\n"} {
 		in := io.MultiReader(strings.NewReader(text), iotest.ErrReader(failure))
@@ -114,7 +114,7 @@ func TestReadTableTellsOfAFileThatFails(t *testing.T) {
 	}
 }
 
-// A line may be as long as the bound says.
+// A line may be as long as the bound.
 func TestReadTableTakesALongLine(t *testing.T) {
 	value := strings.Repeat("x", maxLine-len(`{"a":""}`)-1)
 	table, err := ReadTable(strings.NewReader(`{"a":"`+value+`"}`+"\n"), File{Name: "d", Path: "f", Format: JSONLines, Workers: 1})
@@ -123,7 +123,7 @@ func TestReadTableTakesALongLine(t *testing.T) {
 	}
 }
 
-// Of a table that is too large, the line is named at which it became so.
+// The error of a table that is too large names the line that exceeded the bound.
 func TestReadTableIsBounded(t *testing.T) {
 	text := "a\nx\n" + strings.Repeat("x", maxTable)
 	_, err := ReadTable(strings.NewReader(text), File{Name: "d", Path: "f", Workers: 1})
@@ -132,7 +132,7 @@ func TestReadTableIsBounded(t *testing.T) {
 	}
 }
 
-// Cells without a text take memory as well.
+// Empty cells take memory, too.
 func TestTableIsBoundedByItsCells(t *testing.T) {
 	names := make([]string, 1<<14)
 	for i := range names {
@@ -175,9 +175,9 @@ func TestTableIsBounded(t *testing.T) {
 	}
 }
 
-// How often each row of five is picked, against its probability. The generator
-// is seeded, so that the counts are always the same.
-func TestPick(t *testing.T) {
+// Each of five rows is picked as often as its probability says. The generator is
+// seeded, so that the counts are always the same.
+func TestPickFollowsTheChoice(t *testing.T) {
 	const n = 100_000
 	zipf := make([]float64, 5)
 	sum := 0.0

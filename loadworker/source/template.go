@@ -31,20 +31,20 @@ type Template struct {
 	parts []part
 }
 
-// part is a literal, followed by a variable unless kind is none.
+// part is a literal, and a variable after it unless kind is none.
 type part struct {
 	literal string
 	kind    kind
 	from    int64  // of a random integer
-	span    uint64 // its number of values
+	span    uint64 // the number of its values
 	column  column
 }
 
-// column is where a variable that is data stands.
+// column is the column of a table that a variable names.
 type column struct {
 	table *Table
 	index int
-	slot  int // of the table among the tables that have a row chosen
+	slot  int // of the table
 }
 
 type kind uint8
@@ -59,7 +59,7 @@ const (
 	data
 )
 
-// variables are those that need no data, but for ${rand:a-b}.
+// variables are those that need no data, except ${rand:a-b}.
 var variables = map[string]kind{"user": user, "seq": seq, "worker": worker, "uuid": uuid}
 
 func reserved(name string) bool {
@@ -67,10 +67,10 @@ func reserved(name string) bool {
 	return ok || name == "rand"
 }
 
-// columns are those that templates may name.
+// columns are the columns that templates may name, by name.
 type columns map[string]column
 
-// known says what may be named.
+// known lists the variables for an error.
 func (c columns) known() string {
 	list := "${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}"
 	for _, name := range slices.Sorted(maps.Keys(c)) {
@@ -79,7 +79,8 @@ func (c columns) known() string {
 	return list + "; write $$ for a dollar sign"
 }
 
-// templateError is what is wrong at a dollar sign, from 0. It shows some of the text.
+// templateError is a mistake at a dollar sign, whose index is at. Its text shows some
+// of the template.
 type templateError struct {
 	at int
 	error
@@ -153,11 +154,11 @@ func parseRange(s string) (from int64, span uint64, err error) {
 	return a, uint64(b-a) + 1, nil
 }
 
-// literal is a text in which nothing stands for something else.
+// literal returns the template of a text without variables.
 func literal(text string) *Template { return &Template{parts: []part{{literal: text}}} }
 
 // Append appends the text with the variables filled in. r is used for ${uuid}
-// and ${rand:a-b}; rows are those that were chosen, by slot.
+// and ${rand:a-b}; rows are the chosen ones, by slot.
 func (t *Template) Append(dst []byte, v Vars, r *Random, rows []int) []byte {
 	for i := range t.parts {
 		p := &t.parts[i]

@@ -1,0 +1,177 @@
+package source
+
+import (
+	"strings"
+	"testing"
+	"testing/quick"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCycle(t *testing.T) {
+	tests := map[string]struct {
+		weights []int32
+		want    []int
+	}{
+		"one":                           {[]int32{7}, []int{0}},
+		"equal weights take turns":      {[]int32{3, 3, 3}, []int{0, 1, 2}},
+		"a common divisor is taken out": {[]int32{80, 20}, []int{0, 0, 1, 0, 0}},
+		"spread, not in a row":          {[]int32{5, 1, 1}, []int{0, 0, 1, 0, 2, 0, 0}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, cycle(tt.weights)); diff != "" {
+				t.Errorf("cycle(%v) (-want +got):\n%s", tt.weights, diff)
+			}
+		})
+	}
+}
+
+func TestCycleHoldsEachAsOftenAsItsWeight(t *testing.T) {
+	property := func(raw []uint8) bool {
+		if len(raw) == 0 || len(raw) > 32 {
+			return true
+		}
+		weights := make([]int32, len(raw))
+		total := 0
+		for i, w := range raw {
+			weights[i] = int32(w) + 1
+			total += int(w) + 1
+		}
+		counts := make([]int, len(raw))
+		turns := cycle(weights)
+		for _, i := range turns {
+			counts[i]++
+		}
+		for i, n := range counts {
+			if n*total != int(weights[i])*len(turns) {
+				return false
+			}
+		}
+		return true
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// The order stays close to the weights all the time: a request is never more than
+// one position ahead of its share.
+func TestCycleIsEven(t *testing.T) {
+	weights := []int32{10, 5, 1}
+	turns := cycle(weights)
+	counts := make([]float64, len(weights))
+	for n, i := range turns {
+		counts[i]++
+		if share := float64(n+1) * float64(weights[i]) / 16; counts[i] > share+1 {
+			t.Errorf("after %d turns request %d had %v, its share is %.2f", n+1, i, counts[i], share)
+		}
+	}
+}
+
+func TestCycleCounterAgreesWithVisitingEachRequest(t *testing.T) {
+	property := func(mask uint32, length, by, start, n uint8) bool {
+		takes := make([]bool, length%30+1)
+		for i := range takes {
+			takes[i] = mask>>i&1 == 1
+		}
+		counter := newCycleCounter(takes, int64(by)+1)
+		want, at := int64(0), int(start)
+		for range n {
+			if takes[at%len(takes)] {
+				want++
+			}
+			at += int(by) + 1
+		}
+		return counter.count(int64(start), int64(n)) == want
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 20000}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCycleCounterCountsTrillionsOfRequests(t *testing.T) {
+	counter := newCycleCounter([]bool{true, false, false}, 1)
+	if got := counter.count(1, 3_000_000_000_000); got != 1_000_000_000_000 {
+		t.Errorf("%d rows, want one for every third request", got)
+	}
+}
+
+// Half of the mix takes a row. Users together take each row equally often, and so
+// do the arrivals of each worker.
+func TestSequentialTakesEachRowAsOften(t *testing.T) {
+	table := rows(t, Sequential, "a", "0", "1", "2", "3")
+	requests := []Request{
+		{Name: "with", Weight: 1, Method: "GET", Path: "/${a}"},
+		{Name: "without", Weight: 1, Method: "GET", Path: "/"},
+	}
+	s := mustNew(t, Config{Requests: requests, Tables: []*Table{table}, Workers: 3})
+	orders := map[string]func(i int64) Order{
+		"one user":   func(i int64) Order { return Order{By: 1, N: i, Streams: 1} },
+		"five users": func(i int64) Order { return Order{Start: i % 5, By: 1, N: i / 5, Stream: i % 5, Streams: 5} },
+		"arrivals":   func(i int64) Order { return Order{Start: 2, By: 3, N: i, Streams: 1} },
+	}
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			counts := map[string]int{}
+			var b Buffer
+			for i := range int64(80) {
+				o := order(i)
+				request := s.RequestOf(o.Start, o.By*o.N)
+				s.Render(&b, request, Vars{Order: o})
+				if request == 0 {
+					counts[string(b.Request.Path)]++
+				}
+			}
+			for _, path := range []string{"/0", "/1", "/2", "/3"} {
+				if counts[path] != 10 {
+					t.Errorf("%s was sent %d times of 40: %v", path, counts[path], counts)
+				}
+			}
+		})
+	}
+	t.Run("of one user, in turn", func(t *testing.T) {
+		var b Buffer
+		got := ""
+		for i := range int64(12) {
+			if s.RequestOf(0, i) == 0 {
+				s.Render(&b, 0, Vars{Order: Order{By: 1, N: i, Streams: 1}})
+				got += string(b.Request.Path)
+			}
+		}
+		if got != "/0/1/2/3/0/1" {
+			t.Errorf("rows %s, want /0/1/2/3/0/1", got)
+		}
+	})
+	t.Run("of each worker's arrivals, in turn", func(t *testing.T) {
+		requests[0].Weight = 2 // a cycle of three, in which each number of workers has other rings
+		for workers := range int64(5) {
+			s := mustNew(t, Config{Requests: requests, Tables: []*Table{rows(t, Sequential, "a", "0", "1", "2", "3")}, Workers: int32(workers + 1)})
+			for worker := range workers + 1 {
+				var b Buffer
+				got := ""
+				for i := range int64(30) {
+					o := Order{Start: worker, By: workers + 1, N: i, Streams: 1}
+					if s.RequestOf(o.Start, o.By*i) == 0 {
+						s.Render(&b, 0, Vars{Order: o})
+						got += string(b.Request.Path)
+					}
+				}
+				if want := strings.Repeat("/0/1/2/3", 10)[:len(got)]; got != want {
+					t.Errorf("worker %d of %d takes %s, want %s", worker, workers+1, got, want)
+				}
+			}
+		}
+	})
+	t.Run("of the same request again and again", func(t *testing.T) {
+		var b Buffer
+		got := ""
+		for i := range int64(6) {
+			s.Render(&b, 0, Vars{Order: Order{N: i, Streams: 1}})
+			got += string(b.Request.Path)
+		}
+		if got != "/0/1/2/3/0/1" {
+			t.Errorf("rows %s, want /0/1/2/3/0/1", got)
+		}
+	})
+}

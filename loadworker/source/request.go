@@ -1,0 +1,172 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"net/textproto"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// Request is one request of the mix; Path, the header values and Body are
+// templates.
+type Request struct {
+	Name    string
+	Weight  int32
+	Method  string
+	Path    string
+	Headers []Header
+	Body    string
+	// BodyHidden says that no error may show any of the body, which may be secret.
+	BodyHidden bool
+	Expect     Expectation
+}
+
+// Header is one header field; Value is a template unless it is Literal.
+type Header struct {
+	Name, Value string
+	Literal     bool
+}
+
+// request is a compiled Request.
+type request struct {
+	name    string
+	method  string
+	path    *Template
+	headers []header
+	body    *Template
+	expect  expectation
+	client  int   // the index of the client header; -1: none
+	slots   []int // of the tables that it takes a row of, in their order
+}
+
+type header struct {
+	name  string
+	value *Template
+}
+
+// Check returns what is wrong with a request that takes rows of no table.
+func (r Request) Check() error {
+	_, err := compiler{}.compile(r)
+	return err
+}
+
+// compiler compiles requests with the columns of all tables. client is the name of
+// the client header.
+type compiler struct {
+	columns columns
+	client  string
+}
+
+func (c compiler) compile(r Request) (request, error) {
+	out := request{name: r.Name, method: r.Method, client: -1}
+	if !httpguts.ValidHeaderFieldName(r.Method) { // both are tokens
+		return out, fmt.Errorf("method: %q is no HTTP method", r.Method)
+	}
+	if !strings.HasPrefix(r.Path, "/") {
+		return out, fmt.Errorf("path: %q must begin with a slash", r.Path)
+	}
+	if i := strings.IndexFunc(r.Path, notInPath); i >= 0 {
+		return out, fmt.Errorf("path: %q at %d must be percent-encoded", r.Path[i:i+1], i)
+	}
+	var err error
+	if out.path, err = c.template(&out, r.Path, inPath); err != nil {
+		return out, fmt.Errorf("path: %w", err)
+	}
+	if out.body, err = c.template(&out, r.Body, inBody); err != nil {
+		if wrong, ok := errors.AsType[templateError](err); ok && r.BodyHidden {
+			err = fmt.Errorf("the $ at %d begins none of %s", wrong.at, c.columns.known())
+		}
+		return out, fmt.Errorf("body: %w", err)
+	}
+	for _, h := range r.Headers {
+		compiled, err := c.header(&out, h)
+		if err != nil {
+			return out, fmt.Errorf("header %q: %w", h.Name, err)
+		}
+		if compiled.name == c.client {
+			out.client = len(out.headers)
+		}
+		out.headers = append(out.headers, compiled)
+	}
+	out.expect, err = r.Expect.compile()
+	return out, err
+}
+
+func (c compiler) header(r *request, h Header) (header, error) {
+	out := header{name: textproto.CanonicalMIMEHeaderKey(h.Name)}
+	if !httpguts.ValidHeaderFieldName(h.Name) {
+		return out, errors.New("is no header name")
+	}
+	if !httpguts.ValidHeaderFieldValue(h.Value) {
+		return out, errors.New("its value holds a control character")
+	}
+	if out.name == "Content-Length" || out.name == "Transfer-Encoding" {
+		return out, errors.New("follows from the body; leave it out")
+	}
+	if h.Literal {
+		out.value = literal(h.Value)
+		return out, nil
+	}
+	var err error
+	out.value, err = c.template(r, h.Value, inHeader)
+	return out, err
+}
+
+// template compiles a text, and records the columns that the request uses there.
+func (c compiler) template(r *request, text string, at position) (*Template, error) {
+	t, err := c.columns.compile(text)
+	if err != nil {
+		return nil, err
+	}
+	for i := range t.parts {
+		if t.parts[i].kind == data {
+			r.useColumn(t.parts[i].column, at)
+		}
+	}
+	return t, nil
+}
+
+// useColumn records that the request uses a column at a position.
+func (r *request) useColumn(c column, at position) {
+	c.table.strictest[c.index] = max(c.table.strictest[c.index], at)
+	for i, slot := range r.slots {
+		if slot == c.slot {
+			return
+		}
+		if slot > c.slot {
+			r.slots = append(r.slots[:i], append([]int{c.slot}, r.slots[i:]...)...)
+			return
+		}
+	}
+	r.slots = append(r.slots, c.slot)
+}
+
+// position is where in a request a text is. The later positions are the stricter
+// ones: what a path may hold, a header may too, and a body.
+type position uint8
+
+const (
+	inBody position = iota
+	inHeader
+	inPath
+)
+
+// check refuses what would break the framing of a request: a row of data must not
+// become a request of its own. The error shows no more of the text, which may be
+// secret.
+func (p position) check(text string) error {
+	switch {
+	case p >= inPath:
+		if i := strings.IndexFunc(text, notInPath); i >= 0 {
+			return fmt.Errorf("%q at %d must be percent-encoded, as it stands in a path", text[i:i+1], i)
+		}
+	case p >= inHeader && !httpguts.ValidHeaderFieldValue(text):
+		return errors.New("holds a control character, and stands in a header")
+	}
+	return nil
+}
+
+// notInPath reports whether a character would end the path or the request line.
+func notInPath(r rune) bool { return r <= ' ' || r == 0x7f || r == '#' }
