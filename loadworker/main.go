@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 )
 
@@ -34,8 +36,8 @@ Environment (each has a flag of the same meaning, which wins):
   JOB_COMPLETION_INDEX     number of this worker, from 0
 
 Exit code: 0 when the run is finished; 1 when the worker ended before that, for
-example by SIGTERM (it then sends what it measured so far); 2 when it was not
-told what it needs.
+example by SIGTERM (it then sends what it measured so far); 2 when a setting is
+missing.
 
 Logs are JSON lines on standard error. When a step has ended, one holds a copy of
 its result: due, sent, and the response times of all requests as histogram
@@ -50,29 +52,29 @@ func main() {
 }
 
 func run(args []string, getenv func(string) string, stderr io.Writer) int {
-	config, lastWords, err := configure(args, getenv, stderr)
+	config, terminationLog, err := configure(args, getenv, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "loadworker:", err)
-		lastWords.write(err)
+		terminationLog.write(err)
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	config.Log = slog.New(slog.NewJSONHandler(stderr, nil)).With("run", config.Run, "worker", config.Worker)
-	config.Log.Info("loadworker begins", "version", config.Version, "coordinator", config.Coordinator)
+	config.Log.Info("loadworker begins", "version", config.Assembly.Version, "coordinator", config.Coordinator)
 	if err := session.Run(ctx, config); err != nil {
 		config.Log.Error("loadworker ends", "error", err.Error())
-		lastWords.write(err)
+		terminationLog.write(err)
 		return 1
 	}
 	return 0
 }
 
 // configure reads the flags and, for those that are absent, the environment.
-func configure(args []string, getenv func(string) string, stderr io.Writer) (session.Config, terminationLog, error) {
+func configure(args []string, getenv func(string) string, stderr io.Writer) (c session.Config, log terminationLog, err error) {
 	flags := flag.NewFlagSet("loadworker", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
@@ -84,22 +86,24 @@ func configure(args []string, getenv func(string) string, stderr io.Writer) (ses
 	tokenFile := flags.String("token-file", getenv("LOADTEST_TOKEN_FILE"), "`file` with the token; read again at each connection")
 	runID := flags.String("run", getenv("LOADTEST_RUN"), "`UID` of the LoadTest")
 	worker := flags.String("worker", getenv("JOB_COMPLETION_INDEX"), "`number` of this worker, from 0")
-	lastWords := flags.String("termination-log", "/dev/termination-log", "`file` for the error that the worker ends with, if it is there")
+	flags.StringVar((*string)(&log), "termination-log", "/dev/termination-log", "`file` for the error that the worker ends with, if it is there")
 	if err := flags.Parse(args); err != nil {
-		return session.Config{}, terminationLog(*lastWords), err
+		return c, log, err
 	}
-	c := session.Config{Coordinator: *coordinator, TokenFile: *tokenFile, Run: *runID, Version: buildVersion()}
 	if flags.NArg() > 0 {
-		return c, terminationLog(*lastWords), fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
+		return c, log, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
 	}
-	var err error
+	c = session.Config{
+		Coordinator: *coordinator, TokenFile: *tokenFile, Run: *runID,
+		Assembly: assemble.Config{Version: buildVersion(), Limits: health.SystemLimits()},
+	}
 	if c.CA, err = readCA(*caFile, getenv); err != nil {
-		return c, terminationLog(*lastWords), err
+		return c, log, err
 	}
-	return c, terminationLog(*lastWords), errors.Join(
-		needed(c.Coordinator, "LOADTEST_COORDINATOR", "--coordinator"),
-		needed(c.TokenFile, "LOADTEST_TOKEN_FILE", "--token-file"),
-		needed(c.Run, "LOADTEST_RUN", "--run"),
+	return c, log, errors.Join(
+		require(c.Coordinator, "LOADTEST_COORDINATOR", "--coordinator"),
+		require(c.TokenFile, "LOADTEST_TOKEN_FILE", "--token-file"),
+		require(c.Run, "LOADTEST_RUN", "--run"),
 		parseWorker(&c.Worker, *worker),
 	)
 }
@@ -107,12 +111,12 @@ func configure(args []string, getenv func(string) string, stderr io.Writer) (ses
 func readCA(file string, getenv func(string) string) ([]byte, error) {
 	if file == "" {
 		ca := getenv("LOADTEST_COORDINATOR_CA")
-		return []byte(ca), needed(ca, "LOADTEST_COORDINATOR_CA", "--coordinator-ca-file")
+		return []byte(ca), require(ca, "LOADTEST_COORDINATOR_CA", "--coordinator-ca-file")
 	}
 	return os.ReadFile(file)
 }
 
-func needed(value, env, name string) error {
+func require(value, env, name string) error {
 	if value == "" {
 		return fmt.Errorf("set %s or %s", env, name)
 	}
@@ -120,7 +124,7 @@ func needed(value, env, name string) error {
 }
 
 func parseWorker(to *int32, text string) error {
-	if err := needed(text, "JOB_COMPLETION_INDEX", "--worker"); err != nil {
+	if err := require(text, "JOB_COMPLETION_INDEX", "--worker"); err != nil {
 		return err
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
@@ -131,7 +135,7 @@ func parseWorker(to *int32, text string) error {
 	return nil
 }
 
-// buildVersion is what the linker set, or else what the build knows of itself.
+// buildVersion is the version that the linker set, or else that of the build.
 func buildVersion() string {
 	if version != "" {
 		return version

@@ -29,14 +29,14 @@ func TestConfigure(t *testing.T) {
 	if err := os.WriteFile(ca, []byte("other PEM"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fromEnv := session.Config{
+	environment := session.Config{
 		Coordinator: "operator:9443", CA: []byte("PEM"), TokenFile: "/var/run/secrets/loadtest.dev/token", Run: "a-uid", Worker: 3,
 	}
 	tests := map[string]struct {
 		args []string
 		want session.Config
 	}{
-		"from the environment": {want: fromEnv},
+		"from the environment": {want: environment},
 		"flags win": {
 			args: []string{"--coordinator=c:1", "--coordinator-ca-file=" + ca, "--token-file=t", "--run=r", "--worker=0"},
 			want: session.Config{Coordinator: "c:1", CA: []byte("other PEM"), TokenFile: "t", Run: "r"},
@@ -49,11 +49,11 @@ func TestConfigure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(session.Config{}, "Version")); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(session.Config{}, "Assembly")); diff != "" {
 				t.Errorf("configure (-want +got):\n%s", diff)
 			}
-			if got.Version == "" {
-				t.Error("no version")
+			if got.Assembly.Version == "" || got.Assembly.Limits.Descriptors == 0 {
+				t.Errorf("assembly %+v, want a version and the system's limits", got.Assembly)
 			}
 		})
 	}

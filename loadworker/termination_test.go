@@ -49,8 +49,8 @@ func TestNoTerminationLogIsMade(t *testing.T) {
 
 func TestTheTerminationLogIsOneShortLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\n\tb\r\nc":                           "a b c",
-		"x" + strings.Repeat("é", maxLastWords): "x" + strings.Repeat("é", (maxLastWords-4)/2) + "…",
+		"a\n\tb\r\nc": "a b c",
+		"x" + strings.Repeat("é", maxTermination): "x" + strings.Repeat("é", (maxTermination-4)/2) + "…",
 	} {
 		log := filepath.Join(t.TempDir(), "termination-log")
 		if err := os.WriteFile(log, nil, 0o600); err != nil {

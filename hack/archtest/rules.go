@@ -93,6 +93,12 @@ var rules = []rule{
 		forbid:  []string{"k8s.io/...", "sigs.k8s.io/...", "controllers/...", "api/v1alpha1"},
 	},
 	{
+		because: "the assembly of a runner knows no coordinator, and its caller reads the environment",
+		of:      []string{"loadworker/assemble"},
+		reach:   direct,
+		forbid:  []string{"google.golang.org/grpc/...", "loadworker/session", "flag"},
+	},
+	{
 		because: "the worker knows no target",
 		of:      []string{"loadworker/..."},
 		reach:   transitive,

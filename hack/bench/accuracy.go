@@ -6,8 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
 const (
@@ -68,14 +70,14 @@ type observed struct {
 }
 
 // observe runs one step of some workers against a server of its own.
-func (b *bench) observe(s step, workers int32, serverArgs, workerArgs []string) (o observed, err error) {
+func (b *bench) observe(s v1alpha1.Step, workers int32, serverArgs, workerArgs []string) (o observed, err error) {
 	t, err := b.serve(serverCore, serverArgs...)
 	if err != nil {
 		return o, err
 	}
 	var c crew
 	for w := range workers {
-		one, err := b.employ(assignment(t.URL, w, workers, s), generatorCore, "", workerArgs...)
+		one, err := b.startWorker(loadTest(t.URL, workers, s), w, generatorCore, "", workerArgs...)
 		if err != nil {
 			return o, err
 		}
@@ -161,10 +163,10 @@ func (b *bench) pacing(d time.Duration) (float64, error) {
 	cases := []struct {
 		name string
 		rate int64
-		step step
+		step v1alpha1.Step
 	}{
 		{fmt.Sprintf("%d arrivals/s", perSecond), perSecond, arrivals(perSecond, d)},
-		{fmt.Sprintf("%d users, 1/s each", crowd), crowd, pacedUsers(crowd, crowd, d)},
+		{fmt.Sprintf("%d users, 1/s each", crowd), crowd, harness.PacedUsers(crowd, "1", d)},
 	}
 	result := 0.0
 	for i, c := range cases {

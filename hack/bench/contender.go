@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -121,13 +121,13 @@ func (b *bench) serverFor(ctx context.Context, p protocol, args []string) (serve
 }
 
 // ours is our worker with one step.
-func (b *bench) ours(name string, over protocol, s step, args ...string) contender {
+func (b *bench) ours(name string, over protocol, s v1alpha1.Step, args ...string) contender {
 	return contender{name: name, over: over, drive: func(_ context.Context, at server) (process.Usage, error) {
-		a := assignment(at.url(), 0, 1, s)
+		lt := loadTest(at.url(), 1, s)
 		if over == overHTTP2 {
-			a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+			lt.Spec.Target.Protocol = v1alpha1.ProtocolHTTP2
 		}
-		w, err := b.employ(a, generatorCore, at.certificate(), args...)
+		w, err := b.startWorker(lt, 0, generatorCore, at.certificate(), args...)
 		if err != nil {
 			return process.Usage{}, err
 		}

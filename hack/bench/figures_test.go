@@ -11,32 +11,30 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
-// What the steps are called is what the workers do.
-func TestSteps(t *testing.T) {
-	a := assignment("http://x", 1, 2, closedUsers(5, time.Second), pacedUsers(5, 3, 2*time.Second), burst(5), arrivals(3, 2*time.Second))
-	type done struct {
-		Index, Total int64
-		Load         attack.Load
+// All steps of a benchmark are in the assignments of its workers, and the target may
+// be on this machine.
+func TestAssignment(t *testing.T) {
+	a, err := assignment(loadTest("http://x", 2,
+		harness.ClosedUsers(5, time.Second), harness.PacedUsers(5, "0.6", 2*time.Second), harness.Burst(5, 1), arrivals(3, 2*time.Second)), 1)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var got []done
-	for _, s := range a.GetSteps() {
-		step := session.StepOf(s)
-		got = append(got, done{int64(step.Index), step.Total, step.Load})
+	share := &workerv1.Share{First: 1, Stride: 2, Count: 2}
+	want := []*workerv1.Step{
+		{Index: 0, Total: 5, Share: share, Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1e9}}},
+		{Index: 1, Total: 5, Share: share, Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 3e6, DurationNanos: 2e9}}},
+		{Index: 2, Total: 5, Share: share, Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 1, LimitNanos: 65e9}}},
+		{Index: 3, Total: 6, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3}, Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 3e6, DurationNanos: 2e9}}},
 	}
-	want := []done{
-		{0, 5, attack.ClosedUsers{Duration: time.Second}},
-		{1, 5, attack.PacedUsers{Rate: 3e6, Duration: 2 * time.Second}},
-		{2, 5, attack.Burst{Requests: 1, Limit: 2 * time.Minute}},
-		{3, 6, attack.Arrivals{Rate: 3e6, Duration: 2 * time.Second}},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, a.GetSteps(), protocmp.Transform()); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	if to := a.GetTarget(); to.GetUrl() != "http://x" || !to.GetAllowSpecialAddresses() || to.GetTimeoutNanos() != int64(time.Minute) {

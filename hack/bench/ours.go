@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -29,8 +30,12 @@ type answer struct {
 	Measurement json.RawMessage `json:"measurement"`
 }
 
-// employ starts a worker with an assignment. It does not wait.
-func (b *bench) employ(a *workerv1.Assignment, core int, certificate string, args ...string) (*worker, error) {
+// startWorker starts one of the workers of a LoadTest. It does not wait.
+func (b *bench) startWorker(lt *v1alpha1.LoadTest, number int32, core int, certificate string, args ...string) (*worker, error) {
+	a, err := assignment(lt, number)
+	if err != nil {
+		return nil, err
+	}
 	c := process.Command{Path: b.driver, Args: args, Core: core}
 	if certificate != "" {
 		c.Env = []string{"SSL_CERT_FILE=" + certificate}

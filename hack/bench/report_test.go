@@ -122,30 +122,6 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// The shares of all workers are the whole, and disjoint.
-func TestAssignmentsShareTheWhole(t *testing.T) {
-	for name, s := range map[string]step{
-		"users": closedUsers(17, time.Second), "paced": pacedUsers(17, 5, time.Second), "burst": burst(17), "arrivals": arrivals(17, time.Second), "few": burst(2),
-	} {
-		t.Run(name, func(t *testing.T) {
-			seen := map[int64]bool{}
-			for w := range int32(6) {
-				share := assignment("http://x", w, 6, s).GetSteps()[0].GetShare()
-				for j := range share.GetCount() {
-					n := share.GetFirst() + j*share.GetStride()
-					if seen[n] || n >= s.total {
-						t.Errorf("worker %d has number %d, which is another's or nobody's", w, n)
-					}
-					seen[n] = true
-				}
-			}
-			if int64(len(seen)) != s.total {
-				t.Errorf("%d numbers are shared out, want %d", len(seen), s.total)
-			}
-		})
-	}
-}
-
 // flown is a step of which everything was done.
 func flown(edit func(*flight)) flight {
 	f := flight{measured: measure.NewStep(1), served: 100, open: 100}

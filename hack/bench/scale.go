@@ -6,17 +6,21 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
 const (
 	// processes share the users: each may have 20,000 descriptors, and each
 	// server is at an address of its own, as each has ports for 28,000.
 	processes = 6
-	// period is how often each of the users sends a request.
-	period = 10 * time.Second
+	// period is how often each of the users sends a request, perUser the rate that
+	// this is.
+	period  = 10 * time.Second
+	perUser = "0.1"
 	// holdAll is how long each response of the first step is held: longer than it
 	// takes to send the requests of all users.
 	holdAll = 20 * time.Second
@@ -28,8 +32,8 @@ func benchScale(ctx context.Context, b *bench) (string, error) {
 	if err := enoughTracked(b.users); err != nil {
 		return "", err
 	}
-	perSecond := max(1, b.users*int64(time.Second)/int64(period))
-	x, err := b.enlist(ctx, burst(b.users), pacedUsers(b.users, perSecond, b.length(30*time.Second)))
+	users := int32(b.users)
+	x, err := b.enlist(ctx, harness.Burst(users, 1), harness.PacedUsers(users, perUser, b.length(30*time.Second)))
 	if err != nil {
 		return "", err
 	}
@@ -73,7 +77,7 @@ type flight struct {
 }
 
 // enlist starts servers and workers, which open their connections.
-func (b *bench) enlist(ctx context.Context, steps ...step) (x *fleet, err error) {
+func (b *bench) enlist(ctx context.Context, steps ...v1alpha1.Step) (x *fleet, err error) {
 	x = &fleet{}
 	defer func() {
 		if err != nil {
@@ -87,7 +91,7 @@ func (b *bench) enlist(ctx context.Context, steps ...step) (x *fleet, err error)
 			return x, err
 		}
 		x.servers = append(x.servers, t)
-		w, err := b.employ(assignment(t.URL, i, processes, steps...), process.Anywhere, "", "-open-for", "3m")
+		w, err := b.startWorker(loadTest(t.URL, processes, steps...), i, process.Anywhere, "", "-open-for", "3m")
 		if err != nil {
 			return x, err
 		}

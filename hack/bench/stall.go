@@ -8,8 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
 // truths says what the two are that response times are compared with.
@@ -27,12 +29,12 @@ func (b *bench) stall(ctx context.Context, d time.Duration) (float64, error) {
 	args := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor), "-record", fmt.Sprint(perSecond * int64(d/time.Second))}
 	cases := []struct {
 		name string
-		step step
+		step v1alpha1.Step
 		args []string
 	}{
 		{"loadworker, arrivals", arrivals(perSecond, d), nil},
 		{"loadworker, arrivals on ten connections", arrivals(perSecond, d), []string{"-max-connections", fmt.Sprint(tenWorkers)}},
-		{"loadworker, 1000 users", pacedUsers(1000, perSecond, d), nil},
+		{"loadworker, 1000 users", harness.PacedUsers(1000, "1", d), nil},
 	}
 	result := 0.0
 	for i, c := range cases {

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
 // question is a request to a service; path and body are templates.
@@ -99,7 +100,7 @@ func benchTargets(ctx context.Context, b *bench) (last string, err error) {
 
 // hit asks an entry as fast as its answers come.
 func (b *bench) hit(ctx context.Context, e entry, d time.Duration) (h hit, err error) {
-	w, err := b.employ(e.assignment(d), generatorCore, "")
+	w, err := b.startWorker(e.loadTest(d), 0, generatorCore, "")
 	if err != nil {
 		return h, err
 	}
@@ -134,16 +135,16 @@ func (b *bench) hit(ctx context.Context, e entry, d time.Duration) (h hit, err e
 	return h, ctx.Err()
 }
 
-func (e entry) assignment(d time.Duration) *workerv1.Assignment {
-	a := assignment(e.of.url, 0, 1, closedUsers(e.connections, d))
-	r := &workerv1.Request{
-		Name: "ask", Type: "Read", Weight: 1, Method: e.method, Path: e.path, Body: []byte(e.body), ExpectedStatus: []int32{e.status},
-	}
+func (e entry) loadTest(d time.Duration) *v1alpha1.LoadTest {
+	lt := loadTest(e.of.url, 1, harness.ClosedUsers(int32(e.connections), d))
+	r := &lt.Spec.Requests[0]
+	r.Method, r.Path, r.Body = v1alpha1.Method(e.method), e.path, e.body
+	r.Expect = &v1alpha1.Expectation{Status: []int32{e.status}}
 	if e.body != "" {
-		r.Headers = []*workerv1.Header{{Name: "Content-Type", Value: "application/json"}}
+		json := "application/json"
+		r.Headers = []v1alpha1.Header{{Name: "Content-Type", Value: &json}}
 	}
-	a.Requests = []*workerv1.Request{r}
-	return a
+	return lt
 }
 
 // cost is what the service, and what is behind it, have computed so far.

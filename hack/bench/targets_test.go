@@ -119,7 +119,10 @@ func TestAwait(t *testing.T) {
 // What is asked of a service comes as it is meant, and nothing else.
 func TestEntryAssignment(t *testing.T) {
 	e := entry{question: appendOne, connections: 7, of: &service{url: "http://x"}}
-	a := e.assignment(time.Second)
+	a, err := assignment(e.loadTest(time.Second), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var event struct{ Type string }
 	if err := json.Unmarshal(a.GetRequests()[0].GetBody(), &event); err != nil || event.Type != "order.created" {
 		t.Errorf("the body is %s, %v; want an event", a.GetRequests()[0].GetBody(), err)
@@ -128,7 +131,7 @@ func TestEntryAssignment(t *testing.T) {
 		t.Errorf("assignment is %v, want one request with one header, of 7 users", a)
 	}
 	e.question = visit
-	if got := e.assignment(time.Second).GetRequests()[0]; got.GetPath() != "/000${rand:100-999}" || len(got.GetHeaders()) != 0 {
+	if got := e.loadTest(time.Second).Spec.Requests[0]; got.Path != "/000${rand:100-999}" || len(got.Headers) != 0 {
 		t.Errorf("request is %v, want one of the hot links and no header", got)
 	}
 }

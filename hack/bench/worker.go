@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
 const (
@@ -77,7 +78,7 @@ func (b *bench) contenders(found []foundPeer, d time.Duration) []contender {
 			list = append(list, b.theirs(f, overTLS, connections, 1, d))
 		}
 	}
-	list = append(list, b.ours(ourUsers, overHTTP2, closedUsers(connections, d)))
+	list = append(list, b.ours(ourUsers, overHTTP2, harness.ClosedUsers(connections, d)))
 	for _, f := range found {
 		if f.peer.HTTP2 {
 			list = append(list, b.theirs(f, overHTTP2, connections, 1, d), b.theirs(f, overHTTP2, connections/16, 16, d))
@@ -89,7 +90,7 @@ func (b *bench) contenders(found []foundPeer, d time.Duration) []contender {
 // ourBoth are our worker as a closed loop and at a rate.
 func (b *bench) ourBoth(over protocol, d time.Duration) []contender {
 	return []contender{
-		b.ours(ourUsers, over, closedUsers(connections, d)),
+		b.ours(ourUsers, over, harness.ClosedUsers(connections, d)),
 		b.ours(ourRate, over, arrivals(unreachable, d), "-max-connections", fmt.Sprint(connections)),
 	}
 }
@@ -143,7 +144,7 @@ func (b *bench) inRounds(ctx context.Context, list []contender) (map[key][]sampl
 
 // memory measures generators with many requests in flight.
 func (b *bench) memory(ctx context.Context, found []foundPeer) (map[string][]sample, error) {
-	list := []contender{b.ours(ourUsers, overTCP, burst(inFlight), "-open-for", "1m")}
+	list := []contender{b.ours(ourUsers, overTCP, harness.Burst(inFlight, 1), "-open-for", "1m")}
 	for _, f := range found {
 		if f.peer.Name == "wrk" || f.peer.Name == "vegeta" {
 			list = append(list, b.theirs(f, overTCP, inFlight, 1, holdFor))

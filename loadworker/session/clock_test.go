@@ -8,7 +8,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-func TestClockTakesTheMiddleOfTheRoundTrip(t *testing.T) {
+func TestClockAssumesTheMiddleOfTheRoundTrip(t *testing.T) {
 	base := time.Now()
 	c := newClock(base)
 	c.add(base, base.Add(10*time.Millisecond), 5000)
@@ -29,15 +29,15 @@ func TestClockPrefersTheShortestRoundTripUntilItIsOld(t *testing.T) {
 	c.add(base, base.Add(40*time.Millisecond), 0)
 	c.add(base, base.Add(2*time.Millisecond), 1e9)
 	c.add(base, base.Add(90*time.Millisecond), 2e9)
-	if s, _ := c.best(base); s.theirs != 1e9 {
-		t.Errorf("took the sample %+v, want the one with 2 ms", s)
+	if s, _ := c.best(base); s.remote != 1e9 {
+		t.Errorf("used the sample %+v, want the one with 2 ms", s)
 	}
 	// 10 s later a sample may be a millisecond wrong by drift alone, so that one
 	// of 3 ms that is fresh is better.
 	later := base.Add(10 * time.Second)
 	c.add(later, later.Add(3*time.Millisecond), 11e9)
-	if s, bound := c.best(later); s.theirs != 11e9 || bound < 1500*time.Microsecond || bound > 1501*time.Microsecond {
-		t.Errorf("took the sample %+v with error %v, want the fresh one with 1.5 ms", s, bound)
+	if s, bound := c.best(later); s.remote != 11e9 || bound < 1500*time.Microsecond || bound > 1501*time.Microsecond {
+		t.Errorf("used the sample %+v with error %v, want the fresh one with 1.5 ms", s, bound)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestClockErrorHolds(t *testing.T) {
 	base := time.Now()
 	for range 200 {
 		c := newClock(base)
-		for range probes {
+		for range firstProbes {
 			sent := base.Add(time.Duration(r.Int64N(int64(time.Second))))
 			there, back := time.Duration(r.Int64N(5e6)), time.Duration(r.Int64N(50e6))
 			c.add(sent, sent.Add(there+back), sent.Add(there+offset).UnixNano())
@@ -60,34 +60,35 @@ func TestClockErrorHolds(t *testing.T) {
 	}
 }
 
-// On each stream the clock is asked for a number of times at once. All answers
-// count, but for those of another stream, whose clock may be another.
-func TestTickOfAStream(t *testing.T) {
+// When a stream begins, the worker sends a number of probes one after another. All
+// answers are kept, except those of an earlier stream: it may have led to another
+// coordinator.
+func TestEachStreamProbesTheClockAnew(t *testing.T) {
 	base := time.Now()
 	w := &worker{clock: newClock(base), out: newOutbox()}
-	tick := func() (asks bool) {
-		w.tick(&workerv1.ClockReply{ProbeSentUnixNanos: w.clock.mark(base), NowUnixNanos: 1}, base.Add(time.Millisecond))
+	reply := func() (probesAgain bool) {
+		w.onClockReply(&workerv1.ClockReply{ProbeSentUnixNanos: w.clock.encode(base), NowUnixNanos: 1}, base.Add(time.Millisecond))
 		return w.out.take().GetClockProbe() != nil
 	}
-	for i := range probes + 3 {
-		if asks, want := tick(), i < probes-1; asks != want {
-			t.Errorf("after %d answers it asks again at once: %t, want %t", i+1, asks, want)
+	for i := range firstProbes + 3 {
+		if got, want := reply(), i < firstProbes-1; got != want {
+			t.Errorf("after %d answers it sends a probe at once: %t, want %t", i+1, got, want)
 		}
 	}
-	if n := len(w.clock.samples); n != probes+3 {
-		t.Errorf("of %d answers it kept %d", probes+3, n)
+	if n := len(w.clock.samples); n != firstProbes+3 {
+		t.Errorf("of %d answers it kept %d", firstProbes+3, n)
 	}
-	w.connected(newOutbox())
-	if tick(); len(w.clock.samples) != 1 {
-		t.Errorf("after the first answer on another stream it has %d, want 1", len(w.clock.samples))
+	w.onConnected(newOutbox())
+	if reply(); len(w.clock.samples) != 1 {
+		t.Errorf("after the first answer on another stream it has %d samples, want 1", len(w.clock.samples))
 	}
 }
 
-func TestClockMarks(t *testing.T) {
+func TestClockDecodesWhatItEncoded(t *testing.T) {
 	c := newClock(time.Now())
 	at := time.Now().Add(123456789)
-	if got := c.unmark(c.mark(at)); !got.Equal(at) {
-		t.Errorf("unmark(mark(t)) is %v off", got.Sub(at))
+	if got := c.decode(c.encode(at)); !got.Equal(at) {
+		t.Errorf("decode(encode(t)) is %v off", got.Sub(at))
 	}
 }
 
@@ -95,22 +96,22 @@ func TestClockIgnoresAnAnswerFromTheFuture(t *testing.T) {
 	base := time.Now()
 	c := newClock(base)
 	c.add(base.Add(time.Hour), base, 1)
-	if c.known() {
-		t.Error("it took the answer to a probe that it cannot have sent")
+	if len(c.samples) > 0 {
+		t.Error("it kept the answer to a probe that it cannot have sent")
 	}
 }
 
 func TestClockKeepsALimitedNumberOfSamples(t *testing.T) {
 	base := time.Now()
 	c := newClock(base)
-	for i := range int64(3 * samples) {
+	for i := range int64(3 * maxSamples) {
 		c.add(base, base.Add(time.Millisecond), i)
 	}
-	if len(c.samples) != samples || c.samples[0].theirs != 2*samples {
-		t.Errorf("%d samples from number %d, want the last %d", len(c.samples), c.samples[0].theirs, samples)
+	if len(c.samples) != maxSamples || c.samples[0].remote != 2*maxSamples {
+		t.Errorf("%d samples from number %d, want the last %d", len(c.samples), c.samples[0].remote, maxSamples)
 	}
-	c.forget()
-	if c.known() {
-		t.Error("it remembers after forget")
+	c.reset()
+	if len(c.samples) > 0 {
+		t.Error("samples are left after reset")
 	}
 }

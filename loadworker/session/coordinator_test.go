@@ -26,8 +26,11 @@ import (
 	"google.golang.org/grpc/status"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 // skew is how far the fake coordinator's clock is ahead of the worker's.
@@ -157,13 +160,10 @@ func (c *coordinator) receive(s *serverSession) error {
 	}
 }
 
-// patience bounds a wait that should not take long; it is no assertion.
-const patience = 30 * time.Second
-
 // hears waits for a message that fits, and drops others.
 func (c *coordinator) hears(t *testing.T, what string, fits func(*workerv1.SessionRequest) bool) said {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(workertest.Patience)
 	for {
 		select {
 		case s := <-c.heard:
@@ -253,7 +253,8 @@ func startWorker(t *testing.T, c *coordinator, change ...func(*Config)) *running
 		t.Fatal(err)
 	}
 	config := Config{
-		Coordinator: c.address, CA: c.ca, TokenFile: file, Run: "run-1", Version: "test",
+		Coordinator: c.address, CA: c.ca, TokenFile: file, Run: workertest.Run,
+		Assembly: assemble.Config{Version: "test", Limits: health.SystemLimits()},
 	}
 	for _, f := range change {
 		f(&config)
@@ -269,7 +270,7 @@ func startWorker(t *testing.T, c *coordinator, change ...func(*Config)) *running
 		cancel()
 		select {
 		case <-done:
-		case <-time.After(patience):
+		case <-time.After(workertest.Patience):
 			t.Error("the worker did not end")
 		}
 	})
@@ -283,7 +284,7 @@ func (w *runningWorker) ends(t *testing.T, want error) {
 		if !errors.Is(err, want) {
 			t.Errorf("the worker ended with %v, want %v", err, want)
 		}
-	case <-time.After(patience):
+	case <-time.After(workertest.Patience):
 		t.Fatal("the worker did not end")
 	}
 }

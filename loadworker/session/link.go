@@ -28,14 +28,14 @@ const (
 	maxMessage = 16 << 20
 )
 
-// event is what the link tells the worker: one of its fields is set.
+// event is a change of the link: connected, message or lost is set.
 type event struct {
 	// connected is the outbox of a new stream.
 	connected *outbox
-	// heard is a message, at is when it came.
-	heard *workerv1.SessionResponse
-	at    time.Time
-	// lost is why a stream ended.
+	// message came at the instant received.
+	message  *workerv1.SessionResponse
+	received time.Time
+	// lost is the reason why a stream ended.
 	lost error
 }
 
@@ -91,22 +91,23 @@ func (f tokenFile) GetRequestMetadata(context.Context, ...string) (map[string]st
 // RequireTransportSecurity keeps the token from being sent in the clear.
 func (tokenFile) RequireTransportSecurity() bool { return true }
 
-// run keeps a stream open until ctx ends or the coordinator was away too long.
-// stream runs one to its end, and says when something was last heard.
+// run keeps a stream open until ctx ends or the coordinator was unreachable for too
+// long. stream runs one to its end and returns when the last message came; zero: none
+// came.
 func (l *link) run(ctx context.Context, stream func(context.Context) (time.Time, error)) error {
-	heard := time.Now()
+	lastReceived := time.Now()
 	for attempt := 0; ; attempt++ {
-		last, err := stream(ctx)
+		received, err := stream(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
-		if !last.IsZero() {
-			heard, attempt = last, 0
+		if !received.IsZero() {
+			lastReceived, attempt = received, 0
 		}
-		if away := time.Since(heard); away >= l.giveUp {
+		if away := time.Since(lastReceived); away >= l.giveUp {
 			return fmt.Errorf("coordinator %s was unreachable for %v: %w", l.address, away.Round(time.Second), err)
 		}
-		l.tell(ctx, event{lost: err})
+		l.emit(ctx, event{lost: err})
 		wait := min(longestRetry, shortestRetry<<min(attempt, 10))
 		select {
 		case <-time.After(wait/2 + rand.N(wait/2)):
@@ -116,16 +117,16 @@ func (l *link) run(ctx context.Context, stream func(context.Context) (time.Time,
 	}
 }
 
-// stream is one stream.
-func (l *link) stream(ctx context.Context) (heard time.Time, err error) {
+// stream runs one stream.
+func (l *link) stream(ctx context.Context) (received time.Time, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := workerv1.NewCoordinatorServiceClient(l.conn).Session(ctx)
 	if err != nil {
-		return heard, err
+		return received, err
 	}
 	out := newOutbox()
-	l.tell(ctx, event{connected: out})
+	l.emit(ctx, event{connected: out})
 	sender := make(chan struct{})
 	go func() {
 		defer close(sender)
@@ -137,13 +138,13 @@ func (l *link) stream(ctx context.Context) (heard time.Time, err error) {
 	for {
 		m, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
-			return heard, errors.New("closed by the coordinator")
+			return received, errors.New("closed by the coordinator")
 		}
 		if err != nil {
-			return heard, err
+			return received, err
 		}
-		heard = time.Now()
-		l.tell(ctx, event{heard: m, at: heard})
+		received = time.Now()
+		l.emit(ctx, event{message: m, received: received})
 	}
 }
 
@@ -157,7 +158,7 @@ func send(ctx context.Context, stream workerv1.CoordinatorService_SessionClient,
 	}
 }
 
-func (l *link) tell(ctx context.Context, e event) {
+func (l *link) emit(ctx context.Context, e event) {
 	select {
 	case l.events <- e:
 	case <-ctx.Done():

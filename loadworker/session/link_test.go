@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 func TestTokenIsReadAtEachConnection(t *testing.T) {
@@ -36,7 +38,7 @@ func TestGivesUp(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "coordinator 127.0.0.1:1 was unreachable") {
 			t.Errorf("ended with %v, want that the coordinator was unreachable", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(workertest.Patience):
 		t.Fatal("the worker did not give up")
 	}
 }
@@ -97,7 +99,7 @@ func TestGivesUpWithoutAToken(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "read token: open /does/not/exist") {
 			t.Errorf("ended with %v, want that the token cannot be read", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(workertest.Patience):
 		t.Fatal("the worker did not end")
 	}
 }
@@ -110,7 +112,7 @@ func TestRefusesAnUnknownCertificate(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "certificate") {
 			t.Errorf("ended with %v, want that the certificate is refused", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(workertest.Patience):
 		t.Fatal("the worker did not end")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 // Every kind of load goes through the whole worker, and what it says is what
@@ -21,18 +22,18 @@ func TestEveryLoad(t *testing.T) {
 	}
 	for name, step := range loads {
 		t.Run(name, func(t *testing.T) {
-			server := newTarget(t, nil)
+			server := workertest.NewTarget(t, nil)
 			c := startCoordinator(t)
 			w := startWorker(t, c)
 			step.Share, step.Total = share, 10
 			s := c.hello(t)
-			s.say(t, assign(assignment(server.URL, step)))
+			s.say(t, assign(workertest.Assignment(server.URL, step)))
 			c.ready(t)
 			s.say(t, start(0, 50*time.Millisecond))
 			_, got := c.final(t, 0)
 			q := got.Requests[0]
-			if q.Sent != server.served.Load() || q.Outcomes[measure.Success] != q.Sent || got.Due != q.Sent+got.Unsent || q.Sent == 0 {
-				t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.served.Load())
+			if q.Sent != server.Served() || q.Outcomes[measure.Success] != q.Sent || got.Due != q.Sent+got.Unsent || q.Sent == 0 {
+				t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.Served())
 			}
 			s.say(t, acknowledge())
 			s.say(t, finish())
@@ -44,10 +45,10 @@ func TestEveryLoad(t *testing.T) {
 // The protocol refuses a whole snapshot for one client's name that is too long,
 // so the worker must not keep a ledger for it.
 func TestLongClientNamesDoNotSpoilTheSnapshot(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
 	w := startWorker(t, c)
-	a := assignment(server.URL, burst(0, 2, 2))
+	a := workertest.Assignment(server.URL, workertest.Burst(0, 2, 2))
 	a.ClientHeader = "X-Client"
 	a.Requests[0].Headers = []*workerv1.Header{{Name: "X-Client", Value: strings.Repeat("x", measure.MaxClientBytes-1) + "${user}0"}}
 	s := c.hello(t)
@@ -62,15 +63,15 @@ func TestLongClientNamesDoNotSpoilTheSnapshot(t *testing.T) {
 }
 
 func TestAssignmentOfAnotherWorkerIsIgnored(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
 	w := startWorker(t, c)
-	wrong := assignment("http://127.0.0.1:1", burst(0, 1, 1))
+	wrong := workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 1, 1))
 	wrong.Worker = 5
 	s := c.hello(t)
 	s.say(t, assign(wrong))
-	s.say(t, assign(assignment(server.URL, burst(0, 1, 1))))
-	s.say(t, assign(assignment("http://127.0.0.1:1", burst(0, 9, 9)))) // a second one never counts
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 1, 1))))
+	s.say(t, assign(workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 9, 9)))) // a second one never counts
 	c.ready(t)
 	s.say(t, start(7, 0)) // no such step
 	s.say(t, start(0, 0))
@@ -82,11 +83,11 @@ func TestAssignmentOfAnotherWorkerIsIgnored(t *testing.T) {
 }
 
 func TestFinishInMidStepEndsAtOnce(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, closedUsers(2, time.Hour))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(2, time.Hour))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	c.live(t, "requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })

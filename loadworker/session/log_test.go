@@ -11,6 +11,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 // An assignment is taken once, and only the worker's own: a coordinator that knows
@@ -19,7 +20,7 @@ func TestTheFirstOwnAssignmentCounts(t *testing.T) {
 	var log bytes.Buffer
 	c := startCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	own := assignment("http://127.0.0.1:1", burst(0, 1, 1))
+	own := workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 1, 1))
 	s := c.hello(t)
 	for _, change := range []func(*workerv1.Assignment){
 		func(a *workerv1.Assignment) { a.Run = "run-2" },
@@ -44,11 +45,11 @@ func TestTheFirstOwnAssignmentCounts(t *testing.T) {
 // What the log holds of a step is what the snapshot holds.
 func TestTheLogHasACopyOfTheResult(t *testing.T) {
 	var log bytes.Buffer
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, burst(0, 3, 7), burst(2, 2, 2))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 3, 7), workertest.Burst(2, 2, 2))))
 	c.ready(t)
 	var results []*measure.Step
 	for _, step := range []int32{0, 2} {

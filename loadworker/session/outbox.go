@@ -8,8 +8,8 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// outbox holds what is to be said on a stream. A message replaces one of the
-// same key that is still in it, in its place: a coordinator that reads slowly
+// outbox is the queue of a stream's outgoing messages. A message replaces one of
+// the same key that is still queued, in its place: a coordinator that reads slowly
 // costs no memory and gets the latest.
 type outbox struct {
 	wake chan struct{} // holds a token when there may be a message
@@ -36,7 +36,7 @@ func (o *outbox) put(key string, m *workerv1.SessionRequest) {
 	}
 }
 
-// next waits for a message and takes it; it returns nil when ctx ends.
+// next waits for a message and removes it; it returns nil when ctx ends.
 func (o *outbox) next(ctx context.Context) *workerv1.SessionRequest {
 	for {
 		if m := o.take(); m != nil {

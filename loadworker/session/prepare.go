@@ -3,88 +3,55 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
+	"strings"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 )
 
-const (
-	// tryEvery is how often an unreachable target is tried again.
-	tryEvery = time.Second
-	// tryTimeout bounds one attempt.
-	tryTimeout = 5 * time.Second
-	// prepareTimeout bounds how long connections are opened before the worker
-	// says that it is ready: they are a convenience.
-	prepareTimeout = 10 * time.Second
-)
-
-// prepared is news of the preparation: a plan once it can begin, a refusal
-// until then.
-type prepared struct {
-	plan    *plan
-	refusal *refusal
+// preparation is how far an assignment is prepared: an assembly once it can begin,
+// the reason why it cannot until then.
+type preparation struct {
+	assembly *assemble.Assembly
+	notReady error
 }
 
-// prepare makes a plan of the assignment, waits until the target can be
-// reached, asks it whether it is the one that was meant, sends what is to be sent
-// before, and opens the connections of the first step. It tells all that happens,
-// and ends with a plan, a refusal that is final, or ctx.
-func prepare(ctx context.Context, a *workerv1.Assignment, c Config, tell func(prepared)) {
-	p, refused := newPlan(a, c)
-	if refused == nil {
-		refused = untilReachable(ctx, tell, func() *refusal { return p.reach(ctx, a.GetTarget()) })
+// prepare assembles and prepares an assignment. It sends each change; the last is
+// the assembly, or a refusal that is final.
+func prepare(ctx context.Context, a *workerv1.Assignment, c assemble.Config, changes chan<- preparation) {
+	send := func(p preparation) {
+		select {
+		case changes <- p:
+		case <-ctx.Done():
+		}
 	}
-	if refused == nil && p.preflight != nil {
-		tell(prepared{refusal: &refusal{err: errors.New("preflight: the target is being asked")}})
-		refused = untilReachable(ctx, tell, func() *refusal { return p.ask(ctx) })
+	notReady := func(err error) { send(preparation{notReady: err}) }
+	assembly, err := assemble.New(a, c)
+	if err == nil {
+		err = assembly.Prepare(ctx, notReady)
 	}
-	if refused == nil {
-		refused = p.setup.run(ctx, tell)
-	}
-	if refused != nil {
-		tell(prepared{refusal: refused})
+	if err != nil {
+		notReady(err)
 		return
 	}
-	if first, ok := p.after(-1); ok {
-		opening, cancel := context.WithTimeout(ctx, prepareTimeout)
-		defer cancel()
-		p.runner.Prepare(opening, first)
-	}
-	tell(prepared{plan: p})
+	send(preparation{assembly: assembly})
 }
 
-// untilReachable tries something, and tells and tries again as long as the target
-// is out of reach. It returns another refusal, none, or the last when ctx ends.
-func untilReachable(ctx context.Context, tell func(prepared), try func() *refusal) *refusal {
-	for {
-		refused := try()
-		if refused == nil || refused.reason != workerv1.ReasonTargetUnreachable {
-			return refused
-		}
-		tell(prepared{refusal: refused})
-		select {
-		case <-time.After(tryEvery):
-		case <-ctx.Done():
-			return refused
-		}
+func (p preparation) readiness() *workerv1.Readiness {
+	if p.assembly != nil {
+		return &workerv1.Readiness{Ready: true, PreflightAnswers: p.assembly.PreflightAnswers()}
 	}
+	r := &workerv1.Readiness{Message: oneLine(p.notReady)}
+	var refusal *assemble.Refusal
+	if errors.As(p.notReady, &refusal) {
+		r.Reason = refusal.Reason
+	}
+	return r
 }
 
-// destination names a target, and the proxy at which the failure may be.
-func destination(t *workerv1.Target) string {
-	if t.GetProxyUrl() == "" {
-		return t.GetUrl()
-	}
-	return t.GetUrl() + " by proxy " + t.GetProxyUrl()
-}
-
-// reach resolves the target and opens a connection to it.
-func (p *plan) reach(ctx context.Context, t *workerv1.Target) *refusal {
-	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
-	defer cancel()
-	if err := p.client.Probe(ctx); err != nil {
-		return &refusal{workerv1.ReasonTargetUnreachable, fmt.Errorf("target %s: %w", destination(t), err)}
-	}
-	return nil
+// oneLine is an error as a message of the session. Errors that were joined by line
+// breaks are joined by semicolons; what a file or a proxy gave may hold bytes that
+// are not UTF-8, which a message cannot.
+func oneLine(err error) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", "; "), "\uFFFD")
 }

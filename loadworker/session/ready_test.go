@@ -2,102 +2,47 @@ package session
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
+// A refusal reaches the coordinator, whichever part of the assembly it is of.
 func TestRefusals(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	tests := map[string]struct {
-		change  func(*workerv1.Assignment)
-		config  func(*Config)
-		reason  string
-		message string
+		change func(*workerv1.Assignment)
+		config func(*Config)
+		want   *workerv1.Readiness
 	}{
-		"an unknown variable": {
-			change:  func(a *workerv1.Assignment) { a.Requests[0].Body = []byte("${foo}") },
-			reason:  "InvalidSpec",
-			message: `request "read": body: unknown variable ${foo}`,
-		},
-		"two faults": {
-			change:  func(a *workerv1.Assignment) { a.Requests[0].Path, a.Requests[0].Body = "/${foo}", []byte("${bar}") },
-			reason:  "InvalidSpec",
-			message: "${foo}; ",
-		},
 		// The protocol takes no other text: such a refusal would never arrive.
 		"a fault whose text is not UTF-8": {
-			change:  func(a *workerv1.Assignment) { a.Requests[0].Body = []byte("${caf\xe9}") },
-			reason:  "InvalidSpec",
-			message: "unknown variable ${caf\uFFFD}; known are",
+			change: func(a *workerv1.Assignment) { a.Requests[0].Body = []byte("${caf\xe9}") },
+			want:   &workerv1.Readiness{Reason: "InvalidSpec", Message: "request \"read\": body: unknown variable ${caf\uFFFD}; known are"},
 		},
-		"two questions with faults": {
-			change: func(a *workerv1.Assignment) {
-				a.Preflight = []*workerv1.Request{
-					{Name: "a", BodyFile: "/nowhere/a"}, {Name: "b", BodyFile: "/nowhere/b"},
-				}
-			},
-			reason:  "InvalidSpec",
-			message: `; preflight[1].request "b": `,
-		},
-		"a load of an unknown kind": {
-			change:  func(a *workerv1.Assignment) { a.Steps[0].Load = nil },
-			reason:  "InvalidSpec",
-			message: "step 0: no load of a known kind",
-		},
-		"more users than descriptors": {
-			change:  func(a *workerv1.Assignment) { a.Steps[0] = burst(0, 2500, 1) },
-			config:  func(c *Config) { c.Limits = func() Limits { return Limits{Descriptors: 1064, Ports: 28232} } },
-			reason:  "WorkerRefused",
-			message: "step 0 gives the worker 2500 users, but it can hold 1000 connections (1064 file descriptors, 28232 ports): set spec.parallelism to 3 or more",
-		},
-		"more users than memory": {
-			change: func(a *workerv1.Assignment) { a.Steps[0] = burst(0, 100_000, 1) },
-			config: func(c *Config) {
-				c.Limits = func() Limits { return Limits{Descriptors: 1 << 20, Ports: 1 << 20, Memory: 400 << 20} }
-			},
-			reason:  "WorkerRefused",
-			message: "step 0 gives the worker 100000 users, which take ",
+		"too few descriptors": {
+			config: func(c *Config) { c.Assembly.Limits = health.Limits{Descriptors: 1, Ports: 1} },
+			want:   &workerv1.Readiness{Reason: "WorkerRefused", Message: "the worker may open 1 files"},
 		},
 		"a loopback address": {
-			change:  func(a *workerv1.Assignment) { a.Target.AllowSpecialAddresses = false },
-			reason:  "TargetUnreachable",
-			message: "address 127.0.0.1 is refused: a loopback address",
+			change: func(a *workerv1.Assignment) { a.Target.AllowSpecialAddresses = false },
+			want:   &workerv1.Readiness{Reason: "TargetUnreachable", Message: "target " + server.URL + ": "},
 		},
-		"a name that does not resolve": {
-			change: func(a *workerv1.Assignment) { a.Target.Url = "http://nowhere.invalid" },
-			config: func(c *Config) {
-				c.Lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, nil }
-			},
-			reason:  "TargetUnreachable",
-			message: "target http://nowhere.invalid: resolve: lookup nowhere.invalid: no address",
-		},
-		"a port that nobody listens on": {
-			change:  func(a *workerv1.Assignment) { a.Target.Url = "http://127.0.0.1:1" },
-			reason:  "TargetUnreachable",
-			message: "connection refused",
-		},
-		"a proxy that nobody listens on": {
-			change:  func(a *workerv1.Assignment) { a.Target.ProxyUrl = "http://127.0.0.1:1" },
-			reason:  "TargetUnreachable",
-			message: " by proxy http://127.0.0.1:1: dial: ",
-		},
-		"a proxy at a loopback address": {
+		"a preflight that fails": {
 			change: func(a *workerv1.Assignment) {
-				a.Target.Url, a.Target.ProxyUrl, a.Target.AllowSpecialAddresses = "http://shop.test", server.URL, false
+				a.Preflight = []*workerv1.Request{{Name: "version", Method: "GET", Path: "/", ExpectedStatus: []int32{418}}}
 			},
-			reason:  "TargetUnreachable",
-			message: "address 127.0.0.1 is refused: a loopback address",
-		},
-		"a target behind a proxy at a metadata service's address": {
-			change: func(a *workerv1.Assignment) {
-				a.Target.Url, a.Target.ProxyUrl, a.Target.AllowSpecialAddresses = "http://100.100.100.200", server.URL, false
-			},
-			reason:  "InvalidSpec",
-			message: "target url: address 100.100.100.200 is refused: a metadata service's address",
+			want: &workerv1.Readiness{Reason: "PreflightFailed", Message: "preflight: version: status 200 OK is not expected, but 418"},
 		},
 	}
 	for name, tt := range tests {
@@ -108,13 +53,15 @@ func TestRefusals(t *testing.T) {
 					tt.config(c)
 				}
 			})
-			a := assignment(server.URL, burst(0, 1, 1))
-			tt.change(a)
+			a := workertest.Assignment(server.URL, workertest.Burst(0, 1, 1))
+			if tt.change != nil {
+				tt.change(a)
+			}
 			s := c.hello(t)
 			s.say(t, assign(a))
-			got := c.readiness(t)
-			if got.GetReady() || got.GetReason() != tt.reason || !strings.Contains(got.GetMessage(), tt.message) {
-				t.Errorf("readiness = %v, want %s: …%s…", got, tt.reason, tt.message)
+			got := c.hears(t, "a refusal", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReason() != "" }).message.GetReadiness()
+			if got.GetReady() || got.GetReason() != tt.want.GetReason() || !strings.HasPrefix(got.GetMessage(), tt.want.GetMessage()) {
+				t.Errorf("readiness = %v, want %v…", got, tt.want)
 			}
 			s.say(t, finish())
 			w.ends(t, nil)
@@ -122,13 +69,33 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestReadinessOfAPreparation(t *testing.T) {
+	faults := errors.Join(errors.New("one"), errors.New("two"))
+	tests := map[string]struct {
+		preparation preparation
+		want        *workerv1.Readiness
+	}{
+		"ready":          {preparation{assembly: &assemble.Assembly{}}, &workerv1.Readiness{Ready: true}},
+		"in progress":    {preparation{notReady: errors.New("3 of 7")}, &workerv1.Readiness{Message: "3 of 7"}},
+		"refused":        {preparation{notReady: &assemble.Refusal{Reason: "R", Err: faults}}, &workerv1.Readiness{Reason: "R", Message: "one; two"}},
+		"text not UTF-8": {preparation{notReady: errors.New("caf\xe9")}, &workerv1.Readiness{Message: "caf\uFFFD"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, tt.preparation.readiness(), protocmp.Transform()); diff != "" {
+				t.Errorf("readiness (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestReadyOnceTheTargetResolves(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	port := server.URL[strings.LastIndex(server.URL, ":"):]
 	var there atomic.Bool
 	c := startCoordinator(t)
 	w := startWorker(t, c, func(c *Config) {
-		c.Lookup = func(context.Context, string) ([]netip.Addr, error) {
+		c.Assembly.Lookup = func(context.Context, string) ([]netip.Addr, error) {
 			if there.Load() {
 				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 			}
@@ -136,12 +103,43 @@ func TestReadyOnceTheTargetResolves(t *testing.T) {
 		}
 	})
 	s := c.hello(t)
-	s.say(t, assign(assignment("http://late.test"+port, burst(0, 1, 1))))
+	s.say(t, assign(workertest.Assignment("http://late.test"+port, workertest.Burst(0, 1, 1))))
 	if r := c.readiness(t); r.GetReason() != "TargetUnreachable" {
 		t.Errorf("readiness = %v, want TargetUnreachable", r)
 	}
 	there.Store(true)
 	c.ready(t)
+	s.say(t, finish())
+	w.ends(t, nil)
+}
+
+// A coordinator learns how far the setup is, and how many questions of the preflight
+// were answered.
+func TestReadinessReportsTheSetup(t *testing.T) {
+	server := workertest.NewTarget(t, nil)
+	c := startCoordinator(t)
+	w := startWorker(t, c)
+	a := workertest.Assignment(server.URL, workertest.Burst(0, 1, 1))
+	a.Setup = &workerv1.Setup{WarmUp: &workerv1.WarmUp{DurationNanos: 1e6}}
+	a.Preflight = []*workerv1.Request{{Name: "version", Method: "GET", Path: "/"}}
+	s := c.hello(t)
+	s.say(t, assign(a))
+	var messages []string
+	last := c.hears(t, "that it is ready", func(m *workerv1.SessionRequest) bool {
+		if r := m.GetReadiness(); r != nil && !r.GetReady() {
+			messages = append(messages, r.GetReason()+r.GetMessage())
+		}
+		return m.GetReadiness().GetReady()
+	}).message.GetReadiness()
+	// A message that is not sent yet gives way to the next.
+	for _, m := range messages {
+		if m != "preflight: the target is being asked" && m != "setup: the target is warmed up for 1ms" {
+			t.Errorf("it reports %q", m)
+		}
+	}
+	if last.GetPreflightAnswers() != 1 {
+		t.Errorf("%d questions were answered, want 1", last.GetPreflightAnswers())
+	}
 	s.say(t, finish())
 	w.ends(t, nil)
 }

@@ -3,91 +3,27 @@ package session
 import (
 	"errors"
 	"net/http"
-	"net/http/httptest"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
-// target counts what it serves: the oracle of every count.
-type target struct {
-	*httptest.Server
-	served atomic.Int64
-}
-
-func newTarget(t *testing.T, handle http.HandlerFunc) *target {
-	t.Helper()
-	s := &target{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.served.Add(1)
-		if handle != nil {
-			handle(w, r)
-		}
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
-
-// serves waits until the server has seen that many requests, and not more.
-func (s *target) serves(t *testing.T, n int64) {
-	t.Helper()
-	for deadline := time.After(patience); s.served.Load() < n; {
-		select {
-		case <-deadline:
-			t.Fatalf("the server served %d requests, want %d", s.served.Load(), n)
-		case <-time.After(time.Millisecond):
-		}
-	}
-	if got := s.served.Load(); got != n {
-		t.Errorf("the server served %d requests, want %d", got, n)
-	}
-}
-
-func assignment(url string, steps ...*workerv1.Step) *workerv1.Assignment {
-	return &workerv1.Assignment{
-		Run: "run-1", Workers: 1,
-		Target: &workerv1.Target{Url: url, TimeoutNanos: int64(10 * time.Second), AllowSpecialAddresses: true},
-		Requests: []*workerv1.Request{
-			{Name: "read", Type: "Read", Weight: 1, Method: "GET", Path: "/${user}"},
-		},
-		Steps: steps,
-	}
-}
-
-func burst(index int32, users int64, each int32) *workerv1.Step {
-	return &workerv1.Step{
-		Index: index, Total: users, Share: &workerv1.Share{Stride: 1, Count: users},
-		Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: each, LimitNanos: int64(time.Minute)}},
-	}
-}
-
-func closedUsers(users int64, d time.Duration) *workerv1.Step {
-	return &workerv1.Step{
-		Total: users, Share: &workerv1.Share{Stride: 1, Count: users},
-		Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: int64(d)}},
-	}
-}
-
 func TestRunOfTwoSteps(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, burst(0, 10, 5), burst(2, 4, 3))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 10, 5), workertest.Burst(2, 4, 3))))
 	c.ready(t)
-	if n := s.probed.Load(); n < probes {
-		t.Errorf("the worker says that it is ready when it has asked for the time %d times, want %d", n, probes)
+	if n := s.probed.Load(); n < firstProbes {
+		t.Errorf("the worker says that it is ready when it has asked for the time %d times, want %d", n, firstProbes)
 	}
 
 	begin := time.Now().Add(skew)
@@ -96,7 +32,7 @@ func TestRunOfTwoSteps(t *testing.T) {
 	if r := got.Requests[0]; r.Sent != 50 || r.Outcomes[measure.Success] != 50 || got.Due != 50 || got.Unsent != 0 {
 		t.Errorf("step 0: %+v, due %d, unsent %d; want 50 successes", r, got.Due, got.Unsent)
 	}
-	if n := server.served.Load(); n != 50 {
+	if n := server.Served(); n != 50 {
 		t.Errorf("the server served %d requests, want 50", n)
 	}
 	if got.ConnectionsOpened != 10 {
@@ -122,51 +58,8 @@ func TestRunOfTwoSteps(t *testing.T) {
 	}
 	s.say(t, finish())
 	w.ends(t, nil)
-	if n := server.served.Load(); n != 62 {
+	if n := server.Served(); n != 62 {
 		t.Errorf("the server served %d requests, want 62", n)
-	}
-}
-
-// What a worker sends follows from the seed, and from which worker it is.
-func TestRunSendsWhatItsSeedSays(t *testing.T) {
-	var mu sync.Mutex
-	var got []string
-	server := newTarget(t, func(_ http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		got = append(got, r.UserAgent()+" "+r.RequestURI)
-	})
-	c := startCoordinator(t)
-	w := startWorker(t, c, func(c *Config) { c.Worker = 2 })
-	a := assignment(server.URL, burst(0, 0, 1))
-	a.Worker, a.Workers, a.Seed = 2, 3, 42
-	a.Requests[0].Path = "/step/${worker}/${user}/${rand:0-1000000000}"
-	a.Steps[0].Total, a.Steps[0].Share = 6, &workerv1.Share{First: 2, Stride: 3, Count: 2}
-	ask := proto.CloneOf(a.Requests[0])
-	ask.Path = "/preflight/${worker}/${seq}/${rand:0-1000000000}"
-	a.Preflight = []*workerv1.Request{ask, ask}
-	var want []string
-	for _, v := range []source.Vars{{Worker: 2, User: 2, Seq: 2}, {Worker: 2, User: 5, Seq: 5}} {
-		want = append(want, "loadtest-operator/test "+string(render(t, a, v).Path))
-	}
-	question := proto.CloneOf(a)
-	question.Requests = a.Preflight
-	for _, seq := range []int64{2, 3 + 2} { // of all workers, this one's
-		want = append(want, "loadtest-operator/test "+string(render(t, question, source.Vars{Worker: 2, Seq: seq, Step: -3}).Path))
-	}
-	s := c.hello(t)
-	s.say(t, assign(a))
-	c.ready(t)
-	s.say(t, start(0, 0))
-	c.final(t, 0)
-	s.say(t, finish())
-	w.ends(t, nil)
-	slices.Sort(want)
-	mu.Lock()
-	defer mu.Unlock()
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 }
 
@@ -185,10 +78,10 @@ func TestHello(t *testing.T) {
 }
 
 func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
-	server := newTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
+	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
 	c := startCoordinator(t)
 	w := startWorker(t, c)
-	a := assignment(server.URL, closedUsers(4, 3*time.Second))
+	a := workertest.Assignment(server.URL, workertest.ClosedUsers(4, 3*time.Second))
 	s := c.hello(t)
 	s.say(t, assign(a))
 	c.ready(t)
@@ -214,24 +107,24 @@ func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 	if final.GetSequence() <= first.message.GetSnapshot().GetSequence() {
 		t.Errorf("final sequence %d, want more than %d", final.GetSequence(), first.message.GetSnapshot().GetSequence())
 	}
-	if n := server.served.Load(); got.Requests[0].Sent != n {
+	if n := server.Served(); got.Requests[0].Sent != n {
 		t.Errorf("sent %d, the server served %d", got.Requests[0].Sent, n)
 	}
 	s.say(t, begin) // too late: it must not run again
 	s.say(t, acknowledge())
 	s.say(t, finish())
 	w.ends(t, nil)
-	if n := server.served.Load(); got.Requests[0].Sent != n {
+	if n := server.Served(); got.Requests[0].Sent != n {
 		t.Errorf("sent %d, the server served %d in the end", got.Requests[0].Sent, n)
 	}
 }
 
 func TestUnacknowledgedFinalIsSaidAgain(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, burst(0, 2, 2), burst(1, 1, 1))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 2, 2), workertest.Burst(1, 1, 1))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	before, _ := c.final(t, 0)
@@ -248,12 +141,12 @@ func TestUnacknowledgedFinalIsSaidAgain(t *testing.T) {
 
 func TestStopStepCutsWhatRuns(t *testing.T) {
 	release := make(chan struct{})
-	server := newTarget(t, func(http.ResponseWriter, *http.Request) { <-release })
+	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-release })
 	t.Cleanup(func() { close(release) })
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, closedUsers(5, time.Hour))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(5, time.Hour))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	c.live(t, "5 requests in flight", func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Unfinished] == 5 })
@@ -271,11 +164,11 @@ func TestStopStepCutsWhatRuns(t *testing.T) {
 }
 
 func TestStopStepOfAStepThatNeverBegan(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, burst(0, 1, 1), burst(1, 1, 1))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 1, 1), workertest.Burst(1, 1, 1))))
 	c.ready(t)
 	s.say(t, stop(0))
 	if _, got := c.final(t, 0); got.Due != 0 || len(got.Requests) != 1 {
@@ -288,23 +181,23 @@ func TestStopStepOfAStepThatNeverBegan(t *testing.T) {
 	}
 	s.say(t, finish())
 	w.ends(t, nil)
-	if n := server.served.Load(); n != 1 {
+	if n := server.Served(); n != 1 {
 		t.Errorf("the server served %d, want 1: step 0 was stopped before it began", n)
 	}
 }
 
 func TestEndedEarlyHandsOverWhatItMeasured(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, closedUsers(1, time.Hour))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	c.live(t, "responses", func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Success] > 0 })
 	w.cancel()
 	_, got := c.final(t, 0)
-	server.serves(t, got.Requests[0].Sent) // the last may be on its way
+	server.Serves(t, got.Requests[0].Sent) // the last may be on its way
 	s.say(t, acknowledge())
 	w.ends(t, ErrUnfinished)
 }

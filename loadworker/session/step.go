@@ -9,59 +9,60 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
-// startWaiting starts the step that was asked for, if it is not an old one and
-// the time of this stream's coordinator is known.
-func (w *worker) startWaiting() bool {
-	s := w.waiting
-	if s == nil || w.plan == nil || w.asked == 0 {
+// startPending starts the pending step once the assignment is prepared and the
+// time of this stream's coordinator is known.
+func (w *worker) startPending() bool {
+	s := w.pendingStart
+	if s == nil || w.assembly == nil || w.probesAnswered == 0 {
 		return false
 	}
-	w.waiting = nil
-	if w.leaving || w.run != nil || s.GetStep() < w.ended {
-		return false // it runs or has run: it was said twice
+	w.pendingStart = nil
+	if w.shuttingDown || w.run != nil || s.GetStep() < w.endedBefore {
+		return false // the step runs or has ended: the message came twice
 	}
-	step, err := w.plan.step(s.GetStep())
+	step, err := w.assembly.Step(s.GetStep())
 	if err != nil {
 		w.log.Error("start", "error", err.Error())
 		return false
 	}
-	w.stopWarmUp()
+	w.endOpening()
 	now := time.Now()
 	start := w.clock.local(s.GetStartUnixNanos(), now)
 	w.sequence, w.startedAt = 0, time.Time{}
-	w.run = w.plan.runner.Start(step, start)
+	w.run = w.assembly.Runner.Start(step, start)
 	w.log.Info("step starts", "step", step.Index, "in", start.Sub(now).String(), "clockError", w.clock.bound(now).String())
 	return true
 }
 
-// stopStep cuts a step. One that never began has its final snapshot too.
+// stopStep cuts a step. A step that was not started gets a final snapshot, too.
 func (w *worker) stopStep(index int32) {
-	if w.waiting != nil && w.waiting.GetStep() == index {
-		w.waiting = nil
+	if w.pendingStart != nil && w.pendingStart.GetStep() == index {
+		w.pendingStart = nil
 	}
 	switch {
 	case w.run != nil && w.run.Step().Index == index:
 		w.log.Info("step is cut", "step", index)
 		w.run.Cut()
 	case w.finals[index] != nil:
-		w.saySnapshot(w.finals[index])
-	case index >= w.ended && w.run == nil:
-		w.neverBegan(index)
+		w.sendSnapshot(w.finals[index])
+	case index >= w.endedBefore && w.run == nil:
+		w.finalizeUnstarted(index)
 	}
 }
 
-func (w *worker) neverBegan(index int32) {
-	w.ended = index + 1
+// finalizeUnstarted makes and sends the empty final snapshot of a step.
+func (w *worker) finalizeUnstarted(index int32) {
+	w.endedBefore = index + 1
 	m, err := wire.FromStep(measure.NewStep(len(w.assignment.GetRequests())))
 	if err != nil {
 		w.log.Error("snapshot", "step", index, "error", err.Error())
 		return
 	}
 	w.finals[index] = &workerv1.Snapshot{Step: index, Sequence: 1, Final: true, Measurement: m}
-	w.saySnapshot(w.finals[index])
+	w.sendSnapshot(w.finals[index])
 }
 
-// snapshot says what the running step measured so far.
+// snapshot sends what the running step has measured so far.
 func (w *worker) snapshot(final bool) {
 	if w.run == nil {
 		return
@@ -73,15 +74,15 @@ func (w *worker) snapshot(final bool) {
 	}
 	if final {
 		w.finals[s.GetStep()] = s
-		w.copyToLog(s.GetStep(), step)
+		w.logResult(s.GetStep(), step)
 	}
-	w.saySnapshot(s)
+	w.sendSnapshot(s)
 }
 
-// copyToLog leaves a copy of the result where it outlives both the worker and the
+// logResult leaves a copy of the result where it outlives both the worker and the
 // operator: how many were due and sent, and the response times of all requests,
 // as HdrHistogram V2, compressed, base64.
-func (w *worker) copyToLog(index int32, step *measure.Step) {
+func (w *worker) logResult(index int32, step *measure.Step) {
 	total, err := step.Total()
 	if err != nil {
 		w.log.Error("step ended", "step", index, "error", err.Error())
@@ -100,7 +101,7 @@ func (w *worker) measure(final bool) (*measure.Step, *workerv1.Snapshot, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	// When it began is translated once: it must not change with the clock.
+	// The start is translated once: it must not change with the clock.
 	if began, ok := w.run.Began(); ok && w.startedAt.IsZero() {
 		w.startedAt = w.clock.remote(began)
 	}
@@ -119,24 +120,25 @@ func (w *worker) measure(final bool) (*measure.Step, *workerv1.Snapshot, error) 
 func (w *worker) finishStep(ctx context.Context) {
 	w.snapshot(true)
 	index := w.run.Step().Index
-	w.run, w.ended = nil, index+1
-	next, ok := w.plan.after(index)
-	if !ok || w.leaving {
+	w.run, w.endedBefore = nil, index+1
+	next, ok := w.assembly.StepAfter(index)
+	if !ok || w.shuttingDown {
 		return
 	}
-	ctx, w.warmUp = context.WithCancel(ctx)
-	runner := w.plan.runner
+	ctx, w.stopOpening = context.WithCancel(ctx)
+	runner := w.assembly.Runner
 	go runner.Prepare(ctx, next)
 }
 
-func (w *worker) stopWarmUp() {
-	if w.warmUp != nil {
-		w.warmUp()
-		w.warmUp = nil
+// endOpening ends the opening of connections for the next step.
+func (w *worker) endOpening() {
+	if w.stopOpening != nil {
+		w.stopOpening()
+		w.stopOpening = nil
 	}
 }
 
-// acknowledge forgets what the operator has stored.
+// acknowledge drops the final snapshots that the operator has stored.
 func (w *worker) acknowledge(before int32) {
 	for index := range w.finals {
 		if index < before {

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 // finalUnlike waits for the final snapshot of a step, and reports one of another.
@@ -23,16 +25,16 @@ func (c *coordinator) finalUnlike(t *testing.T, step, other int32) *measure.Step
 }
 
 func TestStopOfAnotherStepLeavesTheRunningOneAlone(t *testing.T) {
-	server := newTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
+	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, closedUsers(1, time.Hour), burst(7, 1, 1))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour), workertest.Burst(7, 1, 1))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	c.live(t, "requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })
 	s.say(t, stop(7))
-	sent := server.served.Load()
+	sent := server.Served()
 	c.live(t, "that it goes on", func(s *measure.Step) bool { return s.Requests[0].Sent > sent+10 })
 	s.say(t, stop(0))
 	c.finalUnlike(t, 0, 7)
@@ -43,11 +45,11 @@ func TestStopOfAnotherStepLeavesTheRunningOneAlone(t *testing.T) {
 // A stop that is said twice, or late, is answered with what the step came to, until
 // that is stored: then an empty result would take its place.
 func TestStopOfAStepThatHasEnded(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
 	w := startWorker(t, c)
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, burst(0, 2, 1), burst(1, 1, 1))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 2, 1), workertest.Burst(1, 1, 1))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	c.final(t, 0)
@@ -80,25 +82,25 @@ func (h *hint) Write(p []byte) (int, error) {
 }
 
 func TestAWorkerThatLeavesBeginsNothing(t *testing.T) {
-	server := newTarget(t, nil)
+	server := workertest.NewTarget(t, nil)
 	c := startCoordinator(t)
-	leaves := &hint{text: "told to end", came: make(chan struct{})}
+	leaves := &hint{text: "must end", came: make(chan struct{})}
 	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(leaves, nil)) })
 	s := c.hello(t)
-	s.say(t, assign(assignment(server.URL, burst(0, 2, 1), burst(1, 5, 1))))
+	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 2, 1), workertest.Burst(1, 5, 1))))
 	c.ready(t)
 	s.say(t, start(0, 0))
 	c.final(t, 0)
 	w.cancel()
 	select {
 	case <-leaves.came:
-	case <-time.After(patience):
+	case <-time.After(workertest.Patience):
 		t.Fatal("the worker does not leave")
 	}
 	s.say(t, start(1, 0))
 	s.say(t, acknowledge())
 	w.ends(t, ErrUnfinished)
-	if n := server.served.Load(); n != 2 {
+	if n := server.Served(); n != 2 {
 		t.Errorf("the server served %d requests, want the 2 of step 0", n)
 	}
 }
@@ -115,22 +117,22 @@ func TestAcknowledgeForgetsWhatIsStored(t *testing.T) {
 // only if it was not stopped meanwhile.
 func TestAStartWaitsForTheTime(t *testing.T) {
 	w := &worker{
-		log: slog.New(slog.DiscardHandler), clock: newClock(time.Now()), plan: &plan{},
-		waiting: &workerv1.StartStep{Step: 3}, finals: map[int32]*workerv1.Snapshot{},
+		log: slog.New(slog.DiscardHandler), clock: newClock(time.Now()), assembly: &assemble.Assembly{},
+		pendingStart: &workerv1.StartStep{Step: 3}, finals: map[int32]*workerv1.Snapshot{},
 	}
-	if w.startWaiting() || w.waiting == nil {
+	if w.startPending() || w.pendingStart == nil {
 		t.Error("a step was started, or forgotten, before the time is known")
 	}
-	w.plan, w.asked = nil, 1
-	if w.startWaiting() || w.waiting == nil {
-		t.Error("a step was started, or forgotten, without a plan")
+	w.assembly, w.probesAnswered = nil, 1
+	if w.startPending() || w.pendingStart == nil {
+		t.Error("a step was started, or forgotten, without an assembly")
 	}
 	w.stopStep(4)
-	if w.waiting == nil {
+	if w.pendingStart == nil {
 		t.Error("the start of step 3 was forgotten at the stop of step 4")
 	}
-	w.waiting, w.ended = &workerv1.StartStep{Step: 5}, 5
-	if w.stopStep(5); w.waiting != nil || w.finals[5] == nil {
+	w.pendingStart, w.endedBefore = &workerv1.StartStep{Step: 5}, 5
+	if w.stopStep(5); w.pendingStart != nil || w.finals[5] == nil {
 		t.Errorf("a stopped step is to be started, or has no result: %v", w.finals)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 )
 
 // ErrUnfinished is a worker that was ended before its run was.
@@ -28,16 +28,12 @@ type Config struct {
 	// Run is the UID of the LoadTest, Worker the number of this worker.
 	Run    string
 	Worker int32
-	// Version is the build.
-	Version string
-	// Log takes what a person may want to know; nothing secret is in it.
+	// Assembly is what the assignment does not say.
+	Assembly assemble.Config
+	// Log is for people; nothing secret is in it. Default: no log.
 	Log *slog.Logger
 	// GiveUp is how long the coordinator may be unreachable. Default 10 minutes.
 	GiveUp time.Duration
-	// Lookup resolves the target's name. Default: the system's resolver.
-	Lookup dial.Lookup
-	// Limits are what the system grants. Default: ask it.
-	Limits func() Limits
 }
 
 const (
@@ -45,9 +41,9 @@ const (
 	// first is: soon, since it shows that the step runs.
 	snapshotEvery = time.Second
 	firstSnapshot = 200 * time.Millisecond
-	// farewell is how long a worker that must end waits for its last snapshot to
-	// be acknowledged. A pod has 30 s to end.
-	farewell = 10 * time.Second
+	// shutdownTimeout is how long a worker that must end waits for its last
+	// snapshot to be acknowledged. A pod has 30 s to end.
+	shutdownTimeout = 10 * time.Second
 )
 
 func (c Config) withDefaults() Config {
@@ -56,9 +52,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.GiveUp == 0 {
 		c.GiveUp = 10 * time.Minute
-	}
-	if c.Limits == nil {
-		c.Limits = SystemLimits
 	}
 	return c
 }
@@ -77,11 +70,11 @@ func Run(ctx context.Context, c Config) error {
 	linked, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &worker{
 		config: c, log: c.Log, clock: newClock(time.Now()),
-		prepared: make(chan prepared), finals: map[int32]*workerv1.Snapshot{},
+		preparations: make(chan preparation), finals: map[int32]*workerv1.Snapshot{},
 	}
-	gone := make(chan error, 1)
-	go func() { gone <- l.run(linked, l.stream) }()
-	err = w.loop(ctx, linked, l.events, gone)
+	linkEnded := make(chan error, 1)
+	go func() { linkEnded <- l.run(linked, l.stream) }()
+	err = w.loop(ctx, linked, l.events, linkEnded)
 	cancel()
 	w.close()
 	return err
@@ -89,62 +82,62 @@ func Run(ctx context.Context, c Config) error {
 
 // worker is the state that only its loop touches.
 type worker struct {
-	config Config
-	log    *slog.Logger
-	clock  *clock
-	out    *outbox // nil: no stream
-	asked  int     // probes answered on this stream
+	config         Config
+	log            *slog.Logger
+	clock          *clock
+	out            *outbox // nil: no stream
+	probesAnswered int     // on this stream
 
-	assignment *workerv1.Assignment
-	prepared   chan prepared
-	plan       *plan
-	readiness  *workerv1.Readiness // what was last to be said
+	assignment   *workerv1.Assignment
+	preparations chan preparation
+	assembly     *assemble.Assembly  // nil: not prepared
+	readiness    *workerv1.Readiness // the latest; nil: none
 
-	run       *attack.Execution
-	warmUp    context.CancelFunc // ends the opening of connections for the next step
-	waiting   *workerv1.StartStep
-	sequence  int64
-	startedAt time.Time // on the coordinator's clock
-	finals    map[int32]*workerv1.Snapshot
-	ended     int32 // steps below were ended
-	leaving   bool
+	run          *attack.Execution
+	stopOpening  context.CancelFunc  // of connections for the next step; nil: none are opened
+	pendingStart *workerv1.StartStep // of a step that cannot start yet
+	sequence     int64
+	startedAt    time.Time // on the coordinator's clock
+	finals       map[int32]*workerv1.Snapshot
+	endedBefore  int32 // the steps with a lower index have ended
+	shuttingDown bool
 }
 
-// loop does one thing after the other until the run is finished.
-func (w *worker) loop(ctx, linked context.Context, events <-chan event, gone <-chan error) error {
+// loop handles one event after another until the run is finished.
+func (w *worker) loop(ctx, linked context.Context, events <-chan event, linkEnded <-chan error) error {
 	snapshots := time.NewTimer(snapshotEvery)
 	defer snapshots.Stop()
-	probing := time.NewTicker(probeEvery)
-	defer probing.Stop()
-	stop, left := ctx.Done(), (<-chan time.Time)(nil)
+	probes := time.NewTicker(probeEvery)
+	defer probes.Stop()
+	stop, timeout := ctx.Done(), (<-chan time.Time)(nil)
 	for {
 		select {
 		case e := <-events:
-			finished, started := w.handle(linked, e)
+			finished, started := w.onEvent(linked, e)
 			if finished {
 				return nil
 			}
 			if started {
 				snapshots.Reset(time.Until(w.run.Start()) + firstSnapshot)
 			}
-		case p := <-w.prepared:
-			w.learn(p)
+		case p := <-w.preparations:
+			w.onPrepared(p)
 		case <-w.runDone():
 			w.finishStep(linked)
 		case <-snapshots.C:
 			w.snapshot(false)
 			snapshots.Reset(snapshotEvery)
-		case <-probing.C:
+		case <-probes.C:
 			w.probe()
-		case err := <-gone:
+		case err := <-linkEnded:
 			return err
 		case <-stop:
-			stop, left = nil, time.After(farewell)
-			w.leave()
-		case <-left:
+			stop, timeout = nil, time.After(shutdownTimeout)
+			w.shutDown()
+		case <-timeout:
 			return ErrUnfinished
 		}
-		if w.leaving && w.run == nil && len(w.finals) == 0 {
+		if w.shuttingDown && w.run == nil && len(w.finals) == 0 {
 			return ErrUnfinished
 		}
 	}
@@ -158,45 +151,45 @@ func (w *worker) runDone() <-chan struct{} {
 	return w.run.Done()
 }
 
-// handle takes what the link tells. finished is the end of the run; started says
-// that a step was started.
-func (w *worker) handle(ctx context.Context, e event) (finished, started bool) {
+// onEvent handles an event of the link. finished is the end of the run; started
+// says that a step was started.
+func (w *worker) onEvent(ctx context.Context, e event) (finished, started bool) {
 	switch {
 	case e.connected != nil:
-		w.connected(e.connected)
+		w.onConnected(e.connected)
 	case e.lost != nil:
 		w.log.Warn("session lost", "error", e.lost.Error())
 		w.out = nil
-	case e.heard != nil:
-		return w.hear(ctx, e.heard, e.at)
+	case e.message != nil:
+		return w.onMessage(ctx, e.message, e.received)
 	}
 	return false, false
 }
 
-// connected says everything again.
-func (w *worker) connected(out *outbox) {
-	w.out, w.asked = out, 0
-	w.say("hello", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
-		Run: w.config.Run, Worker: w.config.Worker, Protocol: workerv1.ProtocolVersion, Version: w.config.Version,
+// onConnected sends everything again.
+func (w *worker) onConnected(out *outbox) {
+	w.out, w.probesAnswered = out, 0
+	w.send("hello", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
+		Run: w.config.Run, Worker: w.config.Worker, Protocol: workerv1.ProtocolVersion, Version: w.config.Assembly.Version,
 	}}})
 	w.probe()
 	for _, s := range w.finals {
-		w.saySnapshot(s)
+		w.sendSnapshot(s)
 	}
-	w.sayReadiness()
+	w.sendReadiness()
 	w.snapshot(false)
 }
 
-func (w *worker) hear(ctx context.Context, m *workerv1.SessionResponse, at time.Time) (finished, started bool) {
+func (w *worker) onMessage(ctx context.Context, m *workerv1.SessionResponse, received time.Time) (finished, started bool) {
 	switch m := m.GetMessage().(type) {
 	case *workerv1.SessionResponse_ClockReply:
-		w.tick(m.ClockReply, at)
-		return false, w.startWaiting()
+		w.onClockReply(m.ClockReply, received)
+		return false, w.startPending()
 	case *workerv1.SessionResponse_Assignment:
 		w.assign(ctx, m.Assignment)
 	case *workerv1.SessionResponse_StartStep:
-		w.waiting = m.StartStep
-		return false, w.startWaiting()
+		w.pendingStart = m.StartStep
+		return false, w.startPending()
 	case *workerv1.SessionResponse_StopStep:
 		w.stopStep(m.StopStep.GetStep())
 	case *workerv1.SessionResponse_Acknowledge:
@@ -221,76 +214,67 @@ func (w *worker) assign(ctx context.Context, a *workerv1.Assignment) {
 	}
 	w.assignment = a
 	w.log.Info("assigned", "target", a.GetTarget().GetUrl(), "steps", len(a.GetSteps()), "workers", a.GetWorkers())
-	go prepare(ctx, a, w.config, func(p prepared) {
-		select {
-		case w.prepared <- p:
-		case <-ctx.Done():
-		}
-	})
+	go prepare(ctx, a, w.config.Assembly, w.preparations)
 }
 
-// learn takes news of the preparation.
-func (w *worker) learn(p prepared) {
-	r := &workerv1.Readiness{Ready: p.plan != nil}
-	if p.refusal != nil {
-		r.Reason, r.Message = p.refusal.reason, p.refusal.message()
-	}
-	if w.plan = p.plan; p.plan != nil {
-		r.PreflightAnswers = p.plan.answers()
-	}
+// onPrepared sends the readiness if it has changed.
+func (w *worker) onPrepared(p preparation) {
+	r := p.readiness()
+	w.assembly = p.assembly
 	if proto.Equal(r, w.readiness) {
 		return
 	}
 	w.log.Info("readiness", "ready", r.GetReady(), "reason", r.GetReason(), "message", r.GetMessage())
 	w.readiness = r
-	w.sayReadiness()
+	w.sendReadiness()
 }
 
-// sayReadiness says it once it is known; that the worker is ready only once it
-// knows the time, without which it could not start anything.
-func (w *worker) sayReadiness() {
-	if w.readiness == nil || (w.readiness.GetReady() && w.asked < probes) {
+// sendReadiness sends the readiness once it is known. A worker is ready only once
+// it knows the coordinator's time, without which it could not start a step.
+func (w *worker) sendReadiness() {
+	if w.readiness == nil || (w.readiness.GetReady() && w.probesAnswered < firstProbes) {
 		return
 	}
-	w.say("readiness", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: w.readiness}})
+	w.send("readiness", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: w.readiness}})
 }
 
-func (w *worker) say(key string, m *workerv1.SessionRequest) {
+func (w *worker) sendSnapshot(s *workerv1.Snapshot) {
+	w.send(fmt.Sprintf("snapshot %d", s.GetStep()), &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Snapshot{Snapshot: s}})
+}
+
+// send puts a message into the outbox, if there is a stream.
+func (w *worker) send(key string, m *workerv1.SessionRequest) {
 	if w.out != nil {
 		w.out.put(key, m)
 	}
 }
 
-func (w *worker) saySnapshot(s *workerv1.Snapshot) {
-	w.say(fmt.Sprintf("snapshot %d", s.GetStep()), &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Snapshot{Snapshot: s}})
-}
-
 // probe asks for the coordinator's time.
 func (w *worker) probe() {
-	w.say("probe", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_ClockProbe{
-		ClockProbe: &workerv1.ClockProbe{SentUnixNanos: w.clock.mark(time.Now())},
+	w.send("probe", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_ClockProbe{
+		ClockProbe: &workerv1.ClockProbe{SentUnixNanos: w.clock.encode(time.Now())},
 	}})
 }
 
-// tick takes the answer to a probe. The first on a stream ends the trust in
-// earlier ones: it may be another coordinator.
-func (w *worker) tick(r *workerv1.ClockReply, at time.Time) {
-	if w.asked == 0 {
-		w.clock.forget()
+// onClockReply adds the answer to a probe. The first on a stream replaces earlier
+// ones: the stream may lead to another coordinator.
+func (w *worker) onClockReply(r *workerv1.ClockReply, received time.Time) {
+	if w.probesAnswered == 0 {
+		w.clock.reset()
 	}
-	w.clock.add(w.clock.unmark(r.GetProbeSentUnixNanos()), at, r.GetNowUnixNanos())
-	if w.asked++; w.asked < probes {
+	w.clock.add(w.clock.decode(r.GetProbeSentUnixNanos()), received, r.GetNowUnixNanos())
+	if w.probesAnswered++; w.probesAnswered < firstProbes {
 		w.probe()
 	}
-	if w.asked == probes && w.readiness.GetReady() {
-		w.sayReadiness()
+	if w.probesAnswered == firstProbes && w.readiness.GetReady() {
+		w.sendReadiness()
 	}
 }
 
-// leave begins the end: what runs is cut, so that its last snapshot can be sent.
-func (w *worker) leave() {
-	w.log.Info("told to end: cutting the step and sending what was measured")
-	w.leaving = true
+// shutDown begins the end: it cuts the step, so that its last snapshot can be sent.
+func (w *worker) shutDown() {
+	w.log.Info("must end: cutting the step and sending what was measured")
+	w.shuttingDown = true
 	if w.run != nil {
 		w.run.Cut()
 	}
@@ -298,14 +282,12 @@ func (w *worker) leave() {
 
 // close ends what still runs.
 func (w *worker) close() {
-	if w.warmUp != nil {
-		w.warmUp()
-	}
+	w.endOpening()
 	if w.run != nil {
 		w.run.Cut()
 		<-w.run.Done()
 	}
-	if w.plan != nil {
-		w.plan.runner.Close()
+	if w.assembly != nil {
+		w.assembly.Runner.Close()
 	}
 }

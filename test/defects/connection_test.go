@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
 // Defect: a new connection for each request, which measures handshakes. Users
@@ -61,9 +62,10 @@ func TestConnectionsAreOpenBeforeTheWindow(t *testing.T) {
 			open := int64(0)
 			o := experiment{
 				spec: v1alpha1.LoadTestSpec{Steps: steps},
-				// The server accepts what is connected as soon as it can.
+				// The server accepts connections as soon as it can, and notices later
+				// that the one was closed by which the worker found it reachable.
 				prepared: func(s *groundtruth.Server) {
-					for deadline := time.Now().Add(patience); open < users && time.Now().Before(deadline); {
+					for deadline := time.Now().Add(patience); open != users && time.Now().Before(deadline); {
 						open = s.Counters().Open
 					}
 				},
@@ -88,7 +90,7 @@ func TestTheWarmUpIsNotMeasured(t *testing.T) {
 		"paced users": paced(20, "10", length),
 	} {
 		t.Run(name, func(t *testing.T) {
-			steps[0].WarmUp = lasting(warmUp)
+			steps[0].WarmUp = harness.Lasting(warmUp)
 			o := experiment{
 				server: groundtruth.Config{Record: 1000},
 				spec:   v1alpha1.LoadTestSpec{Steps: steps},

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
-	"github.com/loadtest-dev/loadtest-operator/test/solo"
 )
 
 // classes are the outcomes that occurred.
@@ -126,20 +126,20 @@ func TestEveryFailureToConnectHasItsClass(t *testing.T) {
 		return nil, &net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}
 	}
 	tests := map[string]struct {
-		url     string
-		options solo.Options
-		want    string
+		url    string
+		lookup dial.Lookup
+		want   string
 	}{
 		// A port that was closed for this could meanwhile be another test's.
 		"nobody listens":             {url: "http://127.0.0.1:1", want: "refused"},
-		"the name is unknown":        {url: "http://nowhere.example", options: solo.Options{Lookup: unknown}, want: "dns"},
+		"the name is unknown":        {url: "http://nowhere.example", lookup: unknown, want: "dns"},
 		"an unknown certificate":     {url: strange.URL(), want: "tls"},
 		"the server speaks no TLS":   {url: "https://" + plain.Listener.Addr().String(), want: "tls"},
 		"the server speaks only TLS": {url: "http://" + strange.URL()[len("https://"):], want: "clientError"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := experiment{url: tt.url, options: tt.options, spec: v1alpha1.LoadTestSpec{Steps: burst(2, 2)}}.run(t)
+			o := experiment{url: tt.url, lookup: tt.lookup, spec: v1alpha1.LoadTestSpec{Steps: burst(2, 2)}}.run(t)
 			o.classIs(t, tt.want, 4)
 		})
 	}

@@ -8,16 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
-	"github.com/loadtest-dev/loadtest-operator/test/solo"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
 const (
@@ -37,19 +38,24 @@ type experiment struct {
 	// url replaces the server's.
 	url     string
 	timeout time.Duration
-	options solo.Options
 	spec    v1alpha1.LoadTestSpec
+	// connections bounds those of a worker; 0: as many as the system grants.
+	connections int64
+	// lookup replaces the system's resolver.
+	lookup dial.Lookup
 	// prepared is called when the workers are, before the step.
 	prepared func(*groundtruth.Server)
-	// uid is where the seed comes from.
+	// uid is that of the LoadTest, from which the seed follows.
 	uid string
-	// besides is what a worker met, by its number, that cannot be had in a test.
-	besides func(worker int, s *measure.Step)
+	// alter changes a worker's measurement, by its number: it adds a condition that a
+	// test cannot cause.
+	alter func(worker int, s *measure.Step)
 }
 
-// outcome is what came of it.
+// outcome is an experiment's.
 type outcome struct {
 	server    *groundtruth.Server
+	workers   int
 	start     int64 // of the step, on the kernel's clock
 	merged    *measure.Step
 	total     measure.Request
@@ -64,21 +70,19 @@ func get(path string) v1alpha1.Request {
 	return v1alpha1.Request{Name: path, Weight: 1, Method: "GET", Path: path}
 }
 
-func lasting(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
-
 // arrivals come at a rate, whether or not others were answered.
 func arrivals(perSecond string, d time.Duration) []v1alpha1.Step {
-	return []v1alpha1.Step{{Name: "step", Rate: ptr(v1alpha1.Decimal(perSecond)), Duration: lasting(d)}}
+	return []v1alpha1.Step{harness.Arrivals(perSecond, d)}
 }
 
 // paced users send so many requests a second each.
 func paced(users int32, each string, d time.Duration) []v1alpha1.Step {
-	return []v1alpha1.Step{{Name: "step", Users: &users, RatePerUser: ptr(v1alpha1.Decimal(each)), Duration: lasting(d)}}
+	return []v1alpha1.Step{harness.PacedUsers(users, each, d)}
 }
 
 // burst is so many requests of each user.
 func burst(users, each int32) []v1alpha1.Step {
-	return []v1alpha1.Step{{Name: "step", Users: &users, RequestsPerUser: &each}}
+	return []v1alpha1.Step{harness.Burst(users, each)}
 }
 
 func atMost(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
@@ -99,23 +103,12 @@ func (e experiment) run(t *testing.T) outcome {
 	}
 	t.Cleanup(o.server.Close)
 	lt := e.loadTest(o.server.URL())
-	assignments, err := plan.Assignments(lt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runners := make([]*attack.Runner, len(assignments))
-	for i, a := range assignments {
-		runners[i] = e.employ(t, a)
-	}
+	workers := e.prepare(t, lt)
+	o.workers = len(workers)
 	if e.prepared != nil {
 		e.prepared(o.server)
 	}
-	o.start = groundtruth.Now() + int64(50*ms)
-	runs := make([]*attack.Execution, len(runners))
-	for i, r := range runners {
-		runs[i] = r.Start(session.StepOf(assignments[i].GetSteps()[0]), groundtruth.Instant(o.start))
-	}
-	o.merged = e.collect(t, runs, len(lt.Spec.Requests))
+	o.start, o.merged = e.runStep(t, workers, 0)
 	o.judge(t, lt)
 	return o
 }
@@ -136,35 +129,60 @@ func (e experiment) loadTest(url string) *v1alpha1.LoadTest {
 	if e.timeout > 0 {
 		timeout = e.timeout
 	}
-	lt.Spec.Target.Timeout = lasting(timeout)
+	lt.Spec.Target.Timeout = harness.Lasting(timeout)
 	if lt.Spec.Requests == nil {
 		lt.Spec.Requests = []v1alpha1.Request{get("/${seq}")}
 	}
 	return lt
 }
 
-// employ starts a worker and lets it open its connections.
-func (e experiment) employ(t *testing.T, a *workerv1.Assignment) *attack.Runner {
+// prepare assembles and prepares the workers of a LoadTest.
+func (e experiment) prepare(t *testing.T, lt *v1alpha1.LoadTest) []*assemble.Assembly {
 	t.Helper()
-	a.Target.AllowSpecialAddresses = true
-	r, err := solo.NewRunner(a, e.options)
+	assignments, err := harness.Plan(lt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.Close)
-	step := session.StepOf(a.GetSteps()[0])
-	if err := step.Check(); err != nil {
-		t.Fatal(err)
+	config := assemble.Config{Version: "defects", Limits: health.SystemLimits(), Lookup: e.lookup}
+	if e.connections > 0 {
+		config.Limits.Ports = e.connections
 	}
-	if e.url == "" { // else there may be nothing to connect to
-		r.Prepare(t.Context(), step)
+	workers := make([]*assemble.Assembly, len(assignments))
+	for i, a := range assignments {
+		if workers[i], err = assemble.New(a, config); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(workers[i].Runner.Close)
+		if e.url != "" {
+			continue // there may be nothing to connect to
+		}
+		if err := workers[i].Prepare(t.Context(), func(error) {}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return r
+	return workers
+}
+
+// runStep runs the step with an index on all workers, and returns its start on the
+// kernel's clock and the merged measurement.
+func (e experiment) runStep(t *testing.T, workers []*assemble.Assembly, index int32) (start int64, merged *measure.Step) {
+	t.Helper()
+	start = groundtruth.Now() + int64(50*ms)
+	runs := make([]*attack.Execution, len(workers))
+	for i, w := range workers {
+		step, err := w.Step(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs[i] = w.Runner.Start(step, groundtruth.Instant(start))
+	}
+	return start, e.collect(t, runs)
 }
 
 // collect merges what the workers measured, as it travels.
-func (e experiment) collect(t *testing.T, runs []*attack.Execution, requests int) *measure.Step {
+func (e experiment) collect(t *testing.T, runs []*attack.Execution) *measure.Step {
 	t.Helper()
+	requests := max(1, len(e.spec.Requests))
 	var readings []*wire.Reading
 	for i, x := range runs {
 		select {
@@ -176,11 +194,11 @@ func (e experiment) collect(t *testing.T, runs []*attack.Execution, requests int
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Where these tests run a control group may hold back whom it likes, which
-		// would make any verdict inconclusive.
+		// The control group of these tests may be throttled, which would make any
+		// verdict inconclusive.
 		s.Health.CPUThrottled = 0
-		if e.besides != nil {
-			e.besides(i, s)
+		if e.alter != nil {
+			e.alter(i, s)
 		}
 		m, err := wire.FromStep(s)
 		if err != nil {
@@ -221,8 +239,8 @@ func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
 	o.judgement = verdict.Final(&lt.Spec, &o.status)
 }
 
-// measured is an experiment without a server: what its one worker is said to
-// have measured.
+// measured is an experiment without a server: fill makes the measurement of its one
+// worker.
 func measured(t *testing.T, spec v1alpha1.LoadTestSpec, fill func(*measure.Step)) outcome {
 	t.Helper()
 	lt := experiment{spec: spec}.loadTest("http://x")
@@ -240,13 +258,15 @@ func (o outcome) verdictIs(t *testing.T, want v1alpha1.Verdict) {
 	}
 }
 
-// settled are the server's counters once it has seen all that was sent.
+// settled are the server's counters once it has counted all requests that were sent,
+// without the connections by which each worker found that the target is reachable.
 func (o outcome) settled(t *testing.T) groundtruth.Counters {
 	t.Helper()
 	deadline := time.After(patience)
 	for {
 		c := o.server.Counters()
 		if c.Requests == o.total.Sent {
+			c.Connections -= int64(o.workers)
 			return c
 		}
 		select {

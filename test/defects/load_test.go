@@ -20,9 +20,9 @@ func TestCoordinatedOmission(t *testing.T) {
 		"arrivals": arrivals("400", length),
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := experiment{server: groundtruth.Config{Script: []groundtruth.Event{stall}}, spec: v1alpha1.LoadTestSpec{Steps: steps}}
-			e.options.MaxConnections = 4
-			o := e.run(t)
+			o := experiment{
+				server: groundtruth.Config{Script: []groundtruth.Event{stall}}, connections: 4, spec: v1alpha1.LoadTestSpec{Steps: steps},
+			}.run(t)
 			truth := waited(o, perSecond, length)
 			// What was due in the stall and never sent has no response time; it is
 			// counted as unsent.

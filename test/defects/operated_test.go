@@ -22,8 +22,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
 // operated is a run from its LoadTest to its verdict, as a cluster carries it out,
@@ -150,12 +153,9 @@ func (o *operated) direct(d lifecycle.Directive) {
 	if len(o.lt.Status.Steps) == 0 {
 		return
 	}
-	assignments, err := plan.Assignments(o.lt)
+	assignments, err := harness.Plan(o.lt)
 	if err != nil {
 		o.t.Fatal(err)
-	}
-	for _, a := range assignments {
-		a.Target.AllowSpecialAddresses = true // the server is on loopback
 	}
 	directive := coordinator.Directive{Assignments: assignments, Stop: d.Stop, Acknowledged: d.Acknowledged, Finish: d.Finish}
 	if d.Start != nil {
@@ -178,6 +178,7 @@ func (o *operated) employ(ctx context.Context) {
 		o.group.Go(func() {
 			err := session.Run(ctx, session.Config{
 				Coordinator: o.address, CA: o.ca, TokenFile: token, Run: "defects", Worker: int32(i),
+				Assembly: assemble.Config{Version: "defects", Limits: health.SystemLimits()},
 			})
 			if err != nil && !errors.Is(err, session.ErrUnfinished) {
 				o.t.Errorf("worker %d: %v", i, err)

@@ -16,8 +16,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
@@ -37,8 +35,8 @@ func TestRepetitionsShowHowFarTheyDiffer(t *testing.T) {
 		t.Fatalf("the spread is %v, want that of one step", lt.Status.Spread)
 	}
 	s := lt.Status.Spread[0]
-	if s.Name != "step" || s.Repetitions != 3 {
-		t.Errorf("the spread is of %d repetitions of %q, want 3 of step", s.Repetitions, s.Name)
+	if s.Name != "20 users x 5" || s.Repetitions != 3 {
+		t.Errorf("the spread is of %d repetitions of %q, want 3 of 20 users x 5", s.Repetitions, s.Name)
 	}
 	slow := lt.Status.Steps[1].Result.ResponseTime
 	for name, q := range map[string]struct {
@@ -92,14 +90,7 @@ func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
 	}
 	t.Cleanup(server.Close)
 	lt := e.loadTest(server.URL())
-	assignments, err := plan.Assignments(lt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runners := make([]*attack.Runner, len(assignments))
-	for i, a := range assignments {
-		runners[i] = e.employ(t, a)
-	}
+	workers := e.prepare(t, lt)
 	steps := plan.Steps(&lt.Spec)
 	lt.Status.Workers.Desired = plan.Workers(&lt.Spec)
 	sent := int64(0)
@@ -108,12 +99,7 @@ func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
 		if step.Repetition == 2 {
 			server.SetLatency(groundtruth.Fixed(slowness))
 		}
-		start := groundtruth.Now() + int64(50*ms)
-		runs := make([]*attack.Execution, len(runners))
-		for i, r := range runners {
-			runs[i] = r.Start(session.StepOf(assignments[i].GetSteps()[n]), groundtruth.Instant(start))
-		}
-		merged := e.collect(t, runs, len(lt.Spec.Requests))
+		_, merged := e.runStep(t, workers, int32(n))
 		result, err := results.StepResult(&lt.Spec, step, merged, time.Second)
 		if err != nil {
 			t.Fatal(err)

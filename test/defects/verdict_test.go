@@ -13,12 +13,10 @@ import (
 // cannot carry 200,000 requests a second, so that they are late by the generator's
 // own doing; a threshold that is kept by what was sent says nothing of the target.
 func TestTheGeneratorsOwnLimitIsRecorded(t *testing.T) {
-	e := experiment{spec: v1alpha1.LoadTestSpec{
+	o := experiment{connections: 1, spec: v1alpha1.LoadTestSpec{
 		Steps:      arrivals("200000", 500*ms),
 		Thresholds: []v1alpha1.Threshold{atMost("p50", "3600s")},
-	}}
-	e.options.MaxConnections = 1
-	o := e.run(t)
+	}}.run(t)
 	g := o.result.Generator
 	if g.Healthy || g.Message == "" || g.ConnectionsOpened != 1 {
 		t.Errorf("generator %+v, want that it is the limit, and one connection", g)
@@ -84,8 +82,8 @@ func TestTheGeneratorsResourcesAreRecorded(t *testing.T) {
 					Steps: burst(2*workers, 5), Parallelism: ptr[int32](workers),
 					Thresholds: []v1alpha1.Threshold{atMost("p50", "3600s")},
 				},
-				// The control group's word.
-				besides: func(worker int, s *measure.Step) {
+				// What the control group reports.
+				alter: func(worker int, s *measure.Step) {
 					s.Window = length
 					if worker == workers/2 {
 						s.Health.CPUThrottled = tt.heldBack

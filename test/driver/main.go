@@ -16,11 +16,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
-	"github.com/loadtest-dev/loadtest-operator/test/solo"
 )
 
 // Answer is a line of output.
@@ -38,7 +38,7 @@ const (
 )
 
 func main() {
-	connections := flag.Int("max-connections", 10_000, "`bound` of the connections of arrivals")
+	connections := flag.Int64("max-connections", 0, "`bound` of the connections (default as many as the system grants)")
 	opening := flag.Duration("open-for", 10*time.Second, "how `long` connections may be opened beforehand")
 	flag.Parse()
 	if err := run(os.Stdin, os.Stdout, *connections, *opening); err != nil {
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-func run(stdin io.Reader, stdout io.Writer, connections int, opening time.Duration) error {
+func run(stdin io.Reader, stdout io.Writer, connections int64, opening time.Duration) error {
 	lines := bufio.NewScanner(stdin)
 	lines.Buffer(nil, maxLine)
 	if !lines.Scan() {
@@ -57,14 +57,18 @@ func run(stdin io.Reader, stdout io.Writer, connections int, opening time.Durati
 	if err := protojson.Unmarshal(lines.Bytes(), assignment); err != nil {
 		return fmt.Errorf("assignment: %w", err)
 	}
-	runner, err := solo.NewRunner(assignment, solo.Options{MaxConnections: connections})
+	limits := health.SystemLimits()
+	if connections > 0 {
+		limits.Ports = min(limits.Ports, connections)
+	}
+	worker, err := assemble.New(assignment, assemble.Config{Version: "driver", Limits: limits})
 	if err != nil {
 		return err
 	}
-	defer runner.Close()
-	if steps := assignment.GetSteps(); len(steps) > 0 {
+	defer worker.Runner.Close()
+	if first, ok := worker.StepAfter(-1); ok {
 		ctx, cancel := context.WithTimeout(context.Background(), opening)
-		runner.Prepare(ctx, session.StepOf(steps[0]))
+		worker.Runner.Prepare(ctx, first)
 		cancel()
 	}
 	out := json.NewEncoder(stdout)
@@ -72,7 +76,7 @@ func run(stdin io.Reader, stdout io.Writer, connections int, opening time.Durati
 		return err
 	}
 	for lines.Scan() {
-		answer, err := obey(lines.Text(), assignment, runner)
+		answer, err := runStep(lines.Text(), worker)
 		if err != nil {
 			return err
 		}
@@ -83,33 +87,28 @@ func run(stdin io.Reader, stdout io.Writer, connections int, opening time.Durati
 	return lines.Err()
 }
 
-// obey runs the step that a line names.
-func obey(line string, assignment *workerv1.Assignment, runner *attack.Runner) (Answer, error) {
+// runStep runs the step that a line names.
+func runStep(line string, worker *assemble.Assembly) (Answer, error) {
 	var index int32
 	var at int64
 	if _, err := fmt.Sscanf(strings.TrimSpace(line), "start %d %d", &index, &at); err != nil {
 		return Answer{}, fmt.Errorf("%q: must be start, a step and an instant", line)
 	}
-	for _, s := range assignment.GetSteps() {
-		if s.GetIndex() != index {
-			continue
-		}
-		step := session.StepOf(s)
-		if err := step.Check(); err != nil {
-			return Answer{}, err
-		}
-		m, err := drive(runner.Start(step, groundtruth.Instant(at)))
-		if err != nil {
-			return Answer{}, fmt.Errorf("step %d: %w", index, err)
-		}
-		text, err := protojson.Marshal(m)
-		return Answer{Step: index, Measurement: text}, err
+	step, err := worker.Step(index)
+	if err != nil {
+		return Answer{}, err
 	}
-	return Answer{}, fmt.Errorf("step %d is not in the assignment", index)
+	m, err := measure(worker.Runner.Start(step, groundtruth.Instant(at)))
+	if err != nil {
+		return Answer{}, fmt.Errorf("step %d: %w", index, err)
+	}
+	text, err := protojson.Marshal(m)
+	return Answer{Step: index, Measurement: text}, err
 }
 
-// drive waits for the end of a step. The snapshots before go nowhere.
-func drive(x *attack.Execution) (*workerv1.StepMeasurement, error) {
+// measure waits for the end of a step. It encodes a snapshot every second, as a
+// session does, and discards it.
+func measure(x *attack.Execution) (*workerv1.StepMeasurement, error) {
 	ticker := time.NewTicker(snapshotEvery)
 	defer ticker.Stop()
 	for {

@@ -30,19 +30,19 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	stdin, say := io.Pipe()
+	stdin, input := io.Pipe()
 	out, stdout := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- run(stdin, stdout, 10, time.Minute) }()
-	fmt.Fprintf(say, head+burst+","+burst+"]}\n", s.URL(), 0, 4)
+	fmt.Fprintf(input, head+burst+","+burst+"]}\n", s.URL(), 0, 4)
 	answers := bufio.NewReader(out)
-	if a := hear(t, answers); !a.Ready {
+	if a := readAnswer(t, answers); !a.Ready {
 		t.Errorf("the first answer is %+v, want that it is ready", a)
 	}
 	for i, index := range []int32{0, 4} {
 		at := groundtruth.Now() + int64(20*time.Millisecond)
-		fmt.Fprintf(say, "start %d %d\n", index, at)
-		a := hear(t, answers)
+		fmt.Fprintf(input, "start %d %d\n", index, at)
+		a := readAnswer(t, answers)
 		m := &workerv1.StepMeasurement{}
 		if err := protojson.Unmarshal(a.Measurement, m); err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	_ = say.Close()
+	_ = input.Close()
 	if err := <-ended; err != nil {
 		t.Errorf("run = %v", err)
 	}
@@ -69,7 +69,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func hear(t *testing.T, r *bufio.Reader) (a Answer) {
+func readAnswer(t *testing.T, r *bufio.Reader) (a Answer) {
 	t.Helper()
 	line, err := r.ReadBytes('\n')
 	if err != nil {
@@ -89,7 +89,7 @@ func TestRunRefuses(t *testing.T) {
 		"no requests":           {`{"target":{"url":"http://x"}}` + "\n", "there must be at least one"},
 		"another word":          {assignment + "stop\n", `"stop": must be start, a step and an instant`},
 		"a step that is none":   {assignment + "start 7 1\n", "step 7 is not in the assignment"},
-		"a step without a load": {strings.Replace(assignment, `"requestsPerUser":2`, `"requestsPerUser":0`, 1) + "start 0 1\n", "requests per user must be at least 1"},
+		"a step without a load": {strings.Replace(assignment, `"requestsPerUser":2`, `"requestsPerUser":0`, 1), "requests per user must be at least 1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

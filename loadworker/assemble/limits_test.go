@@ -1,4 +1,4 @@
-package session
+package assemble
 
 import (
 	"runtime"
@@ -7,6 +7,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 )
 
@@ -16,24 +17,26 @@ func TestLimits(t *testing.T) {
 		return attack.StepShare{Index: 4, Share: pace.Share{Stride: 2, Count: mine}, Total: total, Load: closed}
 	}
 	hits := attack.StepShare{Share: pace.Share{Stride: 1, Count: 1e6}, Total: 1e6, Load: attack.Arrivals{Rate: 1, Duration: 1}}
-	memory := func(bytes int64) Limits { return Limits{Descriptors: 1 << 20, Ports: 28232, Memory: bytes} }
+	memory := func(bytes int64) health.Limits {
+		return health.Limits{Descriptors: 1 << 20, Ports: 28232, Memory: bytes}
+	}
 	tests := map[string]struct {
-		limits Limits
+		limits health.Limits
 		step   attack.StepShare
 		want   string
 	}{
-		"fits exactly":        {Limits{Descriptors: 1064, Ports: 28232}, users(1000, 2000), ""},
-		"arrivals always fit": {Limits{Descriptors: 1064, Ports: 28232}, hits, ""},
+		"fits exactly":        {health.Limits{Descriptors: 1064, Ports: 28232}, users(1000, 2000), ""},
+		"arrivals always fit": {health.Limits{Descriptors: 1064, Ports: 28232}, hits, ""},
 		"too few descriptors": {
-			Limits{Descriptors: 1064, Ports: 28232}, users(1001, 2001),
+			health.Limits{Descriptors: 1064, Ports: 28232}, users(1001, 2001),
 			"step 4 gives the worker 1001 users, but it can hold 1000 connections (1064 file descriptors, 28232 ports): set spec.parallelism to 3 or more",
 		},
 		"too few ports": {
-			Limits{Descriptors: 1 << 20, Ports: 100}, users(500, 1000),
+			health.Limits{Descriptors: 1 << 20, Ports: 100}, users(500, 1000),
 			"step 4 gives the worker 500 users, but it can hold 100 connections (1048576 file descriptors, 100 ports): set spec.parallelism to 10 or more",
 		},
 		"none at all": {
-			Limits{Descriptors: 64, Ports: 28232}, hits,
+			health.Limits{Descriptors: 64, Ports: 28232}, hits,
 			"the worker may open 64 files, which is too few for any connection; raise the limit on open files",
 		},
 		"memory that just suffices": {memory(31 * mib), users(104, 208), ""},
@@ -50,14 +53,14 @@ func TestLimits(t *testing.T) {
 			"the worker may use 30Mi of memory, and needs 31Mi before any connection: raise spec.worker.resources.limits.memory",
 		},
 		"descriptors are told of first": {
-			Limits{Descriptors: 74, Ports: 28232, Memory: 31 * mib}, users(200, 200),
+			health.Limits{Descriptors: 74, Ports: 28232, Memory: 31 * mib}, users(200, 200),
 			"step 4 gives the worker 200 users, but it can hold 10 connections (74 file descriptors, 28232 ports): set spec.parallelism to 20 or more",
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := tt.limits.check([]attack.StepShare{users(1, 1), tt.step}, need{base: 30 * mib, each: 10_000}); err != nil {
+			if err := checkLimits(tt.limits, []attack.StepShare{users(1, 1), tt.step}, need{base: 30 * mib, each: 10_000}); err != nil {
 				got = err.Error()
 			}
 			if got != tt.want {
@@ -70,19 +73,19 @@ func TestLimits(t *testing.T) {
 // Arrivals, which open connections as they need them, open no more than fit.
 func TestConnections(t *testing.T) {
 	tests := map[string]struct {
-		limits Limits
+		limits health.Limits
 		want   int64
 	}{
-		"descriptors":      {Limits{Descriptors: 1064, Ports: 28232, Memory: 1 << 40}, 1000},
-		"ports":            {Limits{Descriptors: 1 << 20, Ports: 28232, Memory: 1 << 40}, 28232},
-		"memory":           {Limits{Descriptors: 1 << 20, Ports: 28232, Memory: 30*mib + 50*10_000}, 50},
-		"memory not known": {Limits{Descriptors: 1064, Ports: 28232}, 1000},
-		"no descriptors":   {Limits{Descriptors: 10, Ports: 28232}, 0},
-		"no memory":        {Limits{Descriptors: 1064, Ports: 28232, Memory: mib}, 0},
+		"descriptors":      {health.Limits{Descriptors: 1064, Ports: 28232, Memory: 1 << 40}, 1000},
+		"ports":            {health.Limits{Descriptors: 1 << 20, Ports: 28232, Memory: 1 << 40}, 28232},
+		"memory":           {health.Limits{Descriptors: 1 << 20, Ports: 28232, Memory: 30*mib + 50*10_000}, 50},
+		"memory not known": {health.Limits{Descriptors: 1064, Ports: 28232}, 1000},
+		"no descriptors":   {health.Limits{Descriptors: 10, Ports: 28232}, 0},
+		"no memory":        {health.Limits{Descriptors: 1064, Ports: 28232, Memory: mib}, 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := tt.limits.connections(need{base: 30 * mib, each: 10_000}); got != tt.want {
+			if got := connections(tt.limits, need{base: 30 * mib, each: 10_000}); got != tt.want {
 				t.Errorf("%d connections, want %d", got, tt.want)
 			}
 		})
@@ -94,7 +97,7 @@ func TestNeedGrowsWithTheMix(t *testing.T) {
 	a := &workerv1.Assignment{Target: &workerv1.Target{Url: "http://x"}}
 	for n := int64(1); n <= 32; n++ {
 		a.Requests = append(a.Requests, &workerv1.Request{})
-		got := needOf(a)
+		got := memoryNeed(a)
 		if got.base < baseMemory+n*mib || got.base > baseMemory+256*mib || got.each != connectionMemory(a.Target) {
 			t.Errorf("%d requests need %+v, want at least a MiB for each", n, got)
 		}
@@ -123,26 +126,5 @@ func TestConnectionMemory(t *testing.T) {
 			t.Errorf("%v takes %d bytes, want from %d to 64 KiB", target, got, least)
 		}
 		last = got
-	}
-}
-
-func TestPorts(t *testing.T) {
-	for text, want := range map[string]int64{
-		"32768\t60999\n": 28232,
-		"1024 1024":      1,
-		"1025 1024":      unlimited, // which no kernel says
-		"32768":          unlimited,
-		"many more":      unlimited,
-		"":               unlimited, // there is no such file
-	} {
-		if got := portsIn(text); got != want {
-			t.Errorf("%q are %d ports, want %d", text, got, want)
-		}
-	}
-}
-
-func TestSystemLimits(t *testing.T) {
-	if l := SystemLimits(); l.Descriptors < 1 || l.Ports < 1 || l.Memory != 0 && l.Memory < baseMemory {
-		t.Errorf("SystemLimits() = %+v, want some of each", l)
 	}
 }

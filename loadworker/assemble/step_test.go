@@ -1,4 +1,4 @@
-package session
+package assemble
 
 import (
 	"fmt"
@@ -44,28 +44,28 @@ func TestStepOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tt.in.Index, tt.in.Share, tt.in.Total, tt.in.WarmUpNanos = 3, share, 100, 8e9
 			want := attack.StepShare{Index: 3, Share: pace.Share{First: 1, Stride: 4, Count: 25}, Total: 100, Load: tt.want, WarmUp: 8 * time.Second}
-			if diff := cmp.Diff(want, StepOf(tt.in)); diff != "" {
-				t.Errorf("StepOf (-want +got):\n%s", diff)
+			if diff := cmp.Diff(want, stepOf(tt.in)); diff != "" {
+				t.Errorf("stepOf (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestPlanSteps(t *testing.T) {
-	p := &plan{steps: []attack.StepShare{{Index: 2}, {Index: 5}, {Index: 0}}} // in whatever order
+func TestStepsByIndex(t *testing.T) {
+	x := &Assembly{steps: []attack.StepShare{{Index: 2}, {Index: 5}, {Index: 0}}} // in whatever order
 	var got []string
 	for _, i := range []int32{-1, 0, 1, 2, 5} {
-		next, ok := p.after(i)
+		next, ok := x.StepAfter(i)
 		got = append(got, fmt.Sprintf("%d: %d %v", i, next.Index, ok))
 	}
 	want := []string{"-1: 0 true", "0: 2 true", "1: 2 true", "2: 5 true", "5: 0 false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("step after (-want +got):\n%s", diff)
 	}
-	if _, err := p.step(1); err == nil || err.Error() != "step 1 is not in the assignment" {
-		t.Errorf("step(1) = %v, want an error", err)
+	if _, err := x.Step(1); err == nil || err.Error() != "step 1 is not in the assignment" {
+		t.Errorf("Step(1) = %v, want an error", err)
 	}
-	if s, err := p.step(2); err != nil || s.Index != 2 {
-		t.Errorf("step(2) = %v, %v", s, err)
+	if s, err := x.Step(2); err != nil || s.Index != 2 {
+		t.Errorf("Step(2) = %v, %v", s, err)
 	}
 }

@@ -6,3 +6,6 @@ import "time"
 
 // processorTime is not known on this system.
 func processorTime() time.Duration { return 0 }
+
+// descriptors are not bounded on this system.
+func descriptors() int64 { return Unlimited }

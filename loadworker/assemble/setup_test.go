@@ -1,4 +1,4 @@
-package session
+package assemble
 
 import (
 	"fmt"
@@ -12,11 +12,12 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 // shop creates codes, and knows only those.
 type shop struct {
-	*target
+	*workertest.Target
 	mu    sync.Mutex
 	codes map[string]int // how often each was read
 	wrong int
@@ -25,7 +26,7 @@ type shop struct {
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{codes: map[string]int{}}
-	s.target = newTarget(t, func(w http.ResponseWriter, r *http.Request) {
+	s.Target = workertest.NewTarget(t, func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if r.Method == http.MethodPost {
@@ -55,7 +56,7 @@ func (s *shop) count() (created, wrong int) {
 
 // shopping fills some of 60 codes and reads them.
 func shopping(url string, count int64, steps ...*workerv1.Step) *workerv1.Assignment {
-	a := assignment(url, steps...)
+	a := workertest.Assignment(url, steps...)
 	a.Requests = []*workerv1.Request{
 		{Name: "read", Weight: 1, Method: "GET", Path: "/${code}"},
 		{Name: "create", Weight: 1, Method: "POST", Path: "/", Body: []byte("${seq}")},
@@ -69,23 +70,18 @@ func shopping(url string, count int64, steps ...*workerv1.Step) *workerv1.Assign
 
 func TestSetupIsNoPartOfTheResult(t *testing.T) {
 	server := newShop(t)
-	c := startCoordinator(t)
-	w := startWorker(t, c)
-	a := shopping(server.URL, 30, burst(0, 3, 20))
+	a := shopping(server.URL, 30, workertest.Burst(0, 3, 20))
 	a.Setup.WarmUp = &workerv1.WarmUp{Request: 0, DurationNanos: int64(500 * time.Millisecond)}
-	s := c.hello(t)
-	s.say(t, assign(a))
-	first := c.readiness(t)
-	if first.GetReady() || first.GetReason() != "" || !strings.HasPrefix(first.GetMessage(), "setup: ") {
-		t.Errorf("first it says %v, want how far the setup is", first)
+	var progress []string
+	x := prepared(t, a, testConfig(), func(err error) { progress = append(progress, err.Error()) })
+	if want := []string{"setup: 0 of 30 requests sent", "setup: the target is warmed up for 500ms"}; len(progress) < 2 || progress[0] != want[0] || progress[len(progress)-1] != want[1] {
+		t.Errorf("the setup reports %q, want first and last %q", progress, want)
 	}
-	c.ready(t)
-	warm := server.served.Load()
+	warm := server.Served()
 	if created, _ := server.count(); created != 30 || warm <= 30 {
 		t.Errorf("%d codes were created, %d requests served; want 30 and the warm-up", created, warm)
 	}
-	s.say(t, start(0, 20*time.Millisecond))
-	_, got := c.final(t, 0)
+	got := run(t, x, 0)
 	total, err := got.Total()
 	if err != nil {
 		t.Fatal(err)
@@ -93,12 +89,11 @@ func TestSetupIsNoPartOfTheResult(t *testing.T) {
 	if _, wrong := server.count(); total.Sent != 60 || total.Outcomes[measure.Success] != 60 || wrong != 0 {
 		t.Errorf("sent %d, %d successes, %d codes unknown to the server; want 60 that it knows", total.Sent, total.Outcomes[measure.Success], wrong)
 	}
-	// The server may see the last request of each of the warm-up's three lines late.
-	if n := server.served.Load() - warm; n < 60 || n > 63 || got.ConnectionsOpened != 3 {
+	// The server may count the last request of each of the warm-up's three connections
+	// late.
+	if n := server.Served() - warm; n < 60 || n > 63 || got.ConnectionsOpened != 3 {
 		t.Errorf("%d served in the step on %d connections, want 60 on 3", n, got.ConnectionsOpened)
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
 }
 
 func TestWarmUpLines(t *testing.T) {
@@ -106,9 +101,9 @@ func TestWarmUpLines(t *testing.T) {
 		first attack.StepShare
 		want  int
 	}{
-		"a line for each user":      {StepOf(burst(0, 3, 1)), 3},
-		"which are many":            {StepOf(burst(0, 1000, 1)), 64},
-		"arrivals, which have none": {StepOf(&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{}}}), 16},
+		"a line for each user":      {stepOf(workertest.Burst(0, 3, 1)), 3},
+		"which are many":            {stepOf(workertest.Burst(0, 1000, 1)), 64},
+		"arrivals, which have none": {stepOf(&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{}}}), 16},
 	} {
 		if got := warmUpLines(tt.first); got != tt.want {
 			t.Errorf("%s: warmed up over %d, want %d", name, got, tt.want)
@@ -116,12 +111,13 @@ func TestWarmUpLines(t *testing.T) {
 	}
 }
 
-// A worker without a share of the fill is needed for its values only.
-func TestFillWithoutAShareOfIt(t *testing.T) {
-	a := shopping("http://127.0.0.1:1", 0, burst(0, 1, 1))
+// A worker without a share of the fill is refused only if its requests take
+// captured values.
+func TestFillWithoutAShare(t *testing.T) {
+	a := shopping("http://127.0.0.1:1", 0, workertest.Burst(0, 1, 1))
 	a.Requests[0].Path = "/"
-	if _, refused := newPlan(a, Config{Limits: SystemLimits}); refused != nil {
-		t.Errorf("newPlan = %s, want none to be refused: nobody takes what is captured", refused.message())
+	if _, err := New(a, testConfig()); err != nil {
+		t.Errorf("New = %v, want no refusal: no request takes a captured value", err)
 	}
 }
 
@@ -155,21 +151,14 @@ func TestSetupRefusals(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			server := newTarget(t, tt.handle)
-			c := startCoordinator(t)
-			w := startWorker(t, c)
-			a := shopping(server.URL, 1, burst(0, 1, 1))
+			server := workertest.NewTarget(t, tt.handle)
+			a := shopping(server.URL, 1, workertest.Burst(0, 1, 1))
 			if tt.change != nil {
 				tt.change(a)
 			}
-			s := c.hello(t)
-			s.say(t, assign(a))
-			got := c.hears(t, "a refusal", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReason() != "" }).message.GetReadiness()
-			if got.GetReady() || got.GetReason() != tt.reason || !strings.Contains(got.GetMessage(), tt.message) {
-				t.Errorf("readiness = %v, want %s: …%s…", got, tt.reason, tt.message)
+			if got := refusal(t, a, testConfig()); got.Reason != tt.reason || !strings.Contains(got.Error(), tt.message) {
+				t.Errorf("refused for %s: %v, want %s: …%s…", got.Reason, got, tt.reason, tt.message)
 			}
-			s.say(t, finish())
-			w.ends(t, nil)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package session
+package assemble
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 // proxy counts what passes it on the way to the one target that it knows.
@@ -65,9 +65,9 @@ func tunnel(w http.ResponseWriter, address string) {
 	_ = here.Close()
 }
 
-// Through the whole worker: the target has a name that only the proxy knows, and
-// what was sent is what the proxy and the target count.
-func TestRunThroughAProxy(t *testing.T) {
+// The target has a name that only the proxy knows, and what was sent is what the
+// proxy and the target count.
+func TestStepThroughAProxy(t *testing.T) {
 	const users, each = 5, 4
 	tests := map[string]struct {
 		start     func(*httptest.Server)
@@ -79,28 +79,19 @@ func TestRunThroughAProxy(t *testing.T) {
 	}
 	for scheme, tt := range tests {
 		t.Run(scheme, func(t *testing.T) {
-			server := &target{Server: httptest.NewUnstartedServer(nil)}
-			server.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { server.served.Add(1) })
-			tt.start(server.Server)
-			t.Cleanup(server.Close)
+			server := workertest.Serve(t, nil, tt.start)
 			p := newProxy(t, server.URL)
-			c := startCoordinator(t)
-			w := startWorker(t, c, func(c *Config) {
-				c.Lookup = func(_ context.Context, host string) ([]netip.Addr, error) {
-					return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
-				}
-			})
-			a := assignment(scheme+"://shop.test", burst(0, users, each))
-			a.Target.ProxyUrl, a.Target.Tls = p.URL, &workerv1.TLS{InsecureSkipVerify: true}
-			s := c.hello(t)
-			s.say(t, assign(a))
-			c.ready(t)
-			s.say(t, start(0, 50*time.Millisecond))
-			_, got := c.final(t, 0)
-			if q := got.Requests[0]; q.Sent != users*each || q.Outcomes[measure.Success] != users*each || server.served.Load() != users*each {
-				t.Errorf("sent %d, %d successes, served %d; want %d. %v", q.Sent, q.Outcomes[measure.Success], server.served.Load(), users*each, got.Errors)
+			c := testConfig()
+			c.Lookup = func(_ context.Context, host string) ([]netip.Addr, error) {
+				return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 			}
-			// A tunnel more is that by which the worker found that the target is there.
+			a := workertest.Assignment(scheme+"://shop.test", workertest.Burst(0, users, each))
+			a.Target.ProxyUrl, a.Target.Tls = p.URL, &workerv1.TLS{InsecureSkipVerify: true}
+			got := run(t, prepared(t, a, c, ignore), 0)
+			if q := got.Requests[0]; q.Sent != users*each || q.Outcomes[measure.Success] != users*each || server.Served() != users*each {
+				t.Errorf("sent %d, %d successes, served %d; want %d. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), users*each, got.Errors)
+			}
+			// Prepare found the target through one tunnel more.
 			least := int64(0)
 			if tt.tunnels {
 				least = got.ConnectionsOpened + 1
@@ -113,8 +104,6 @@ func TestRunThroughAProxy(t *testing.T) {
 			if n := got.ConnectionsOpened; n < users || n >= users*each || got.Reused != users*each-n || got.Transport != "net/http HTTP/1.1 by proxy" {
 				t.Errorf("%d connections by %q, %d requests on used ones; want %d that are kept, by net/http HTTP/1.1 by proxy", n, got.Transport, got.Reused, users)
 			}
-			s.say(t, finish())
-			w.ends(t, nil)
 		})
 	}
 }

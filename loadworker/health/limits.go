@@ -1,19 +1,50 @@
 package health
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
 )
 
-// memoryFile says how much memory the machine has.
-const memoryFile = "/proc/meminfo"
+// Limits are what the system grants this process.
+type Limits struct {
+	// Descriptors is how many files and connections may be open.
+	Descriptors int64
+	// Ports is how many connections one address of a target can have from here.
+	Ports int64
+	// Memory is how many bytes may be used, by sockets too; 0: not known.
+	Memory int64
+}
 
-// MemoryLimit is how many bytes of memory this process may use, sockets in the
+// Unlimited is a limit that is none.
+const Unlimited = 1 << 30
+
+// SystemLimits reads the limits from the system.
+func SystemLimits() Limits {
+	ports, _ := os.ReadFile(portFile) // where there is none, ports are no limit
+	return Limits{Descriptors: descriptors(), Ports: portsIn(string(ports)), Memory: memoryLimit(os.ReadFile)}
+}
+
+const (
+	// portFile is where Linux says which ports connections are made from.
+	portFile = "/proc/sys/net/ipv4/ip_local_port_range"
+	// memoryFile says how much memory the machine has.
+	memoryFile = "/proc/meminfo"
+)
+
+// portsIn is how many there are from the first number of a text to the second.
+func portsIn(text string) int64 {
+	var first, last int64
+	if _, err := fmt.Sscan(text, &first, &last); err != nil || last < first {
+		return Unlimited
+	}
+	return last - first + 1
+}
+
+// memoryLimit is how many bytes of memory this process may use, sockets in the
 // kernel included: the least that its control groups allow, or all that the
 // machine has. 0: this system does not say.
-func MemoryLimit() int64 { return memoryLimit(os.ReadFile) }
-
 func memoryLimit(read readFile) int64 {
 	groups, _ := read(groupsFile) // there is none: nothing bounds it
 	mounts, _ := read(mountsFile)

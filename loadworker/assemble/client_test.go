@@ -1,4 +1,4 @@
-package session
+package assemble
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 // authority signs certificates; nobody trusts it but who is told to.
@@ -147,7 +148,7 @@ func TestSecureTargets(t *testing.T) {
 			}
 			line := client.NewConn()
 			defer line.Close()
-			got, err := line.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/"), Keep: 100}, time.Now().Add(patience))
+			got, err := line.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/"), Keep: 100}, time.Now().Add(workertest.Patience))
 			switch {
 			case tt.want != "" && (err != nil || string(got.Body) != tt.want):
 				t.Errorf("%q, %v; want %q", got.Body, err, tt.want)
@@ -204,30 +205,21 @@ func TestLoadTLSRefuses(t *testing.T) {
 	}
 }
 
-// Through the whole worker: HTTP/2 by prior knowledge, one connection for each
-// user, and the result says what was spoken.
-func TestRunOverHTTP2(t *testing.T) {
-	server := &target{Server: httptest.NewUnstartedServer(nil)}
-	server.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { server.served.Add(1) })
-	server.Config.Protocols = &http.Protocols{}
-	server.Config.Protocols.SetUnencryptedHTTP2(true)
-	server.Start()
-	t.Cleanup(server.Close)
-	c := startCoordinator(t)
-	w := startWorker(t, c)
-	a := assignment(server.URL, burst(0, 5, 4))
+// HTTP/2 is spoken by prior knowledge, over one connection for each user, and the
+// result says so.
+func TestStepOverHTTP2(t *testing.T) {
+	server := workertest.Serve(t, nil, func(s *httptest.Server) {
+		s.Config.Protocols = &http.Protocols{}
+		s.Config.Protocols.SetUnencryptedHTTP2(true)
+		s.Start()
+	})
+	a := workertest.Assignment(server.URL, workertest.Burst(0, 5, 4))
 	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
-	s := c.hello(t)
-	s.say(t, assign(a))
-	c.ready(t)
-	s.say(t, start(0, 50*time.Millisecond))
-	_, got := c.final(t, 0)
-	if q := got.Requests[0]; q.Sent != 20 || q.Outcomes[measure.Success] != 20 || server.served.Load() != 20 {
-		t.Errorf("sent %d, %d successes, served %d; want 20. %v", q.Sent, q.Outcomes[measure.Success], server.served.Load(), got.Errors)
+	got := run(t, prepared(t, a, testConfig(), ignore), 0)
+	if q := got.Requests[0]; q.Sent != 20 || q.Outcomes[measure.Success] != 20 || server.Served() != 20 {
+		t.Errorf("sent %d, %d successes, served %d; want 20. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), got.Errors)
 	}
 	if got.ConnectionsOpened != 5 || got.Transport != "net/http HTTP/2" {
 		t.Errorf("%d connections by %q, want 5 by net/http HTTP/2", got.ConnectionsOpened, got.Transport)
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
 }

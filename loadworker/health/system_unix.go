@@ -16,3 +16,13 @@ func processorTime() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// descriptors is how many files and connections this process may have open. Go's
+// runtime has already raised the soft limit to the hard one.
+func descriptors() int64 {
+	var r syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) != nil {
+		return Unlimited
+	}
+	return int64(min(r.Cur, Unlimited))
+}

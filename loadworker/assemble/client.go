@@ -1,4 +1,4 @@
-package session
+package assemble
 
 import (
 	"crypto/tls"

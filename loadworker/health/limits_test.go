@@ -109,3 +109,18 @@ func TestPhysical(t *testing.T) {
 		}
 	}
 }
+
+func TestPorts(t *testing.T) {
+	for text, want := range map[string]int64{
+		"32768\t60999\n": 28232,
+		"1024 1024":      1,
+		"1025 1024":      Unlimited, // which no kernel says
+		"32768":          Unlimited,
+		"many more":      Unlimited,
+		"":               Unlimited, // there is no such file
+	} {
+		if got := portsIn(text); got != want {
+			t.Errorf("%q are %d ports, want %d", text, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
-package session
+package assemble
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -9,13 +10,14 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
-// asking is an assignment that asks for the strategy of the target, with a
-// header of which nobody but the target may learn.
+// asking is an assignment that asks for the strategy of the target, with a header
+// that is secret.
 func asking(t *testing.T, url string, steps ...*workerv1.Step) *workerv1.Assignment {
 	t.Helper()
-	a := assignment(url, steps...)
+	a := workertest.Assignment(url, steps...)
 	a.Requests[0].Path = "/api"
 	a.Preflight = []*workerv1.Request{{
 		Name: "GET /version", Method: "GET", Path: "/version", ExpectedStatus: []int32{200},
@@ -40,23 +42,16 @@ func startLimiter(t *testing.T, about string) *groundtruth.Server {
 
 func TestPreflightPasses(t *testing.T) {
 	server := startLimiter(t, `{"strategy":"lua","capacity":50}`)
-	c := startCoordinator(t)
-	w := startWorker(t, c)
-	s := c.hello(t)
-	s.say(t, assign(asking(t, server.URL(), burst(0, 3, 2))))
-	said := c.hears(t, "that it is ready", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReady() }).message.GetReadiness()
-	if said.GetPreflightAnswers() != 1 {
-		t.Errorf("the worker says that %d questions were answered, want 1", said.GetPreflightAnswers())
+	x := prepared(t, asking(t, server.URL(), workertest.Burst(0, 3, 2)), testConfig(), ignore)
+	if n := x.PreflightAnswers(); n != 1 {
+		t.Errorf("%d questions were answered, want 1", n)
 	}
 	if n := server.Counters().Routes; n["version"] != 1 || n["api"] != 0 {
-		t.Errorf("once the worker is ready the server got %v, want one question alone", n)
+		t.Errorf("before the first step the server got %v, want one question alone", n)
 	}
-	s.say(t, start(0, 0))
-	if _, got := c.final(t, 0); got.Requests[0].Sent != 6 || got.ConnectionsOpened != 3 {
+	if got := run(t, x, 0); got.Requests[0].Sent != 6 || got.ConnectionsOpened != 3 {
 		t.Errorf("sent %d on %d connections, want 6 on 3: the question is no part of the step", got.Requests[0].Sent, got.ConnectionsOpened)
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
 }
 
 func TestPreflightRefusals(t *testing.T) {
@@ -114,21 +109,15 @@ func TestPreflightRefusals(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			server := startLimiter(t, tt.about)
-			c := startCoordinator(t)
-			w := startWorker(t, c)
-			a := asking(t, server.URL(), burst(0, 1, 1))
+			a := asking(t, server.URL(), workertest.Burst(0, 1, 1))
 			a.Setup = &workerv1.Setup{WarmUp: &workerv1.WarmUp{Request: 0, DurationNanos: 1e6}}
 			if tt.change != nil {
 				tt.change(a)
 			}
-			s := c.hello(t)
-			s.say(t, assign(a))
-			got := c.hears(t, "a refusal", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReason() != "" }).message.GetReadiness()
-			if got.GetReady() || got.GetReason() != tt.reason || !strings.Contains(got.GetMessage(), tt.message) || strings.Contains(got.GetMessage(), "secret") {
-				t.Errorf("readiness = %v, want %s: …%s…", got, tt.reason, tt.message)
+			got := refusal(t, a, testConfig())
+			if got.Reason != tt.reason || !strings.Contains(got.Error(), tt.message) || strings.Contains(got.Error(), "secret") {
+				t.Errorf("refused for %s: %v, want %s: …%s…", got.Reason, got, tt.reason, tt.message)
 			}
-			s.say(t, finish())
-			w.ends(t, nil)
 			if n := server.Counters().Routes; n["version"] != tt.asked || n["api"] != 0 {
 				t.Errorf("the server got %v, want %d questions and nothing else", n, tt.asked)
 			}
@@ -136,7 +125,7 @@ func TestPreflightRefusals(t *testing.T) {
 	}
 }
 
-// A target that says that it is not ready, or says nothing, is asked again.
+// A target that is not ready, or does not answer, is asked again.
 func TestPreflightWaitsForTheTarget(t *testing.T) {
 	tests := map[string]struct {
 		notReady http.HandlerFunc
@@ -155,7 +144,7 @@ func TestPreflightWaitsForTheTarget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var there atomic.Bool
 			var header atomic.Value
-			server := newTarget(t, func(w http.ResponseWriter, r *http.Request) {
+			server := workertest.NewTarget(t, func(w http.ResponseWriter, r *http.Request) {
 				header.Store(r.Header.Get("Authorization"))
 				if !there.Load() {
 					tt.notReady(w, r)
@@ -163,20 +152,21 @@ func TestPreflightWaitsForTheTarget(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, `{"strategy":"lua"}`)
 			})
-			c := startCoordinator(t)
-			w := startWorker(t, c)
-			s := c.hello(t)
-			s.say(t, assign(asking(t, server.URL, burst(0, 1, 1))))
-			c.hears(t, "that it waits for the target", func(m *workerv1.SessionRequest) bool {
-				return m.GetReadiness().GetReason() == "TargetUnreachable" && m.GetReadiness().GetMessage() == tt.message
+			var waits int
+			prepared(t, asking(t, server.URL, workertest.Burst(0, 1, 1)), testConfig(), func(err error) {
+				var refusal *Refusal
+				if !errors.As(err, &refusal) {
+					return // it reports that it asks
+				}
+				if refusal.Reason != workerv1.ReasonTargetUnreachable || refusal.Error() != tt.message {
+					t.Errorf("not ready for %s: %v, want TargetUnreachable: %s", refusal.Reason, refusal, tt.message)
+				}
+				waits++
+				there.Store(true)
 			})
-			there.Store(true)
-			c.ready(t)
-			if header.Load() != "Bearer top-secret" {
-				t.Errorf("the target got the header %q", header.Load())
+			if waits == 0 || header.Load() != "Bearer top-secret" {
+				t.Errorf("it waited %d times, and the target got the header %q", waits, header.Load())
 			}
-			s.say(t, finish())
-			w.ends(t, nil)
 		})
 	}
 }

@@ -1,8 +1,6 @@
-package session
+package assemble
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,17 +9,8 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
-
-// file writes a file as the kubelet mounts it.
-func file(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // render is the first request of an assignment as one of its workers sends it.
 func render(t *testing.T, a *workerv1.Assignment, v source.Vars) *transport.Request {
@@ -76,9 +65,9 @@ func TestTrafficKnowsTheWorkers(t *testing.T) {
 	}
 }
 
-// What a request expects of its response reaches whoever judges it.
+// The expectation of a request is held against its responses.
 func TestTrafficExpects(t *testing.T) {
-	a := assignment("http://x")
+	a := workertest.Assignment("http://x")
 	a.Requests[0].ExpectedStatus, a.Requests[0].MaxBodyBytes = []int32{201}, 20
 	a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".a", Equals: "b"}}
 	traffic, err := newTraffic(a)
@@ -106,7 +95,7 @@ func TestTrafficExpects(t *testing.T) {
 
 // A file may be as large as its bound.
 func TestTrafficTakesALargeHeader(t *testing.T) {
-	a := assignment("http://x")
+	a := workertest.Assignment("http://x")
 	value := strings.Repeat("x", maxHeaderFile)
 	a.Requests[0].Headers = []*workerv1.Header{{Name: "X", ValueFile: file(t, value)}}
 	if got := render(t, a, source.Vars{}).Headers[0].Value; string(got) != value {
@@ -178,7 +167,7 @@ func TestTrafficRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			a := assignment("http://x")
+			a := workertest.Assignment("http://x")
 			tt.change(a)
 			_, err := newTraffic(a)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -193,7 +182,7 @@ func TestTrafficRefuses(t *testing.T) {
 
 // A template may name what setup.fill will capture, before it is there.
 func TestCapturedColumnsAreKnown(t *testing.T) {
-	a := assignment("http://x")
+	a := workertest.Assignment("http://x")
 	a.Requests[0].Path = "/${code}"
 	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"code": ".code", "id": ".id"}}}
 	traffic, err := newTraffic(a)

@@ -1,4 +1,4 @@
-package session
+package assemble
 
 import (
 	"errors"
@@ -18,6 +18,16 @@ type traffic struct {
 	source *source.Source
 	// captured is filled by setup.fill; nil: nothing is captured.
 	captured *source.Table
+}
+
+// takesCaptured reports whether a request takes values that the setup captures.
+func (t *traffic) takesCaptured() bool {
+	for i := range t.source.Len() {
+		if t.captured != nil && t.source.Takes(i, t.captured) {
+			return true
+		}
+	}
+	return false
 }
 
 // newTraffic compiles the requests, and reads the files that they name. What is
@@ -56,10 +66,10 @@ func newTraffic(a *workerv1.Assignment) (*traffic, error) {
 	return t, err
 }
 
-// The bounds of files: of a body as the session's messages have it, of a header
+// The bounds of files: of a body as a session's messages have it, of a header
 // as servers take it.
 const (
-	maxBodyFile   = maxMessage
+	maxBodyFile   = 16 << 20
 	maxHeaderFile = 64 << 10
 )
 

@@ -1,0 +1,124 @@
+package assemble
+
+import (
+	"fmt"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Config is what an assignment does not say.
+type Config struct {
+	// Version is the build; it is in the User-Agent of the requests.
+	Version string
+	// Limits are what the system grants this process.
+	Limits health.Limits
+	// Lookup resolves the target's name. Default: the system's resolver.
+	Lookup dial.Lookup
+}
+
+// Refusal is why an assignment cannot be carried out.
+type Refusal struct {
+	// Reason is one of the session's.
+	Reason string
+	Err    error
+}
+
+func (r *Refusal) Error() string { return r.Err.Error() }
+
+// Unwrap returns the cause.
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// Assembly is an assignment that can be carried out.
+type Assembly struct {
+	// Runner runs the steps.
+	Runner *attack.Runner
+
+	steps     []attack.StepShare
+	target    *workerv1.Target
+	client    transport.Client
+	preflight *setup.Preflight // nil: there are no questions
+	setup     *setupPhase
+}
+
+// New assembles what carries an assignment out, and checks all that can be
+// checked without the target. Its error is a *Refusal.
+func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
+	x := &Assembly{target: a.GetTarget()}
+	for _, s := range a.GetSteps() {
+		step := stepOf(s)
+		if err := step.Check(); err != nil {
+			return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
+		}
+		x.steps = append(x.steps, step)
+	}
+	memory := memoryNeed(a)
+	if err := checkLimits(c.Limits, x.steps, memory); err != nil {
+		return nil, &Refusal{workerv1.ReasonWorkerRefused, err}
+	}
+	if err := x.assemble(a, c, int(connections(c.Limits, memory))); err != nil {
+		return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
+	}
+	return x, nil
+}
+
+// assemble makes all that sends requests.
+func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) error {
+	traffic, err := newTraffic(a)
+	if err != nil {
+		return err
+	}
+	if x.client, err = newClient(a.GetTarget(), c); err != nil {
+		return err
+	}
+	x.Runner, err = attack.NewRunner(attack.Config{
+		Source: traffic.source, Client: x.client, Worker: a.GetWorker(),
+		Seed:           a.GetSeed(),
+		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
+		MaxConnections: connections,
+		Audit:          a.GetClientHeader() != "",
+	})
+	if err != nil {
+		return err
+	}
+	first, _ := x.StepAfter(-1)
+	if x.setup, err = newSetupPhase(a, c, traffic, first); err != nil {
+		return err
+	}
+	x.preflight, err = newPreflight(a, x.setup.config)
+	return err
+}
+
+// Step finds a step by its index.
+func (x *Assembly) Step(index int32) (attack.StepShare, error) {
+	for _, s := range x.steps {
+		if s.Index == index {
+			return s, nil
+		}
+	}
+	return attack.StepShare{}, fmt.Errorf("step %d is not in the assignment", index)
+}
+
+// StepAfter is the step that follows an index, if there is one.
+func (x *Assembly) StepAfter(index int32) (next attack.StepShare, ok bool) {
+	for _, s := range x.steps {
+		if s.Index > index && (!ok || s.Index < next.Index) {
+			next, ok = s, true
+		}
+	}
+	return next, ok
+}
+
+// PreflightAnswers is how many questions an assembly that is prepared had answered
+// as expected: all.
+func (x *Assembly) PreflightAnswers() int32 {
+	if x.preflight == nil {
+		return 0
+	}
+	return int32(x.preflight.Source.Len())
+}

@@ -1,0 +1,86 @@
+package assemble
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
+)
+
+func testConfig() Config { return Config{Version: "test", Limits: health.SystemLimits()} }
+
+// file writes a file as the kubelet mounts it.
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// prepared is an assembly that is ready to begin.
+func prepared(t *testing.T, a *workerv1.Assignment, c Config, notReady func(error)) *Assembly {
+	t.Helper()
+	x, err := New(a, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.Runner.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
+	defer cancel()
+	if err := x.Prepare(ctx, notReady); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func ignore(error) {}
+
+// refusal is the first for which an assignment cannot begin.
+func refusal(t *testing.T, a *workerv1.Assignment, c Config) *Refusal {
+	t.Helper()
+	x, err := New(a, c)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
+		defer cancel()
+		err = x.Prepare(ctx, func(err error) {
+			var refusal *Refusal
+			if errors.As(err, &refusal) {
+				cancel()
+			}
+		})
+	}
+	var refusal *Refusal
+	if !errors.As(err, &refusal) {
+		t.Fatalf("the assignment ends with %v, want a refusal", err)
+	}
+	return refusal
+}
+
+// run runs a step to its end.
+func run(t *testing.T, x *Assembly, index int32) *measure.Step {
+	t.Helper()
+	step, err := x.Step(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := x.Runner.Start(step, time.Now().Add(20*time.Millisecond))
+	select {
+	case <-r.Done():
+	case <-time.After(workertest.Patience):
+		t.Fatal("the step does not end")
+	}
+	m, err := r.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

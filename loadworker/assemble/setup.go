@@ -1,0 +1,105 @@
+package assemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+)
+
+// setupPhase is what is sent before the first step is ready to begin.
+type setupPhase struct {
+	config setup.Config
+	fill   *setup.Fill
+	warmUp *setup.WarmUp
+}
+
+// newSetupPhase reads an assignment's setup. It has a client of its own, so that
+// its connections are no part of the first step's.
+func newSetupPhase(a *workerv1.Assignment, c Config, t *traffic, first attack.StepShare) (*setupPhase, error) {
+	p := &setupPhase{config: setup.Config{
+		Source: t.source, Timeout: time.Duration(a.GetTarget().GetTimeoutNanos()),
+		Worker: a.GetWorker(), Workers: max(a.GetWorkers(), 1),
+	}}
+	var err error
+	if p.config.Client, err = newClient(a.GetTarget(), c); err != nil {
+		return nil, err
+	}
+	if s := a.GetSetup().GetFill(); s != nil {
+		share := shareOf(s.GetShare())
+		p.fill = &setup.Fill{
+			Request: int(s.GetRequest()), Number: share.Number, Count: share.Count, Capture: s.GetCapture(), Into: t.captured,
+		}
+		if err := p.fill.Check(p.config); err != nil {
+			return nil, err
+		}
+		if share.Count == 0 && t.takesCaptured() {
+			return nil, setup.ErrNothingCaptured
+		}
+	}
+	if s := a.GetSetup().GetWarmUp(); s != nil {
+		p.warmUp = &setup.WarmUp{Request: int(s.GetRequest()), Duration: time.Duration(s.GetDurationNanos()), Lines: warmUpLines(first)}
+		return p, p.warmUp.Check(p.config)
+	}
+	return p, nil
+}
+
+// arrivalsLines is over how many connections a target is warmed up for arrivals,
+// which have no number of users.
+const arrivalsLines = 16
+
+func warmUpLines(first attack.StepShare) int {
+	if _, ok := first.Load.(attack.Arrivals); ok {
+		return arrivalsLines
+	}
+	return int(min(first.Users(), setup.MaxLines))
+}
+
+// run runs the setup, and reports how far it is.
+func (p *setupPhase) run(ctx context.Context, notReady func(error)) error {
+	if p.fill != nil && p.fill.Count > 0 {
+		err := p.fill.Run(ctx, p.config, func(sent int64) {
+			notReady(fmt.Errorf("setup: %d of %d requests sent", sent, p.fill.Count))
+		})
+		if err != nil {
+			return refuse(err, workerv1.ReasonInvalidSpec)
+		}
+	}
+	if p.warmUp != nil {
+		notReady(fmt.Errorf("setup: the target is warmed up for %v", p.warmUp.Duration))
+		p.warmUp.Run(ctx, p.config)
+	}
+	return nil
+}
+
+// newPreflight reads an assignment's questions; nil: there are none. All but
+// their texts is as in the setup, whose connections are no part of a step's.
+func newPreflight(a *workerv1.Assignment, c setup.Config) (*setup.Preflight, error) {
+	if len(a.GetPreflight()) == 0 {
+		return nil, nil
+	}
+	config := source.Config{Seed: a.GetSeed(), Workers: a.GetWorkers()}
+	var errs []error
+	for i, q := range a.GetPreflight() {
+		question, err := toRequest(q)
+		if err == nil {
+			err = question.Check()
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("preflight[%d].request %q: %w", i, q.GetName(), err))
+		}
+		question.Weight = 1 // a source is a mix, of which each is asked once
+		config.Requests = append(config.Requests, question)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	var err error
+	c.Source, err = source.New(config)
+	return &setup.Preflight{Config: c}, err
+}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package session
-
-// SystemLimits knows of no limits on this system.
-func SystemLimits() Limits { return Limits{Descriptors: unlimited, Ports: ports()} }

@@ -1,0 +1,47 @@
+package harness
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// Plan makes the assignments of a LoadTest, by worker. Unlike those of an operator
+// they allow a target on this machine.
+func Plan(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
+	assignments, err := plan.Assignments(lt)
+	for _, a := range assignments {
+		a.Target.AllowSpecialAddresses = true
+	}
+	return assignments, err
+}
+
+// Arrivals is a step with a rate of requests per second, whether or not earlier ones
+// were answered.
+func Arrivals(rate string, d time.Duration) v1alpha1.Step {
+	return v1alpha1.Step{Rate: ptr(v1alpha1.Decimal(rate)), Duration: Lasting(d)}
+}
+
+// PacedUsers is a step whose users each have a rate of requests per second.
+func PacedUsers(users int32, ratePerUser string, d time.Duration) v1alpha1.Step {
+	return v1alpha1.Step{Users: &users, RatePerUser: ptr(v1alpha1.Decimal(ratePerUser)), Duration: Lasting(d)}
+}
+
+// ClosedUsers is a step whose users each send as soon as they were answered.
+func ClosedUsers(users int32, d time.Duration) v1alpha1.Step {
+	return v1alpha1.Step{Users: &users, Duration: Lasting(d)}
+}
+
+// Burst is a step whose users each send a number of requests.
+func Burst(users, requestsPerUser int32) v1alpha1.Step {
+	return v1alpha1.Step{Users: &users, RequestsPerUser: &requestsPerUser}
+}
+
+// Lasting is a duration of a spec.
+func Lasting(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
+
+func ptr[T any](v T) *T { return &v }
