@@ -192,6 +192,11 @@ bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.
 bench-worker bench-accuracy bench-scale bench-targets: bench-%:
 	@go run ./hack/bench $* $(ARGS)
+.PHONY: bench-merge
+bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second: at most 50 ms.
+	@go test -trimpath -run '^$$' -bench Second/1e4 -count 9 ./controllers/coordinator | tee /dev/stderr | \
+		awk '{for (i = 2; i <= NF; i++) if ($$i == "cpu-ms/second") print $$(i-1)}' | sort -n | \
+		awk '{v[NR] = $$1} END {m = v[int((NR+1)/2)]; printf "bench-merge: cpu-ms=%.0f bar-ms=50\n", m; exit !(NR && m <= 50)}'
 
 # Each tool is the one `tool` of its own module; a change of that module, and
 # nothing else, builds it again.

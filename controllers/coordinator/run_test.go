@@ -219,7 +219,7 @@ func TestHostileSnapshots(t *testing.T) {
 		"another plan":         {func(s *workerv1.Snapshot) { s.Measurement.Requests = nil }, "requests: 0, the plan has 1"},
 		"sent does not add":    {func(s *workerv1.Snapshot) { s.Measurement.Requests[0].Sent++ }, "requests[0].outcomes: their sum is 99, sent is 100"},
 		"a negative count":     {func(s *workerv1.Snapshot) { s.Measurement.Unsent = -1 }, "unsent: -1 is less than 0"},
-		"a broken histogram":   {func(s *workerv1.Snapshot) { s.Measurement.Lateness.Counts = []byte{1} }, "lateness: counts: truncated"},
+		"a broken histogram":   {func(s *workerv1.Snapshot) { s.Measurement.Lateness.Counts = []byte{0x80} }, "lateness: counts: truncated"},
 		"more clamped than is": {func(s *workerv1.Snapshot) { s.Measurement.Lateness.Clamped = 100 }, "lateness: clamped: 100 is more than count, 99"},
 	} {
 		t.Run(name, func(t *testing.T) {

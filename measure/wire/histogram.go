@@ -4,19 +4,28 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // histogram is a validated histogram as it came: for each slot that counts
-// something, in order, the number of empty slots before it and its count, both
-// as unsigned variable-length integers. Dense counts are 190 KB whatever is in
-// them, these are 1 to 20.
+// something, in order, a key and, if need be, the rest of its count, both as
+// unsigned variable-length integers. Dense counts are 190 KB whatever is in them,
+// these are 1 to 20.
 type histogram struct {
 	counts  []byte
 	clamped int64
 }
+
+// A key is the number of empty slots before a count, and in its lowest bits the
+// count; many in it says that the rest of the count follows. Nearly all counts
+// and gaps of a worker are small, so that a byte has both.
+const (
+	countBits = 3
+	many      = 1<<countBits - 1
+)
 
 // fromHistogram leaves an empty histogram out.
 func fromHistogram(h *measure.Histogram) *workerv1.Histogram {
@@ -33,8 +42,10 @@ func encodeCounts(counts []int64) []byte {
 		if n == 0 {
 			continue
 		}
-		b = binary.AppendUvarint(b, uint64(slot-next))
-		b = binary.AppendUvarint(b, uint64(n))
+		b = binary.AppendUvarint(b, uint64(slot-next)<<countBits|uint64(min(n, many)))
+		if n >= many {
+			b = binary.AppendUvarint(b, uint64(n-many))
+		}
 		next = slot + 1
 	}
 	return b
@@ -55,13 +66,15 @@ var (
 	errOverlong  = errors.New("counts: an integer is overlong")
 )
 
-// checkCounts says how many values the counts have together. Each sequence of
-// counts has one encoding, so that whatever is accepted is what encodeCounts
-// would write.
+// checkCounts says how many values the counts have together. All counts have one
+// encoding, so that whatever is accepted is what encodeCounts would write.
 func checkCounts(b []byte, sent uint64) (total uint64, err error) {
 	slot := uint64(0)
-	for len(b) > 0 {
-		zeros, n, size := readPair(b)
+	for i := 0; i < len(b); {
+		zeros, n, size := shortCount(b[i])
+		if size == 0 {
+			zeros, n, size = longCount(b[i:])
+		}
 		switch {
 		case size == 0:
 			return 0, errTruncated
@@ -76,41 +89,58 @@ func checkCounts(b []byte, sent uint64) (total uint64, err error) {
 		}
 		slot += zeros + 1
 		total += n
-		b = b[size:]
+		i += size
 	}
 	return total, nil
 }
 
-// readPair reads a number of empty slots and a count. The size is 0 if b ends
-// before them, and negative if one is longer than it need be. Nearly all are
-// below 128, which the compiler inlines.
-func readPair(b []byte) (zeros, n uint64, size int) {
-	if len(b) > 1 && b[0]|b[1] < 0x80 {
-		return uint64(b[0]), uint64(b[1]), 2
-	}
-	return readLongPair(b)
-}
-
-func readLongPair(b []byte) (zeros, n uint64, size int) {
-	zeros, first := binary.Uvarint(b)
-	if first <= 0 {
-		return 0, 0, first
-	}
-	n, second := binary.Uvarint(b[first:])
-	if second <= 0 {
-		return 0, 0, second
-	}
-	if first > 1 && b[first-1] == 0 || second > 1 && b[first+second-1] == 0 {
-		return 0, 0, -1
-	}
-	return zeros, n, first + second
-}
-
 // addTo adds the counts to those of dense, which has all slots.
 func (h histogram) addTo(dense []int64) {
-	for b := h.counts; len(b) > 0; {
-		zeros, n, size := readPair(b)
-		dense[zeros] += int64(n)
-		dense, b = dense[zeros+1:], b[size:]
+	slot, b := uint64(0), h.counts
+	for i := 0; i < len(b); {
+		zeros, n, size := shortCount(b[i])
+		if size == 0 {
+			zeros, n, size = longCount(b[i:])
+		}
+		slot += zeros
+		dense[slot] += int64(n)
+		slot++
+		i += size
 	}
+}
+
+// shortCount is a count in one byte and the number of empty slots before it. The
+// size is 0 if they have more. It is apart so that the compiler inlines it.
+func shortCount(key byte) (zeros, n uint64, size int) {
+	if key < 0x80 && key&many != many {
+		return uint64(key >> countBits), uint64(key & many), 1
+	}
+	return 0, 0, 0
+}
+
+// longCount reads the first count of b and the number of empty slots before it.
+// The size is 0 if b ends before they do, and negative if an integer is longer
+// than it need be.
+func longCount(b []byte) (zeros, n uint64, size int) {
+	key, size := readInteger(b)
+	if size <= 0 || key&many != many {
+		return key >> countBits, key & many, size
+	}
+	rest, more := readInteger(b[size:])
+	if more <= 0 {
+		return 0, 0, more
+	}
+	if rest > math.MaxUint64-many {
+		return 0, 0, -1
+	}
+	return key >> countBits, rest + many, size + more
+}
+
+// readInteger is binary.Uvarint, but refuses padding.
+func readInteger(b []byte) (v uint64, size int) {
+	v, size = binary.Uvarint(b)
+	if size > 1 && b[size-1] == 0 {
+		return 0, -1
+	}
+	return v, size
 }

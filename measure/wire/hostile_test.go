@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,8 +94,8 @@ func TestToStepRefuses(t *testing.T) {
 		"requests[0].service: clamped: -1 is less than 0":       func(m *message) { request(m).Service.Clamped = -1 },
 		"requests[0].response: count: more than sent, 10":       func(m *message) { request(m).Response = histogramOf(t, 11) },
 		"lateness: count: more than sent, 10":                   func(m *message) { m.Lateness = histogramOf(t, 11) },
-		"lateness: counts: truncated":                           func(m *message) { m.Lateness.Counts = m.Lateness.Counts[:1] },
-		"lateness: counts: a time is longer than 1h0m0s":        func(m *message) { m.Lateness.Counts = counts(uint64(measure.Slots), 1) },
+		"lateness: counts: truncated":                           func(m *message) { m.Lateness.Counts = []byte{0x80} },
+		"lateness: counts: a time is longer than 1h0m0s":        func(m *message) { m.Lateness.Counts = counts(key(uint64(measure.Slots), 1)) },
 		"lateness: counts: an integer is overlong":              func(m *message) { m.Lateness.Counts = bytes.Repeat([]byte{0xff}, 1<<20) },
 		"lateness: clamped: 1 is more than count, 0":            func(m *message) { m.Lateness = &workerv1.Histogram{Clamped: 1} },
 		`clients["a"].slices[0].granted: 11 is more than`:       func(m *message) { slice(m).Granted = 11 },
@@ -156,30 +157,36 @@ func counts(integers ...uint64) []byte {
 	return b
 }
 
+// key is that of a count below 7, or of the first 7 of it.
+func key(zeros, n uint64) uint64 { return 8*zeros + n }
+
 func TestReadHistogramRefuses(t *testing.T) {
-	last := uint64(measure.Slots - 1)
+	const last = uint64(measure.Slots - 1)
+	bits65 := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2}
 	for name, test := range map[string]struct {
 		in   []byte
 		want string
 	}{
-		"no count":                         {counts(1), "truncated"},
-		"no second count":                  {counts(1, 2, 3), "truncated"},
-		"an unfinished integer":            {[]byte{1, 0x80}, "truncated"},
-		"an unfinished number of zeros":    {[]byte{1, 2, 0x80}, "truncated"},
-		"a padded count":                   {[]byte{1, 0x82, 0}, "overlong"},
-		"a padded number of zeros":         {[]byte{0x81, 0, 2}, "overlong"},
-		"a zero in two bytes":              {[]byte{0x80, 0, 2}, "overlong"},
-		"a count of 65 bits":               {append(counts(1), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2), "overlong"},
-		"a count without an end":           {append(counts(1), bytes.Repeat([]byte{0x80}, 100)...), "overlong"},
-		"zeros of 65 bits":                 {[]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 1}, "overlong"},
-		"a count of zero":                  {counts(1, 0), "a slot is empty"},
-		"a time above the limit":           {counts(last+1, 1), "longer than 1h0m0s"},
-		"one more than the last":           {counts(last, 1, 0, 1), "longer than 1h0m0s"},
-		"zeros that overflow":              {counts(5, 1, 1<<64-1, 1), "longer than 1h0m0s"},
-		"zeros that add up to an overflow": {counts(5, 1, 1<<64-6, 1), "longer than 1h0m0s"},
-		"more than sent":                   {counts(1, 1, 0, 10), "count: more than sent, 10"},
-		"a negative count":                 {counts(1, 1<<64-1), "count: more than sent, 10"},
-		"a sum that overflows":             {counts(1, 5, 0, 1<<64-5), "count: more than sent, 10"},
+		"no rest":                          {counts(key(1, 7)), "truncated"},
+		"no second rest":                   {counts(key(1, 1), key(1, 7)), "truncated"},
+		"an unfinished key":                {[]byte{9, 0x81}, "truncated"},
+		"an unfinished rest":               {append(counts(key(1, 7)), 0x81), "truncated"},
+		"a padded key":                     {[]byte{0x89, 0}, "overlong"},
+		"a padded rest":                    {append(counts(key(1, 7)), 0x82, 0), "overlong"},
+		"a rest of zero in two bytes":      {append(counts(key(1, 7)), 0x80, 0), "overlong"},
+		"a rest of 65 bits":                {append(counts(key(1, 7)), bits65...), "overlong"},
+		"a rest without an end":            {append(counts(key(1, 7)), bytes.Repeat([]byte{0x80}, 100)...), "overlong"},
+		"a key of 65 bits":                 {append(slices.Clone(bits65), 1), "overlong"},
+		"a count of 65 bits":               {counts(key(1, 7), 1<<64-7), "overlong"},
+		"a count of zero":                  {counts(key(1, 0)), "a slot is empty"},
+		"a count of zero after a long gap": {counts(key(1000, 0)), "a slot is empty"},
+		"a time above the limit":           {counts(key(last+1, 1)), "longer than 1h0m0s"},
+		"one more than the last":           {counts(key(last, 1), key(0, 1)), "longer than 1h0m0s"},
+		"the longest gap":                  {counts(1<<64 - 7), "longer than 1h0m0s"},
+		"the longest gap after others":     {counts(key(5, 1), 1<<64-7), "longer than 1h0m0s"},
+		"more than sent":                   {counts(key(1, 1), key(0, 7), 3), "count: more than sent, 10"},
+		"the largest count":                {counts(key(1, 7), 1<<64-8), "count: more than sent, 10"},
+		"a sum that overflows":             {counts(key(1, 5), key(0, 7), 1<<64-12), "count: more than sent, 10"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, err := readHistogram(&workerv1.Histogram{Counts: test.in}, 10)
@@ -191,15 +198,18 @@ func TestReadHistogramRefuses(t *testing.T) {
 }
 
 func TestReadHistogramAcceptsWhatIsWithinBounds(t *testing.T) {
-	last := uint64(measure.Slots - 1)
+	const last = uint64(measure.Slots - 1)
 	for name, test := range map[string]struct {
 		in   []byte
 		want int64 // of the last slot
 	}{
-		"the last slot":     {counts(last, 1), 1},
-		"all that was sent": {counts(last, 1<<40), 1 << 40},
-		"in two slots":      {counts(last-1, 1<<40-300, 0, 300), 300},
-		"many zeros":        {counts(0, 1, last-1, 2), 2},
+		"the last slot":     {counts(key(last, 1)), 1},
+		"6 of it":           {counts(key(last, 6)), 6},
+		"7 of it":           {counts(key(last, 7), 0), 7},
+		"8 of it":           {counts(key(last, 7), 1), 8},
+		"all that was sent": {counts(key(last, 7), 1<<40-7), 1 << 40},
+		"in two slots":      {counts(key(last-1, 7), 1<<40-307, key(0, 7), 293), 300},
+		"many zeros":        {counts(key(0, 1), key(last-1, 2)), 2},
 	} {
 		h, err := readHistogram(&workerv1.Histogram{Counts: test.in}, 1<<40)
 		if err != nil {
@@ -302,8 +312,8 @@ func FuzzToStep(f *testing.F) {
 // FuzzReadHistogram: whatever is accepted is what an honest worker would send,
 // byte by byte, and means what the library makes of it.
 func FuzzReadHistogram(f *testing.F) {
-	f.Add(counts(1, 1, 5, 1<<40), int64(1<<45))
-	f.Add(counts(300, 300, 0, 1, 2, 128), int64(1000))
+	f.Add(counts(key(1, 1), key(5, 7), 1<<40), int64(1<<45))
+	f.Add(counts(key(300, 7), 300, key(0, 1), key(2, 7), 0), int64(1000))
 	f.Add([]byte{0, 1, 2}, int64(10))
 	f.Add([]byte{0x80, 0x00, 0x01}, int64(10))
 	f.Fuzz(func(t *testing.T, in []byte, sent int64) {

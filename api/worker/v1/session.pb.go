@@ -2559,9 +2559,10 @@ func (x *RequestMeasurement) GetStatusCodes() map[int32]int64 {
 type Histogram struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// counts are those of an HdrHistogram of 1 us to 1 h with 3 significant digits.
-	// For each slot that counts something, in order, there are two unsigned
-	// variable-length integers, as protobuf's: the number of empty slots before it
-	// and its count.
+	// For each slot that counts something, in order, there is an unsigned
+	// variable-length integer, as protobuf's: 8 times the number of empty slots
+	// before it, plus its count. Of a count of 7 or more, 7 are in that integer,
+	// and the rest is in another that follows.
 	Counts []byte `protobuf:"bytes,1,opt,name=counts,proto3" json:"counts,omitempty"`
 	// clamped is how many of the values were longer than 1 h.
 	Clamped       int64 `protobuf:"varint,2,opt,name=clamped,proto3" json:"clamped,omitempty"`
