@@ -14,7 +14,8 @@ import (
 // A step itself allocates; what grows with the number of hits is theirs. The race
 // detector allocates too, so that this is a test without it.
 func TestArrivalsAllocateNothing(t *testing.T) {
-	r := newTestRunner(t, setup{url: frugal(t), maxConns: 4})
+	d := onlyEventLoops(t, "vegeta makes a request and a result for each hit")
+	r := d.runner(t, setup{url: frugal(t), maxConns: 4})
 	measured := func(rate pace.Rate) (allocated, sent float64) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -8,83 +8,89 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
-	o := newOracle(t, nil)
-	rate, length := pace.Rate(150e6), time.Second
-	merged := measure.NewStep(1)
-	start := time.Now().Add(100 * time.Millisecond)
-	var runs []*Execution
-	for w := range int64(3) {
-		r := newTestRunner(t, setup{url: o.URL})
-		step := StepShare{Share: pace.Share{First: w, Stride: 3, Count: 50}, Total: 150, Load: Arrivals{Rate: rate, Duration: length}}
-		runs = append(runs, r.Start(step, start))
-	}
-	for _, x := range runs {
-		if err := merged.Merge(finish(t, x)); err != nil {
-			t.Fatal(err)
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		rate, length := pace.Rate(150e6), time.Second
+		merged := measure.NewStep(1)
+		start := time.Now().Add(100 * time.Millisecond)
+		var runs []*Execution
+		for w := range int64(3) {
+			r := d.runner(t, setup{url: o.URL})
+			step := StepShare{Share: pace.Share{First: w, Stride: 3, Count: 50}, Total: 150, Load: Arrivals{Rate: rate, Duration: length}}
+			runs = append(runs, r.Start(step, start))
 		}
-	}
-	isSchedule(t, merged, o, 150)
-	if merged.Window != length {
-		t.Errorf("window %v, want %v", merged.Window, length)
-	}
+		for _, x := range runs {
+			if err := merged.Merge(finish(t, x)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		isSchedule(t, merged, o, 150)
+		if merged.Window != length {
+			t.Errorf("window %v, want %v", merged.Window, length)
+		}
+	})
 }
 
 // With few connections and a target that holds them, vegeta's dispatcher waits
 // and would be silent about what it never sent.
 func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
-	handle, _ := hold(t)
-	o := newOracle(t, handle)
-	r := newTestRunner(t, setup{url: o.URL, maxConns: 2})
-	x := r.Start(arrivalsStep(30e6, time.Second), time.Now())
-	until(t, x, func(s *measure.Step) bool { return s.Due == 30 && len(o.served()) == 2 })
-	x.Cut()
-	got := finish(t, x)
-	if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
-	if got.Due != 30 || got.Unsent != 28 || len(o.served()) != 2 {
-		t.Errorf("due %d, unsent %d, served %d; want 30, 28, 2", got.Due, got.Unsent, len(o.served()))
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		handle, _ := hold(t)
+		o := newOracle(t, handle)
+		r := d.runner(t, setup{url: o.URL, maxConns: 2})
+		x := r.Start(arrivalsStep(30e6, time.Second), time.Now())
+		until(t, x, func(s *measure.Step) bool { return s.Due == 30 && len(o.served()) == 2 })
+		x.Cut()
+		got := finish(t, x)
+		if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
+			t.Errorf("outcomes (-want +got):\n%s", diff)
+		}
+		if got.Due != 30 || got.Unsent != 28 || len(o.served()) != 2 {
+			t.Errorf("due %d, unsent %d, served %d; want 30, 28, 2", got.Due, got.Unsent, len(o.served()))
+		}
+	})
 }
 
 // While the target holds every response, arrivals go on arriving.
 func TestArrivalsDoNotWaitForResponses(t *testing.T) {
-	handle, release := hold(t)
-	o := newOracle(t, handle)
-	r := newTestRunner(t, setup{url: o.URL})
-	x := r.Start(arrivalsStep(200e6, time.Second), time.Now())
-	until(t, x, func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Unfinished] >= 20 })
-	release()
-	got := finish(t, x)
-	if q := total(t, got); q.Outcomes[measure.Success] != q.Sent {
-		t.Errorf("outcomes %v, want successes only", outcomes(q))
-	}
-	if got.ConnectionsOpened < 20 {
-		t.Errorf("%d connections opened, want one for each of 20 in flight", got.ConnectionsOpened)
-	}
-	o.accepts(t, int(got.ConnectionsOpened))
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		handle, release := hold(t)
+		o := newOracle(t, handle)
+		r := d.runner(t, setup{url: o.URL})
+		x := r.Start(arrivalsStep(200e6, time.Second), time.Now())
+		until(t, x, func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Unfinished] >= 20 })
+		release()
+		got := finish(t, x)
+		if q := total(t, got); q.Outcomes[measure.Success] != q.Sent {
+			t.Errorf("outcomes %v, want successes only", outcomes(q))
+		}
+		if got.ConnectionsOpened < 20 {
+			t.Errorf("%d connections opened, want one for each of 20 in flight", got.ConnectionsOpened)
+		}
+		o.accepts(t, int(got.ConnectionsOpened))
+	})
 }
 
 func TestArrivalsReuseConnections(t *testing.T) {
-	o := newOracle(t, nil)
-	r := newTestRunner(t, setup{url: o.URL})
-	step := arrivalsStep(20e6, time.Second)
-	first := drive(t, r, step).ConnectionsOpened
-	second := drive(t, r, step).ConnectionsOpened
-	if n := int(first + second); n > 20 || first < 1 {
-		t.Errorf("%d and %d connections opened for 20 hits each; want that they are used again", first, second)
-	}
-	o.accepts(t, int(first+second))
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		r := d.runner(t, setup{url: o.URL})
+		step := arrivalsStep(20e6, time.Second)
+		first := drive(t, r, step).ConnectionsOpened
+		second := drive(t, r, step).ConnectionsOpened
+		if n := int(first + second); n > 20 || first < 1 {
+			t.Errorf("%d and %d connections opened for 20 hits each; want that they are used again", first, second)
+		}
+		o.accepts(t, int(first+second))
+	})
 }
 
-func TestMaxWorkers(t *testing.T) {
+func TestRequestsInFlightAreBounded(t *testing.T) {
 	tests := map[string]struct {
 		rate        pace.Rate
 		timeout     time.Duration
@@ -99,73 +105,41 @@ func TestMaxWorkers(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			step := StepShare{Share: all(100), Total: 100}
-			a := newArrivals(Arrivals{Rate: tt.rate, Duration: time.Second}, step, 0, 0)
-			if got := a.maxWorkers(tt.timeout, tt.connections); got != tt.want {
-				t.Errorf("maxWorkers = %d, want %d", got, tt.want)
+			load, step := Arrivals{Rate: tt.rate, Duration: time.Second}, StepShare{Share: all(100), Total: 100}
+			a := newArrivals(load, step, Config{Timeout: tt.timeout, MaxConnections: tt.connections})
+			if a.limit != tt.want {
+				t.Errorf("limit %d, want %d", a.limit, tt.want)
 			}
 		})
 	}
 }
 
 func TestArrivalsWithoutAShare(t *testing.T) {
-	o := newOracle(t, nil)
-	r := newTestRunner(t, setup{url: o.URL})
-	got := drive(t, r, StepShare{Share: pace.Share{First: 5, Stride: 9}, Total: 5, Load: Arrivals{Rate: 50e6, Duration: 100 * time.Millisecond}})
-	if got.Due != 0 || len(o.served()) != 0 || got.Window != 100*time.Millisecond {
-		t.Errorf("due %d, served %d, window %v; want 0, 0, 100ms", got.Due, len(o.served()), got.Window)
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		r := d.runner(t, setup{url: o.URL})
+		got := drive(t, r, StepShare{Share: pace.Share{First: 5, Stride: 9}, Total: 5, Load: Arrivals{Rate: 50e6, Duration: 100 * time.Millisecond}})
+		if got.Due != 0 || len(o.served()) != 0 || got.Window != 100*time.Millisecond {
+			t.Errorf("due %d, served %d, window %v; want 0, 0, 100ms", got.Due, len(o.served()), got.Window)
+		}
+	})
 }
 
 // Vegeta's client would follow a redirect: what it sees has no place to go to.
 // The last hit is due half a second before the end, so that a busy machine still
 // sends it.
 func TestArrivalsDoNotFollowRedirects(t *testing.T) {
-	for _, code := range []int{301, 302, 307, 308} {
-		t.Run(strconv.Itoa(code), func(t *testing.T) {
-			t.Parallel()
-			o := newOracle(t, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Location", "/elsewhere")
-				w.WriteHeader(code)
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		for _, code := range []int{301, 302, 307, 308} {
+			t.Run(strconv.Itoa(code), func(t *testing.T) {
+				t.Parallel()
+				o := newOracle(t, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Location", "/elsewhere")
+					w.WriteHeader(code)
+				})
+				r := d.runner(t, setup{url: o.URL})
+				isSchedule(t, drive(t, r, arrivalsStep(2e6, 2*time.Second)), o, 4)
 			})
-			r := newTestRunner(t, setup{url: o.URL})
-			isSchedule(t, drive(t, r, arrivalsStep(2e6, 2*time.Second)), o, 4)
-		})
-	}
-}
-
-func TestPoolBoundsWhatIsOpened(t *testing.T) {
-	made := 0
-	dialer, err := dial.NewDialer(dial.Config{URL: "http://x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newPool(nil, 2, func() *client {
-		made++
-		return &client{line: http1.NewClient(dialer, "").NewConn()}
+		}
 	})
-	stop := make(chan struct{})
-	first, _ := p.take(stop)
-	if second, ok := p.take(stop); !ok || !first.opening || !second.opening || made != 2 {
-		t.Fatalf("two loans: %v, %v, %d made; want two to be opened", first, second, made)
-	}
-	third := make(chan loan)
-	go func() {
-		l, _ := p.take(stop)
-		third <- l
-	}()
-	p.opened() // one is open: the next may be opened
-	if l := <-third; !l.opening || made != 3 {
-		t.Errorf("the third loan is %v, %d made", l, made)
-	}
-	// The client that could not be opened comes back cold, and is used again.
-	p.opened()
-	p.give(first.client)
-	if l, ok := p.take(stop); !ok || l.client != first.client || !l.opening {
-		t.Errorf("the next loan is %v, want the cold client, to be opened", l)
-	}
-	close(stop)
-	if l, ok := p.take(stop); ok {
-		t.Errorf("a loan of %v although it was stopped", l)
-	}
 }

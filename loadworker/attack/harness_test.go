@@ -94,7 +94,8 @@ func get(path string) source.Request {
 	return source.Request{Name: "get " + path, Weight: 1, Method: "GET", Path: path}
 }
 
-func newTestRunner(t *testing.T, s setup) *Runner {
+// runner returns a runner whose steps the driver drives.
+func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	t.Helper()
 	if s.requests == nil {
 		s.requests = []source.Request{get("/${seq}")}
@@ -116,7 +117,7 @@ func newTestRunner(t *testing.T, s setup) *Runner {
 		t.Fatal(err)
 	}
 	r, err := NewRunner(Config{
-		Source: src, Client: engineClient(t, http1.NewClient(dialer, "test")), Timeout: s.timeout, MaxConnections: s.maxConns,
+		Source: src, Client: d.client(http1.NewClient(dialer, "test")), Timeout: s.timeout, MaxConnections: s.maxConns,
 		Audit: s.client != "", Worker: s.worker,
 	})
 	if err != nil {

@@ -65,74 +65,76 @@ func staySilent(c *net.TCPConn)  { _, _ = io.Copy(io.Discard, c) }
 const nowhere = "http://127.0.0.1:1"
 
 func TestOutcomes(t *testing.T) {
-	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-	tests := map[string]struct {
-		url    func(t *testing.T) string
-		expect []int32
-		method string
-		want   string
-		sample string
-		code   int // of the responses; 0: it is not looked at
-		// expected says that the response is as it should be.
-		expected bool
-	}{
-		"200":                               {url: status(200), code: 200, want: "success", expected: true},
-		"302 is not followed":               {url: status(302), code: 302, want: "success", expected: true},
-		"302 when 200 is expected":          {url: status(302), code: 302, expect: []int32{200}, want: "unexpectedStatus", sample: `request "it": status 302 Found`},
-		"404":                               {url: status(404), code: 404, want: "clientError", sample: "status 404 Not Found"},
-		"404 that is expected":              {url: status(404), code: 404, expect: []int32{404}, want: "success", expected: true},
-		"503":                               {url: status(503), code: 503, want: "serverError", sample: "status 503 Service Unavailable"},
-		"429":                               {url: status(429), code: 429, want: "rateLimited", sample: "status 429 Too Many Requests"},
-		"429 that is expected":              {url: status(429), code: 429, expect: []int32{200, 429}, want: "rateLimited", expected: true},
-		"a whole response":                  {url: answer(ok, nil), want: "success", expected: true},
-		"one in chunks":                     {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", nil), want: "success", expected: true},
-		"one that ends with the connection": {url: answer("HTTP/1.1 200 OK\r\n\r\nok", closeGently), want: "success", expected: true},
-		"interim responses first":           {url: answer("HTTP/1.1 103 Early Hints\r\n\r\n"+ok, nil), want: "success", expected: true},
-		"no body to HEAD":                   {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", nil), method: "HEAD", want: "success", expected: true},
-		"closed without a word":             {url: answer("", closeGently), want: "reset", sample: "read: unexpected EOF"},
-		"reset":                             {url: answer("", closeRudely), want: "reset", sample: "reset by peer"},
-		"closed in the header":              {url: answer("HTTP/1.1 200 OK\r\nContent-", closeGently), want: "reset"},
-		"a body that is too short":          {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok", closeGently), want: "reset"},
-		"a chunk that is too short":         {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nok", closeGently), want: "reset"},
-		"bytes that are no HTTP":            {url: answer("SSH-2.0-OpenSSH_9.2\r\n\r\n", nil), want: "badResponse", sample: "malformed HTTP"},
-		"a length that is none":             {url: answer("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok", nil), want: "badResponse"},
-		"chunks that are none":              {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", nil), want: "badResponse"},
-		"silence":                           {url: answer("", staySilent), want: "timeout", sample: "i/o timeout"},
-		"silence in the body":               {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", staySilent), want: "timeout"},
-		"nobody listens":                    {url: at(nowhere), want: "refused", sample: "connection refused"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			if tt.method == "" {
-				tt.method = "GET"
-			}
-			timeout := time.Minute
-			if tt.want == "timeout" {
-				timeout = 100 * time.Millisecond
-			}
-			r := newTestRunner(t, setup{
-				url: tt.url(t), timeout: timeout,
-				requests: []source.Request{{Name: "it", Weight: 1, Method: tt.method, Path: "/", Expect: source.Expectation{Status: tt.expect}}},
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+		tests := map[string]struct {
+			url    func(t *testing.T) string
+			expect []int32
+			method string
+			want   string
+			sample string
+			code   int // of the responses; 0: it is not looked at
+			// expected says that the response is as it should be.
+			expected bool
+		}{
+			"200":                               {url: status(200), code: 200, want: "success", expected: true},
+			"302 is not followed":               {url: status(302), code: 302, want: "success", expected: true},
+			"302 when 200 is expected":          {url: status(302), code: 302, expect: []int32{200}, want: "unexpectedStatus", sample: `request "it": status 302 Found`},
+			"404":                               {url: status(404), code: 404, want: "clientError", sample: "status 404 Not Found"},
+			"404 that is expected":              {url: status(404), code: 404, expect: []int32{404}, want: "success", expected: true},
+			"503":                               {url: status(503), code: 503, want: "serverError", sample: "status 503 Service Unavailable"},
+			"429":                               {url: status(429), code: 429, want: "rateLimited", sample: "status 429 Too Many Requests"},
+			"429 that is expected":              {url: status(429), code: 429, expect: []int32{200, 429}, want: "rateLimited", expected: true},
+			"a whole response":                  {url: answer(ok, nil), want: "success", expected: true},
+			"one in chunks":                     {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", nil), want: "success", expected: true},
+			"one that ends with the connection": {url: answer("HTTP/1.1 200 OK\r\n\r\nok", closeGently), want: "success", expected: true},
+			"interim responses first":           {url: answer("HTTP/1.1 103 Early Hints\r\n\r\n"+ok, nil), want: "success", expected: true},
+			"no body to HEAD":                   {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", nil), method: "HEAD", want: "success", expected: true},
+			"closed without a word":             {url: answer("", closeGently), want: "reset", sample: "read: unexpected EOF"},
+			"reset":                             {url: answer("", closeRudely), want: "reset", sample: "reset by peer"},
+			"closed in the header":              {url: answer("HTTP/1.1 200 OK\r\nContent-", closeGently), want: "reset"},
+			"a body that is too short":          {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok", closeGently), want: "reset"},
+			"a chunk that is too short":         {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nok", closeGently), want: "reset"},
+			"bytes that are no HTTP":            {url: answer("SSH-2.0-OpenSSH_9.2\r\n\r\n", nil), want: "badResponse", sample: "malformed HTTP"},
+			"a length that is none":             {url: answer("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok", nil), want: "badResponse"},
+			"chunks that are none":              {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", nil), want: "badResponse"},
+			"silence":                           {url: answer("", staySilent), want: "timeout", sample: "i/o timeout"},
+			"silence in the body":               {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", staySilent), want: "timeout"},
+			"nobody listens":                    {url: at(nowhere), want: "refused", sample: "connection refused"},
+		}
+		for name, tt := range tests {
+			t.Run(name, func(t *testing.T) {
+				if tt.method == "" {
+					tt.method = "GET"
+				}
+				timeout := time.Minute
+				if tt.want == "timeout" {
+					timeout = 100 * time.Millisecond
+				}
+				r := d.runner(t, setup{
+					url: tt.url(t), timeout: timeout,
+					requests: []source.Request{{Name: "it", Weight: 1, Method: tt.method, Path: "/", Expect: source.Expectation{Status: tt.expect}}},
+				})
+				got := drive(t, r, usersStep(2, Burst{Requests: 3, Limit: time.Hour}))
+				q := total(t, got)
+				if diff := cmp.Diff(map[string]int64{tt.want: 6}, outcomes(q)); diff != "" {
+					t.Errorf("outcomes (-want +got):\n%s", diff)
+				}
+				if tt.code != 0 && !maps.Equal(q.StatusCodes, measure.StatusCodes{tt.code: 6}) {
+					t.Errorf("status codes %v, want 6 of %d", q.StatusCodes, tt.code)
+				}
+				if expected := q.Expected == 6; expected != tt.expected || (!expected && q.Expected != 0) {
+					t.Errorf("%d of 6 as expected, want all: %v", q.Expected, tt.expected)
+				}
+				if len(got.Errors) > 1 || (len(got.Errors) == 0) != tt.expected {
+					t.Errorf("error samples %v", got.Errors)
+				}
+				for _, text := range got.Errors {
+					contains(t, text, tt.sample)
+				}
 			})
-			got := drive(t, r, usersStep(2, Burst{Requests: 3, Limit: time.Hour}))
-			q := total(t, got)
-			if diff := cmp.Diff(map[string]int64{tt.want: 6}, outcomes(q)); diff != "" {
-				t.Errorf("outcomes (-want +got):\n%s", diff)
-			}
-			if tt.code != 0 && !maps.Equal(q.StatusCodes, measure.StatusCodes{tt.code: 6}) {
-				t.Errorf("status codes %v, want 6 of %d", q.StatusCodes, tt.code)
-			}
-			if expected := q.Expected == 6; expected != tt.expected || (!expected && q.Expected != 0) {
-				t.Errorf("%d of 6 as expected, want all: %v", q.Expected, tt.expected)
-			}
-			if len(got.Errors) > 1 || (len(got.Errors) == 0) != tt.expected {
-				t.Errorf("error samples %v", got.Errors)
-			}
-			for _, text := range got.Errors {
-				contains(t, text, tt.sample)
-			}
-		})
-	}
+		}
+	})
 }
 
 func at(url string) func(t *testing.T) string {
@@ -153,75 +155,83 @@ func answer(text string, after func(*net.TCPConn)) func(t *testing.T) string {
 }
 
 func TestTimeoutsAreInTheResponseTimes(t *testing.T) {
-	r := newTestRunner(t, setup{url: raw(t, "", staySilent), timeout: 50 * time.Millisecond})
-	q := total(t, drive(t, r, usersStep(3, Burst{Requests: 2, Limit: time.Minute})))
-	if q.Outcomes[measure.Timeout] != 6 || q.Response.Count() != 6 || shorter(q.Service.Min(), 50*time.Millisecond) {
-		t.Errorf("%d timeouts, %d response times, shortest service %v; want 6, 6, at least 50ms",
-			q.Outcomes[measure.Timeout], q.Response.Count(), q.Service.Min())
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		r := d.runner(t, setup{url: raw(t, "", staySilent), timeout: 50 * time.Millisecond})
+		q := total(t, drive(t, r, usersStep(3, Burst{Requests: 2, Limit: time.Minute})))
+		if q.Outcomes[measure.Timeout] != 6 || q.Response.Count() != 6 || shorter(q.Service.Min(), 50*time.Millisecond) {
+			t.Errorf("%d timeouts, %d response times, shortest service %v; want 6, 6, at least 50ms",
+				q.Outcomes[measure.Timeout], q.Response.Count(), q.Service.Min())
+		}
+	})
 }
 
 // Users of a closed loop that cannot connect would otherwise do nothing but
 // dial, hundreds of thousands of times a second.
 func TestClosedUsersPauseWhenTheTargetIsGone(t *testing.T) {
-	r := newTestRunner(t, setup{url: nowhere})
-	got := drive(t, r, usersStep(2, ClosedUsers{Duration: 950 * time.Millisecond}))
-	if q := total(t, got); q.Outcomes[measure.Refused] < 2 || q.Outcomes[measure.Refused] > 20 {
-		t.Errorf("outcomes %v, want at most 10 refused of each user in 950 ms", outcomes(q))
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		r := d.runner(t, setup{url: nowhere})
+		got := drive(t, r, usersStep(2, ClosedUsers{Duration: 950 * time.Millisecond}))
+		if q := total(t, got); q.Outcomes[measure.Refused] < 2 || q.Outcomes[measure.Refused] > 20 {
+			t.Errorf("outcomes %v, want at most 10 refused of each user in 950 ms", outcomes(q))
+		}
+	})
 }
 
 func TestLedgersAgreeWithTheLimiter(t *testing.T) {
-	granted, denied := map[string]int64{}, map[string]int64{}
-	var o *oracle
-	o = newOracle(t, func(w http.ResponseWriter, r *http.Request) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		client := r.Header.Get("X-Client")
-		if granted[client] < 10 {
-			granted[client]++
-			return
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		granted, denied := map[string]int64{}, map[string]int64{}
+		var o *oracle
+		o = newOracle(t, func(w http.ResponseWriter, r *http.Request) {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			client := r.Header.Get("X-Client")
+			if granted[client] < 10 {
+				granted[client]++
+				return
+			}
+			denied[client]++
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		r := d.runner(t, setup{url: o.URL, client: "x-client", requests: []source.Request{{
+			Name: "limited", Weight: 1, Method: "GET", Path: "/", Expect: source.Expectation{Status: []int32{200, 429}},
+			Headers: []source.Header{{Name: "X-Client", Value: "client-${user}"}},
+		}}})
+		got := drive(t, r, usersStep(3, Burst{Requests: 25, Limit: time.Minute}))
+		if len(got.Clients) != 3 || got.Untracked != 0 {
+			t.Fatalf("%d clients, %d untracked; want 3 and 0", len(got.Clients), got.Untracked)
 		}
-		denied[client]++
-		w.WriteHeader(http.StatusTooManyRequests)
-	})
-	r := newTestRunner(t, setup{url: o.URL, client: "x-client", requests: []source.Request{{
-		Name: "limited", Weight: 1, Method: "GET", Path: "/", Expect: source.Expectation{Status: []int32{200, 429}},
-		Headers: []source.Header{{Name: "X-Client", Value: "client-${user}"}},
-	}}})
-	got := drive(t, r, usersStep(3, Burst{Requests: 25, Limit: time.Minute}))
-	if len(got.Clients) != 3 || got.Untracked != 0 {
-		t.Fatalf("%d clients, %d untracked; want 3 and 0", len(got.Clients), got.Untracked)
-	}
-	for name, ledger := range got.Clients {
-		var sum measure.Slice
-		for _, s := range ledger.Slices {
-			sum.Granted += s.Granted
-			sum.Denied += s.Denied
-			sum.Unknown += s.Unknown
-			if s.FirstSent < 0 || s.LastReceived < s.FirstSent {
-				t.Errorf("%s: sent from %v, received until %v", name, s.FirstSent, s.LastReceived)
+		for name, ledger := range got.Clients {
+			var sum measure.Slice
+			for _, s := range ledger.Slices {
+				sum.Granted += s.Granted
+				sum.Denied += s.Denied
+				sum.Unknown += s.Unknown
+				if s.FirstSent < 0 || s.LastReceived < s.FirstSent {
+					t.Errorf("%s: sent from %v, received until %v", name, s.FirstSent, s.LastReceived)
+				}
+			}
+			if sum.Granted != granted[name] || sum.Denied != denied[name] || sum.Unknown != 0 || sum.Granted != 10 || sum.Denied != 15 {
+				t.Errorf("%s: %+v; the limiter granted %d and denied %d", name, sum, granted[name], denied[name])
 			}
 		}
-		if sum.Granted != granted[name] || sum.Denied != denied[name] || sum.Unknown != 0 || sum.Granted != 10 || sum.Denied != 15 {
-			t.Errorf("%s: %+v; the limiter granted %d and denied %d", name, sum, granted[name], denied[name])
-		}
-	}
+	})
 }
 
 func TestALedgerKnowsWhatIsInFlight(t *testing.T) {
-	handle, release := hold(t)
-	o := newOracle(t, handle)
-	r := newTestRunner(t, setup{url: o.URL, client: "X-Client"})
-	x := r.Start(usersStep(4, Burst{Requests: 1, Limit: time.Minute}), time.Now())
-	until(t, x, func(s *measure.Step) bool {
-		ledger := s.Clients[""]
-		return ledger != nil && ledger.Slices[0].Unknown == 4
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		handle, release := hold(t)
+		o := newOracle(t, handle)
+		r := d.runner(t, setup{url: o.URL, client: "X-Client"})
+		x := r.Start(usersStep(4, Burst{Requests: 1, Limit: time.Minute}), time.Now())
+		until(t, x, func(s *measure.Step) bool {
+			ledger := s.Clients[""]
+			return ledger != nil && ledger.Slices[0].Unknown == 4
+		})
+		release()
+		if s := finish(t, x).Clients[""].Slices[0]; s.Granted != 4 || s.Unknown != 0 {
+			t.Errorf("in the end %+v, want 4 granted and none unknown", s)
+		}
 	})
-	release()
-	if s := finish(t, x).Clients[""].Slices[0]; s.Granted != 4 || s.Unknown != 0 {
-		t.Errorf("in the end %+v, want 4 granted and none unknown", s)
-	}
 }
 
 func TestTooManyClientsAreUntracked(t *testing.T) {

@@ -31,8 +31,8 @@ func Memory(requests int) int64 {
 // large.
 func shards(requests int) int { return max(1, min(runtime.GOMAXPROCS(0), maxCells/max(1, requests))) }
 
-// recorder counts what the clients of a run do. Each client writes to one of a
-// few shards, so that they seldom wait for each other.
+// recorder counts the requests of a step. Each connection writes to one of a few
+// shards, so that they seldom wait for each other.
 type recorder struct {
 	shards [][]cell // by shard, then by request
 	last   atomic.Int64
@@ -44,37 +44,28 @@ type recorder struct {
 	total *measure.Step // what was collected so far
 }
 
-// cell counts one request of the mix in one shard. Collecting swaps the pages,
-// so that nobody waits while one is added up.
+// cell counts one request of the mix in one shard. Collecting swaps the counters,
+// so that no request waits while they are added up.
 type cell struct {
-	mu   sync.Mutex
-	page *page
-	idle *page
+	mu       sync.Mutex
+	counters *counters
+	spare    *counters
 }
 
-type page struct {
+type counters struct {
 	request  measure.Request
 	lateness *measure.Histogram
 	reused   int64
 }
 
-func newPage() *page {
-	return &page{request: measure.NewRequest(), lateness: measure.NewHistogram()}
+func newCounters() *counters {
+	return &counters{request: measure.NewRequest(), lateness: measure.NewHistogram()}
 }
 
-func (p *page) reset() {
+func (p *counters) reset() {
 	p.request.Reset()
 	p.lateness.Reset()
 	p.reused = 0
-}
-
-// hit is one request on its way.
-type hit struct {
-	request int
-	// due is when it should be sent; free is when the user could, if later.
-	due, free time.Duration
-	sent      time.Duration
-	ledger    *measure.Ledger // nil: not audited
 }
 
 func newRecorder(requests int, clients *clientLedgers) *recorder {
@@ -83,7 +74,7 @@ func newRecorder(requests int, clients *clientLedgers) *recorder {
 	for i := range r.shards {
 		r.shards[i] = make([]cell, requests)
 		for j := range r.shards[i] {
-			r.shards[i][j] = cell{page: newPage(), idle: newPage()}
+			r.shards[i][j] = cell{counters: newCounters(), spare: newCounters()}
 		}
 	}
 	return r
@@ -93,11 +84,11 @@ func (r *recorder) cell(shard, request int) *cell {
 	return &r.shards[shard%len(r.shards)][request]
 }
 
-// began counts a request that is about to be sent.
-func (r *recorder) began(shard int, h *hit, client []byte) {
+// countSent counts a request that is about to be sent.
+func (r *recorder) countSent(shard int, h *hit, client []byte) {
 	c := r.cell(shard, h.request)
 	c.mu.Lock()
-	p := c.page
+	p := c.counters
 	p.request.Sent++
 	if h.sent-h.due > measure.LateAfter {
 		p.request.Late++
@@ -109,19 +100,9 @@ func (r *recorder) began(shard int, h *hit, client []byte) {
 	}
 }
 
-// result is what became of a hit.
-type result struct {
-	received time.Duration
-	outcome  measure.Outcome
-	status   int // of a whole response
-	expected bool
-	inWindow bool
-	reused   bool // the connection had carried a request before
-}
-
-// ended counts what became of a request that began. An unfinished one needs no
+// countEnd counts what became of a request that began. An unfinished one needs no
 // counting: it is what was sent and did not end.
-func (r *recorder) ended(shard int, h *hit, res result) {
+func (r *recorder) countEnd(shard int, h *hit, res result) {
 	if r.clients != nil {
 		r.clients.resolve(h.ledger, h.sent, res.received, res.outcome)
 	}
@@ -129,13 +110,13 @@ func (r *recorder) ended(shard int, h *hit, res result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if res.reused {
-		c.page.reused++
+		c.counters.reused++
 	}
 	if res.outcome == measure.Unfinished {
 		return
 	}
-	r.latest(res.received)
-	q := &c.page.request
+	r.noteLast(res.received)
+	q := &c.counters.request
 	q.Outcomes[res.outcome]++
 	if res.outcome.Responded() {
 		q.CountStatus(res.status, 1)
@@ -153,7 +134,7 @@ func (r *recorder) ended(shard int, h *hit, res result) {
 	}
 }
 
-func (r *recorder) latest(t time.Duration) {
+func (r *recorder) noteLast(t time.Duration) {
 	for {
 		old := r.last.Load()
 		if int64(t) <= old || r.last.CompareAndSwap(old, int64(t)) {
@@ -186,18 +167,18 @@ func (r *recorder) collect() (*measure.Step, error) {
 		return nil, err
 	}
 	for i := range out.Requests {
-		settle(&out.Requests[i])
+		countUnfinished(&out.Requests[i])
 	}
 	out.Errors, out.Clients, out.Untracked = r.errors.all(), clients, untracked
 	return out, nil
 }
 
-// drain adds the cell's page to a total and empties it. Only one goroutine may
+// drain adds the cell's counters to a total and empties it. Only one goroutine may
 // drain at a time.
 func (c *cell) drain(total *measure.Step, request int) error {
 	c.mu.Lock()
-	c.page, c.idle = c.idle, c.page
-	full := c.idle
+	c.counters, c.spare = c.spare, c.counters
+	full := c.spare
 	c.mu.Unlock()
 	defer full.reset()
 	total.Reused += full.reused
@@ -207,8 +188,8 @@ func (c *cell) drain(total *measure.Step, request int) error {
 	return total.Lateness.Merge(full.lateness)
 }
 
-// settle counts what was sent and has not ended as unfinished.
-func settle(q *measure.Request) {
+// countUnfinished counts what was sent and has not ended as unfinished.
+func countUnfinished(q *measure.Request) {
 	left := q.Sent
 	for o, n := range q.Outcomes {
 		if measure.Outcome(o) != measure.Unfinished {

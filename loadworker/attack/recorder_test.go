@@ -54,7 +54,7 @@ func TestLatenessIsTheGeneratorsOwn(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := newRecorder(1, nil)
-			r.began(0, &tt.h, nil)
+			r.countSent(0, &tt.h, nil)
 			s := collect(t, r)
 			// Times below 2 ms are exact, those above to 0.1 %.
 			off := (s.Lateness.Max() - tt.lateness).Abs()
@@ -84,8 +84,8 @@ func TestRecorderCountsAnEnd(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := newRecorder(1, nil)
-			r.began(0, &h, nil)
-			r.ended(0, &h, tt.res)
+			r.countSent(0, &h, nil)
+			r.countEnd(0, &h, tt.res)
 			q := collect(t, r).Requests[0]
 			if diff := cmp.Diff(map[string]int64{tt.res.outcome.String(): 1}, outcomes(q)); diff != "" {
 				t.Errorf("outcomes (-want +got):\n%s", diff)
@@ -115,8 +115,8 @@ func TestCollectWhileCounting(t *testing.T) {
 		counting.Go(func() {
 			for i := range each {
 				h := hit{request: i % 3, due: time.Duration(i) * ms, sent: time.Duration(i) * ms}
-				r.began(u, &h, []byte("c"))
-				r.ended(u, &h, result{received: h.sent + ms, outcome: measure.Success, expected: true})
+				r.countSent(u, &h, []byte("c"))
+				r.countEnd(u, &h, result{received: h.sent + ms, outcome: measure.Success, expected: true})
 			}
 		})
 	}

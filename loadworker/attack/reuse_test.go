@@ -15,92 +15,102 @@ import (
 
 // The first request of each connection is not reused, in whichever step it is.
 func TestStepsSayWhatIsReused(t *testing.T) {
-	o := newOracle(t, nil)
-	r := newTestRunner(t, setup{url: o.URL})
-	step := usersStep(3, Burst{Requests: 4, Limit: time.Minute})
-	for i, want := range []int64{9, 12} {
-		if got := drive(t, r, step); got.Reused != want {
-			t.Errorf("step %d: %d of 12 requests reused a connection, want %d", i, got.Reused, want)
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		r := d.runner(t, setup{url: o.URL})
+		step := usersStep(3, Burst{Requests: 4, Limit: time.Minute})
+		for i, want := range []int64{9, 12} {
+			if got := drive(t, r, step); got.Reused != want {
+				t.Errorf("step %d: %d of 12 requests reused a connection, want %d", i, got.Reused, want)
+			}
 		}
-	}
-	r = newTestRunner(t, setup{url: o.URL, maxConns: 1})
-	for i, first := range []int64{1, 0} {
-		got := drive(t, r, arrivalsStep(20e6, time.Second))
-		if sent := total(t, got).Sent; sent == 0 || got.Reused != sent-first {
-			t.Errorf("arrivals %d: %d of %d requests reused the connection, want all but %d", i, got.Reused, sent, first)
+		r = d.runner(t, setup{url: o.URL, maxConns: 1})
+		for i, first := range []int64{1, 0} {
+			got := drive(t, r, arrivalsStep(20e6, time.Second))
+			if sent := total(t, got).Sent; sent == 0 || got.Reused != sent-first {
+				t.Errorf("arrivals %d: %d of %d requests reused the connection, want all but %d", i, got.Reused, sent, first)
+			}
 		}
-	}
+	})
 }
 
 func TestArrivalsOverConnectionsThatClose(t *testing.T) {
-	const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-	r := newTestRunner(t, setup{url: raw(t, last, closeGently)})
-	got := drive(t, r, arrivalsStep(20e6, time.Second))
-	sent := total(t, got).Sent
-	if diff := cmp.Diff(map[string]int64{"success": sent}, outcomes(total(t, got))); diff != "" || sent == 0 {
-		t.Errorf("sent %d, outcomes (-want +got):\n%s", sent, diff)
-	}
-	if got.Reused != 0 || got.ConnectionsOpened < sent {
-		t.Errorf("%d reused, %d opened; want none, and one for each of %d", got.Reused, got.ConnectionsOpened, sent)
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+		r := d.runner(t, setup{url: raw(t, last, closeGently)})
+		got := drive(t, r, arrivalsStep(20e6, time.Second))
+		sent := total(t, got).Sent
+		if diff := cmp.Diff(map[string]int64{"success": sent}, outcomes(total(t, got))); diff != "" || sent == 0 {
+			t.Errorf("sent %d, outcomes (-want +got):\n%s", sent, diff)
+		}
+		if got.Reused != 0 || got.ConnectionsOpened < sent {
+			t.Errorf("%d reused, %d opened; want none, and one for each of %d", got.Reused, got.ConnectionsOpened, sent)
+		}
+	})
 }
 
 func TestArrivalsOfATargetThatIsGone(t *testing.T) {
-	r := newTestRunner(t, setup{url: nowhere})
-	got := drive(t, r, arrivalsStep(20e6, time.Second))
-	sent := total(t, got).Sent
-	if diff := cmp.Diff(map[string]int64{"refused": sent}, outcomes(total(t, got))); diff != "" || sent == 0 {
-		t.Errorf("sent %d, outcomes (-want +got):\n%s", sent, diff)
-	}
-	if got.Due != 20 || got.Unsent != 20-sent || got.Reused != 0 {
-		t.Errorf("due %d, unsent %d, reused %d; want 20, %d, 0", got.Due, got.Unsent, got.Reused, 20-sent)
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		r := d.runner(t, setup{url: nowhere})
+		got := drive(t, r, arrivalsStep(20e6, time.Second))
+		sent := total(t, got).Sent
+		if diff := cmp.Diff(map[string]int64{"refused": sent}, outcomes(total(t, got))); diff != "" || sent == 0 {
+			t.Errorf("sent %d, outcomes (-want +got):\n%s", sent, diff)
+		}
+		if got.Due != 20 || got.Unsent != 20-sent || got.Reused != 0 {
+			t.Errorf("due %d, unsent %d, reused %d; want 20, %d, 0", got.Due, got.Unsent, got.Reused, 20-sent)
+		}
+	})
 }
 
 // Connections that nobody answers: as many are dialled as may be at once, and
 // the other hits wait.
 func TestArrivalsBoundWhatIsOpened(t *testing.T) {
-	const due = 300
-	over := make(chan struct{})
-	t.Cleanup(func() { close(over) })
-	r := newTestRunner(t, setup{url: "http://a.test", lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
-		<-over
-		return nil, ctx.Err()
-	}})
-	x := r.Start(arrivalsStep(due*1e6, time.Second), time.Now())
-	loops := runtime.GOMAXPROCS(0)
-	least := int64(max(1, openAtOnce/loops) * min(loops, openAtOnce))
-	until(t, x, func(s *measure.Step) bool { return s.Due == due && s.Requests[0].Sent >= least })
-	x.Cut()
-	got := finish(t, x)
-	sent := total(t, got).Sent
-	if diff := cmp.Diff(map[string]int64{"unfinished": sent}, outcomes(total(t, got))); diff != "" || sent > openAtOnce {
-		t.Errorf("sent %d, at most %d can be; outcomes (-want +got):\n%s", sent, openAtOnce, diff)
-	}
-	if got.Due != due || got.Unsent != due-sent {
-		t.Errorf("due %d, unsent %d; want %d, %d", got.Due, got.Unsent, due, due-sent)
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		const due = 300
+		over := make(chan struct{})
+		t.Cleanup(func() { close(over) })
+		r := d.runner(t, setup{url: "http://a.test", lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
+			<-over
+			return nil, ctx.Err()
+		}})
+		x := r.Start(arrivalsStep(due*1e6, time.Second), time.Now())
+		loops := runtime.GOMAXPROCS(0)
+		least := int64(max(1, openAtOnce/loops) * min(loops, openAtOnce))
+		until(t, x, func(s *measure.Step) bool { return s.Due == due && s.Requests[0].Sent >= least })
+		x.Cut()
+		got := finish(t, x)
+		sent := total(t, got).Sent
+		if diff := cmp.Diff(map[string]int64{"unfinished": sent}, outcomes(total(t, got))); diff != "" || sent > openAtOnce {
+			t.Errorf("sent %d, at most %d can be; outcomes (-want +got):\n%s", sent, openAtOnce, diff)
+		}
+		if got.Due != due || got.Unsent != due-sent {
+			t.Errorf("due %d, unsent %d; want %d, %d", got.Due, got.Unsent, due, due-sent)
+		}
+	})
 }
 
 // However many processors there are, each hit and each turn is sent once, and
 // arrivals have no more connections than they may.
 func TestOneLoopForEachProcessor(t *testing.T) {
-	steps := map[string]StepShare{
-		"arrivals": arrivalsStep(60e6, time.Second),
-		"users":    usersStep(5, PacedUsers{Rate: pace.Rate(60e6), Duration: time.Second}),
-	}
-	for name, step := range steps {
-		for _, processors := range []int{1, 3} {
-			t.Run(name, func(t *testing.T) {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-				o := newOracle(t, nil)
-				r := newTestRunner(t, setup{url: o.URL, maxConns: 5})
-				got := drive(t, r, step)
-				isSchedule(t, got, o, 60)
-				if got.ConnectionsOpened > 5 {
-					t.Errorf("%d connections opened, want at most 5", got.ConnectionsOpened)
-				}
-			})
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		steps := map[string]StepShare{
+			"arrivals": arrivalsStep(60e6, time.Second),
+			"users":    usersStep(5, PacedUsers{Rate: pace.Rate(60e6), Duration: time.Second}),
 		}
-	}
+		for name, step := range steps {
+			for _, processors := range []int{1, 3} {
+				t.Run(name, func(t *testing.T) {
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+					o := newOracle(t, nil)
+					r := d.runner(t, setup{url: o.URL, maxConns: 5})
+					got := drive(t, r, step)
+					isSchedule(t, got, o, 60)
+					if got.ConnectionsOpened > 5 {
+						t.Errorf("%d connections opened, want at most 5", got.ConnectionsOpened)
+					}
+				})
+			}
+		}
+	})
 }

@@ -39,9 +39,9 @@ type Runner struct {
 	client transport.Client
 	probe  health.Probe
 
-	mu      sync.Mutex // held while connections are opened
-	clients []*client
-	dialed  dialed // up to the end of the last step
+	mu     sync.Mutex // held while connections are opened
+	conns  []transport.Conn
+	dialed dialCounts // up to the end of the last step
 }
 
 // NewRunner returns a Runner without connections.
@@ -72,38 +72,30 @@ const (
 func (r *Runner) Prepare(ctx context.Context, step StepShare) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.open(ctx, r.ensure(r.expected(step)))
+	r.open(ctx, r.ensure(r.schedule(step).connections()))
 }
 
-// expected is how many connections a step needs for sure.
-func (r *Runner) expected(step StepShare) int {
-	if a, ok := step.Load.(Arrivals); ok {
-		return min(r.config.MaxConnections, newArrivals(a, step, r.config.Seed, r.config.Worker).workers())
+// ensure returns n connections, making those that are missing.
+func (r *Runner) ensure(n int) []transport.Conn {
+	for len(r.conns) < n {
+		r.conns = append(r.conns, r.client.NewConn())
 	}
-	return int(step.Share.Count)
+	return r.conns[:n]
 }
 
-// ensure returns n clients, making those that are missing.
-func (r *Runner) ensure(n int) []*client {
-	for len(r.clients) < n {
-		r.clients = append(r.clients, &client{line: r.client.NewConn(), shard: len(r.clients)})
-	}
-	return r.clients[:n]
-}
-
-func (r *Runner) open(ctx context.Context, clients []*client) {
+func (r *Runner) open(ctx context.Context, conns []transport.Conn) {
 	limiter := rate.NewLimiter(openRate, openAtOnce)
 	var group errgroup.Group
 	group.SetLimit(openAtOnce)
-	for _, c := range clients {
-		if c.line.Alive() {
+	for _, c := range conns {
+		if c.Alive() {
 			continue
 		}
 		if limiter.Wait(ctx) != nil {
 			break
 		}
 		group.Go(func() error {
-			_ = c.line.Open(ctx, time.Now().Add(r.config.Timeout))
+			_ = c.Open(ctx, time.Now().Add(r.config.Timeout))
 			return nil
 		})
 	}
@@ -123,7 +115,7 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 	x := &Execution{
 		step: step, start: start.Add(step.WarmUp), timeout: r.config.Timeout,
 		runner: r, source: r.config.Source, dialed: r.dialed,
-		halt: make(chan struct{}), done: make(chan struct{}),
+		schedule: r.schedule(step), done: make(chan struct{}),
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.end.Store(int64(step.Load.length()))
@@ -132,40 +124,29 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 		ledgers = newClientLedgers(step.Load.length())
 	}
 	x.rec = newRecorder(r.config.Source.Len(), ledgers)
-	x.engine = r.newEngine(step)
-	clients := r.ensure(r.expected(step))
-	for _, c := range clients {
-		c.line.Resume()
-		x.join(c)
-	}
-	go x.live()
+	x.used = x.schedule.connections()
+	x.conns = r.ensure(x.used)
+	go x.execute()
 	return x
 }
 
-func (r *Runner) newEngine(step StepShare) engine {
+func (r *Runner) schedule(step StepShare) schedule {
 	users := users{share: step.Share, total: step.Total}
 	switch load := step.Load.(type) {
 	case PacedUsers:
-		return &paced{users: users, duration: load.Duration,
+		return &pacedUsers{users: users, duration: load.Duration,
 			schedule: pace.Users{Rate: load.Rate, Share: step.Share, Total: step.Total, WarmUp: step.WarmUp}}
 	case ClosedUsers:
-		return &closed{users: users}
+		return &closedUsers{users: users}
 	case Burst:
-		return &closed{users: users, requests: load.Requests}
+		return &closedUsers{users: users, requests: load.Requests}
 	case Arrivals:
-		return newArrivals(load, step, r.config.Seed, r.config.Worker)
+		return newArrivals(load, step, r.config)
 	}
 	panic("attack: a step that was not checked")
 }
 
-// connect opens the run's connections until shortly before its start.
-func (x *Execution) connect() {
-	ctx, cancel := context.WithDeadline(x.ctx, x.Start().Add(-openUntil))
-	defer cancel()
-	x.runner.open(ctx, x.clients)
-}
-
-// finished draws the line between the connections of this step and the next.
+// finished counts the connections up to the end of a step, which are not the next's.
 func (r *Runner) finished() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,7 +157,7 @@ func (r *Runner) finished() {
 func (r *Runner) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, c := range r.clients {
-		c.line.Close()
+	for _, c := range r.conns {
+		c.Close()
 	}
 }

@@ -37,116 +37,124 @@ func isSchedule(t *testing.T, s *measure.Step, o *oracle, n int64) {
 }
 
 func TestBurstSendsExactlyTheMix(t *testing.T) {
-	o := newOracle(t, nil)
-	var requests []source.Request
-	want := map[string]int{}
-	for _, name := range []string{"/a", "/b", "/c", "/d", "/e"} {
-		requests = append(requests, get(name))
-		want[name] = 30
-	}
-	r := newTestRunner(t, setup{url: o.URL, requests: requests})
-	got := drive(t, r, usersStep(25, Burst{Requests: 6, Limit: time.Minute}))
-
-	served := map[string]int{}
-	for _, path := range o.served() {
-		served[path]++
-	}
-	if diff := cmp.Diff(want, served); diff != "" {
-		t.Errorf("the server served (-want +got):\n%s", diff)
-	}
-	for i, r := range got.Requests {
-		if r.Sent != 30 || r.Outcomes[measure.Success] != 30 || r.Expected != 30 || r.ExpectedInWindow != 30 {
-			t.Errorf("request %d: %+v, want 30 successes", i, r)
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		var requests []source.Request
+		want := map[string]int{}
+		for _, name := range []string{"/a", "/b", "/c", "/d", "/e"} {
+			requests = append(requests, get(name))
+			want[name] = 30
 		}
-	}
-	if got.Due != 150 || got.Unsent != 0 {
-		t.Errorf("due %d, unsent %d, want 150 and 0", got.Due, got.Unsent)
-	}
-	if got.Window <= 0 || got.Window >= time.Minute {
-		t.Errorf("window %v, want the time to the last response", got.Window)
-	}
+		r := d.runner(t, setup{url: o.URL, requests: requests})
+		got := drive(t, r, usersStep(25, Burst{Requests: 6, Limit: time.Minute}))
+
+		served := map[string]int{}
+		for _, path := range o.served() {
+			served[path]++
+		}
+		if diff := cmp.Diff(want, served); diff != "" {
+			t.Errorf("the server served (-want +got):\n%s", diff)
+		}
+		for i, r := range got.Requests {
+			if r.Sent != 30 || r.Outcomes[measure.Success] != 30 || r.Expected != 30 || r.ExpectedInWindow != 30 {
+				t.Errorf("request %d: %+v, want 30 successes", i, r)
+			}
+		}
+		if got.Due != 150 || got.Unsent != 0 {
+			t.Errorf("due %d, unsent %d, want 150 and 0", got.Due, got.Unsent)
+		}
+		if got.Window <= 0 || got.Window >= time.Minute {
+			t.Errorf("window %v, want the time to the last response", got.Window)
+		}
+	})
 }
 
 func TestUsersHaveAConnectionEachAndKeepItFromStepToStep(t *testing.T) {
-	o := newOracle(t, nil)
-	r := newTestRunner(t, setup{url: o.URL})
-	for i, want := range []int64{8, 0, 4} {
-		users := []int64{8, 8, 12}[i]
-		got := drive(t, r, usersStep(users, Burst{Requests: 5, Limit: time.Minute}))
-		if got.ConnectionsOpened != want {
-			t.Errorf("burst %d of %d users opened %d connections, want %d", i, users, got.ConnectionsOpened, want)
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		r := d.runner(t, setup{url: o.URL})
+		for i, want := range []int64{8, 0, 4} {
+			users := []int64{8, 8, 12}[i]
+			got := drive(t, r, usersStep(users, Burst{Requests: 5, Limit: time.Minute}))
+			if got.ConnectionsOpened != want {
+				t.Errorf("burst %d of %d users opened %d connections, want %d", i, users, got.ConnectionsOpened, want)
+			}
 		}
-	}
-	if n := o.connections(); n != 12 {
-		t.Errorf("the server saw %d connections, want 12", n)
-	}
+		if n := o.connections(); n != 12 {
+			t.Errorf("the server saw %d connections, want 12", n)
+		}
+	})
 }
 
 // Two workers with a share each send together what one would: each request of
 // the schedule once.
 func TestSharesOfPacedUsersAreTogetherTheSchedule(t *testing.T) {
-	o := newOracle(t, nil)
-	rate, length := pace.Rate(120e6), time.Second
-	shares := []pace.Share{{First: 0, Stride: 2, Count: 4}, {First: 1, Stride: 2, Count: 3}}
-	merged := measure.NewStep(1)
-	start := time.Now().Add(100 * time.Millisecond)
-	var runs []*Execution
-	for w, share := range shares {
-		r := newTestRunner(t, setup{url: o.URL, worker: int32(w)})
-		runs = append(runs, r.Start(StepShare{Share: share, Total: 7, Load: PacedUsers{Rate: rate, Duration: length}}, start))
-	}
-	for _, x := range runs {
-		if err := merged.Merge(finish(t, x)); err != nil {
-			t.Fatal(err)
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		rate, length := pace.Rate(120e6), time.Second
+		shares := []pace.Share{{First: 0, Stride: 2, Count: 4}, {First: 1, Stride: 2, Count: 3}}
+		merged := measure.NewStep(1)
+		start := time.Now().Add(100 * time.Millisecond)
+		var runs []*Execution
+		for w, share := range shares {
+			r := d.runner(t, setup{url: o.URL, worker: int32(w)})
+			runs = append(runs, r.Start(StepShare{Share: share, Total: 7, Load: PacedUsers{Rate: rate, Duration: length}}, start))
 		}
-	}
-	isSchedule(t, merged, o, 120)
-	if merged.Window != length {
-		t.Errorf("window %v, want %v", merged.Window, length)
-	}
-	if merged.ConnectionsOpened != 7 {
-		t.Errorf("%d connections opened, want one for each of 7 users", merged.ConnectionsOpened)
-	}
+		for _, x := range runs {
+			if err := merged.Merge(finish(t, x)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		isSchedule(t, merged, o, 120)
+		if merged.Window != length {
+			t.Errorf("window %v, want %v", merged.Window, length)
+		}
+		if merged.ConnectionsOpened != 7 {
+			t.Errorf("%d connections opened, want one for each of 7 users", merged.ConnectionsOpened)
+		}
+	})
 }
 
 func TestNothingIsSentBeforeItIsDue(t *testing.T) {
-	var mu sync.Mutex
-	arrived := map[string]time.Time{}
-	o := newOracle(t, func(_ http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		arrived[r.URL.Path] = time.Now()
-	})
-	rate := pace.Rate(60e6)
-	loads := map[string]StepShare{
-		"users":    usersStep(5, PacedUsers{Rate: rate, Duration: time.Second}),
-		"arrivals": arrivalsStep(rate, time.Second),
-	}
-	for name, step := range loads {
-		t.Run(name, func(t *testing.T) {
-			mu.Lock()
-			clear(arrived)
-			mu.Unlock()
-			r := newTestRunner(t, setup{url: o.URL})
-			start := time.Now().Add(50 * time.Millisecond)
-			x := r.Start(step, start)
-			got := finish(t, x)
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		var mu sync.Mutex
+		arrived := map[string]time.Time{}
+		o := newOracle(t, func(_ http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
-			if got.Requests[0].Sent != int64(len(arrived)) || len(arrived) < 30 {
-				t.Errorf("sent %d, arrived %d of 60", got.Requests[0].Sent, len(arrived))
-			}
-			if began, ok := x.Began(); !ok || began.Before(start) {
-				t.Errorf("began at %v, %v, want after the start", began.Sub(start), ok)
-			}
-			for i := range int64(60) {
-				due := start.Add(rate.Due(i))
-				if at, ok := arrived[fmt.Sprintf("/%d", i)]; ok && at.Before(due) {
-					t.Errorf("request %d arrived %v before it was due", i, due.Sub(at))
-				}
-			}
+			arrived[r.URL.Path] = time.Now()
 		})
-	}
+		rate := pace.Rate(60e6)
+		loads := map[string]StepShare{
+			"users":    usersStep(5, PacedUsers{Rate: rate, Duration: time.Second}),
+			"arrivals": arrivalsStep(rate, time.Second),
+		}
+		for name, step := range loads {
+			t.Run(name, func(t *testing.T) {
+				mu.Lock()
+				clear(arrived)
+				mu.Unlock()
+				r := d.runner(t, setup{url: o.URL})
+				start := time.Now().Add(50 * time.Millisecond)
+				x := r.Start(step, start)
+				got := finish(t, x)
+				mu.Lock()
+				defer mu.Unlock()
+				if got.Requests[0].Sent != int64(len(arrived)) || len(arrived) < 30 {
+					t.Errorf("sent %d, arrived %d of 60", got.Requests[0].Sent, len(arrived))
+				}
+				if began, ok := x.Began(); !ok || began.Before(start) {
+					t.Errorf("began at %v, %v, want after the start", began.Sub(start), ok)
+				}
+				for i := range int64(60) {
+					due := start.Add(rate.Due(i))
+					if at, ok := arrived[fmt.Sprintf("/%d", i)]; ok && at.Before(due) {
+						t.Errorf("request %d arrived %v before it was due", i, due.Sub(at))
+					}
+				}
+			})
+		}
+	})
 }
 
 // One user is due every 20 ms, and its first request takes 200 ms. What the
@@ -154,186 +162,206 @@ func TestNothingIsSentBeforeItIsDue(t *testing.T) {
 // its response time is at least 200 ms - k*20 ms. The step is cut once the user
 // has had those, however long this machine takes for them.
 func TestResponseTimeCountsFromTheDueTime(t *testing.T) {
-	var first atomic.Bool
-	o := newOracle(t, func(http.ResponseWriter, *http.Request) {
-		if first.CompareAndSwap(false, true) {
-			<-time.After(200 * time.Millisecond)
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		var first atomic.Bool
+		o := newOracle(t, func(http.ResponseWriter, *http.Request) {
+			if first.CompareAndSwap(false, true) {
+				<-time.After(200 * time.Millisecond)
+			}
+		})
+		r := d.runner(t, setup{url: o.URL})
+		x := r.Start(usersStep(1, PacedUsers{Rate: 50e6, Duration: time.Hour}), time.Now())
+		until(t, x, func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Success] >= 10 })
+		x.Cut()
+		q := &finish(t, x).Requests[0]
+		if q.Late < 9 {
+			t.Errorf("%d of %d are late, want at least the 9 that were sent more than 10 ms late", q.Late, q.Sent)
+		}
+		// Of the n sorted response times the 10 longest are at least 20, 40, … 200 ms:
+		// quantile 1-(i+0.5)/n is the (i+1)-th from the top.
+		n := q.Response.Count()
+		for i := 1; i < 10; i++ {
+			d, ok := q.Response.Quantile(1 - (float64(i)+0.5)/float64(n))
+			if least := time.Duration(10-i) * 20 * time.Millisecond; !ok || d < least {
+				t.Errorf("the %d. longest response took %v, want at least %v", i+1, d, least)
+			}
+		}
+		if q.Response.Max() < 200*time.Millisecond || q.Service.Max() < 200*time.Millisecond {
+			t.Errorf("longest response %v, service %v; want at least 200 ms", q.Response.Max(), q.Service.Max())
 		}
 	})
-	r := newTestRunner(t, setup{url: o.URL})
-	x := r.Start(usersStep(1, PacedUsers{Rate: 50e6, Duration: time.Hour}), time.Now())
-	until(t, x, func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Success] >= 10 })
-	x.Cut()
-	q := &finish(t, x).Requests[0]
-	if q.Late < 9 {
-		t.Errorf("%d of %d are late, want at least the 9 that were sent more than 10 ms late", q.Late, q.Sent)
-	}
-	// Of the n sorted response times the 10 longest are at least 20, 40, … 200 ms:
-	// quantile 1-(i+0.5)/n is the (i+1)-th from the top.
-	n := q.Response.Count()
-	for i := 1; i < 10; i++ {
-		d, ok := q.Response.Quantile(1 - (float64(i)+0.5)/float64(n))
-		if least := time.Duration(10-i) * 20 * time.Millisecond; !ok || d < least {
-			t.Errorf("the %d. longest response took %v, want at least %v", i+1, d, least)
-		}
-	}
-	if q.Response.Max() < 200*time.Millisecond || q.Service.Max() < 200*time.Millisecond {
-		t.Errorf("longest response %v, service %v; want at least 200 ms", q.Response.Max(), q.Service.Max())
-	}
 }
 
 func TestWhatABusyUserCouldNotSendIsUnsent(t *testing.T) {
-	handle, _ := hold(t)
-	o := newOracle(t, handle)
-	r := newTestRunner(t, setup{url: o.URL})
-	x := r.Start(usersStep(2, PacedUsers{Rate: 20e6, Duration: time.Second}), time.Now())
-	until(t, x, func(s *measure.Step) bool { return s.Window == time.Second })
-	x.Cut()
-	got := finish(t, x)
-	if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
-	if got.Due != 20 || got.Unsent != 18 || got.Window != time.Second {
-		t.Errorf("due %d, unsent %d, window %v; want 20, 18, 1s", got.Due, got.Unsent, got.Window)
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		handle, _ := hold(t)
+		o := newOracle(t, handle)
+		r := d.runner(t, setup{url: o.URL})
+		x := r.Start(usersStep(2, PacedUsers{Rate: 20e6, Duration: time.Second}), time.Now())
+		until(t, x, func(s *measure.Step) bool { return s.Window == time.Second })
+		x.Cut()
+		got := finish(t, x)
+		if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
+			t.Errorf("outcomes (-want +got):\n%s", diff)
+		}
+		if got.Due != 20 || got.Unsent != 18 || got.Window != time.Second {
+			t.Errorf("due %d, unsent %d, window %v; want 20, 18, 1s", got.Due, got.Unsent, got.Window)
+		}
+	})
 }
 
 func TestClosedUsersSendUntilTheWindowCloses(t *testing.T) {
-	o := newOracle(t, func(http.ResponseWriter, *http.Request) { <-time.After(5 * time.Millisecond) })
-	r := newTestRunner(t, setup{url: o.URL})
-	got := drive(t, r, usersStep(4, ClosedUsers{Duration: time.Second}))
-	q := got.Requests[0]
-	if served := int64(len(o.served())); q.Sent != served || q.Sent < 8 {
-		t.Errorf("sent %d, the server served %d; want the same, at least 8", q.Sent, served)
-	}
-	if got.Due != q.Sent || got.Unsent != 0 || got.Window != time.Second {
-		t.Errorf("due %d, unsent %d, window %v", got.Due, got.Unsent, got.Window)
-	}
-	if shorter(q.Service.Min(), 5*time.Millisecond) {
-		t.Errorf("shortest service %v, want at least the 5 ms that the server takes", q.Service.Min())
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, func(http.ResponseWriter, *http.Request) { <-time.After(5 * time.Millisecond) })
+		r := d.runner(t, setup{url: o.URL})
+		got := drive(t, r, usersStep(4, ClosedUsers{Duration: time.Second}))
+		q := got.Requests[0]
+		if served := int64(len(o.served())); q.Sent != served || q.Sent < 8 {
+			t.Errorf("sent %d, the server served %d; want the same, at least 8", q.Sent, served)
+		}
+		if got.Due != q.Sent || got.Unsent != 0 || got.Window != time.Second {
+			t.Errorf("due %d, unsent %d, window %v", got.Due, got.Unsent, got.Window)
+		}
+		if shorter(q.Service.Min(), 5*time.Millisecond) {
+			t.Errorf("shortest service %v, want at least the 5 ms that the server takes", q.Service.Min())
+		}
+	})
 }
 
 func TestDrainIsNotPartOfTheWindow(t *testing.T) {
-	handle, release := hold(t)
-	o := newOracle(t, handle)
-	r := newTestRunner(t, setup{url: o.URL})
-	x := r.Start(usersStep(3, ClosedUsers{Duration: time.Second}), time.Now())
-	until(t, x, func(s *measure.Step) bool { return s.Window == time.Second })
-	release()
-	got := finish(t, x)
-	q := total(t, got)
-	if diff := cmp.Diff(map[string]int64{"success": 3}, outcomes(q)); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
-	if q.CompletedInWindow != 0 || q.ExpectedInWindow != 0 || q.Expected != 3 {
-		t.Errorf("%d completed in the window, want none: they came in the drain", q.CompletedInWindow)
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		handle, release := hold(t)
+		o := newOracle(t, handle)
+		r := d.runner(t, setup{url: o.URL})
+		x := r.Start(usersStep(3, ClosedUsers{Duration: time.Second}), time.Now())
+		until(t, x, func(s *measure.Step) bool { return s.Window == time.Second })
+		release()
+		got := finish(t, x)
+		q := total(t, got)
+		if diff := cmp.Diff(map[string]int64{"success": 3}, outcomes(q)); diff != "" {
+			t.Errorf("outcomes (-want +got):\n%s", diff)
+		}
+		if q.CompletedInWindow != 0 || q.ExpectedInWindow != 0 || q.Expected != 3 {
+			t.Errorf("%d completed in the window, want none: they came in the drain", q.CompletedInWindow)
+		}
+	})
 }
 
 func TestBurstIsCutAtItsLimit(t *testing.T) {
-	handle, _ := hold(t)
-	o := newOracle(t, handle)
-	r := newTestRunner(t, setup{url: o.URL})
-	got := drive(t, r, usersStep(3, Burst{Requests: 4, Limit: time.Second}))
-	if diff := cmp.Diff(map[string]int64{"unfinished": 3}, outcomes(total(t, got))); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
-	if got.Due != 12 || got.Unsent != 9 || got.Window != time.Second {
-		t.Errorf("due %d, unsent %d, window %v; want 12, 9, 1s", got.Due, got.Unsent, got.Window)
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		handle, _ := hold(t)
+		o := newOracle(t, handle)
+		r := d.runner(t, setup{url: o.URL})
+		got := drive(t, r, usersStep(3, Burst{Requests: 4, Limit: time.Second}))
+		if diff := cmp.Diff(map[string]int64{"unfinished": 3}, outcomes(total(t, got))); diff != "" {
+			t.Errorf("outcomes (-want +got):\n%s", diff)
+		}
+		if got.Due != 12 || got.Unsent != 9 || got.Window != time.Second {
+			t.Errorf("due %d, unsent %d, window %v; want 12, 9, 1s", got.Due, got.Unsent, got.Window)
+		}
+	})
 }
 
 func TestCutBeforeTheStartSendsNothing(t *testing.T) {
-	loads := map[string]StepShare{
-		"paced":    usersStep(2, PacedUsers{Rate: 1e6, Duration: time.Second}),
-		"closed":   usersStep(2, ClosedUsers{Duration: time.Second}),
-		"burst":    usersStep(2, Burst{Requests: 1, Limit: time.Second}),
-		"arrivals": arrivalsStep(10e6, time.Second),
-	}
-	for name, step := range loads {
-		t.Run(name, func(t *testing.T) {
-			o := newOracle(t, nil)
-			r := newTestRunner(t, setup{url: o.URL})
-			x := r.Start(step, time.Now().Add(time.Hour))
-			x.Cut()
-			x.Cut()
-			got := finish(t, x)
-			if _, ok := x.Began(); ok || total(t, got).Sent != 0 || len(o.served()) != 0 {
-				t.Errorf("sent %d, served %d, want nothing", total(t, got).Sent, len(o.served()))
-			}
-			if got.Window != 0 {
-				t.Errorf("window %v, want 0", got.Window)
-			}
-		})
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		loads := map[string]StepShare{
+			"paced":    usersStep(2, PacedUsers{Rate: 1e6, Duration: time.Second}),
+			"closed":   usersStep(2, ClosedUsers{Duration: time.Second}),
+			"burst":    usersStep(2, Burst{Requests: 1, Limit: time.Second}),
+			"arrivals": arrivalsStep(10e6, time.Second),
+		}
+		for name, step := range loads {
+			t.Run(name, func(t *testing.T) {
+				o := newOracle(t, nil)
+				r := d.runner(t, setup{url: o.URL})
+				x := r.Start(step, time.Now().Add(time.Hour))
+				x.Cut()
+				x.Cut()
+				got := finish(t, x)
+				if _, ok := x.Began(); ok || total(t, got).Sent != 0 || len(o.served()) != 0 {
+					t.Errorf("sent %d, served %d, want nothing", total(t, got).Sent, len(o.served()))
+				}
+				if got.Window != 0 {
+					t.Errorf("window %v, want 0", got.Window)
+				}
+			})
+		}
+	})
 }
 
 // A worker that is told too late still says the truth: what was due meanwhile
 // is sent late, as far as the window reaches.
 func TestStartInThePast(t *testing.T) {
-	tests := map[string]struct {
-		ago          time.Duration
-		due, atLeast int64
-	}{
-		"within the window": {ago: 200 * time.Millisecond, due: 30, atLeast: 1},
-		"after the window":  {ago: time.Hour, due: 30},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			o := newOracle(t, nil)
-			r := newTestRunner(t, setup{url: o.URL})
-			x := r.Start(usersStep(3, PacedUsers{Rate: 30e6, Duration: time.Second}), time.Now().Add(-tt.ago))
-			got := finish(t, x)
-			q := total(t, got)
-			if got.Due != tt.due || q.Sent != int64(len(o.served())) || q.Late < tt.atLeast || (tt.atLeast == 0 && q.Sent != 0) {
-				t.Errorf("due %d, sent %d, late %d", got.Due, q.Sent, q.Late)
-			}
-		})
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		tests := map[string]struct {
+			ago          time.Duration
+			due, atLeast int64
+		}{
+			"within the window": {ago: 200 * time.Millisecond, due: 30, atLeast: 1},
+			"after the window":  {ago: time.Hour, due: 30},
+		}
+		for name, tt := range tests {
+			t.Run(name, func(t *testing.T) {
+				o := newOracle(t, nil)
+				r := d.runner(t, setup{url: o.URL})
+				x := r.Start(usersStep(3, PacedUsers{Rate: 30e6, Duration: time.Second}), time.Now().Add(-tt.ago))
+				got := finish(t, x)
+				q := total(t, got)
+				if got.Due != tt.due || q.Sent != int64(len(o.served())) || q.Late < tt.atLeast || (tt.atLeast == 0 && q.Sent != 0) {
+					t.Errorf("due %d, sent %d, late %d", got.Due, q.Sent, q.Late)
+				}
+			})
+		}
+	})
 }
 
 func TestSnapshotsHoldTogetherWhileTheStepRuns(t *testing.T) {
-	o := newOracle(t, nil)
-	r := newTestRunner(t, setup{url: o.URL, requests: []source.Request{get("/a"), get("/b")}})
-	x := r.Start(usersStep(20, ClosedUsers{Duration: 300 * time.Millisecond}), time.Now())
-	last := int64(0)
-	for running := true; running; {
-		select {
-		case <-x.Done():
-			running = false
-		default:
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		r := d.runner(t, setup{url: o.URL, requests: []source.Request{get("/a"), get("/b")}})
+		x := r.Start(usersStep(20, ClosedUsers{Duration: 300 * time.Millisecond}), time.Now())
+		last := int64(0)
+		for running := true; running; {
+			select {
+			case <-x.Done():
+				running = false
+			default:
+			}
+			q := total(t, snapshot(t, x))
+			if q.Sent < last {
+				t.Fatalf("sent fell from %d to %d", last, q.Sent)
+			}
+			last = q.Sent
 		}
-		q := total(t, snapshot(t, x))
-		if q.Sent < last {
-			t.Fatalf("sent fell from %d to %d", last, q.Sent)
+		if served := int64(len(o.served())); last != served {
+			t.Errorf("sent %d, the server served %d", last, served)
 		}
-		last = q.Sent
-	}
-	if served := int64(len(o.served())); last != served {
-		t.Errorf("sent %d, the server served %d", last, served)
-	}
+	})
 }
 
 func TestSnapshotIsACopy(t *testing.T) {
-	o := newOracle(t, nil)
-	r := newTestRunner(t, setup{url: o.URL})
-	x := r.Start(usersStep(2, Burst{Requests: 2, Limit: time.Minute}), time.Now())
-	first := finish(t, x)
-	first.Requests[0].Sent = 1000
-	first.Requests[0].Response.Record(time.Second)
-	if again := snapshot(t, x); again.Requests[0].Sent != 4 || again.Requests[0].Response.Count() != 4 {
-		t.Errorf("a changed snapshot changed the next: %+v", again.Requests[0])
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		r := d.runner(t, setup{url: o.URL})
+		x := r.Start(usersStep(2, Burst{Requests: 2, Limit: time.Minute}), time.Now())
+		first := finish(t, x)
+		first.Requests[0].Sent = 1000
+		first.Requests[0].Response.Record(time.Second)
+		if again := snapshot(t, x); again.Requests[0].Sent != 4 || again.Requests[0].Response.Count() != 4 {
+			t.Errorf("a changed snapshot changed the next: %+v", again.Requests[0])
+		}
+	})
 }
 
 func TestPrepareOpensTheConnections(t *testing.T) {
-	o := newOracle(t, nil)
-	r := newTestRunner(t, setup{url: o.URL})
-	step := usersStep(10, Burst{Requests: 1, Limit: time.Minute})
-	r.Prepare(t.Context(), step)
-	o.accepts(t, 10)
-	if got := drive(t, r, step); got.ConnectionsOpened != 10 || o.connections() != 10 {
-		t.Errorf("the step counts %d connections, the server %d; want 10 each", got.ConnectionsOpened, o.connections())
-	}
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		r := d.runner(t, setup{url: o.URL})
+		step := usersStep(10, Burst{Requests: 1, Limit: time.Minute})
+		r.Prepare(t.Context(), step)
+		o.accepts(t, 10)
+		if got := drive(t, r, step); got.ConnectionsOpened != 10 || o.connections() != 10 {
+			t.Errorf("the step counts %d connections, the server %d; want 10 each", got.ConnectionsOpened, o.connections())
+		}
+	})
 }

@@ -1,4 +1,4 @@
-// Package pace decides when requests are due, and waits for it.
+// Package pace decides when requests are due, and has the timer to wait for that.
 //
 // The schedules are pure functions of numbers: which request of a step is due
 // when, how many are due by an instant, and which of them belong to one worker.
@@ -13,5 +13,6 @@
 //
 // Time 0 is the beginning of the step's window. A warm-up is before it.
 //
-// The waiting is the only part that touches a clock. It imports nothing of ours.
+// The timer is the only part that touches a clock. The package imports nothing of
+// ours.
 package pace

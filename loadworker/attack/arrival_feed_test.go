@@ -1,0 +1,90 @@
+package attack
+
+import (
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+)
+
+// stubConn is a connection that a pool may hold.
+type stubConn struct{ open bool }
+
+func (c *stubConn) IsOpen() bool { return c.open }
+
+func TestIdlePoolTakesTheLastUsedFirst(t *testing.T) {
+	slot := func(open bool) *connSlot { return &connSlot{socket: &stubConn{open}} }
+	a, b, c, closed := slot(true), slot(true), slot(true), slot(false)
+	var p idlePool
+	for _, s := range []*connSlot{closed, a, b, c} {
+		p.put(s)
+	}
+	c.socket.(*stubConn).open = false // meanwhile
+	want := []struct {
+		conn *connSlot
+		open bool
+	}{{b, true}, {a, true}, {c, false}, {closed, false}}
+	for i, w := range want {
+		open := p.hasOpen()
+		if got, ok := p.take(); got != w.conn || !ok || open != w.open {
+			t.Errorf("%d. taken: open %v, %v, want %v and the right one", i+1, open, ok, w.open)
+		}
+	}
+	if got, ok := p.take(); ok || p.hasOpen() {
+		t.Errorf("%v is taken of an empty pool", got)
+	}
+}
+
+// stubDriver adds connections that are closed.
+type stubDriver struct {
+	driver
+	dials int
+}
+
+func (d *stubDriver) opening() int { return d.dials }
+
+func (*stubDriver) add(transport.Conn) *connSlot { return &connSlot{socket: &stubConn{}} }
+
+// Of 64 that may be opened at once and 96 connections in all, one feed of 32 has
+// two and three.
+func TestArrivalFeedBoundsWhatIsOpened(t *testing.T) {
+	dialer, err := dial.NewDialer(dial.Config{URL: "http://x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &stubDriver{}
+	s := &scheduler{run: &Execution{runner: &Runner{client: http1.NewClient(dialer, "")}}, driver: d}
+	a := &arrivals{timetable: pace.Rate(1e9), duration: time.Hour, limit: 96}
+	f := a.feed(s, 0, 32)
+	f.fill()
+	take := func() *connSlot {
+		t.Helper()
+		if _, ok := f.next(); !ok {
+			t.Fatal("no connection may be opened")
+		}
+		d.dials++
+		return f.take()
+	}
+	refuses := func(why string) {
+		t.Helper()
+		if _, ok := f.next(); ok {
+			t.Error(why)
+		}
+	}
+	first, second := take(), take()
+	refuses("a third connection may be opened while two are")
+	d.dials--
+	third := take()
+	d.dials = 0
+	refuses("a fourth connection may be opened")
+	if first == second || second == third {
+		t.Error("a connection was taken that carries a request")
+	}
+	f.ended(second, result{})
+	if again := take(); again != second {
+		t.Error("the connection that is closed was not opened again")
+	}
+}

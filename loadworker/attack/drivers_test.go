@@ -1,0 +1,90 @@
+package attack
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+)
+
+// testDriver is what drives the steps of a test's runners. A test cannot have a
+// runner without one, and has it from forEachDriver, or says why it is of one
+// driver only.
+type testDriver struct {
+	engine string // as results name it
+	client func(*http1.Client) transport.Client
+}
+
+// loopTestDriver is event loops, goroutineTestDriver a goroutine for each
+// connection of users, and vegeta's Attacker for arrivals.
+var (
+	loopTestDriver      = testDriver{engine: "event loops", client: func(c *http1.Client) transport.Client { return c }}
+	goroutineTestDriver = testDriver{engine: "goroutines", client: func(c *http1.Client) transport.Client { return portable{c} }}
+)
+
+// portable is a client whose connections no event loop can take.
+type portable struct{ transport.Client }
+
+// forEachDriver runs a test over each driver of this system.
+func forEachDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
+	t.Helper()
+	drivers := []testDriver{goroutineTestDriver}
+	if runtime.GOOS == "linux" {
+		drivers = append(drivers, loopTestDriver)
+	}
+	for _, d := range drivers {
+		t.Run(d.engine, func(t *testing.T) { test(t, d) })
+	}
+}
+
+// onlyEventLoops is for a test that has no meaning over goroutines; why says so.
+func onlyEventLoops(t *testing.T, why string) testDriver {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("there are no event loops, and over goroutines " + why)
+	}
+	return loopTestDriver
+}
+
+func TestUsersInFlightTakeNoGoroutine(t *testing.T) {
+	d := onlyEventLoops(t, "each connection of a user has one")
+	const users = 200
+	handle, release := hold(t)
+	o := newOracle(t, handle)
+	r := d.runner(t, setup{url: o.URL})
+	step := usersStep(users, Burst{Requests: 1, Limit: time.Minute})
+	r.Prepare(t.Context(), step)
+	o.accepts(t, users)
+	before := runtime.NumGoroutine() // with those of the server
+	x := r.Start(step, time.Now())
+	for deadline := time.Now().Add(patience); len(o.served()) < users && time.Now().Before(deadline); {
+		<-time.After(time.Millisecond)
+	}
+	// The server has another goroutine for each request whose context it watches.
+	if n := runtime.NumGoroutine() - before; n >= users+users/2 {
+		t.Errorf("%d goroutines more for %d users in flight", n, users)
+	}
+	release()
+	if q := total(t, finish(t, x)); q.Sent != users {
+		t.Errorf("sent %d, want %d", q.Sent, users)
+	}
+}
+
+// The result says what drove the requests.
+func TestResultNamesTheEngine(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		for name, load := range map[string]Load{
+			"users":    Burst{Requests: 1, Limit: patience},
+			"arrivals": Arrivals{Rate: 100e6, Duration: 50 * time.Millisecond},
+		} {
+			t.Run(name, func(t *testing.T) {
+				o := newOracle(t, nil)
+				if got := drive(t, d.runner(t, setup{url: o.URL}), usersStep(2, load)); got.Engine != d.engine {
+					t.Errorf("engine %q, want %q", got.Engine, d.engine)
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,212 @@
+package attack
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+)
+
+// MaxDrain bounds how long what is in flight at the end of the window may take.
+// It is long enough for the responses of a service that still works, and short
+// enough that the next step does not wait for one that hangs. What takes longer
+// is unfinished, which counts as failed.
+const MaxDrain = 5 * time.Second
+
+// schedule is what a step asks for.
+type schedule interface {
+	// due is how many requests are due before t. sent is how many were sent, which
+	// is the answer for loads without due times.
+	due(t time.Duration, sent int64) int64
+	// connections is how many it needs for sure.
+	connections() int
+	// parts is into how many it may be divided at most, and feed is the i-th of n.
+	parts() int64
+	feed(s *scheduler, i, n int64) feed
+}
+
+// Execution is a step that runs, or has run.
+type Execution struct {
+	step     StepShare
+	start    time.Time // of the window, after the warm-up
+	timeout  time.Duration
+	runner   *Runner
+	source   *source.Source
+	rec      *recorder
+	schedule schedule
+	conns    []transport.Conn // to begin with
+	used     int              // connections of the runner; under its lock
+	dialed   dialCounts       // before this step
+	health   healthWindow
+
+	ctx    context.Context // ends when what is in flight is interrupted
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	end    atomic.Int64           // when the window closes
+	began  atomic.Int64           // how long after its start sending began, plus one; 0: not yet
+	engine atomic.Pointer[string] // what drives it; nil: not yet known
+	cut    atomic.Bool
+	// stopped says that what is in flight was interrupted: nothing more is sent.
+	stopped atomic.Bool
+}
+
+func (x *Execution) elapsed() time.Duration { return time.Since(x.start) }
+
+func (x *Execution) windowEnd() time.Duration { return time.Duration(x.end.Load()) }
+
+// execute runs the step from before its start to its end.
+func (x *Execution) execute() {
+	defer close(x.done)
+	window := time.AfterFunc(time.Until(x.start), func() { x.health.begin(x.runner.probe) })
+	defer window.Stop()
+	limit := x.step.Load.length()
+	_, burst := x.step.Load.(Burst)
+	drain := min(x.timeout, MaxDrain)
+	if burst {
+		drain = 0 // its limit is not a window but the end
+	}
+	deadline := time.AfterFunc(time.Until(x.start.Add(limit+drain)), x.interrupt)
+	defer deadline.Stop()
+	x.connect()
+	x.drive()
+	if !burst {
+		x.awaitWindowEnd()
+	}
+	x.health.end(x.runner.probe)
+	x.cancel()
+	x.runner.finished()
+}
+
+// connect opens the connections until shortly before the start.
+func (x *Execution) connect() {
+	ctx, cancel := context.WithDeadline(x.ctx, x.Start().Add(-openUntil))
+	defer cancel()
+	x.runner.open(ctx, x.conns)
+}
+
+// drive sends the load: from event loops if there can be, else from goroutines.
+func (x *Execution) drive() {
+	schedulers, engine := x.onLoops(), "event loops"
+	if schedulers == nil {
+		schedulers, engine = x.onGoroutines(), "goroutines"
+	}
+	x.engine.Store(&engine)
+	var group sync.WaitGroup
+	for _, s := range schedulers {
+		group.Go(s.driver.drive)
+	}
+	group.Wait()
+}
+
+// schedulers divides the schedule, into at most so many parts.
+func (x *Execution) schedulers(most int) []*scheduler {
+	n := max(1, min(int64(most), x.schedule.parts()))
+	all := make([]*scheduler, n)
+	for i := range all {
+		all[i] = &scheduler{run: x}
+		all[i].feed = x.schedule.feed(all[i], int64(i), n)
+	}
+	return all
+}
+
+// onLoops returns a scheduler with an event loop for each processor, nil if there
+// can be no loops.
+func (x *Execution) onLoops() []*scheduler {
+	client, ok := x.runner.client.(*http1.Client)
+	if !ok {
+		return nil
+	}
+	all := x.schedulers(runtime.GOMAXPROCS(0))
+	for i, s := range all {
+		d, err := newLoopDriver(s, client, i)
+		if err != nil {
+			for _, made := range all[:i] {
+				made.driver.(*loopDriver).loop.Close()
+			}
+			return nil
+		}
+		s.driver = d
+	}
+	return all
+}
+
+// onGoroutines returns schedulers with goroutines. Arrivals have one, of vegeta's
+// Attacker.
+func (x *Execution) onGoroutines() []*scheduler {
+	if a, ok := x.schedule.(*arrivals); ok {
+		s := x.schedulers(1)[0]
+		s.driver = newVegetaDriver(s, a)
+		return []*scheduler{s}
+	}
+	all := x.schedulers(runtime.GOMAXPROCS(0))
+	for _, s := range all {
+		s.driver = newGoroutineDriver(s)
+	}
+	return all
+}
+
+// another is one more connection, which the runner keeps.
+func (x *Execution) another() transport.Conn {
+	x.runner.mu.Lock()
+	defer x.runner.mu.Unlock()
+	x.used++
+	return x.runner.ensure(x.used)[x.used-1]
+}
+
+// begin says that sending begins now; it returns false if the step was cut.
+func (x *Execution) begin() bool {
+	if x.cut.Load() {
+		return false
+	}
+	x.began.CompareAndSwap(0, int64(time.Since(x.Start()))+1)
+	return true
+}
+
+// awaitWindowEnd waits until the window closes, unless the step is cut before.
+func (x *Execution) awaitWindowEnd() {
+	timer := time.NewTimer(x.windowEnd() - x.elapsed())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-x.ctx.Done():
+	}
+}
+
+// Done is closed when nothing is sent or in flight any more.
+func (x *Execution) Done() <-chan struct{} { return x.done }
+
+// Step is the step that runs.
+func (x *Execution) Step() StepShare { return x.step }
+
+// Start is the instant at which it begins, with its warm-up if it has one.
+func (x *Execution) Start() time.Time { return x.start.Add(-x.step.WarmUp) }
+
+// Cut ends the step now: nothing more is sent, and what is in flight is
+// unfinished.
+func (x *Execution) Cut() {
+	if x.cut.Swap(true) {
+		return
+	}
+	x.end.Store(int64(max(0, min(x.windowEnd(), x.elapsed()))))
+	x.interrupt()
+}
+
+// interrupt ends what is in flight.
+func (x *Execution) interrupt() {
+	x.stopped.Store(true)
+	x.cancel()
+}
+
+// Began is when sending began; ok is false before that.
+func (x *Execution) Began() (at time.Time, ok bool) {
+	if n := x.began.Load(); n > 0 {
+		return x.Start().Add(time.Duration(n - 1)), true
+	}
+	return time.Time{}, false
+}

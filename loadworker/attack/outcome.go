@@ -1,0 +1,83 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// hit is one request on its way.
+type hit struct {
+	// number is the user's, or that of the arrivals.
+	number  int64
+	request int // of the mix
+	// due is when it should be sent; free is when the user could, if later.
+	due, free time.Duration
+	sent      time.Duration
+	ledger    *measure.Ledger // nil: not audited
+}
+
+// counts says whether a hit is part of the result: what is due in the warm-up is
+// not, in any count, ledger or sample, although it may be sent or answered later.
+func (h *hit) counts() bool { return h.due >= 0 }
+
+// result is what became of a hit.
+type result struct {
+	received time.Duration
+	outcome  measure.Outcome
+	status   int // of a whole response
+	expected bool
+	inWindow bool
+	reused   bool // the connection had carried a request before
+}
+
+// errClosed is a request that was not sent because the window had closed.
+var errClosed = errors.New("the window has closed")
+
+// grace is how late a request may be sent when that is after the window has
+// closed. Even the best pacing is a little late, so that without it the last
+// requests of every step would be unsent.
+const grace = measure.LateAfter
+
+// maySend says whether a request may be sent at an instant: it must be due within
+// the window, and sent within it or in time.
+func (x *Execution) maySend(due, at time.Duration) bool {
+	end := x.windowEnd()
+	return at >= due && due < end && (at < end || at-due <= grace) && !x.stopped.Load()
+}
+
+// judge says what became of a hit.
+func (x *Execution) judge(h *hit, r transport.Response, err error) result {
+	res := result{received: x.elapsed(), reused: r.Reused}
+	res.inWindow = res.received <= x.windowEnd()
+	if err != nil {
+		res.outcome = failure.Classify(err)
+		x.sample(h, res.outcome, func() string { return err.Error() })
+		return res
+	}
+	res.status = r.Status
+	res.expected = x.source.Expected(h.request, r.Status)
+	res.outcome = measure.ClassifyStatus(r.Status, res.expected)
+	if !res.expected {
+		x.sample(h, res.outcome, func() string {
+			return fmt.Sprintf("request %q: status %d %s", x.source.Name(h.request), r.Status, http.StatusText(r.Status))
+		})
+		return res
+	}
+	if wrong := x.source.CheckBody(h.request, &r); wrong != nil {
+		res.expected, res.outcome = false, measure.BadResponse
+		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %v", x.source.Name(h.request), wrong) })
+	}
+	return res
+}
+
+func (x *Execution) sample(h *hit, o measure.Outcome, text func() string) {
+	if h.counts() {
+		x.rec.errors.add(o, text)
+	}
+}
