@@ -80,7 +80,7 @@ type LoadTestStatus struct {
 
 // Phase sums up the conditions.
 //
-// +kubebuilder:validation:Enum=Pending;Suspended;Starting;Running;Complete;Failed
+// +kubebuilder:validation:Enum=Pending;Suspended;Starting;Running;Complete;Ended
 type Phase string
 
 const (
@@ -94,8 +94,9 @@ const (
 	PhaseRunning Phase = "Running"
 	// PhaseComplete is after a run that went to its end, whatever the verdict.
 	PhaseComplete Phase = "Complete"
-	// PhaseFailed is after a run that could not go to its end.
-	PhaseFailed Phase = "Failed"
+	// PhaseEnded is after a run that did not go to its end: the verdict is Error or
+	// Canceled.
+	PhaseEnded Phase = "Ended"
 )
 
 // Verdict is the judgement of a run.
@@ -210,11 +211,11 @@ type StepStatus struct {
 	// reportedUntil is when the last of them was taken.
 	// +optional
 	ReportedUntil *metav1.MicroTime `json:"reportedUntil,omitempty"`
-	// thresholds is the worst result, in this step alone, of those of
+	// thresholdState is the worst result, in this step alone, of those of
 	// spec.thresholds that are about it. Absent before the step was judged, and when
 	// none is about it.
 	// +optional
-	Thresholds ThresholdState `json:"thresholds,omitempty"`
+	ThresholdState ThresholdState `json:"thresholdState,omitempty"`
 	// result is what was measured. Absent for pauses and before the first report.
 	// +optional
 	Result *StepResult `json:"result,omitempty"`

@@ -71,7 +71,7 @@ func TestTerminatedFromTheBeginning(t *testing.T) {
 	spec := ladder()
 	spec.Terminate = true
 	s := accepted(spec).Status
-	if s.Verdict != v1alpha1.VerdictCanceled || s.Phase != v1alpha1.PhaseFailed || s.StartTime != nil || len(s.Steps) > 0 {
+	if s.Verdict != v1alpha1.VerdictCanceled || s.Phase != v1alpha1.PhaseEnded || s.StartTime != nil || len(s.Steps) > 0 {
 		t.Errorf("verdict %s, phase %s, started %v with %d steps; want Canceled before it began", s.Verdict, s.Phase, s.StartTime, len(s.Steps))
 	}
 }

@@ -68,7 +68,7 @@ func (r *run) cancel() {
 func (r *run) fail(v v1alpha1.Verdict, reason, message string) {
 	s := &r.out.Status
 	s.Verdict = v
-	s.Phase = v1alpha1.PhaseFailed
+	s.Phase = v1alpha1.PhaseEnded
 	for i := range s.Steps {
 		switch s.Steps[i].State {
 		case v1alpha1.StepPending:

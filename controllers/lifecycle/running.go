@@ -146,7 +146,7 @@ func (r *run) loadDone(i int, report *StepReport, final int32) {
 func (r *run) judge(i int, report *StepReport) (stop bool) {
 	s := &r.out.Status
 	j := verdict.Judge(r.spec, r.read.Thresholds, r.steps[i], report.Merged, s.Steps[i].Result)
-	s.Thresholds, s.Steps[i].Thresholds = j.Thresholds, j.Step
+	s.Thresholds, s.Steps[i].ThresholdState = j.Thresholds, j.Step
 	for n, t := range s.Thresholds {
 		if t.State == v1alpha1.ThresholdFailed && (n >= len(r.read.Thresholds) || r.read.Thresholds[n].State != t.State) {
 			r.warn(v1alpha1.ReasonThresholdBreached, t.Message)

@@ -232,8 +232,8 @@ func (r run) kept(rung int32) (kept, judged bool) {
 // judged, a threshold's own result names the first step that was not kept.
 func (r run) fared(i int) v1alpha1.ThresholdState {
 	step := r.status.Steps[i]
-	if step.Thresholds != "" {
-		return step.Thresholds
+	if step.ThresholdState != "" {
+		return step.ThresholdState
 	}
 	var fared v1alpha1.ThresholdState
 	for n, t := range r.thresholds {

@@ -38,7 +38,7 @@ func done(edits ...func(*v1alpha1.LoadTestStatus)) *v1alpha1.LoadTestStatus {
 		step := v1alpha1.StepStatus{Name: name, State: v1alpha1.StepComplete}
 		if name != "rest" {
 			step.WorkersReporting = 4
-			step.Thresholds = v1alpha1.ThresholdPassed
+			step.ThresholdState = v1alpha1.ThresholdPassed
 			step.Result = &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Healthy: true}}
 		}
 		s.Steps = append(s.Steps, step)
@@ -53,7 +53,7 @@ func done(edits ...func(*v1alpha1.LoadTestStatus)) *v1alpha1.LoadTestStatus {
 func fared(s *v1alpha1.LoadTestStatus, step string, state v1alpha1.ThresholdState) {
 	for i := range s.Steps {
 		if s.Steps[i].Name == step {
-			s.Steps[i].Thresholds = state
+			s.Steps[i].ThresholdState = state
 		}
 	}
 }
@@ -94,7 +94,7 @@ func limited(step int) func(*v1alpha1.LoadTestStatus) {
 func unjudged(s *v1alpha1.LoadTestStatus) {
 	s.Thresholds = nil
 	for i := range s.Steps {
-		s.Steps[i].Thresholds = ""
+		s.Steps[i].ThresholdState = ""
 	}
 }
 

@@ -27,7 +27,7 @@ func repeats(s *v1alpha1.LoadTestSpec, fared string) *v1alpha1.LoadTestStatus {
 			step.State = v1alpha1.StepComplete
 			if p.Load() {
 				step.WorkersReporting, step.Result = 1, &v1alpha1.StepResult{}
-				step.Thresholds, rest = letters[rest[0]], rest[1:]
+				step.ThresholdState, rest = letters[rest[0]], rest[1:]
 			}
 		}
 		status.Steps = append(status.Steps, step)

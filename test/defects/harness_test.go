@@ -235,7 +235,7 @@ func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
 		Name: step.Name, State: v1alpha1.StepComplete, Users: step.Users, WorkersReporting: workers, Result: o.result,
 	}}
 	judged := verdict.Judge(&lt.Spec, nil, step, o.merged, o.result)
-	o.status.Thresholds, o.status.Steps[0].Thresholds = judged.Thresholds, judged.Step
+	o.status.Thresholds, o.status.Steps[0].ThresholdState = judged.Thresholds, judged.Step
 	o.judgement = verdict.Final(&lt.Spec, &o.status)
 }
 

@@ -39,7 +39,7 @@ startDeadlineSeconds: 15
 			t.Parallel()
 			lt := create(t, namespace(t), name, tc.spec+tail)
 			finish(t, lt, time.Minute)
-			if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseFailed {
+			if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseEnded {
 				t.Errorf("verdict %s, phase %s; want Error, Failed", lt.Status.Verdict, lt.Status.Phase)
 			}
 			ready, failed := condition(lt, v1alpha1.ConditionWorkersReady), condition(lt, v1alpha1.ConditionFailed)

@@ -37,7 +37,7 @@ func TestPreflight(t *testing.T) {
 	if after := ask(t, ns); after.total() != before.total() {
 		t.Errorf("the target was asked %d times, want not once", after.total()-before.total())
 	}
-	if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseFailed {
+	if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseEnded {
 		t.Errorf("verdict %s, phase %s; want Error, Failed", lt.Status.Verdict, lt.Status.Phase)
 	}
 	const wrong = `.strategy: "lua" instead of "hash"`

@@ -179,11 +179,11 @@ const (
 
 // finished is the status of a finished run.
 func finished(verdict string) string {
-	condition := "Complete"
+	phase, condition := "Complete", "Complete"
 	if verdict == "Canceled" || verdict == "Error" {
-		condition = "Failed"
+		phase, condition = "Ended", "Failed"
 	}
-	return `{phase: ` + condition + `, verdict: ` + verdict + `, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, rate: 999/s, p95: 41ms, failed: 0%},
+	return `{phase: ` + phase + `, verdict: ` + verdict + `, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, rate: 999/s, p95: 41ms, failed: 0%},
 		conditions: [{type: ` + condition + `, status: "True", reason: Finished, message: That was it.}],
 		steps: [{name: 10 users, users: 10, state: Complete, result: {due: 10, sent: 10, completed: 10, expected: 10, failed: 0, unsent: 0, late: 0,
 			outcomes: {success: 10, rateLimited: 0, clientError: 0, serverError: 0, unexpectedStatus: 0, timeout: 0, refused: 0, reset: 0, dns: 0, tls: 0, badResponse: 0, unfinished: 0, other: 0}}}]}`
