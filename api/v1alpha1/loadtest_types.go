@@ -13,9 +13,9 @@ import (
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Step",type=string,JSONPath=`.status.summary.step`
 // +kubebuilder:printcolumn:name="Workers",type=string,JSONPath=`.status.summary.workers`
-// +kubebuilder:printcolumn:name="Rate",type=string,JSONPath=`.status.summary.rate`
+// +kubebuilder:printcolumn:name="Goodput",type=string,JSONPath=`.status.summary.goodput`
 // +kubebuilder:printcolumn:name="P95",type=string,JSONPath=`.status.summary.p95`
-// +kubebuilder:printcolumn:name="Failed",type=string,JSONPath=`.status.summary.failed`
+// +kubebuilder:printcolumn:name="Errors",type=string,JSONPath=`.status.summary.errors`
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",fieldPath=".metadata",message="name must be at most 52 characters, so that the names of the worker pods fit"

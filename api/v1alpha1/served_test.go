@@ -60,20 +60,20 @@ var listed = map[string]v1alpha1.LoadTestStatus{
 	"fresh": {},
 	"limiter-hash": {
 		Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictFailed,
-		Summary: v1alpha1.Summary{Step: "3/3", Workers: "4/4", Rate: "2290/s", P95: "28ms", Failed: "0%"},
+		Summary: v1alpha1.Summary{Step: "3/3", Workers: "4/4", Goodput: "2290/s", P95: "28ms", Errors: "0%"},
 	},
 	"shortener-reads": {
 		Phase:   v1alpha1.PhaseRunning,
-		Summary: v1alpha1.Summary{Step: "3/6", Workers: "8/8", Rate: "9998/s", P95: "41ms", Failed: "0%"},
+		Summary: v1alpha1.Summary{Step: "3/6", Workers: "8/8", Goodput: "9998/s", P95: "41ms", Errors: "0%"},
 	},
 }
 
 // columns is what kubectl get prints of them, without the age.
 const columns = `
-NAME              PHASE      STEP   WORKERS   RATE     P95    FAILED   VERDICT
+NAME              PHASE      STEP   WORKERS   GOODPUT   P95    ERRORS   VERDICT
 fresh
-limiter-hash      Complete   3/3    4/4       2290/s   28ms   0%       Failed
-shortener-reads   Running    3/6    8/8       9998/s   41ms   0%
+limiter-hash      Complete   3/3    4/4       2290/s    28ms   0%       Failed
+shortener-reads   Running    3/6    8/8       9998/s    41ms   0%
 `
 
 func TestColumns(t *testing.T) {

@@ -131,9 +131,11 @@ type WorkerCounts struct {
 	Lost int32 `json:"lost,omitempty"`
 }
 
-// Summary is the line that kubectl get prints, as strings for people.
+// Summary is the line that kubectl get prints, as strings for people. Its figures
+// are those of one step, the one that step names.
 type Summary struct {
-	// step is the current step and the number of steps: "3/6".
+	// step is the number of the latest step that has begun, and the number of all
+	// steps: "3/6". Pauses do not count as steps here.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Step string `json:"step,omitempty"`
@@ -141,18 +143,20 @@ type Summary struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Workers string `json:"workers,omitempty"`
-	// rate is the throughput of the latest step that sent load: "9998/s".
+	// goodput is the expected responses per second of that step: "9998/s". Absent
+	// before its first report.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	Rate string `json:"rate,omitempty"`
-	// p95 is the 95th percentile of response time of that step: "41ms".
+	Goodput string `json:"goodput,omitempty"`
+	// p95 is the 95th percentile of response time of that step: "41ms". Absent when it
+	// has too few samples.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	P95 string `json:"p95,omitempty"`
-	// failed is the share of failed requests over all steps: "0.03%".
+	// errors is the share of that step's requests that failed: "0.03%".
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	Failed string `json:"failed,omitempty"`
+	Errors string `json:"errors,omitempty"`
 }
 
 // StepState is where a step stands.

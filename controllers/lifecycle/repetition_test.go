@@ -25,7 +25,7 @@ var repetitions = map[string]struct {
 	"one-is-slower": {
 		func(w *world) { w.in(12*time.Second, func() { w.latency = 60 * time.Millisecond }) },
 		remains{
-			Verdict: v1alpha1.VerdictPassed, Summary: "7/7", Sustained: 1000,
+			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
 			Spread: []v1alpha1.DurationSpread{upTo(60), upTo(60)},
 		},
@@ -36,7 +36,7 @@ var repetitions = map[string]struct {
 			w.in(17*time.Second, func() { w.latency = 20 * time.Millisecond })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictFailed, Summary: "7/7", Threshold: "100 (2)",
+			Verdict: v1alpha1.VerdictFailed, Summary: "4/4", Threshold: "100 (2)",
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
 			Spread: []v1alpha1.DurationSpread{upTo(300), upTo(20)},
 		},
@@ -47,7 +47,7 @@ var repetitions = map[string]struct {
 			w.in(7*time.Second, func() { w.latency = 300 * time.Millisecond })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictFailed, Summary: "3/7", Sustained: 100, Threshold: "1000",
+			Verdict: v1alpha1.VerdictFailed, Summary: "2/4", Sustained: 100, Threshold: "1000",
 			Steps: "100 Complete, rest Complete, 1000 Complete, rest Skipped, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
 		},
 	},
@@ -69,7 +69,7 @@ var repetitions = map[string]struct {
 	"the-second-is-cut": {
 		func(w *world) { w.in(20*time.Second, func() { w.lt.Spec.Terminate = true }) },
 		remains{
-			Verdict: v1alpha1.VerdictCanceled, Summary: "7/7",
+			Verdict: v1alpha1.VerdictCanceled, Summary: "4/4",
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Cut",
 			Spread: []v1alpha1.DurationSpread{upTo(20)},
 		},
@@ -82,7 +82,7 @@ var repetitions = map[string]struct {
 			w.in(19200*time.Millisecond, func() { w.end(w.workers[1], "OOMKilled, exit code 137") })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictInconclusive, Summary: "7/7", Sustained: 100,
+			Verdict: v1alpha1.VerdictInconclusive, Summary: "4/4", Sustained: 100,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
 			Spread: []v1alpha1.DurationSpread{upTo(20)},
 		},
@@ -90,7 +90,7 @@ var repetitions = map[string]struct {
 	"the-deadline-comes": {
 		func(w *world) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](12) },
 		remains{
-			Verdict: v1alpha1.VerdictError, Summary: "4/7",
+			Verdict: v1alpha1.VerdictError, Summary: "2/4",
 			Steps: "100 Complete, rest Complete, 1000 Complete, rest Cut, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
 		},
 	},
@@ -100,7 +100,7 @@ var repetitions = map[string]struct {
 			w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictPassed, Summary: "7/7", Sustained: 1000,
+			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
 			Spread: []v1alpha1.DurationSpread{upTo(20), upTo(20)},
 		},

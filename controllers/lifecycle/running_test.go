@@ -155,30 +155,35 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 	}
 }
 
-// The line that kubectl get prints is of all steps, and its rate and latency of the
-// latest with a result.
-func TestSummary(t *testing.T) {
+// The figures that kubectl get prints are those of the step that it names.
+func TestSummaryIsOfOneStep(t *testing.T) {
 	p95 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: 25 * time.Millisecond}}
-	result := func(sent, failed int64, throughput string, latency *v1alpha1.Latency) *v1alpha1.StepResult {
-		return &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: sent, Failed: failed}, Throughput: throughput, ResponseTime: latency}
+	result := func(sent, failed int64, goodput string, latency *v1alpha1.Latency) *v1alpha1.StepResult {
+		return &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: sent, Failed: failed}, Throughput: "5000", Goodput: goodput, ResponseTime: latency}
 	}
+	first := result(100, 50, "10", p95)
 	for name, tc := range map[string]struct {
-		first, second *v1alpha1.StepResult
-		want          v1alpha1.Summary
+		second *v1alpha1.StepResult
+		want   v1alpha1.Summary
 	}{
-		"nothing yet":           {nil, nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1"}},
-		"one step":              {result(200, 1, "20", p95), nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1", Rate: "20/s", P95: "25ms", Failed: "0.5%"}},
-		"two steps":             {result(100, 0, "10", nil), result(300, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Rate: "30/s", P95: "25ms", Failed: "0.5%"}},
-		"the latest cannot say": {result(100, 0, "10", p95), result(1, 0, "1", &v1alpha1.Latency{}), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Rate: "1/s", Failed: "0%"}},
-		"nothing was sent":      {result(0, 0, "0", nil), nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1", Rate: "0/s"}},
+		"no report of it yet":  {nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1"}},
+		"its own figures":      {result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "30/s", P95: "25ms", Errors: "0.5%"}},
+		"too few samples":      {result(1, 0, "1", &v1alpha1.Latency{}), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "1/s", Errors: "0%"}},
+		"nothing was sent yet": {result(0, 0, "0", nil), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "0/s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
-			lt.Status.Steps[0].Result, lt.Status.Steps[1].Result = tc.first, tc.second
+			lt.Status.Steps[0].Result, lt.Status.Steps[1].Result = first, tc.second
 			if diff := cmp.Diff(tc.want, lifecycle.Decide(lt, plan.Policy{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}
 		})
+	}
+	inPause := rests(limited(1), time.Minute)
+	inPause.Status.Steps[0].Result = first
+	want := v1alpha1.Summary{Step: "1/2", Workers: "1/1", Goodput: "10/s", P95: "25ms", Errors: "50%"}
+	if diff := cmp.Diff(want, lifecycle.Decide(inPause, plan.Policy{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
+		t.Errorf("summary in a pause after the first of two steps (-want +got):\n%s", diff)
 	}
 	if got := lifecycle.Decide(limited(0), plan.Policy{}, one(ready), began.Add(15*time.Second)).Status.Summary.Step; got != "1/2" {
 		t.Errorf("in the first of two steps it is in step %s", got)

@@ -7,40 +7,41 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
 
-// summarize writes the line that kubectl get prints.
+// summarize writes the line that kubectl get prints. Its figures are those of the
+// step that it names: the latest that has begun, pauses left out.
 func (r *run) summarize() {
 	s := &r.out.Status
 	if len(s.Steps) == 0 {
 		return
 	}
+	latest, begun, all := r.latestLoad()
 	s.Summary = v1alpha1.Summary{
-		Step:    fmt.Sprintf("%d/%d", r.stepNumber(), len(s.Steps)),
+		Step:    fmt.Sprintf("%d/%d", begun, all),
 		Workers: fmt.Sprintf("%d/%d", s.Workers.Ready, s.Workers.Desired),
 	}
-	var sent, failed int64
-	for i := range s.Steps {
-		result := s.Steps[i].Result
-		if result == nil {
-			continue
-		}
-		sent += result.Sent
-		failed += result.Failed
-		// Both are of the latest step, even where it has too few samples to tell.
-		s.Summary.Rate, s.Summary.P95 = results.Rate(result.Throughput), ""
-		if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
-			s.Summary.P95 = results.Short(result.ResponseTime.P95.Duration)
-		}
+	result := latest.Result
+	if result == nil {
+		return
 	}
-	s.Summary.Failed = results.Percent(failed, sent)
+	s.Summary.Goodput = results.Rate(result.Goodput)
+	s.Summary.Errors = results.Percent(result.Failed, result.Sent)
+	if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
+		s.Summary.P95 = results.Short(result.ResponseTime.P95.Duration)
+	}
 }
 
-// stepNumber counts the steps that have begun.
-func (r *run) stepNumber() int {
-	n := 0
-	for _, step := range r.out.Status.Steps {
-		if step.State != v1alpha1.StepPending && step.State != v1alpha1.StepSkipped {
-			n++
+// latestLoad is the latest step that sends load and has begun, with its number among
+// those that send load.
+func (r *run) latestLoad() (latest v1alpha1.StepStatus, number, all int) {
+	steps := r.out.Status.Steps
+	for i, planned := range r.steps[:min(len(r.steps), len(steps))] {
+		if !planned.Load() {
+			continue
+		}
+		all++
+		if steps[i].State != v1alpha1.StepPending && steps[i].State != v1alpha1.StepSkipped {
+			latest, number = steps[i], all
 		}
 	}
-	return n
+	return latest, number, all
 }

@@ -88,7 +88,7 @@ func TestKubectl(t *testing.T) {
 	finish(t, lt, time.Minute)
 	table := strings.Split(strings.TrimSpace(mustCommand(t, "kubectl", "-n", ns, "get", "loadtests")), "\n")
 	t.Log("\n" + strings.Join(table, "\n"))
-	if got, want := strings.Fields(table[0]), []string{"NAME", "PHASE", "STEP", "WORKERS", "RATE", "P95", "FAILED", "VERDICT", "AGE"}; strings.Join(got, " ") != strings.Join(want, " ") {
+	if got, want := strings.Fields(table[0]), []string{"NAME", "PHASE", "STEP", "WORKERS", "GOODPUT", "P95", "ERRORS", "VERDICT", "AGE"}; strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("columns are %v, want %v", got, want)
 	}
 	if row := strings.Fields(table[1]); len(row) != 9 || row[1] != "Complete" || row[2] != "2/2" || row[3] != "3/3" || row[7] != string(lt.Status.Verdict) {

@@ -173,7 +173,7 @@ func setStatus(ctx context.Context, c client.Client, lt *v1alpha1.LoadTest, stat
 // began long ago, whatever the clock of the machine shows.
 const (
 	starting = `{phase: Starting, workers: {desired: 2}, summary: {step: 0/1, workers: 0/2}}`
-	running  = `{phase: Running, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, rate: 998/s},
+	running  = `{phase: Running, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, goodput: 998/s},
 		steps: [{name: 10 users, users: 10, state: Running, startTime: "2020-11-20T10:15:02.000000Z"}]}`
 )
 
@@ -183,7 +183,7 @@ func finished(verdict string) string {
 	if verdict == "Canceled" || verdict == "Error" {
 		phase, condition = "Ended", "Failed"
 	}
-	return `{phase: ` + phase + `, verdict: ` + verdict + `, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, rate: 999/s, p95: 41ms, failed: 0%},
+	return `{phase: ` + phase + `, verdict: ` + verdict + `, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, goodput: 999/s, p95: 41ms, errors: 0%},
 		conditions: [{type: ` + condition + `, status: "True", reason: Finished, message: That was it.}],
 		steps: [{name: 10 users, users: 10, state: Complete, result: {due: 10, sent: 10, completed: 10, expected: 10, failed: 0, unsent: 0, late: 0,
 			outcomes: {success: 10, rateLimited: 0, clientError: 0, serverError: 0, unexpectedStatus: 0, timeout: 0, refused: 0, reset: 0, dns: 0, tls: 0, badResponse: 0, unfinished: 0, other: 0}}}]}`

@@ -25,7 +25,7 @@ func TestRunEndsWithTheVerdict(t *testing.T) {
 				t.Errorf("exit code %d, want %d; standard error:\n%s", got.code, code, got.err)
 			}
 			contains(t, "the report", got.out, "LoadTest "+p.namespace+"/hello", "Verdict             "+verdict, "sent 10 (100%)")
-			contains(t, "the log", got.err, p.namespace+"/hello  "+verdict+"  999/s  p95 41ms")
+			contains(t, "the log", got.err, p.namespace+"/hello  "+verdict+"  step 1/1  goodput 999/s  p95 41ms")
 			if strings.Contains(got.err, "error:") {
 				t.Errorf("the log says error for a verdict:\n%s", got.err)
 			}
@@ -46,7 +46,7 @@ func TestRunOnATerminal(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
 	}
-	contains(t, "the terminal", got.err, "Running  step 1/1 10 users\n  ━━━━━━━━━━━━━━━━━━━━  5s/5s  998/s  workers 2/2\n", "\x1b[2A\r\x1b[J")
+	contains(t, "the terminal", got.err, "Running  step 1/1  10 users\n  ━━━━━━━━━━━━━━━━━━━━  5s/5s  goodput 998/s  workers 2/2\n", "\x1b[2A\r\x1b[J")
 	contains(t, "the last line", got.err[strings.LastIndex(got.err, "\x1b[J"):], "hello  Passed")
 	if strings.Contains(got.out, "\x1b") {
 		t.Errorf("the report holds control characters: %q", got.out)

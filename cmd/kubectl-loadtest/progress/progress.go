@@ -23,11 +23,7 @@ func Finished(lt *v1alpha1.LoadTest) bool {
 // Line is the state of a run in a line without the time, so that it changes
 // only when there is something to say.
 func Line(lt *v1alpha1.LoadTest) string {
-	parts := []string{lt.Namespace + "/" + lt.Name, state(lt)}
-	if step := current(lt); step != nil && !Finished(lt) {
-		parts = append(parts, stepTitle(lt, step))
-	}
-	parts = append(parts, figures(lt)...)
+	parts := append(head(lt), figures(lt)...)
 	if why := Waiting(lt); why != "" {
 		parts = append(parts, why)
 	}
@@ -37,17 +33,34 @@ func Line(lt *v1alpha1.LoadTest) string {
 // Block is the state of a run in two lines of at most width characters, which is
 // at least 1: what runs, and how it fares.
 func Block(lt *v1alpha1.LoadTest, now time.Time, width int) []string {
-	head := []string{lt.Namespace + "/" + lt.Name, state(lt)}
 	var tail []string
-	if step := current(lt); step != nil && !Finished(lt) {
-		head = append(head, stepTitle(lt, step))
+	if step := current(lt); step != nil {
 		tail = append(tail, elapsed(lt, step, now)...)
 	}
 	tail = append(tail, figures(lt)...)
 	if why := Waiting(lt); why != "" {
 		tail = append(tail, why)
 	}
-	return []string{cut(strings.Join(head, "  "), width), cut(strings.TrimRight("  "+strings.Join(tail, "  "), " "), width)}
+	return []string{cut(strings.Join(head(lt), "  "), width), cut(strings.TrimRight("  "+strings.Join(tail, "  "), " "), width)}
+}
+
+// head names a run, its state, and the step that the figures are of.
+func head(lt *v1alpha1.LoadTest) []string {
+	parts := []string{lt.Namespace + "/" + lt.Name, state(lt)}
+	number := lt.Status.Summary.Step
+	step := current(lt)
+	isPause := step != nil && planned(lt, step).Pause > 0
+	switch {
+	case number == "" || strings.HasPrefix(number, "0/"):
+	case isPause:
+		parts = append(parts, "step "+number+" done")
+	default:
+		parts = append(parts, "step "+number)
+	}
+	if step != nil {
+		parts = append(parts, report.Title(step.Name, planned(lt, step)))
+	}
+	return parts
 }
 
 // Waiting says what a run that has not begun, or is held, waits for.
@@ -79,18 +92,10 @@ func state(lt *v1alpha1.LoadTest) string {
 // current is the step that runs or runs next, nil while there is none.
 func current(lt *v1alpha1.LoadTest) *v1alpha1.StepStatus {
 	s := &lt.Status
-	if s.Phase != v1alpha1.PhaseRunning || int(s.CurrentStep) >= len(s.Steps) {
+	if Finished(lt) || s.Phase != v1alpha1.PhaseRunning || int(s.CurrentStep) >= len(s.Steps) {
 		return nil
 	}
 	return &s.Steps[s.CurrentStep]
-}
-
-func stepTitle(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus) string {
-	title := report.Title(step.Name, planned(lt, step))
-	if lt.Status.Summary.Step == "" {
-		return title
-	}
-	return fmt.Sprintf("step %s %s", lt.Status.Summary.Step, title)
 }
 
 func planned(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus) plan.Step {
@@ -104,14 +109,14 @@ func planned(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus) plan.Step {
 func figures(lt *v1alpha1.LoadTest) []string {
 	var list []string
 	s := &lt.Status.Summary
-	if s.Rate != "" {
-		list = append(list, s.Rate)
+	if s.Goodput != "" {
+		list = append(list, "goodput "+s.Goodput)
 	}
 	if s.P95 != "" {
 		list = append(list, "p95 "+s.P95)
 	}
-	if s.Failed != "" {
-		list = append(list, "failed "+s.Failed)
+	if s.Errors != "" {
+		list = append(list, "errors "+s.Errors)
 	}
 	if s.Workers != "" && !Finished(lt) {
 		list = append(list, "workers "+s.Workers)

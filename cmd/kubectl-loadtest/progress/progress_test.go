@@ -57,7 +57,7 @@ var tests = map[string]struct {
 		block:  []string{"limiter/burst-then-steady  Suspended", "  held by spec.suspend"},
 	},
 	"starting, nothing known": {
-		status: `{phase: Starting, summary: {step: 0/3, workers: 0/3}}`,
+		status: `{phase: Starting, summary: {step: 0/2, workers: 0/3}}`,
 		line:   "limiter/burst-then-steady  Starting  workers 0/3  workers start",
 		block:  []string{"limiter/burst-then-steady  Starting", "  workers 0/3  workers start"},
 	},
@@ -95,42 +95,42 @@ var tests = map[string]struct {
 		},
 	},
 	"a burst, whose end is not known": {
-		status: `{phase: Running, currentStep: 0, summary: {step: 1/3, workers: 3/3}, steps: [` + first + `, ` + other + `, ` + other + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 1/3 burst: 30 users x 4  workers 3/3",
+		status: `{phase: Running, currentStep: 0, summary: {step: 1/2, workers: 3/3}, steps: [` + first + `, ` + other + `, ` + other + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 1/2  burst: 30 users x 4  workers 3/3",
 		block: []string{
-			"limiter/burst-then-steady  Running  step 1/3 burst: 30 users x 4",
+			"limiter/burst-then-steady  Running  step 1/2  burst: 30 users x 4",
 			"  10s  workers 3/3",
 		},
 	},
 	"a pause that is over": {
-		status: `{phase: Running, currentStep: 1, summary: {step: 2/3}, steps: [` + other + `, ` + second + `, ` + other + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 2/3 refill: pause 500ms",
+		status: `{phase: Running, currentStep: 1, summary: {step: 1/2}, steps: [` + other + `, ` + second + `, ` + other + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 1/2 done  refill: pause 500ms",
 		block: []string{
-			"limiter/burst-then-steady  Running  step 2/3 refill: pause 500ms",
+			"limiter/burst-then-steady  Running  step 1/2 done  refill: pause 500ms",
 			"  ━━━━━━━━━━━━━━━━━━━━  500ms/500ms",
 		},
 	},
 	"a step under way": {
-		status: `{phase: Running, currentStep: 2, summary: {step: 3/3, workers: 2/3, rate: 5/s, p95: 41ms, failed: 0.03%}, steps: [` + other + `, ` + other + `, ` + third + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s  5/s  p95 41ms  failed 0.03%  workers 2/3",
+		status: `{phase: Running, currentStep: 2, summary: {step: 2/2, workers: 2/3, goodput: 4.9/s, p95: 41ms, errors: 0.03%}, steps: [` + other + `, ` + other + `, ` + third + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 2/2  steady: 5/s  goodput 4.9/s  p95 41ms  errors 0.03%  workers 2/3",
 		block: []string{
-			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
-			"  ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m40s  5/s  p95 41ms  failed 0.03%  workers 2/3",
+			"limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
+			"  ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m40s  goodput 4.9/s  p95 41ms  errors 0.03%  workers 2/3",
 		},
 	},
 	"a step that begins in a moment": {
-		status: `{phase: Running, currentStep: 2, summary: {step: 3/3}, steps: [` + other + `, ` + other + `, ` + ahead + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
+		status: `{phase: Running, currentStep: 2, summary: {step: 2/2}, steps: [` + other + `, ` + other + `, ` + ahead + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
 		block: []string{
-			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
+			"limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
 			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m40s",
 		},
 	},
 	"a step that has just begun": {
-		status: `{phase: Running, currentStep: 2, summary: {step: 3/3}, steps: [` + other + `, ` + other + `, ` + begun + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
+		status: `{phase: Running, currentStep: 2, summary: {step: 2/2}, steps: [` + other + `, ` + other + `, ` + begun + `]}`,
+		line:   "limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
 		block: []string{
-			"limiter/burst-then-steady  Running  step 3/3 steady: 5/s",
+			"limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
 			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m40s",
 		},
 	},
@@ -155,16 +155,16 @@ var tests = map[string]struct {
 		block:  []string{"limiter/burst-then-steady  Running", ""},
 	},
 	"finished, which the phase does not say yet": {
-		status: `{phase: Running, verdict: Canceled, currentStep: 0, summary: {workers: 3/3, rate: 5/s},
+		status: `{phase: Running, verdict: Canceled, currentStep: 0, summary: {step: 1/2, workers: 3/3, goodput: 5/s},
 			conditions: [{type: Failed, status: "True"}], steps: [` + first + `, ` + other + `, ` + other + `]}`,
-		line:  "limiter/burst-then-steady  Canceled  5/s",
-		block: []string{"limiter/burst-then-steady  Canceled", "  5/s"},
+		line:  "limiter/burst-then-steady  Canceled  step 1/2  goodput 5/s",
+		block: []string{"limiter/burst-then-steady  Canceled  step 1/2", "  goodput 5/s"},
 	},
 	"finished": {
-		status: `{phase: Complete, verdict: Failed, currentStep: 2, summary: {step: 3/3, workers: 3/3, rate: 5/s, p95: 3.1ms, failed: 0%},
+		status: `{phase: Complete, verdict: Failed, currentStep: 2, summary: {step: 2/2, workers: 3/3, goodput: 5/s, p95: 3.1ms, errors: 0%},
 			conditions: [{type: Complete, status: "True"}], steps: [` + other + `, ` + other + `, ` + other + `]}`,
-		line:  "limiter/burst-then-steady  Failed  5/s  p95 3.1ms  failed 0%",
-		block: []string{"limiter/burst-then-steady  Failed", "  5/s  p95 3.1ms  failed 0%"},
+		line:  "limiter/burst-then-steady  Failed  step 2/2  goodput 5/s  p95 3.1ms  errors 0%",
+		block: []string{"limiter/burst-then-steady  Failed  step 2/2", "  goodput 5/s  p95 3.1ms  errors 0%"},
 	},
 }
 
