@@ -6,8 +6,8 @@ import (
 
 // StepResult is what was measured in a step, its warm-up left out.
 //
-// Always: due = sent + unsent, sent = completed + outcomes.unfinished +
-// transport failures, and the outcomes add up to sent.
+// Always: due = sent + unsent, sent = inFlight + the sum of the outcomes, and
+// failed = sent - inFlight - expected. A step that has ended has nothing in flight.
 type StepResult struct {
 	Counts `json:",inline"`
 	// due is how many requests the schedule asked for so far.
@@ -80,9 +80,14 @@ type Counts struct {
 	Completed int64 `json:"completed"`
 	// expected is how many got an expected response.
 	Expected int64 `json:"expected"`
-	// failed is sent less expected.
+	// failed is how many ended without an expected response: sent less inFlight less
+	// expected.
 	Failed int64 `json:"failed"`
-	// outcomes divides sent: every request is in exactly one of them.
+	// inFlight is how many were sent and have not ended yet. Absent once the step has
+	// ended: what was still in flight counts as outcomes.unfinished then.
+	// +optional
+	InFlight int64 `json:"inFlight,omitempty"`
+	// outcomes divides the requests that ended: each is in exactly one of them.
 	Outcomes Outcomes `json:"outcomes"`
 	// statusCodes divides completed by the status code of the response: the 8 codes
 	// that came most often, in their order. What they leave of completed had others.
@@ -132,7 +137,7 @@ type Outcomes struct {
 	// badResponse is bytes that are no HTTP response, or a body that is not as
 	// the request expects.
 	BadResponse int64 `json:"badResponse"`
-	// unfinished was still in flight when the step was cut.
+	// unfinished was still in flight when the step ended.
 	Unfinished int64 `json:"unfinished"`
 	// other is any other failure to send or receive.
 	Other int64 `json:"other"`

@@ -274,6 +274,9 @@ func (r *run) done(i int, state v1alpha1.StepState) {
 	step := &r.out.Status.Steps[i]
 	step.State = state
 	step.CompletionTime = &now
+	if step.Result != nil {
+		results.Settle(step.Result)
+	}
 	r.out.Status.Spread = results.Spread(r.steps, results.Whole(&r.out.Status))
 }
 

@@ -53,6 +53,11 @@ var stories = map[string]func(*world){
 		w.lt.Spec.Ladder.StopOnBreach = true
 		w.latency = 300 * time.Millisecond
 	},
+	"requests-are-in-flight":    func(w *world) { w.inFlight = 5 },
+	"in-flight-when-terminated": func(w *world) {
+		w.inFlight = 5
+		w.in(4*time.Second, func() { w.lt.Spec.Terminate = true })
+	},
 	"generator-lags": func(w *world) { w.lateness = 50 * time.Millisecond },
 	"worker-never-came": func(w *world) {
 		w.workers[2].hindered = [2]string{v1alpha1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}

@@ -24,7 +24,7 @@ func (r *run) summarize() {
 		return
 	}
 	s.Summary.Goodput = results.Rate(result.Goodput)
-	s.Summary.Errors = results.Percent(result.Failed, result.Sent)
+	s.Summary.Errors = results.Percent(result.Failed, result.Sent-result.InFlight)
 	if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
 		s.Summary.P95 = results.Short(result.ResponseTime.P95.Duration)
 	}

@@ -28,7 +28,11 @@ func (w *world) measure(i int, x *worker, untilStart time.Duration) {
 	report := func(elapsed time.Duration, final bool) func() {
 		return func() {
 			if alive() && !x.Final && w.lt.Status.CompletionTime == nil {
-				x.latest, x.until, x.LastSeen = w.measurement(x, elapsed, length), w.now, w.now
+				inFlight := w.inFlight
+				if final {
+					inFlight = 0
+				}
+				x.latest, x.until, x.LastSeen = w.measurement(x, elapsed, length, inFlight), w.now, w.now
 				x.Final = final
 			}
 		}
@@ -47,18 +51,21 @@ func (w *world) measure(i int, x *worker, untilStart time.Duration) {
 }
 
 // measurement is what a worker has measured after so long.
-func (w *world) measurement(x *worker, elapsed, length time.Duration) *measure.Step {
+func (w *world) measurement(x *worker, elapsed, length time.Duration, inFlight int64) *measure.Step {
 	m := measure.NewStep(len(w.lt.Spec.Requests))
 	n := int64(elapsed.Seconds() * perSecond)
 	m.Due, m.Window = n, length
 	m.FirstStart, m.LastStart = x.started, x.started
 	m.Health.CPUThrottled, m.Health.CPUThrottledMax = w.throttled, w.throttled
 	r := &m.Requests[0]
-	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, n, n, n
-	r.Outcomes[measure.Success] = n
-	for range n {
+	answered := n - inFlight
+	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, answered, answered, answered
+	r.Outcomes[measure.Success], r.Outcomes[measure.Unfinished] = answered, inFlight
+	for range answered {
 		r.Response.Record(w.latency)
 		r.Service.Record(w.latency)
+	}
+	for range n {
 		m.Lateness.Record(w.lateness)
 	}
 	return m
@@ -84,7 +91,7 @@ func (w *world) tellChange(before, after v1alpha1.LoadTestStatus) {
 			w.tell("step %s is %s%s", s.Name, s.State, at(s.StartTime, s.State))
 		}
 		if s.Result != nil && (old.Result == nil || old.Result.Sent != s.Result.Sent) {
-			w.tell("step %s: %d sent of %d due, %d of %d workers reporting", s.Name, s.Result.Sent, s.Result.Due, s.WorkersReporting, after.Workers.Desired)
+			w.tell("step %s: %d sent of %d due%s, %d of %d workers reporting", s.Name, s.Result.Sent, s.Result.Due, unanswered(s.Result), s.WorkersReporting, after.Workers.Desired)
 		}
 	}
 	for i, th := range after.Thresholds {
@@ -105,6 +112,18 @@ func (w *world) tellSpread(before, after []v1alpha1.SpreadStatus) {
 				s.P95.Min.Duration, s.P95.Max.Duration, s.P95.Median.Duration)
 		}
 	}
+}
+
+// unanswered says what is in flight, and what failed.
+func unanswered(r *v1alpha1.StepResult) string {
+	text := ""
+	if r.InFlight > 0 {
+		text += fmt.Sprintf(", %d in flight", r.InFlight)
+	}
+	if r.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", r.Failed)
+	}
+	return text
 }
 
 func at(t *metav1.MicroTime, state v1alpha1.StepState) string {

@@ -37,6 +37,9 @@ type world struct {
 	story   strings.Builder
 	// latency and lateness are those of every simulated request.
 	latency, lateness time.Duration
+	// inFlight is how many requests of each worker have no outcome yet whenever it
+	// reports before the end of a step.
+	inFlight int64
 	// throttled is for how long each worker was held back in a step.
 	throttled time.Duration
 	events    []lifecycle.Event
@@ -198,8 +201,11 @@ func (w *world) check(before *v1alpha1.LoadTestStatus) {
 		if r := s.Result; r != nil {
 			o := r.Outcomes
 			sum := o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout + o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
-			if sum != r.Sent || r.Due != r.Sent+r.Unsent {
-				w.t.Errorf("step %d: outcomes add up to %d of %d sent; due %d, unsent %d", i, sum, r.Sent, r.Due, r.Unsent)
+			if sum+r.InFlight != r.Sent || r.Failed != sum-r.Expected || r.Due != r.Sent+r.Unsent {
+				w.t.Errorf("step %d: outcomes add up to %d of %d sent, with %d in flight; failed %d, due %d, unsent %d", i, sum, r.Sent, r.InFlight, r.Failed, r.Due, r.Unsent)
+			}
+			if s.State != v1alpha1.StepRunning && r.InFlight != 0 {
+				w.t.Errorf("step %d is %s with %d in flight", i, s.State, r.InFlight)
 			}
 		}
 		if i < len(before.Steps) && before.Steps[i].StartTime != nil && !before.Steps[i].StartTime.Equal(s.StartTime) {

@@ -22,8 +22,8 @@ const (
 	maxStatusCodes  = 8
 )
 
-// StepResult is what the status says of a step whose measurements, of all
-// workers, are merged.
+// StepResult is what the status says of a running step whose measurements, of all
+// workers, are merged: what has no outcome yet is in flight. Settle ends it.
 //
 // silence is for how long before the step's start the run has certainly sent
 // nothing: it says how far the buckets of a rate limiter have refilled. It is
@@ -70,13 +70,30 @@ func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Ste
 	return result, nil
 }
 
+// Settle counts what is in flight at the end of a step as unfinished, and so as
+// failed.
+func Settle(r *v1alpha1.StepResult) {
+	settle(&r.Counts)
+	for i := range r.Types {
+		settle(&r.Types[i].Counts)
+	}
+}
+
+func settle(c *v1alpha1.Counts) {
+	c.Outcomes.Unfinished += c.InFlight
+	c.Failed += c.InFlight
+	c.InFlight = 0
+}
+
 func counts(r *measure.Request) v1alpha1.Counts {
 	o := &r.Outcomes
+	inFlight := o[measure.Unfinished]
 	return v1alpha1.Counts{
 		Sent:      r.Sent,
 		Completed: r.Completed(),
 		Expected:  r.Expected,
-		Failed:    r.Sent - r.Expected,
+		Failed:    r.Sent - inFlight - r.Expected,
+		InFlight:  inFlight,
 		Outcomes: v1alpha1.Outcomes{
 			Success:          o[measure.Success],
 			RateLimited:      o[measure.RateLimited],
@@ -89,7 +106,6 @@ func counts(r *measure.Request) v1alpha1.Counts {
 			DNS:              o[measure.DNS],
 			TLS:              o[measure.TLS],
 			BadResponse:      o[measure.BadResponse],
-			Unfinished:       o[measure.Unfinished],
 			Other:            o[measure.Other],
 		},
 		StatusCodes: statusCodes(r.StatusCodes),

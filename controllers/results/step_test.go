@@ -21,7 +21,8 @@ var (
 
 func d(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 
-// record counts n requests of an outcome with that latency.
+// record counts n requests of an outcome with that latency; unfinished ones are in
+// flight.
 func record(r *measure.Request, n int64, o measure.Outcome, latency time.Duration) {
 	r.Sent += n
 	r.Outcomes[o] += n
@@ -80,8 +81,8 @@ func TestStepResult(t *testing.T) {
 	got.Histogram = ""
 	want := &v1alpha1.StepResult{
 		Counts: v1alpha1.Counts{
-			Sent: 17, Completed: 14, Expected: 13, Failed: 4,
-			Outcomes:    v1alpha1.Outcomes{Success: 12, RateLimited: 1, ServerError: 1, Timeout: 1, Unfinished: 2},
+			Sent: 17, Completed: 14, Expected: 13, Failed: 2, InFlight: 2,
+			Outcomes:    v1alpha1.Outcomes{Success: 12, RateLimited: 1, ServerError: 1, Timeout: 1},
 			StatusCodes: []v1alpha1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
 		},
 		Due: 20, Unsent: 3, Late: 3, Throughput: "4.7", Goodput: "4.3",
@@ -109,8 +110,8 @@ func TestStepResult(t *testing.T) {
 			{
 				Name: "Read",
 				Counts: v1alpha1.Counts{
-					Sent: 9, Completed: 6, Expected: 6, Failed: 3,
-					Outcomes: v1alpha1.Outcomes{Success: 6, Timeout: 1, Unfinished: 2},
+					Sent: 9, Completed: 6, Expected: 6, Failed: 1, InFlight: 2,
+					Outcomes: v1alpha1.Outcomes{Success: 6, Timeout: 1},
 				},
 				ResponseTime: &v1alpha1.Latency{
 					Samples: 7, Min: d(20000 * time.Microsecond), Mean: d(302919 * time.Microsecond),
@@ -137,6 +138,14 @@ func TestStepResult(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
+
+	results.Settle(got)
+	for _, c := range []*v1alpha1.Counts{&want.Counts, &want.Types[1].Counts} {
+		c.Failed, c.InFlight, c.Outcomes.Unfinished = c.Failed+2, 0, 2
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("result of the step once it has ended (-want +got):\n%s", diff)
+	}
 }
 
 func TestEveryOutcomeIsCountedOnce(t *testing.T) {
@@ -147,6 +156,7 @@ func TestEveryOutcomeIsCountedOnce(t *testing.T) {
 	spec := mix()
 	spec.Requests = spec.Requests[:1]
 	got := stepResult(t, spec, closed, merged)
+	results.Settle(got)
 	want := v1alpha1.Outcomes{
 		Success: 1, RateLimited: 2, ClientError: 4, ServerError: 8, UnexpectedStatus: 16, Timeout: 32, Refused: 64,
 		Reset: 128, DNS: 256, TLS: 512, BadResponse: 1024, Unfinished: 2048, Other: 4096,

@@ -229,6 +229,7 @@ func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
 	if o.result, err = results.StepResult(&lt.Spec, step, o.merged, forever); err != nil {
 		t.Fatal(err)
 	}
+	results.Settle(o.result)
 	workers := plan.Workers(&lt.Spec)
 	o.status.Workers.Desired = workers
 	o.status.Steps = []v1alpha1.StepStatus{{

@@ -104,11 +104,12 @@ func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
 		if err != nil {
 			t.Fatal(err)
 		}
+		results.Settle(result)
 		judged := verdict.Judge(&lt.Spec, lt.Status.Thresholds, step, merged, result)
 		lt.Status.Thresholds = judged.Thresholds
 		lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{
 			Name: step.Name, Repetition: step.Repetition, State: v1alpha1.StepComplete, Users: step.Users,
-			WorkersReporting: lt.Status.Workers.Desired, Thresholds: judged.Step, Result: result,
+			WorkersReporting: lt.Status.Workers.Desired, ThresholdState: judged.Step, Result: result,
 		})
 		sent += result.Sent
 	}

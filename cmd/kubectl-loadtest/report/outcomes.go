@@ -41,7 +41,7 @@ func failures(c *v1alpha1.Counts) string {
 		{"host not resolved", o.DNS},
 		{"TLS", o.TLS},
 		{"bad response", o.BadResponse},
-		{"unfinished when cut", o.Unfinished},
+		{"unfinished at the end", o.Unfinished},
 		{"other", o.Other},
 	} {
 		if class.n > 0 {

@@ -142,12 +142,13 @@ func started(step *v1alpha1.StepStatus) string {
 func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
 
 func (p *page) result(r *v1alpha1.StepResult) {
-	p.row("Requests", "due %d · sent %d%s · unsent %d · late %d", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, r.Late)
-	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, r.Sent))
+	p.row("Requests", "due %d · sent %d%s · unsent %d · late %d%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, r.Late, inFlight(r))
+	ended := r.Sent - r.InFlight
+	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, ended))
 	if n := r.Outcomes.RateLimited; n > 0 {
-		p.row("Rate limited (429)", "%d%s%s", n, share(n, r.Sent), asExpected(&r.Counts))
+		p.row("Rate limited (429)", "%d%s%s", n, share(n, ended), asExpected(&r.Counts))
 	}
-	p.row("Failed", "%d%s", r.Failed, share(r.Failed, r.Sent))
+	p.row("Failed", "%d%s", r.Failed, share(r.Failed, ended))
 	if r.Throughput != "" {
 		p.row("Throughput", "%s req/s    goodput %s req/s%s", r.Throughput, r.Goodput, items(r))
 	}
@@ -180,6 +181,14 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	}
 }
 
+// inFlight is what has neither succeeded nor failed yet.
+func inFlight(r *v1alpha1.StepResult) string {
+	if r.InFlight == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" · in flight %d", r.InFlight)
+}
+
 // items is the rate of items, where requests carry more than one.
 func items(r *v1alpha1.StepResult) string {
 	if r.ItemsPerSecond == "" {
@@ -189,7 +198,7 @@ func items(r *v1alpha1.StepResult) string {
 }
 
 func ofType(t *v1alpha1.TypeResult) string {
-	text := fmt.Sprintf("%s %d total, %d successful%s", t.Name, t.Sent, t.Outcomes.Success, share(t.Outcomes.Success, t.Sent))
+	text := fmt.Sprintf("%s %d total, %d successful%s", t.Name, t.Sent, t.Outcomes.Success, share(t.Outcomes.Success, t.Sent-t.InFlight))
 	if t.Outcomes.RateLimited > 0 {
 		text += fmt.Sprintf(", %d rate limited", t.Outcomes.RateLimited)
 	}
