@@ -108,8 +108,8 @@ const (
 const (
 	// ConditionComplete is True when the run went to its end, whatever the verdict.
 	ConditionComplete = "Complete"
-	// ReasonFinished surfaces when all steps ran.
-	ReasonFinished = "Finished"
+	// ReasonAllStepsRan surfaces when all steps ran.
+	ReasonAllStepsRan = "AllStepsRan"
 	// ReasonStoppedOnBreach surfaces when steps were skipped after a breach.
 	ReasonStoppedOnBreach = "StoppedOnBreach"
 	// ReasonStoppedOnWorkerLoss surfaces when steps were skipped because a worker
@@ -129,4 +129,25 @@ const (
 	ReasonInvalidResult = "InvalidResult"
 	// ReasonNoWorkers surfaces when every worker was lost.
 	ReasonNoWorkers = "NoWorkers"
+)
+
+// Finished: is the run over, in whatever way?
+//
+// ConditionFinished is True once Complete or Failed is, and stays. Its reason is the
+// verdict. Who waits for the end of a run waits for it: Complete alone never comes
+// of a run that ends as Error or Canceled.
+const ConditionFinished = "Finished"
+
+// Reconciling and Stalled are for Flux and others that read the state of any object
+// by the conventions of kstatus. At most one of them is there, and it is True: a run
+// that is neither under way nor stalled is as it should be.
+const (
+	// ConditionReconciling is True until the run has finished, also while it is
+	// suspended. Its reason is the phase. It is absent after.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True after a run whose verdict is not Passed: no verdict
+	// but that one says that the target is good enough, and a pipeline that waits for
+	// the run should stop. Its reason is the verdict. It is absent before, and after a
+	// run that passed.
+	ConditionStalled = "Stalled"
 )

@@ -43,7 +43,8 @@ type LoadTest struct {
 	Spec LoadTestSpec `json:"spec"`
 	// status is what was observed; the operator writes it.
 	// +optional
-	Status LoadTestStatus `json:"status,omitempty"`
+	// +kubebuilder:default:={"observedGeneration":-1,"phase":"Pending"}
+	Status LoadTestStatus `json:"status,omitzero"`
 }
 
 // LoadTestList is a list of LoadTests.

@@ -57,7 +57,7 @@ func TestDefaults(t *testing.T) {
 
 // listed are the LoadTests of TestColumns, as their statuses say.
 var listed = map[string]v1alpha1.LoadTestStatus{
-	"fresh": {},
+	"fresh": {}, // the operator has not seen it yet
 	"limiter-hash": {
 		Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictFailed,
 		Summary: v1alpha1.Summary{Step: "3/3", Workers: "4/4", Goodput: "2290/s", P95: "28ms", Errors: "0%"},
@@ -71,7 +71,7 @@ var listed = map[string]v1alpha1.LoadTestStatus{
 // columns is what kubectl get prints of them, without the age.
 const columns = `
 NAME              PHASE      STEP   WORKERS   GOODPUT   P95    ERRORS   VERDICT
-fresh
+fresh             Pending
 limiter-hash      Complete   3/3    4/4       2290/s    28ms   0%       Failed
 shortener-reads   Running    3/6    8/8       9998/s    41ms   0%
 `

@@ -6,7 +6,8 @@ import (
 
 // LoadTestStatus is what was observed of a run.
 type LoadTestStatus struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status is about. It
+	// is -1 before the operator has seen the LoadTest.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -45,11 +46,11 @@ type LoadTestStatus struct {
 
 	// workers counts the workers by state.
 	// +optional
-	Workers WorkerCounts `json:"workers,omitempty"`
+	Workers WorkerCounts `json:"workers,omitzero"`
 
 	// summary is the line that kubectl get prints.
 	// +optional
-	Summary Summary `json:"summary,omitempty"`
+	Summary Summary `json:"summary,omitzero"`
 
 	// steps are the steps of the run in order, with what was measured.
 	// +optional
@@ -142,7 +143,7 @@ type Summary struct {
 	// workers is the number of ready and of desired workers: "8/8".
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	Workers string `json:"workers,omitempty"`
+	Workers string `json:"workers,omitzero"`
 	// goodput is the expected responses per second of that step: "9998/s". Absent
 	// before its first report.
 	// +optional

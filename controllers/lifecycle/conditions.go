@@ -16,10 +16,44 @@ const maxMessage = 1024
 // Finished says whether a run is over. Its steps are then as they will always be.
 func Finished(lt *v1alpha1.LoadTest) bool { return finished(lt.Status.Conditions) }
 
-// finished says whether a terminal condition holds.
 func finished(conditions []metav1.Condition) bool {
-	return meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionComplete) ||
-		meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFailed)
+	return meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished)
+}
+
+// underWay is the message of condition Reconciling, by phase.
+var underWay = map[v1alpha1.Phase]string{
+	v1alpha1.PhaseSuspended: "The run is held by spec.suspend.",
+	v1alpha1.PhaseStarting:  "The workers start.",
+	v1alpha1.PhaseRunning:   "The steps run.",
+}
+
+// conclude derives the conditions about the run as a whole from those about its
+// parts: is it under way, is it finished, and should a pipeline stop?
+func (r *run) conclude() {
+	s := &r.out.Status
+	if s.Verdict == "" {
+		r.set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, string(s.Phase), underWay[s.Phase])
+		return
+	}
+	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
+	reason, message := string(s.Verdict), explanation(s.Conditions)
+	r.set(v1alpha1.ConditionFinished, metav1.ConditionTrue, reason, message)
+	if s.Verdict != v1alpha1.VerdictPassed {
+		r.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason, message)
+	}
+}
+
+// explanation is the sentence behind a verdict: why the run could not go to its end
+// or, when it did, how it was judged.
+func explanation(conditions []metav1.Condition) string {
+	c := meta.FindStatusCondition(conditions, v1alpha1.ConditionFailed)
+	if c == nil {
+		c = meta.FindStatusCondition(conditions, v1alpha1.ConditionThresholdsMet)
+	}
+	if c == nil {
+		return "" // not reached: a run with a verdict has one of them
+	}
+	return c.Message
 }
 
 // set sets a condition; its transition time moves only with its status.

@@ -106,6 +106,7 @@ func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.T
 		r.running()
 	}
 	r.verifyTarget()
+	r.conclude()
 	r.summarize()
 	if !r.wakeAt.IsZero() {
 		// Never zero, which would mean no requeue at all.

@@ -9,7 +9,7 @@
 //	Suspended ◀──────▶ Starting ────────────────────────▶ Running ─┐ next step
 //	                      │  deadline, lost worker,          │ ▲───┘
 //	                      ▼  invalid spec, terminate         ▼
-//	                   Failed ◀──────────────────────── Complete
+//	                    Ended ◀───────────────────────── Complete
 //	                            terminate, deadline,
 //	                            no worker left
 //

@@ -21,7 +21,7 @@ func (r *run) finish(i int, reason string) {
 	s.Phase = v1alpha1.PhaseComplete
 	r.judged(j)
 	message := map[string]string{
-		v1alpha1.ReasonFinished:            "All steps ran.",
+		v1alpha1.ReasonAllStepsRan:         "All steps ran.",
 		v1alpha1.ReasonStoppedOnBreach:     "A threshold was breached; the steps after it were skipped.",
 		v1alpha1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
 	}[reason]

@@ -235,7 +235,7 @@ func (r *run) wakeForLoss() {
 func (r *run) next(i int) {
 	s := &r.out.Status
 	if i >= len(r.steps) {
-		r.finish(i, v1alpha1.ReasonFinished)
+		r.finish(i, v1alpha1.ReasonAllStepsRan)
 		return
 	}
 	s.CurrentStep = int32(i)

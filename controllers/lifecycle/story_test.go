@@ -53,7 +53,7 @@ var stories = map[string]func(*world){
 		w.lt.Spec.Ladder.StopOnBreach = true
 		w.latency = 300 * time.Millisecond
 	},
-	"requests-are-in-flight":    func(w *world) { w.inFlight = 5 },
+	"requests-are-in-flight": func(w *world) { w.inFlight = 5 },
 	"in-flight-when-terminated": func(w *world) {
 		w.inFlight = 5
 		w.in(4*time.Second, func() { w.lt.Spec.Terminate = true })

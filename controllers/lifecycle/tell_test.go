@@ -82,6 +82,11 @@ func (w *world) tellChange(before, after v1alpha1.LoadTestStatus) {
 			w.tell("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
 		}
 	}
+	for _, c := range before.Conditions {
+		if meta.FindStatusCondition(after.Conditions, c.Type) == nil {
+			w.tell("%s is gone", c.Type)
+		}
+	}
 	for i, s := range after.Steps {
 		var old v1alpha1.StepStatus
 		if i < len(before.Steps) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
@@ -174,43 +173,6 @@ func (w *world) write(d lifecycle.Decision) {
 			kind = "Warning"
 		}
 		w.tell("event %s %s: %s", kind, e.Reason, e.Message)
-	}
-}
-
-// check holds every status to what must always be true.
-func (w *world) check(before *v1alpha1.LoadTestStatus) {
-	w.t.Helper()
-	now := w.lt.Status
-	complete := meta.IsStatusConditionTrue(now.Conditions, v1alpha1.ConditionComplete)
-	failed := meta.IsStatusConditionTrue(now.Conditions, v1alpha1.ConditionFailed)
-	if complete && failed {
-		w.t.Error("Complete and Failed are both True")
-	}
-	if meta.IsStatusConditionTrue(before.Conditions, v1alpha1.ConditionComplete) && !complete ||
-		meta.IsStatusConditionTrue(before.Conditions, v1alpha1.ConditionFailed) && !failed {
-		w.t.Error("a terminal condition flipped back")
-	}
-	// The operator's cache does not hold them whole.
-	if over := (&v1alpha1.LoadTest{Status: *before}); lifecycle.Finished(over) && !equality.Semantic.DeepEqual(before.Steps, now.Steps) {
-		w.t.Error("the steps of a finished run changed")
-	}
-	if (complete || failed) != (now.Verdict != "") || (complete || failed) != (now.CompletionTime != nil) {
-		w.t.Errorf("verdict %q and completionTime %v do not go with Complete=%v, Failed=%v", now.Verdict, now.CompletionTime, complete, failed)
-	}
-	for i, s := range now.Steps {
-		if r := s.Result; r != nil {
-			o := r.Outcomes
-			sum := o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout + o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
-			if sum+r.InFlight != r.Sent || r.Failed != sum-r.Expected || r.Due != r.Sent+r.Unsent {
-				w.t.Errorf("step %d: outcomes add up to %d of %d sent, with %d in flight; failed %d, due %d, unsent %d", i, sum, r.Sent, r.InFlight, r.Failed, r.Due, r.Unsent)
-			}
-			if s.State != v1alpha1.StepRunning && r.InFlight != 0 {
-				w.t.Errorf("step %d is %s with %d in flight", i, s.State, r.InFlight)
-			}
-		}
-		if i < len(before.Steps) && before.Steps[i].StartTime != nil && !before.Steps[i].StartTime.Equal(s.StartTime) {
-			w.t.Errorf("step %d: its start instant was chosen twice", i)
-		}
 	}
 }
 

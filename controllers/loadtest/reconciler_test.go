@@ -175,8 +175,8 @@ func TestNoEventWithoutTheWrite(t *testing.T) {
 	if said := r.said(); len(said) > 0 {
 		t.Errorf("events without a write: %q", said)
 	}
-	if lt.Status.Phase != "" {
-		t.Errorf("phase is %q, want none", lt.Status.Phase)
+	if lt.Status.Phase != v1alpha1.PhasePending {
+		t.Errorf("phase is %q, want Pending", lt.Status.Phase)
 	}
 }
 

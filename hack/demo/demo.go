@@ -198,7 +198,7 @@ func (d *demo) further() string {
     kubectl get loadtests --all-namespaces
     kubectl loadtest report %s -n limiter-lua
     kubectl loadtest run --replace -n limiter-hash -f %s/burst.yaml
-    kubectl wait --for=condition=Complete loadtest/%s -n limiter-hash
+    kubectl wait --for=condition=Finished loadtest/%s -n limiter-hash
 Take it down, leaving nothing behind:
     make cluster-down
 `, d.cluster.enter, racy, scenarios, racy)

@@ -140,12 +140,14 @@ func until(t *testing.T, lt *v1alpha1.LoadTest, limit time.Duration, what string
 func finish(t *testing.T, lt *v1alpha1.LoadTest, limit time.Duration) {
 	t.Helper()
 	until(t, lt, limit, "finished", func(lt *v1alpha1.LoadTest) bool {
-		return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionComplete) ||
-			meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFailed)
+		return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished)
 	})
 	s := lt.Status
 	if s.Verdict == "" || s.CompletionTime == nil || s.ObservedGeneration != lt.Generation {
 		t.Errorf("finished without verdict (%q), completionTime (%v) or observedGeneration (%d of %d)", s.Verdict, s.CompletionTime, s.ObservedGeneration, lt.Generation)
+	}
+	if completed, failed := condition(lt, v1alpha1.ConditionComplete), condition(lt, v1alpha1.ConditionFailed); (completed.Status == metav1.ConditionTrue) == (failed.Status == metav1.ConditionTrue) {
+		t.Errorf("finished with Complete %q and Failed %q, want one of them True", completed.Status, failed.Status)
 	}
 	for _, step := range s.Steps {
 		if r := step.Result; r != nil {

@@ -84,7 +84,7 @@ func TestWorkerLoss(t *testing.T) {
 func TestKubectl(t *testing.T) {
 	ns := limiter(t)
 	lt := create(t, ns, "kubectl", steady(2))
-	mustCommand(t, "kubectl", "-n", ns, "wait", "--for=condition=Complete", "ldt/kubectl", "--timeout=120s")
+	mustCommand(t, "kubectl", "-n", ns, "wait", "--for=condition=Finished", "ldt/kubectl", "--timeout=120s")
 	finish(t, lt, time.Minute)
 	table := strings.Split(strings.TrimSpace(mustCommand(t, "kubectl", "-n", ns, "get", "loadtests")), "\n")
 	t.Log("\n" + strings.Join(table, "\n"))

@@ -35,7 +35,7 @@ func seen(uid string, phase v1alpha1.Phase, conditions ...metav1.Condition) *v1a
 	return lt
 }
 
-var complete = metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue}
+var over = metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}
 
 // server answers Get with one moment after another and each Watch with the
 // events of one list, after which the watch is closed.
@@ -73,7 +73,7 @@ func server(t *testing.T, gets []moment, watches [][]watch.Event) client.WithWat
 }
 
 func TestFollow(t *testing.T) {
-	start, end := seen("1", v1alpha1.PhaseStarting), seen("1", v1alpha1.PhaseComplete, complete)
+	start, end := seen("1", v1alpha1.PhaseStarting), seen("1", v1alpha1.PhaseComplete, over)
 	loadtests := schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}
 	event := func(kind watch.EventType, lt *v1alpha1.LoadTest) watch.Event {
 		return watch.Event{Type: kind, Object: lt}
@@ -137,7 +137,7 @@ func TestFollow(t *testing.T) {
 			wantErr: "LoadTest hello was deleted while it was followed",
 		},
 		"another of the same name": {
-			gets:    []moment{{lt: start}, {lt: seen("2", v1alpha1.PhaseComplete, complete)}},
+			gets:    []moment{{lt: start}, {lt: seen("2", v1alpha1.PhaseComplete, over)}},
 			watches: [][]watch.Event{{}},
 			wantErr: "LoadTest hello was deleted while it was followed",
 		},
@@ -193,7 +193,7 @@ func TestFollowShowsTheElapsedTime(t *testing.T) {
 		for range 3 {
 			ticks <- time.Time{}
 		}
-		open.Modify(seen("1", v1alpha1.PhaseComplete, complete))
+		open.Modify(seen("1", v1alpha1.PhaseComplete, over))
 	}()
 	if err := f.watchUntilClosed(t.Context(), ticks); err != nil {
 		t.Fatal(err)

@@ -184,7 +184,7 @@ func finished(verdict string) string {
 		phase, condition = "Ended", "Failed"
 	}
 	return `{phase: ` + phase + `, verdict: ` + verdict + `, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, goodput: 999/s, p95: 41ms, errors: 0%},
-		conditions: [{type: ` + condition + `, status: "True", reason: Finished, message: That was it.}],
+		conditions: [{type: ` + condition + `, status: "True", reason: AllStepsRan, message: That was it.}, {type: Finished, status: "True", reason: ` + verdict + `, message: That was it.}],
 		steps: [{name: 10 users, users: 10, state: Complete, result: {due: 10, sent: 10, completed: 10, expected: 10, failed: 0, unsent: 0, late: 0,
 			outcomes: {success: 10, rateLimited: 0, clientError: 0, serverError: 0, unexpectedStatus: 0, timeout: 0, refused: 0, reset: 0, dns: 0, tls: 0, badResponse: 0, unfinished: 0, other: 0}}}]}`
 }
@@ -223,7 +223,7 @@ func (p *person) reconcile(ctx context.Context, lt *v1alpha1.LoadTest, script fu
 		}
 		return nil
 	}
-	if lt.Status.Phase != "" {
+	if lt.Status.Phase != v1alpha1.PhasePending {
 		return nil
 	}
 	for _, status := range script(lt) {

@@ -16,8 +16,7 @@ import (
 
 // Finished says whether a LoadTest has come to its end, in whatever way.
 func Finished(lt *v1alpha1.LoadTest) bool {
-	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionComplete) ||
-		meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFailed)
+	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
 // Line is the state of a run in a line without the time, so that it changes

@@ -156,13 +156,13 @@ var tests = map[string]struct {
 	},
 	"finished, which the phase does not say yet": {
 		status: `{phase: Running, verdict: Canceled, currentStep: 0, summary: {step: 1/2, workers: 3/3, goodput: 5/s},
-			conditions: [{type: Failed, status: "True"}], steps: [` + first + `, ` + other + `, ` + other + `]}`,
+			conditions: [{type: Finished, status: "True"}], steps: [` + first + `, ` + other + `, ` + other + `]}`,
 		line:  "limiter/burst-then-steady  Canceled  step 1/2  goodput 5/s",
 		block: []string{"limiter/burst-then-steady  Canceled  step 1/2", "  goodput 5/s"},
 	},
 	"finished": {
 		status: `{phase: Complete, verdict: Failed, currentStep: 2, summary: {step: 2/2, workers: 3/3, goodput: 5/s, p95: 3.1ms, errors: 0%},
-			conditions: [{type: Complete, status: "True"}], steps: [` + other + `, ` + other + `, ` + other + `]}`,
+			conditions: [{type: Finished, status: "True"}], steps: [` + other + `, ` + other + `, ` + other + `]}`,
 		line:  "limiter/burst-then-steady  Failed  step 2/2  goodput 5/s  p95 3.1ms  errors 0%",
 		block: []string{"limiter/burst-then-steady  Failed  step 2/2", "  goodput 5/s  p95 3.1ms  errors 0%"},
 	},
@@ -223,9 +223,8 @@ func TestFinished(t *testing.T) {
 	for status, want := range map[string]bool{
 		`{}`:                                 false,
 		`{phase: Complete, verdict: Passed}`: false, // conditions decide, the rest is for people
-		`{conditions: [{type: Complete, status: "True"}]}`:                                   true,
-		`{conditions: [{type: Failed, status: "True"}]}`:                                     true,
-		`{conditions: [{type: Complete, status: "False"}, {type: Failed, status: Unknown}]}`: false,
+		`{conditions: [{type: Finished, status: "True"}]}`:  true,
+		`{conditions: [{type: Finished, status: Unknown}]}`: false,
 	} {
 		if got := progress.Finished(loadTest(t, status)); got != want {
 			t.Errorf("Finished(%s) = %t, want %t", status, got, want)

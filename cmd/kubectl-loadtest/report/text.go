@@ -100,7 +100,7 @@ func workers(w v1alpha1.WorkerCounts) string {
 }
 
 func phase(s *v1alpha1.LoadTestStatus) string {
-	if s.Phase == "" {
+	if s.Phase == "" || s.Phase == v1alpha1.PhasePending {
 		return "Pending: the operator has not taken it up yet"
 	}
 	if s.Summary.Step == "" {

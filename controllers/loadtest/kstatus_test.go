@@ -1,0 +1,81 @@
+package loadtest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// kstatusIs holds a LoadTest, as the API server returns it, to what Flux makes of it.
+func kstatusIs(t *testing.T, when string, lt *v1alpha1.LoadTest, want status.Status) {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("LoadTest"))
+	if err := apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(lt), object); err != nil {
+		t.Fatal(err)
+	}
+	got, err := status.Compute(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != want {
+		t.Errorf("%s kstatus is %s (%s), want %s; status %v", when, got.Status, got.Message, want, object.Object["status"])
+	}
+}
+
+func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
+	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	kstatusIs(t, "before the operator has seen it", lt, status.InProgressStatus)
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
+	r.mustPass(lt)
+	kstatusIs(t, "suspended", lt, status.InProgressStatus)
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
+	r.mustPass(lt)
+	kstatusIs(t, "starting", lt, status.InProgressStatus)
+	r.mustPass(lt)
+	bringPods(t, lt)
+	r.mustPass(lt)
+	kstatusIs(t, "running", lt, status.InProgressStatus)
+	r.mustPass(lt)
+	r.after(2 * time.Second)
+	r.mustPass(lt)
+	kstatusIs(t, "passed", lt, status.CurrentStatus)
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](900) })
+	kstatusIs(t, "passed, with a change that the operator has not seen", lt, status.InProgressStatus)
+	r.mustPass(lt)
+	kstatusIs(t, "passed, with a change that the operator has seen", lt, status.CurrentStatus)
+}
+
+func TestKstatusIsFailedAfterEveryOtherVerdict(t *testing.T) {
+	for want, edit := range map[v1alpha1.Verdict]func(*rig, *v1alpha1.LoadTestSpec){
+		v1alpha1.VerdictFailed:       func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Max = ptr.To("1ms") },
+		v1alpha1.VerdictInconclusive: func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Metric = "p99.99" },
+		v1alpha1.VerdictCanceled:     func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Terminate = true },
+		v1alpha1.VerdictError: func(r *rig, s *v1alpha1.LoadTestSpec) {
+			r.workers.absent, s.StartDeadlineSeconds = true, ptr.To[int64](1)
+		},
+	} {
+		t.Run(string(want), func(t *testing.T) {
+			r, lt := newRig(t, apiserver.Client(t)), hello(t)
+			change(t, lt, func(s *v1alpha1.LoadTestSpec) { edit(r, s) })
+			for pass := range 5 {
+				r.mustPass(lt)
+				if pass == 1 && lt.Status.Verdict == "" {
+					bringPods(t, lt)
+				}
+				r.after(2 * time.Second)
+			}
+			if lt.Status.Verdict != want {
+				t.Fatalf("the verdict is %q, want %s", lt.Status.Verdict, want)
+			}
+			kstatusIs(t, "in the end", lt, status.FailedStatus)
+		})
+	}
+}
