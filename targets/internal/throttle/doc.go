@@ -8,6 +8,6 @@
 // (burst + rate·t requests in t seconds) is broken only if more clients than
 // the table holds ask within the time that a bucket takes to fill.
 //
-// It imports golang.org/x/time/rate, which keeps one bucket, and the standard
-// library; how a client is named is the business of package clientip.
+// It imports golang.org/x/time/rate, which keeps one bucket, golang-lru, which
+// keeps the table, and the standard library; how a client is named is the business of package clientip.
 package throttle

@@ -1,13 +1,13 @@
 package throttle
 
 import (
-	"container/list"
 	"errors"
 	"fmt"
 	"math"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/time/rate"
 )
 
@@ -29,21 +29,13 @@ type Config struct {
 
 // Throttle holds the bucket of each client.
 type Throttle struct {
-	limit   rate.Limit
-	burst   int
-	clients int
-	now     func() time.Time
+	limit rate.Limit
+	burst int
+	now   func() time.Time
 
 	mu sync.Mutex
-	// recent has the *entry of the client that asked last at its front, and
-	// byName its element by the client's name.
-	recent *list.List
-	byName map[string]*list.Element
-}
-
-type entry struct {
-	client string
-	bucket *rate.Limiter
+	// buckets are those of the clients that asked last, by their names.
+	buckets *simplelru.LRU[string, *rate.Limiter]
 }
 
 // New returns a throttle that has seen no client yet.
@@ -68,10 +60,11 @@ func New(c Config) (*Throttle, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Throttle{
-		limit: rate.Limit(c.PerSecond), burst: c.Burst, clients: c.Clients, now: c.Now,
-		recent: list.New(), byName: map[string]*list.Element{},
-	}, nil
+	buckets, err := simplelru.NewLRU[string, *rate.Limiter](c.Clients, nil)
+	if err != nil {
+		return nil, fmt.Errorf("rate limit: %w", err)
+	}
+	return &Throttle{limit: rate.Limit(c.PerSecond), burst: c.Burst, now: c.Now, buckets: buckets}, nil
 }
 
 // Allow takes a token of the client's bucket. If there is none it reports how
@@ -92,17 +85,12 @@ func (t *Throttle) Allow(client string) (ok bool, retryAfter time.Duration) {
 
 // bucket returns the client's bucket, a full one if it is not remembered.
 func (t *Throttle) bucket(client string) *rate.Limiter {
-	if element, ok := t.byName[client]; ok {
-		t.recent.MoveToFront(element)
-		return element.Value.(*entry).bucket
+	if bucket, ok := t.buckets.Get(client); ok {
+		return bucket
 	}
-	if t.recent.Len() == t.clients {
-		oldest := t.recent.Remove(t.recent.Back()).(*entry)
-		delete(t.byName, oldest.client)
-	}
-	e := &entry{client: client, bucket: rate.NewLimiter(t.limit, t.burst)}
-	t.byName[client] = t.recent.PushFront(e)
-	return e.bucket
+	bucket := rate.NewLimiter(t.limit, t.burst)
+	t.buckets.Add(client, bucket)
+	return bucket
 }
 
 // wait is how long a bucket takes to regain tokens, rounded up so that the

@@ -131,8 +131,8 @@ func TestFullTable(t *testing.T) {
 	if active != burst {
 		t.Errorf("the active client was granted %d requests in no time, want %d", active, burst)
 	}
-	if got := len(throttle.byName); got != clients || throttle.recent.Len() != clients {
-		t.Errorf("the table holds %d clients in %d places, want %d", got, throttle.recent.Len(), clients)
+	if got := throttle.buckets.Len(); got != clients {
+		t.Errorf("the table holds %d clients, want %d", got, clients)
 	}
 }
 
@@ -194,8 +194,8 @@ func TestNewRefuses(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	throttle := newThrottle(t, Config{PerSecond: 1, Burst: 1})
-	if throttle.clients != DefaultClients {
-		t.Errorf("remembers %d clients, want %d", throttle.clients, DefaultClients)
+	if got := throttle.buckets.Cap(); got != DefaultClients {
+		t.Errorf("remembers %d clients, want %d", got, DefaultClients)
 	}
 	if ok, _ := throttle.Allow("a"); !ok {
 		t.Error("the first request was denied by the machine's clock")
