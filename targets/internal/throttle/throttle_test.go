@@ -3,6 +3,7 @@ package throttle
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -194,11 +195,14 @@ func TestNewRefuses(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	throttle := newThrottle(t, Config{PerSecond: 1, Burst: 1})
-	if got := throttle.buckets.Cap(); got != DefaultClients {
-		t.Errorf("remembers %d clients, want %d", got, DefaultClients)
-	}
 	if ok, _ := throttle.Allow("a"); !ok {
 		t.Error("the first request was denied by the machine's clock")
+	}
+	for i := range DefaultClients {
+		throttle.Allow(strconv.Itoa(i))
+	}
+	if got := throttle.buckets.Len(); got != DefaultClients {
+		t.Errorf("remembers %d clients, want %d", got, DefaultClients)
 	}
 }
 
