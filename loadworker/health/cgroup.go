@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Where Linux says in which control groups a process is, and where those stand.
+// The files of Linux that list the control groups of this process, and the mounts of
+// control groups.
 const (
 	groupsFile = "/proc/self/cgroup"
 	mountsFile = "/proc/self/mountinfo"
@@ -16,18 +17,19 @@ const (
 // readFile reads a whole file, as os.ReadFile does.
 type readFile func(name string) ([]byte, error)
 
-// statFiles are the files that may tell of this process's throttling, the likeliest
-// first, given the text of groupsFile and mountsFile.
+// statFiles returns the files that may report the throttling of this process, the
+// likeliest first, from the texts of groupsFile and mountsFile.
 func statFiles(groups, mounts string) []string {
 	return groupFiles(groups, mounts, "cpu", func(bool) string { return "cpu.stat" })
 }
 
-// groupFiles are the files of a name, which may depend on the version, in the
-// groups that hold this process: its own first, then those around it.
+// groupFiles returns the files of a name, which may depend on the version of control
+// groups, in the groups of this process: in its own first, then in the groups around
+// it.
 //
-// In version 1 a container sees the path of its group on the node, which does not
-// exist in it, and its own group where the controller is mounted; in version 2, or
-// with a namespace, the path is the one to go from there.
+// In version 1, the path of a container's group is that on the node, which does not
+// exist in the container; its own group is where the controller is mounted. In version
+// 2, or with a namespace, the path begins at the mount.
 func groupFiles(groups, mounts, controller string, name func(unified bool) string) []string {
 	var files []string
 	for line := range strings.Lines(groups) {
@@ -53,21 +55,21 @@ func groupFiles(groups, mounts, controller string, name func(unified bool) strin
 	return files
 }
 
-// groupMount is a place where control groups are mounted, from root on.
+// groupMount is a mount of control groups: the group root is at point.
 type groupMount struct{ root, point string }
 
-// groupMounts finds the mounts of version 2, or those of a controller of version 1.
+// groupMounts returns the mounts of version 2, or those of a controller of version 1.
 func groupMounts(mounts, controller string, unified bool) []groupMount {
 	var found []groupMount
 	for line := range strings.Lines(mounts) {
 		// 36 35 98:0 /root /point options - type source options
 		before, after, ok := strings.Cut(strings.TrimSpace(line), " - ")
-		place, kind := strings.Fields(before), strings.Fields(after)
-		if !ok || len(place) < 5 || len(kind) < 3 {
+		mount, source := strings.Fields(before), strings.Fields(after)
+		if !ok || len(mount) < 5 || len(source) < 3 {
 			continue
 		}
-		if unified && kind[0] == "cgroup2" || !unified && kind[0] == "cgroup" && contains(kind[2], controller) {
-			found = append(found, groupMount{root: place[3], point: place[4]})
+		if unified && source[0] == "cgroup2" || !unified && source[0] == "cgroup" && contains(source[2], controller) {
+			found = append(found, groupMount{root: mount[3], point: mount[4]})
 		}
 	}
 	return found
@@ -82,7 +84,7 @@ func contains(list, name string) bool {
 	return false
 }
 
-// below is the way from a root to a path in it.
+// below returns the path from a root to a name in it; ok is false if it is not in it.
 func below(name, root string) (string, bool) {
 	if root == "/" {
 		return name, true
@@ -91,8 +93,8 @@ func below(name, root string) (string, bool) {
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-// throttled reads from a cpu.stat how long the group was held back. ok is false
-// when it does not say, as when nothing bounds the group.
+// throttled parses from a cpu.stat how long the group was throttled. ok is false when
+// that is missing, as in a group without a limit.
 func throttled(stat string) (d time.Duration, ok bool) {
 	for line := range strings.Lines(stat) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")

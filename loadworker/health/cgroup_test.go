@@ -13,7 +13,7 @@ const (
 		"34 32 0:30 / /sys/fs/cgroup/cpuset rw shared:12 - cgroup cgroup rw,cpuset\n"
 )
 
-func TestStatFiles(t *testing.T) {
+func TestStatFilesOfBothVersions(t *testing.T) {
 	tests := map[string]struct {
 		groups, mounts string
 		want           []string
@@ -70,7 +70,7 @@ func TestStatFiles(t *testing.T) {
 	}
 }
 
-func TestThrottled(t *testing.T) {
+func TestThrottledParsesBothVersions(t *testing.T) {
 	tests := map[string]struct {
 		stat string
 		want time.Duration

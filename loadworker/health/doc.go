@@ -1,12 +1,11 @@
-// Package health measures how the worker itself fares, since a generator that is
-// held back measures itself instead of the target: processor time used, time that
-// the control group held it back, pauses of the garbage collector; and how many
-// descriptors, ports and bytes of memory it may use, since one that is killed
-// measures nothing.
+// Package health measures the worker itself. A generator that is held back measures
+// itself instead of the target: a Probe reads processor time, throttling by the
+// control group and pauses of the garbage collector. A generator that is killed
+// measures nothing: Limits are the descriptors, ports and memory that it may use.
 //
-// A Sample is what the system says at an instant; two of them make a
-// measure.Health. Limits are read once. What is read from files is parsed by pure
-// functions.
+//	Probe ── Sample, Sample ── Since ── measure.Health
+//	SystemLimits ── Limits, read once
 //
-// It imports package measure, and nothing else of ours.
+// The files of Linux are parsed by pure functions. The package imports measure, and
+// nothing else of ours.
 package health

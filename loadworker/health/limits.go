@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// Limits are what the system grants this process.
+// Limits are the limits that the system sets for this process.
 type Limits struct {
-	// Descriptors is how many files and connections may be open.
+	// Descriptors bounds the files and connections that are open.
 	Descriptors int64
-	// Ports is how many connections one address of a target can have from here.
+	// Ports bounds the connections to one address of a target.
 	Ports int64
-	// Memory is how many bytes may be used, by sockets too; 0: not known.
+	// Memory bounds the bytes in use, those of sockets included; 0: unknown.
 	Memory int64
 }
 
-// Unlimited is a limit that is none.
+// Unlimited is the value of a limit that does not exist.
 const Unlimited = 1 << 30
 
 // SystemLimits reads the limits from the system.
 func SystemLimits() Limits {
-	ports, _ := os.ReadFile(portFile) // where there is none, ports are no limit
+	ports, _ := os.ReadFile(portFile) // absent: no limit
 	return Limits{Descriptors: descriptors(), Ports: portsIn(string(ports)), Memory: memoryLimit(os.ReadFile)}
 }
 
 const (
-	// portFile is where Linux says which ports connections are made from.
+	// portFile holds the range of ports that connections are made from.
 	portFile = "/proc/sys/net/ipv4/ip_local_port_range"
-	// memoryFile says how much memory the machine has.
+	// memoryFile holds the size of the machine's memory.
 	memoryFile = "/proc/meminfo"
 )
 
-// portsIn is how many there are from the first number of a text to the second.
+// portsIn returns the number of ports in a range, which is two numbers.
 func portsIn(text string) int64 {
 	var first, last int64
 	if _, err := fmt.Sscan(text, &first, &last); err != nil || last < first {
@@ -42,16 +42,16 @@ func portsIn(text string) int64 {
 	return last - first + 1
 }
 
-// memoryLimit is how many bytes of memory this process may use, sockets in the
-// kernel included: the least that its control groups allow, or all that the
-// machine has. 0: this system does not say.
+// memoryLimit returns how many bytes of memory this process may use, those of sockets
+// in the kernel included: the lowest limit of its control groups, or the machine's
+// memory. 0: unknown on this system.
 func memoryLimit(read readFile) int64 {
-	groups, _ := read(groupsFile) // there is none: nothing bounds it
+	groups, _ := read(groupsFile) // absent: no limit
 	mounts, _ := read(mountsFile)
 	info, _ := read(memoryFile)
 	limit := physical(string(info))
 	for _, file := range limitFiles(string(groups), string(mounts)) {
-		text, _ := read(file) // a group that is out of sight bounds nothing here
+		text, _ := read(file) // not visible from here: no limit
 		if n := memoryMax(string(text)); n > 0 && (limit == 0 || n < limit) {
 			limit = n
 		}
@@ -59,8 +59,8 @@ func memoryLimit(read readFile) int64 {
 	return limit
 }
 
-// limitFiles are the files that may bound this process's memory: those of its
-// group and of all groups around it that can be seen from here.
+// limitFiles returns the files that may limit this process's memory: those of its
+// group and of all groups around it that are visible from here.
 func limitFiles(groups, mounts string) []string {
 	return groupFiles(groups, mounts, "memory", func(unified bool) string {
 		if unified {
@@ -70,8 +70,8 @@ func limitFiles(groups, mounts string) []string {
 	})
 }
 
-// memoryMax reads a bound; 0: it is none. Version 2 says so in a word, version 1
-// with a number that is larger than any memory.
+// memoryMax parses a limit; 0: none, for which version 2 has a word, and version 1 a
+// number that is larger than any memory.
 func memoryMax(text string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || n >= 1<<60 {
@@ -80,7 +80,7 @@ func memoryMax(text string) int64 {
 	return max(0, n)
 }
 
-// physical reads from meminfo what there is in all; 0: it does not say.
+// physical parses the machine's memory from meminfo; 0: it is missing.
 func physical(info string) int64 {
 	for line := range strings.Lines(info) {
 		// MemTotal:       24684092 kB

@@ -3,12 +3,13 @@ package health
 import (
 	"io/fs"
 	"maps"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLimitFiles(t *testing.T) {
+func TestLimitFilesOfBothVersions(t *testing.T) {
 	const apart = "34 32 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
 	tests := map[string]struct {
 		groups, mounts string
@@ -38,7 +39,7 @@ func TestLimitFiles(t *testing.T) {
 	}
 }
 
-// files is what a system says, by file; the others are not there.
+// files returns a system with these files only, by name.
 func files(texts map[string]string) readFile {
 	return func(name string) ([]byte, error) {
 		if text, ok := texts[name]; ok {
@@ -48,8 +49,8 @@ func files(texts map[string]string) readFile {
 	}
 }
 
-// The least counts, wherever it is said, and what nobody says bounds nothing.
-func TestMemoryLimit(t *testing.T) {
+// The lowest limit of all groups counts. A group without one bounds nothing.
+func TestMemoryLimitIsTheLowest(t *testing.T) {
 	const own, around = "/sys/fs/cgroup/pod/abc/memory.max", "/sys/fs/cgroup/pod/memory.max"
 	tests := map[string]struct {
 		said map[string]string
@@ -74,7 +75,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-func TestMemoryMax(t *testing.T) {
+func TestMemoryMaxParsesBothVersions(t *testing.T) {
 	for text, want := range map[string]int64{
 		"134217728\n":           134217728,
 		"max\n":                 0, // version 2
@@ -91,7 +92,7 @@ func TestMemoryMax(t *testing.T) {
 	}
 }
 
-func TestPhysical(t *testing.T) {
+func TestPhysicalParsesMeminfo(t *testing.T) {
 	for text, want := range map[string]int64{
 		"MemTotal:       24684092 kB\nMemFree:        15620764 kB\n": 24684092 << 10,
 		"MemFree:        15620764 kB\n":                              0,
@@ -110,7 +111,7 @@ func TestPhysical(t *testing.T) {
 	}
 }
 
-func TestPorts(t *testing.T) {
+func TestPortsInARange(t *testing.T) {
 	for text, want := range map[string]int64{
 		"32768\t60999\n": 28232,
 		"1024 1024":      1,
@@ -122,5 +123,15 @@ func TestPorts(t *testing.T) {
 		if got := portsIn(text); got != want {
 			t.Errorf("%q are %d ports, want %d", text, got, want)
 		}
+	}
+}
+
+func TestSystemLimitsOfThisProcess(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the limits of memory and ports are read from /proc")
+	}
+	l := SystemLimits()
+	if l.Memory < 1<<20 || l.Memory >= 1<<60 || l.Ports < 1 || l.Ports >= 1<<16 || l.Descriptors < 1 {
+		t.Errorf("SystemLimits() = %+v, want more than a megabyte, ports and descriptors", l)
 	}
 }

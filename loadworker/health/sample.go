@@ -10,17 +10,17 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// Probe asks the system. The zero value knows of no control group.
+// Probe takes samples. The zero value reads no control group.
 type Probe struct {
 	statFile string // cpu.stat; empty: none
 }
 
-// NewProbe finds the control group of this process, if there is one that bounds
-// its processor time.
+// NewProbe returns a probe of the nearest control group of this process that limits
+// its processor time, if there is one.
 func NewProbe() Probe { return newProbe(os.ReadFile) }
 
 func newProbe(read readFile) Probe {
-	groups, _ := read(groupsFile) // there is none: nothing is throttled
+	groups, _ := read(groupsFile) // absent: nothing is throttled
 	mounts, _ := read(mountsFile)
 	for _, file := range statFiles(string(groups), string(mounts)) {
 		stat, _ := read(file)
@@ -31,7 +31,7 @@ func newProbe(read readFile) Probe {
 	return Probe{}
 }
 
-// Sample is what the system says at an instant: all of it grows.
+// Sample is the state of the system's counters at an instant.
 type Sample struct {
 	cpu, throttled time.Duration
 	pauses         pauses
@@ -41,13 +41,13 @@ type Sample struct {
 func (p Probe) Sample() Sample {
 	s := Sample{cpu: processorTime(), pauses: gcPauses()}
 	if p.statFile != "" {
-		stat, _ := os.ReadFile(p.statFile) // a group that is gone throttles nothing
+		stat, _ := os.ReadFile(p.statFile) // a group that no longer exists throttles nothing
 		s.throttled, _ = throttled(string(stat))
 	}
 	return s
 }
 
-// Since is what happened between two samples.
+// Since returns the health between two samples.
 func (s Sample) Since(before Sample) measure.Health {
 	throttled := max(0, s.throttled-before.throttled)
 	return measure.Health{
@@ -58,8 +58,7 @@ func (s Sample) Since(before Sample) measure.Health {
 	}
 }
 
-// pauses are the pauses of the garbage collector: how many were as long as a
-// bucket says.
+// pauses is a histogram of the pauses of the garbage collector.
 type pauses struct {
 	counts  []uint64
 	buckets []float64 // bounds in seconds, one more than counts
@@ -77,8 +76,8 @@ func gcPauses() pauses {
 	return pauses{counts: slices.Clone(h.Counts), buckets: h.Buckets}
 }
 
-// longestSince is the upper bound of the longest pause since then, 0 if there was
-// none. The last bucket has no upper bound; its lower one is told.
+// longestSince returns an upper bound of the longest pause since then, 0 if there was
+// none. The last bucket has only a lower bound, which is returned.
 func (p pauses) longestSince(before pauses) time.Duration {
 	for i := len(p.counts) - 1; i >= 0; i-- {
 		if i < len(before.counts) && p.counts[i] <= before.counts[i] || p.counts[i] == 0 {

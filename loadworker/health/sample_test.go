@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-func TestLongestPause(t *testing.T) {
+func TestLongestPauseIsAnUpperBound(t *testing.T) {
 	buckets := []float64{0, 0.001, 0.01, math.Inf(1)}
 	at := func(counts ...uint64) pauses { return pauses{counts: counts, buckets: buckets} }
 	tests := map[string]struct {
@@ -36,21 +36,21 @@ func TestLongestPause(t *testing.T) {
 	}
 }
 
-func TestSince(t *testing.T) {
+func TestSinceIsTheGrowthOfASample(t *testing.T) {
 	before := Sample{cpu: time.Second, throttled: 2 * time.Second}
 	got := Sample{cpu: 4 * time.Second, throttled: 2500 * time.Millisecond}.Since(before)
 	want := measure.Health{CPU: 3 * time.Second, CPUThrottled: 500 * time.Millisecond, CPUThrottledMax: 500 * time.Millisecond}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("health (-want +got):\n%s", diff)
 	}
-	// A control group that was made anew counts from 0.
+	// A new control group counts from 0.
 	if got := (Sample{}).Since(before); got != (measure.Health{}) {
 		t.Errorf("backwards: %+v, want nothing", got)
 	}
 }
 
-// The nearest group that says how long it was held back is the one to watch.
-func TestNewProbe(t *testing.T) {
+// The probe reads the nearest group that reports throttling.
+func TestNewProbeFindsTheNearestGroup(t *testing.T) {
 	const own, around = "/sys/fs/cgroup/pod/cpu.stat", "/sys/fs/cgroup/cpu.stat"
 	tests := map[string]struct {
 		said map[string]string
@@ -93,7 +93,7 @@ func TestProbeReadsTheGroup(t *testing.T) {
 	}
 }
 
-// The system's own figures: work takes processor time, and a collection pauses.
+// Work takes processor time, and a collection pauses.
 func TestSampleOfThisProcess(t *testing.T) {
 	p := NewProbe()
 	before := p.Sample()

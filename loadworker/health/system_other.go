@@ -4,8 +4,8 @@ package health
 
 import "time"
 
-// processorTime is not known on this system.
+// processorTime is unknown on this system.
 func processorTime() time.Duration { return 0 }
 
-// descriptors are not bounded on this system.
+// descriptors returns no limit on this system.
 func descriptors() int64 { return Unlimited }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processorTime is what this process used so far, in its own code and in the
-// kernel.
+// processorTime returns the processor time that this process has used so far, in its
+// own code and in the kernel.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -17,7 +17,7 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// descriptors is how many files and connections this process may have open. Go's
+// descriptors returns how many files and connections this process may have open. Go's
 // runtime has already raised the soft limit to the hard one.
 func descriptors() int64 {
 	var r syscall.Rlimit

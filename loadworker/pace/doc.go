@@ -1,18 +1,16 @@
-// Package pace decides when requests are due, and has the timer to wait for that.
+// Package pace decides when requests are due, and has the timer to wait until then.
 //
-// The schedules are pure functions of numbers: which request of a step is due
-// when, how many are due by an instant, and which of them belong to one worker.
-// All arithmetic is exact to the nanosecond, in 128 or 192 bits, so that the
-// shares of all workers are together the whole schedule, whatever the rate and
-// however long the step.
+// The schedules are pure functions of numbers: when each request of a step is due,
+// how many are due by an instant, and which of them belong to one worker. All
+// arithmetic is exact to the nanosecond, in 128 or 192 bits, so that the shares of
+// all workers are together the whole schedule, at any rate and for any length.
 //
 //	hit number i of a step ── due at i/rate after the start, or as a Ramp says
 //	  arrivals: worker w of W has the hits w, w+W, w+2W, …
-//	  users:    user u's k-th request is hit k*total+u; a worker has users
-//	  Poisson:  each worker has a random process of its own, a W-th of the rate
+//	  users:    user u's k-th request is hit k*total+u; a worker has a share of users
+//	  Poisson:  each worker has a random process of its own, with a W-th of the rate
 //
 // Time 0 is the beginning of the step's window. A warm-up is before it.
 //
-// The timer is the only part that touches a clock. The package imports nothing of
-// ours.
+// Only the timer touches a clock. The package imports nothing of ours.
 package pace

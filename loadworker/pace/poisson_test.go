@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// drawn are all due times of a process.
+// drawn returns all due times of a process.
 func drawn(p *Poisson) []time.Duration {
 	var due []time.Duration
 	for j := int64(0); p.Due(j) < p.ramp.Length; j++ {
@@ -28,7 +28,7 @@ func TestPoissonOfTheSameSeedIsTheSame(t *testing.T) {
 	if got := drawn(NewPoisson(r, 2, 7, 3, 1)); !slices.Equal(got, want) {
 		t.Error("drawn twice, it is another process")
 	}
-	// Whatever is asked for first.
+	// In any order of the calls.
 	p := NewPoisson(r, 2, 7, 3, 1)
 	for j := range slices.Backward(want) {
 		if got := p.Due(int64(j)); got != want[j] {
@@ -45,8 +45,8 @@ func TestPoissonOfTheSameSeedIsTheSame(t *testing.T) {
 	}
 }
 
-// Loops ask when their hits are due while a snapshot counts what is.
-func TestPoissonAnswersManyAtOnce(t *testing.T) {
+// Loops call Due while a snapshot calls Before.
+func TestPoissonIsSafeForConcurrentUse(t *testing.T) {
 	r := level(2000, 10*time.Second)
 	alone, p := NewPoisson(r, 1, 7, 3, 0), NewPoisson(r, 1, 7, 3, 0)
 	var group sync.WaitGroup
@@ -137,7 +137,7 @@ func TestPoissonFollowsTheRamp(t *testing.T) {
 	}
 }
 
-// A process that is beyond every position ends, instead of wrapping around.
+// A process ends at the largest position; it does not wrap around.
 func TestPoissonEnds(t *testing.T) {
 	p := NewPoisson(level(1, time.Hour), 1<<40, 1, 0, 0)
 	if got := p.Due(1 << 20); got != math.MaxInt64 {
@@ -148,9 +148,9 @@ func TestPoissonEnds(t *testing.T) {
 	}
 }
 
-// Of so many workers each has a hit or two of the largest ramp, and the next
-// positions would wrap around to its beginning.
-func TestPoissonDoesNotBeginAnew(t *testing.T) {
+// With so many workers, each has a hit or two of the largest ramp, and the positions
+// after them would wrap around to its beginning.
+func TestPoissonDoesNotWrapAround(t *testing.T) {
 	for seed := range int64(50) {
 		p := NewPoisson(level(1e9, time.Hour), 1<<41, seed, 0, 0)
 		last, hits := time.Duration(0), int64(0)

@@ -24,8 +24,8 @@ type Ramp struct {
 
 var _ Schedule = Ramp{}
 
-// part is the fraction of a hit that positions are counted in. Even schedules
-// need whole hits only; Poisson arrivals fall between them.
+// part is the number of parts of a hit, in which positions are counted. Even
+// schedules need whole hits only; Poisson arrivals fall between them.
 const part = 1 << 16
 
 // MaxRamp is the longest ramp for which the numbers are wide enough.
@@ -35,7 +35,7 @@ const MaxRamp = 39 * time.Hour
 // second for a day and a half.
 const maxHits = math.MaxInt64 / part
 
-// Due is when hit i is due; what the schedule does not have is due never.
+// Due returns when hit i is due; a hit beyond the end is never due.
 func (r Ramp) Due(i int64) time.Duration {
 	if i > maxHits {
 		return math.MaxInt64
@@ -43,14 +43,13 @@ func (r Ramp) Due(i int64) time.Duration {
 	return r.at(uint64(i) * part)
 }
 
-// Before is how many hits are due before t: the i < H(t).
+// Before returns how many hits are due before t: the i < H(t).
 func (r Ramp) Before(t time.Duration) int64 {
 	if t <= 0 {
 		return 0
 	}
 	t = min(t, r.Length)
-	// A hit is reached at t when H(t) >= i, so that those with Due < t are those
-	// that were passed: search for the first that was not.
+	// Due(i) < t if and only if H(t) > i: search for the first i that is not.
 	low, high := int64(0), int64(maxHits)
 	for low < high {
 		middle := low + (high-low)/2
@@ -63,12 +62,12 @@ func (r Ramp) Before(t time.Duration) int64 {
 	return low
 }
 
-// at is when H reaches a position, which is in parts of a hit.
+// at returns when H reaches a position, which is in parts of a hit.
 func (r Ramp) at(position uint64) time.Duration {
 	if r.compare(r.Length, position) <= 0 {
 		return math.MaxInt64
 	}
-	// H(low) <= position < H(high): a bracket around the guess, then halving.
+	// H(low) <= position < H(high): bracket the guess, then halve the bracket.
 	guess := r.guess(position)
 	low, high := guess, guess+1
 	for step := time.Duration(1); low > 0 && r.compare(low, position) > 0; step *= 2 {
@@ -88,8 +87,8 @@ func (r Ramp) at(position uint64) time.Duration {
 	return low
 }
 
-// guess solves the equation in floating point, in the form that does not lose
-// digits when From and To are nearly equal.
+// guess solves the equation in floating point, in the form that keeps its digits when
+// From and To are nearly equal.
 func (r Ramp) guess(position uint64) time.Duration {
 	a, b, d := r.From.PerSecond(), r.To.PerSecond(), r.Length.Seconds()
 	i := float64(position) / part
@@ -122,7 +121,7 @@ func (r Ramp) compare(t time.Duration, position uint64) int {
 	return compare(done, wide(hi, lo, 2*uint64(r.Length)))
 }
 
-// wide is the product of a number of 128 bits and one of 64, in 192 bits, the
+// wide multiplies a number of 128 bits by one of 64. The product has 192 bits, the
 // least significant first.
 func wide(hi, lo, by uint64) [3]uint64 {
 	carry, low := bits.Mul64(lo, by)

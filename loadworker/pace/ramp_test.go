@@ -34,13 +34,13 @@ func TestRampDue(t *testing.T) {
 	}
 }
 
-// arbitrary is a ramp of rates from 10^-6 to 10^9 and up to a day.
+// arbitrary returns a ramp of rates from 10^-6 to 10^9 and up to a day.
 func arbitrary(from, to, length uint64) Ramp {
 	rate := func(n uint64) Rate { return Rate(n>>(n%50)%1e15 + 1) }
 	return Ramp{From: rate(from), To: rate(to), Length: time.Duration(length>>(1+length%40))%(24*time.Hour) + 1}
 }
 
-// reached is H(t) - i, exactly: its sign says on which side of the hit t is.
+// reached returns the sign of H(t) - i, exactly.
 func reached(r Ramp, t time.Duration, i int64) int {
 	from, slope := big.NewInt(int64(r.From)), big.NewInt(int64(r.To)-int64(r.From))
 	d, at := big.NewInt(int64(r.Length)), big.NewInt(int64(t))
@@ -77,8 +77,7 @@ func TestRampIsExact(t *testing.T) {
 	}
 }
 
-// Where a ramp nearly stops, floating point is far off, and what corrects it has
-// the most to do.
+// Where a ramp nearly stops, the guess in floating point is worst.
 func TestRampIsExactWhereItNearlyStops(t *testing.T) {
 	for _, from := range []Rate{1e3, 7e6, 1e9, 3e12, 1e15} {
 		for _, length := range []time.Duration{time.Second, 11 * time.Minute, time.Hour, 24*time.Hour - 1, MaxRamp} {
@@ -94,7 +93,7 @@ func TestRampIsExactWhereItNearlyStops(t *testing.T) {
 	}
 }
 
-// A rate that does not change is a ramp without slope, hit for hit.
+// A ramp without slope has the same hits as its rate.
 func TestRampWithoutSlopeIsARate(t *testing.T) {
 	property := func(rate, length uint64, hit uint32) bool {
 		r := arbitrary(rate, rate, length)
@@ -106,7 +105,7 @@ func TestRampWithoutSlopeIsARate(t *testing.T) {
 	}
 }
 
-// The sum of the rates, times half the length, is how many there are.
+// A ramp has (From + To)/2 · Length hits.
 func TestRampHasItsHits(t *testing.T) {
 	tests := map[string]struct {
 		ramp Ramp

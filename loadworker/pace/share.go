@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Share is the numbers first, first+stride, first+2*stride, … of which it has
-// count. Numbers are users or hits, from 0, over all workers.
+// Share is Count numbers: First, First+Stride, First+2*Stride, … Numbers are those of
+// users or hits, from 0, over all workers.
 type Share struct {
 	First, Stride, Count int64
 }
 
-// Number is the j-th number of the share.
+// Number returns the j-th number of the share.
 func (s Share) Number(j int64) int64 { return s.First + j*s.Stride }
 
-// Of is the share of the same worker in n numbers.
+// Of returns the share of the same worker in n numbers.
 func (s Share) Of(n int64) Share {
 	s.Count = max(0, (n-s.First+s.Stride-1)/s.Stride)
 	return s
 }
 
-// Below is how many numbers of the share are less than n.
+// Below returns how many numbers of the share are less than n.
 func (s Share) Below(n int64) int64 {
 	if n <= s.First || s.Count == 0 {
 		return 0
@@ -28,7 +28,7 @@ func (s Share) Below(n int64) int64 {
 	return min(s.Count, (n-s.First-1)/s.Stride+1)
 }
 
-// Arrivals is one worker's hits of a schedule of all workers.
+// Arrivals is one worker's share of a schedule of all workers.
 type Arrivals struct {
 	All   Schedule
 	Share Share
@@ -36,7 +36,7 @@ type Arrivals struct {
 
 var _ Schedule = Arrivals{}
 
-// Due is when the worker's j-th hit is due.
+// Due returns when the worker's j-th hit is due.
 func (a Arrivals) Due(j int64) time.Duration {
 	if j >= a.Share.Count {
 		return math.MaxInt64
@@ -44,33 +44,33 @@ func (a Arrivals) Due(j int64) time.Duration {
 	return a.All.Due(a.Share.Number(j))
 }
 
-// Before is how many of the worker's hits are due before t.
+// Before returns how many of the worker's hits are due before t.
 func (a Arrivals) Before(t time.Duration) int64 { return a.Share.Below(a.All.Before(t)) }
 
-// Users is one worker's users of a schedule in which Total users take turns:
-// the k-th request of user u is hit k*Total+u.
+// Users is one worker's share of a schedule in which Total users take turns: the k-th
+// request of user u is hit k*Total+u.
 type Users struct {
 	Rate  Rate
 	Share Share
 	Total int64
-	// WarmUp is how long the schedule has run at time 0: what is due in it is due
-	// before 0.
+	// WarmUp is how long the schedule has run at time 0. The requests of that time are
+	// due before 0.
 	WarmUp time.Duration
 }
 
-// Due is when the k-th request of the worker's j-th user is due.
+// Due returns when the k-th request of the worker's j-th user is due.
 func (u Users) Due(j, k int64) time.Duration {
 	return u.Rate.Due(u.Hit(j, k)) - u.WarmUp
 }
 
-// Hit is the number, over all workers, of the k-th request of the j-th user.
+// Hit returns the number, over all workers, of the k-th request of the j-th user.
 func (u Users) Hit(j, k int64) int64 { return k*u.Total + u.Share.Number(j) }
 
-// Turn says whose request the worker's n-th is: the k-th of its j-th user. Due
-// times never decrease with n.
+// Turn returns the worker's n-th request: it is the k-th of its j-th user. Due times
+// never decrease with n.
 func (u Users) Turn(n int64) (j, k int64) { return n % u.Share.Count, n / u.Share.Count }
 
-// Before is how many requests of the worker's users are due before t, those of
+// Before returns how many requests of the worker's users are due before t, those of
 // the warm-up included.
 func (u Users) Before(t time.Duration) int64 {
 	hits := u.Rate.Before(t + u.WarmUp)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// split is how the plan divides n numbers between workers.
+// split divides n numbers between workers as the plan does.
 func split(n, workers int64) []Share {
 	shares := make([]Share, workers)
 	for w := range workers {
@@ -50,7 +50,7 @@ func TestShareOf(t *testing.T) {
 	}
 }
 
-// What is beyond a worker's share is another's, or nobody's.
+// A hit beyond a worker's share is never due.
 func TestArrivalsEndWithTheirShare(t *testing.T) {
 	a := Arrivals{All: Rate(1e6), Share: Share{First: 1, Stride: 2, Count: 3}} // due at 1, 3 and 5 s
 	var got []time.Duration
@@ -113,7 +113,7 @@ func TestSharesOfUsersAreTheWholeSchedule(t *testing.T) {
 				last = due
 				seen[u.Hit(j, k)]++
 			}
-			// The next one in turn is not due any more.
+			// The next one is not due before t.
 			if j, k := u.Turn(n); u.Due(j, k) < duration {
 				return false
 			}

@@ -2,17 +2,17 @@ package pace
 
 import "time"
 
-// Timer ends a wait. Set may be called by all goroutines, Wait by one at a time.
+// Timer ends a wait. All goroutines may call Set; one at a time may call Wait.
 type Timer interface {
-	// Set lets Wait return after d, and no more when an earlier Set said.
+	// Set makes Wait return after d. It replaces the time of an earlier Set.
 	Set(d time.Duration)
-	// Wait returns once the time that was set has passed. It may be early.
+	// Wait returns when the time that was set has passed. It may be early.
 	Wait()
 	// Close frees the timer, which must not be used after that.
 	Close()
 }
 
-// portableTimer is up to a millisecond late.
+// portableTimer is late by up to a millisecond.
 type portableTimer struct{ timer *time.Timer }
 
 var _ Timer = portableTimer{}

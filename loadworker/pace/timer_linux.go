@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// preciseTimer wakes within some 0.1 ms, where time.Timer wakes up to a
-// millisecond late: the runtime's poller waits in whole milliseconds.
+// preciseTimer is late by some 0.1 ms. time.Timer is late by up to a millisecond,
+// because the runtime's poller waits in whole milliseconds.
 //
-// It waits for a timer of the kernel as for a socket, in that same poller. A
-// thread that sleeps by itself would be as exact, but keeps its processor for
-// up to 10 ms from the goroutines that wait to run: with one processor, every
-// response would be read that much too late.
+// It reads a timer of the kernel as a socket is read, by that same poller. A thread
+// that sleeps in a system call is as exact, but keeps its processor from runnable
+// goroutines for up to 10 ms: with one processor, every response would be read that
+// much too late.
 type preciseTimer struct {
 	fd   int
 	file *os.File // of fd
