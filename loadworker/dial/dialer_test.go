@@ -49,8 +49,7 @@ func TestNewDialerRefuses(t *testing.T) {
 	}
 }
 
-// Where no port is named, it is the scheme's.
-func TestDialerKnowsThePorts(t *testing.T) {
+func TestPortDefaultsToTheScheme(t *testing.T) {
 	for url, want := range map[string]uint16{
 		"http://shop": 80, "https://shop": 443, "http://shop:": 80, "https://shop:80": 80, "http://shop:65535": 65535, "http://[::1]:1": 1,
 	} {
@@ -60,7 +59,7 @@ func TestDialerKnowsThePorts(t *testing.T) {
 	}
 }
 
-// What this machine ran out of is counted, each apart; what the target refuses is not.
+// Missing descriptors and ports are counted apart; refusals of the target are not.
 func TestDialerCountsWhatIsExhausted(t *testing.T) {
 	d := newTestDialer(t, Config{URL: "http://shop"})
 	for errno, times := range map[syscall.Errno]int{syscall.EMFILE: 1, syscall.ENFILE: 2, syscall.EADDRNOTAVAIL: 5, syscall.ECONNREFUSED: 9, syscall.EADDRINUSE: 9} {
@@ -73,7 +72,7 @@ func TestDialerCountsWhatIsExhausted(t *testing.T) {
 	}
 }
 
-// A resolver that has no descriptor left is told of like a socket.
+// A resolver without a descriptor counts like a socket without one.
 func TestDialerCountsAResolverWithoutDescriptors(t *testing.T) {
 	d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
 		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
@@ -86,15 +85,15 @@ func TestDialerCountsAResolverWithoutDescriptors(t *testing.T) {
 	}
 }
 
-// Of several addresses that cannot be reached, the first says why.
-func TestDialerTellsOfTheFirstFailure(t *testing.T) {
+// When no address can be reached, the error is that of the first.
+func TestDialerReportsTheFirstFailure(t *testing.T) {
 	d, err := NewDialer(Config{URL: "http://a.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("0.0.0.0")}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"a loopback", "a link-local", "an unspecified", "a loopback"} { // each in turn
+	for _, want := range []string{"a loopback", "a link-local", "an unspecified", "a loopback"} { // the first rotates
 		var refused *RefusedAddressError
 		if err := d.Probe(t.Context()); !errors.As(err, &refused) || refused.Kind != want {
 			t.Errorf("Probe = %v, want that %s address is refused", err, want)
@@ -102,7 +101,7 @@ func TestDialerTellsOfTheFirstFailure(t *testing.T) {
 	}
 }
 
-func TestDialerTakesTheAddressesInTurn(t *testing.T) {
+func TestDialerRotatesTheAddresses(t *testing.T) {
 	lis, err := net.Listen("tcp", "0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +153,7 @@ func TestDialerTriesTheOtherAddresses(t *testing.T) {
 	}
 }
 
-func TestPolicyHoldsForWhatANameResolvesTo(t *testing.T) {
+func TestPolicyHoldsForResolvedNames(t *testing.T) {
 	d, err := NewDialer(Config{URL: "http://innocent.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
 	}})

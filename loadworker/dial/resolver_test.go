@@ -19,7 +19,7 @@ func newTestResolver(host string, lookup Lookup) *resolver {
 	return &resolver{host: host, lookup: lookup, now: time.Now}
 }
 
-func TestResolverAsksOnceForMany(t *testing.T) {
+func TestConcurrentCallersShareALookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
 		r := newTestResolver("a.test", func(context.Context, string) ([]netip.Addr, error) {
@@ -42,7 +42,7 @@ func TestResolverAsksOnceForMany(t *testing.T) {
 	})
 }
 
-func TestResolverAsksAgainWhenTheAnswerIsOld(t *testing.T) {
+func TestAnswersAndFailuresExpire(t *testing.T) {
 	tests := map[string]struct {
 		err  error
 		life time.Duration
@@ -74,7 +74,7 @@ func TestResolverAsksAgainWhenTheAnswerIsOld(t *testing.T) {
 	}
 }
 
-func TestResolverLeavesAddressesAlone(t *testing.T) {
+func TestAddressNeedsNoLookup(t *testing.T) {
 	r := newTestResolver("192.0.2.1", func(context.Context, string) ([]netip.Addr, error) {
 		t.Error("asked for an address")
 		return nil, nil
@@ -84,7 +84,7 @@ func TestResolverLeavesAddressesAlone(t *testing.T) {
 	}
 }
 
-func TestResolverCallersGiveUpOnTheirOwn(t *testing.T) {
+func TestCallersContextEndsItsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestResolver("a.test", func(ctx context.Context, _ string) ([]netip.Addr, error) {
 			<-ctx.Done()

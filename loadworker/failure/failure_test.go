@@ -15,7 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-func TestClassify(t *testing.T) {
+func TestClassifyByTypeAndPhase(t *testing.T) {
 	system := func(errno syscall.Errno) error {
 		return &net.OpError{Op: "read", Err: os.NewSyscallError("read", errno)}
 	}

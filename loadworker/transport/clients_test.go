@@ -18,7 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// Both clients, plain: what goes wrong has the same class with each.
+// The same failure has the same class with both clients.
 func TestClientsAgreeOnOutcomes(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	rudely := func(c *net.TCPConn, r *bufio.Reader) {

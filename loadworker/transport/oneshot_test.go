@@ -30,13 +30,13 @@ func TestOneShotOpensAConnectionForEachRequest(t *testing.T) {
 					continue
 				}
 				client := transport.NewOneShot(inner)
-				line := client.NewConn()
-				if err := line.Open(context.Background(), scripted.Far()); err != nil || line.IsOpen() || !line.Alive() || client.Opened() != 0 {
-					t.Errorf("opened beforehand: %v, open %v, %d connections", err, line.IsOpen(), client.Opened())
+				conn := client.NewConn()
+				if err := conn.Open(context.Background(), scripted.Far()); err != nil || conn.IsOpen() || !conn.Alive() || client.Opened() != 0 {
+					t.Errorf("opened beforehand: %v, open %v, %d connections", err, conn.IsOpen(), client.Opened())
 				}
 				request := &transport.Request{Method: "GET", Path: []byte("/"), Headers: []transport.Header{{Name: "X-A", Value: []byte("1")}}}
 				for range 3 {
-					if got, err := line.Do(context.Background(), request, scripted.Far()); err != nil || got.Status != 200 {
+					if got, err := conn.Do(context.Background(), request, scripted.Far()); err != nil || got.Status != 200 {
 						t.Errorf("%s: %d, %v", client.Name(), got.Status, err)
 					}
 				}

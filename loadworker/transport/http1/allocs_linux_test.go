@@ -10,8 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// The race detector makes a pool forget what is put back, so that this is a test
-// without it.
+// The race detector empties pools at random, so that this test runs without it.
 func TestSendAllocatesNothing(t *testing.T) {
 	for kind, make := range senders(t) {
 		t.Run(kind, func(t *testing.T) {

@@ -70,8 +70,8 @@ func TestConnIsOpenedAgain(t *testing.T) {
 	}
 }
 
-// What fails on an open connection is an outcome, never sent again: the server
-// may have acted on it.
+// A request that fails on an open connection is not sent again: the server may have
+// acted on it.
 func TestNothingIsSentTwice(t *testing.T) {
 	var requests atomic.Int32
 	hangUp := func(_ *net.TCPConn, r *bufio.Reader) {
@@ -90,7 +90,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestBadHeadersAreRefused(t *testing.T) {
 	tests := map[string]struct {
 		answer string
 		want   error
@@ -131,7 +131,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-func TestInterrupt(t *testing.T) {
+func TestInterruptEndsTheRequestAndLaterOnes(t *testing.T) {
 	reached := make(chan struct{})
 	d := newTestClient(t, dial.Config{URL: scripted.Serve(t,
 		func(_ *net.TCPConn, r *bufio.Reader) {
@@ -155,7 +155,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-func TestResume(t *testing.T) {
+func TestResumePermitsRequestsAgain(t *testing.T) {
 	c := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(scripted.Answer(scripted.Empty)))}).newConn()
 	defer c.Close()
 	c.Interrupt()
@@ -163,7 +163,7 @@ func TestResume(t *testing.T) {
 	do(t, c)
 }
 
-func TestCutWhileDialling(t *testing.T) {
+func TestInterruptWhileDialling(t *testing.T) {
 	asked := make(chan struct{})
 	d := newTestClient(t, dial.Config{URL: "http://a.test", Lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
 		close(asked)

@@ -13,9 +13,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// A server sends session tickets when it likes, which is no reason to leave it:
-// only its goodbye is, which may be unread before the end.
-func TestAliveWithBytesOfTLS(t *testing.T) {
+// A server may send session tickets at any time: the connection stays open. After
+// close_notify, which may be unread before the end, it does not.
+func TestAliveIgnoresSessionTickets(t *testing.T) {
 	leave := make(chan struct{})
 	url := scripted.Serve(t, func(c *net.TCPConn, _ *bufio.Reader) {
 		_, _ = io.WriteString(c, "a ticket")

@@ -24,7 +24,7 @@ func TestConnClosedWhileIdleIsNoFailure(t *testing.T) {
 		"TLS": func(idle <-chan struct{}) dial.Config {
 			return scripted.ServeTLS(t, func(c *tls.Conn, r *bufio.Reader) { answersTLS(1)(c, r); <-idle }, answersTLS(2))
 		},
-		"TLS, with a goodbye": func(idle <-chan struct{}) dial.Config {
+		"TLS, with close_notify": func(idle <-chan struct{}) dial.Config {
 			return scripted.ServeTLS(t, func(c *tls.Conn, r *bufio.Reader) { answersTLS(1)(c, r); <-idle; _ = c.Close() }, answersTLS(2))
 		},
 	} {
@@ -35,7 +35,7 @@ func TestConnClosedWhileIdleIsNoFailure(t *testing.T) {
 			defer c.Close()
 			do(t, c)
 			close(idle)
-			for deadline := scripted.Far(); c.Alive(); { // until the news has come
+			for deadline := scripted.Far(); c.Alive(); { // until the close has arrived
 				if time.Now().After(deadline) {
 					t.Fatal("the connection is alive still")
 				}
@@ -51,7 +51,7 @@ func TestConnClosedWhileIdleIsNoFailure(t *testing.T) {
 	}
 }
 
-// answersTLS answers so many requests, or as many as come.
+// answersTLS answers at most n requests.
 func answersTLS(n int) func(*tls.Conn, *bufio.Reader) {
 	return func(c *tls.Conn, r *bufio.Reader) {
 		for range n {
@@ -63,7 +63,7 @@ func answersTLS(n int) func(*tls.Conn, *bufio.Reader) {
 	}
 }
 
-// Who thinks for longer than a request may take finds the connection as it was.
+// A connection that idles beyond the deadline of its last request stays usable.
 func TestConnIdlesBeyondADeadline(t *testing.T) {
 	for name, config := range map[string]dial.Config{
 		"plain": {URL: scripted.Serve(t, scripted.Stay(scripted.Answer(scripted.Empty, scripted.Empty)))},

@@ -21,15 +21,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// loopSender sends on one wire of a loop.
+// loopSender sends on one connection of a loop.
 type loopSender struct {
-	loop  *Loop
-	wire  LoopConn
-	conn  *Conn // has the wire's socket before
-	start time.Time
-	ended bool
-	r     transport.Response
-	err   error
+	loop   *Loop
+	inLoop LoopConn
+	conn   *Conn // has the socket before the loop
+	start  time.Time
+	ended  bool
+	r      transport.Response
+	err    error
 }
 
 func newLoopSender(t testing.TB, d *Client) *loopSender {
@@ -41,27 +41,27 @@ func newLoopSender(t testing.TB, d *Client) *loopSender {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.loop.Close)
-	s.loop.Add(&s.wire, s.conn)
+	s.loop.Add(&s.inLoop, s.conn)
 	return s
 }
 
-func (s *loopSender) isOpen() bool { return s.wire.open }
+func (s *loopSender) isOpen() bool { return s.inLoop.open }
 
-func (s *loopSender) awaitHangup(t *testing.T) {
+func (s *loopSender) awaitClose(t *testing.T) {
 	t.Helper()
-	awaitEvent(t, s.wire.fd, unix.POLLRDHUP)
+	awaitEvent(t, s.inLoop.fd, unix.POLLRDHUP)
 }
 
 func (s *loopSender) open() error {
-	s.loop.Return(&s.wire, s.conn)
+	s.loop.Return(&s.inLoop, s.conn)
 	err := s.conn.Open(context.Background(), scripted.Far())
-	s.loop.Add(&s.wire, s.conn)
+	s.loop.Add(&s.inLoop, s.conn)
 	return err
 }
 
 func (s *loopSender) send(r *transport.Request, timeout time.Duration) (transport.Response, error) {
 	s.ended = false
-	s.loop.Send(context.Background(), &s.wire, r, time.Since(s.start)+timeout)
+	s.loop.Send(context.Background(), &s.inLoop, r, time.Since(s.start)+timeout)
 	for !s.ended {
 		s.loop.Wait(time.Since(s.start) + scripted.Patience)
 	}
@@ -75,7 +75,7 @@ func TestNewLoopRefusesTLS(t *testing.T) {
 	}
 }
 
-// A socket goes to the loop and back, and stays the same.
+// Add and Return pass on the socket itself.
 func TestLoopTakesAndReturnsConnections(t *testing.T) {
 	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(scripted.Answer(scripted.Empty, scripted.Empty, scripted.Empty)))})
 	c := d.newConn()
@@ -106,7 +106,7 @@ func TestLoopTakesAndReturnsConnections(t *testing.T) {
 	}
 }
 
-// A server closes a connection that idles: the loop is told, and sends the next
+// When a server closes an idle connection, the loop notices, and sends the next
 // request over another.
 func TestLoopSeesAnIdleConnectionClose(t *testing.T) {
 	tests := map[string]script{
@@ -121,7 +121,7 @@ func TestLoopSeesAnIdleConnectionClose(t *testing.T) {
 				if got, err := s.send(scripted.Get, scripted.Patience); err != nil || got.Status != 200 {
 					t.Fatalf("%+v, %v; want 200", got, err)
 				}
-				for deadline := time.Now().Add(scripted.Patience); s.wire.open && d.Opened() == 1 && time.Now().Before(deadline); {
+				for deadline := time.Now().Add(scripted.Patience); s.inLoop.open && d.Opened() == 1 && time.Now().Before(deadline); {
 					s.loop.Wait(time.Since(s.start) + time.Second)
 				}
 			}
@@ -132,7 +132,7 @@ func TestLoopSeesAnIdleConnectionClose(t *testing.T) {
 	}
 }
 
-func TestLoopCut(t *testing.T) {
+func TestLoopInterruptEndsRequests(t *testing.T) {
 	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(says()))})
 	s := newLoopSender(t, d)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -146,12 +146,12 @@ func TestLoopCut(t *testing.T) {
 	cancel()
 	s.loop.Interrupt()
 	if !s.ended || !errors.Is(s.err, failure.ErrInterrupted) || w.open {
-		t.Errorf("ended %v, %v, open %v; want that it is cut", s.ended, s.err, w.open)
+		t.Errorf("ended %v, %v, open %v; want that it is interrupted", s.ended, s.err, w.open)
 	}
 }
 
-// Whether the loop is told first that it is cut, or that the dialling is ended.
-func TestLoopCutWhileDialling(t *testing.T) {
+// Interrupt may come before or after the end of the context.
+func TestLoopInterruptWhileDialling(t *testing.T) {
 	for _, first := range []string{"loop", "context"} {
 		t.Run(first, func(t *testing.T) {
 			asked := make(chan struct{})
@@ -162,44 +162,44 @@ func TestLoopCutWhileDialling(t *testing.T) {
 			}})
 			s := newLoopSender(t, d)
 			ctx, cancel := context.WithCancel(context.Background())
-			s.loop.Send(ctx, &s.wire, scripted.Get, time.Since(s.start)+scripted.Patience)
+			s.loop.Send(ctx, &s.inLoop, scripted.Get, time.Since(s.start)+scripted.Patience)
 			<-asked
 			if first == "loop" {
 				s.loop.Interrupt()
 			}
 			if n := s.loop.Dialing(); n != 1 || s.ended {
-				t.Errorf("%d wires are dialled, ended %v; want 1 that has not ended", n, s.ended)
+				t.Errorf("%d connections are dialled, ended %v; want 1 that has not ended", n, s.ended)
 			}
 			cancel()
 			for !s.ended {
 				s.loop.Wait(time.Since(s.start) + scripted.Patience)
 			}
 			if n := s.loop.Dialing(); n != 0 || !errors.Is(s.err, failure.ErrInterrupted) {
-				t.Errorf("%v with %d dialled; want failure.ErrInterrupted, and none", s.err, n)
+				t.Errorf("%v with %d dialled; want ErrInterrupted, and none", s.err, n)
 			}
 		})
 	}
 }
 
-// What is dialled when nobody waits for it any more is closed with the loop.
-func TestLoopClosesWhatWasDialled(t *testing.T) {
+// A socket that is dialled after the last Wait is closed with the loop.
+func TestCloseClosesDialledSockets(t *testing.T) {
 	gone := make(chan error)
 	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, func(c *net.TCPConn, _ *bufio.Reader) {
 		_, err := c.Read(make([]byte, 1))
 		gone <- err
 	})})
 	s := newLoopSender(t, d)
-	s.loop.Send(context.Background(), &s.wire, scripted.Get, time.Since(s.start)+scripted.Patience)
+	s.loop.Send(context.Background(), &s.inLoop, scripted.Get, time.Since(s.start)+scripted.Patience)
 	s.loop.Close()
 	if err := <-gone; !errors.Is(err, io.EOF) {
 		t.Errorf("the server read %v, want the end of the connection", err)
 	}
-	s.loop.Wake() // harmless: its descriptors may be others' by now
+	s.loop.Wake() // no effect: its descriptors are closed
 	s.loop, _ = d.NewLoop(s.start, s.loop.onDone)
 }
 
-// The descriptor of a loop that is closed may be another's by now.
-func TestAClosedLoopWakesNobody(t *testing.T) {
+// The number of a closed descriptor may be reused by another file.
+func TestWakeOfAClosedLoopWritesNothing(t *testing.T) {
 	var heir [2]int
 	if err := unix.Pipe2(heir[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		t.Fatal(err)
@@ -241,8 +241,8 @@ func TestLoopWakes(t *testing.T) {
 	}
 }
 
-// Many wires, answered in another order than asked: each gets its own.
-func TestLoopKeepsWiresApart(t *testing.T) {
+// Each of many connections gets its own response, in whatever order they come.
+func TestLoopKeepsConnectionsApart(t *testing.T) {
 	const n = 40
 	var scripts []func(*net.TCPConn, *bufio.Reader)
 	for range n {
@@ -323,7 +323,7 @@ func TestDeadlinesAreInOrder(t *testing.T) {
 	}
 }
 
-func TestReleaseNothing(t *testing.T) {
+func TestReleaseOfAClosedConnectionFails(t *testing.T) {
 	c := newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"}).newConn()
 	if fd, err := c.release(); err == nil {
 		_ = unix.Close(fd)

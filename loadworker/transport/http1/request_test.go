@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-func TestRequestOnTheWire(t *testing.T) {
+func TestAppendRequest(t *testing.T) {
 	tests := map[string]struct {
 		request transport.Request
 		want    string

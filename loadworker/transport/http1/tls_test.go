@@ -23,7 +23,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-func TestTLS(t *testing.T) {
+func TestTLSConnectionIsKept(t *testing.T) {
 	var proto atomic.Value
 	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		proto.Store(r.Proto)
@@ -36,7 +36,7 @@ func TestTLS(t *testing.T) {
 	defer c.Close()
 	for range 3 {
 		do(t, c)
-		c.used = time.Time{} // looks at the connection before the next
+		c.used = time.Time{} // the next request checks the connection
 	}
 	if n := d.Opened(); n != 1 || proto.Load() != "HTTP/1.1" {
 		t.Errorf("%d connections opened, protocol %v; want 1 and HTTP/1.1", n, proto.Load())
@@ -67,7 +67,7 @@ func TestTLSOutcomes(t *testing.T) {
 	}
 }
 
-func TestTLSSend(t *testing.T) {
+func TestTLSReadsWholeResponses(t *testing.T) {
 	const four = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
 	const endless = "HTTP/1.1 200 OK\r\n\r\n"
 	// says writes a text in records, then goes on in some way.
@@ -82,7 +82,7 @@ func TestTLSSend(t *testing.T) {
 	}
 	stays := func(c *tls.Conn) { _, _ = io.Copy(io.Discard, c) }
 	leaves := func(c *tls.Conn) { _ = c.Close() }
-	breaksOff := func(*tls.Conn) {} // without a goodbye, as many do: net/http takes it for an end, too
+	breaksOff := func(*tls.Conn) {} // without close_notify, as many servers do: net/http takes it for an end, too
 	resets := func(c *tls.Conn) { _ = c.NetConn().(*net.TCPConn).SetLinger(0) }
 	tests := map[string]struct {
 		script func(*tls.Conn, *bufio.Reader)
@@ -123,16 +123,16 @@ func TestTLSSend(t *testing.T) {
 	}
 }
 
-func TestTLSWhoReadsNothing(t *testing.T) {
+func TestTLSServerThatReadsNothing(t *testing.T) {
 	gone, cut := make(chan struct{}), make(chan struct{})
 	tests := map[string]struct {
-		then    func(*tls.Conn) // once part of the request has come
+		then    func(*tls.Conn) // after part of the request has arrived
 		timeout time.Duration
 		class   measure.Outcome
 	}{
-		"is given up":   {func(*tls.Conn) { <-gone }, time.Second, measure.Timeout},
-		"is cut":        {func(*tls.Conn) { close(cut); <-gone }, time.Minute, measure.Unfinished},
-		"breaks it off": {func(c *tls.Conn) { _ = c.NetConn().(*net.TCPConn).SetLinger(0) }, time.Minute, measure.Reset},
+		"is given up":    {func(*tls.Conn) { <-gone }, time.Second, measure.Timeout},
+		"is interrupted": {func(*tls.Conn) { close(cut); <-gone }, time.Minute, measure.Unfinished},
+		"breaks it off":  {func(c *tls.Conn) { _ = c.NetConn().(*net.TCPConn).SetLinger(0) }, time.Minute, measure.Reset},
 	}
 	defer close(gone)
 	for name, tt := range tests {
@@ -154,9 +154,9 @@ func TestTLSWhoReadsNothing(t *testing.T) {
 	}
 }
 
-// Where there is no room for a request there is none for the goodbye of TLS, which
-// would wait for it for seconds.
-func TestTLSGivesUpWithoutAGoodbye(t *testing.T) {
+// If the socket has no room for a request, it has none for close_notify, and Close of
+// TLS would block for seconds.
+func TestFailureDoesNotWaitForCloseNotify(t *testing.T) {
 	config, server := scripted.Identity(t)
 	near, far := net.Pipe()
 	defer func() { _ = far.Close() }()
@@ -168,7 +168,7 @@ func TestTLSGivesUpWithoutAGoodbye(t *testing.T) {
 	}
 	c := newTestClient(t, dial.Config{URL: "https://example.com"}).newConn()
 	c.adopt(client)
-	c.used = time.Now().Add(time.Hour) // no need to look at it
+	c.used = time.Now().Add(time.Hour) // it is not checked
 	_, err := c.Do(context.Background(), scripted.Large(), time.Now().Add(100*time.Millisecond))
 	wantOutcome(t, err, measure.Timeout, failure.Writing)
 	if n := socket.waited.Load(); n != 1 {
@@ -176,7 +176,7 @@ func TestTLSGivesUpWithoutAGoodbye(t *testing.T) {
 	}
 }
 
-// crowded counts the writes that have met their deadline.
+// crowded counts the writes that reached their deadline.
 type crowded struct {
 	net.Conn
 	waited atomic.Int32
@@ -190,7 +190,7 @@ func (c *crowded) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// wantOutcome wants an error of a class, and but for a cut in a phase; or none.
+// wantOutcome checks the class of an error and, unless it was interrupted, its phase.
 func wantOutcome(t *testing.T, err error, class measure.Outcome, phase failure.Phase) {
 	t.Helper()
 	var e *failure.Error

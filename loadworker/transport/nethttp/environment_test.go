@@ -18,7 +18,6 @@ import (
 // net/http reads them once, so that they cannot be set in a test alone.
 const inProxyEnvironment = "TRANSPORT_TEST_PROXY_ENVIRONMENT"
 
-// The proxies of the environment are in nobody's way.
 func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 	if os.Getenv(inProxyEnvironment) != "" {
 		sendPastTheEnvironment(t)
@@ -37,7 +36,7 @@ func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 }
 
 func sendPastTheEnvironment(t *testing.T) {
-	// That the environment names one is what makes this a test.
+	// Without a proxy in the environment, the test would prove nothing.
 	request, err := http.NewRequest(http.MethodGet, "http://shop.test", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -59,11 +58,11 @@ func sendPastTheEnvironment(t *testing.T) {
 			clients = append(clients, http1.NewClient(d, ""))
 		}
 		for _, c := range clients {
-			line := c.NewConn()
-			if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != http.StatusOK {
+			conn := c.NewConn()
+			if got, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != http.StatusOK {
 				t.Errorf("%s by %s: %d, %v; want 200", name, c.Name(), got.Status, err)
 			}
-			line.Close()
+			conn.Close()
 		}
 	}
 }

@@ -25,10 +25,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// forwarder is a proxy that notes what it was asked for.
+// forwarder is a proxy that records its requests.
 type forwarder struct {
 	*httptest.Server
-	// resolves are the names that it knows, as host and port.
+	// resolves maps the names that it knows, with port, to addresses.
 	resolves map[string]string
 
 	mu    sync.Mutex
@@ -92,21 +92,21 @@ func (f *forwarder) connect(w http.ResponseWriter, to string) {
 	_ = here.Close()
 }
 
-// requests are what it was asked for so far.
+// requests returns its requests so far.
 func (f *forwarder) requests() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.asked)
 }
 
-// shop is a URL for a target under a name that only its proxy knows.
+// shop returns the URL of a target under a name that only its proxy knows.
 func shop(url string) string {
 	scheme, host, _ := strings.Cut(url, "://")
 	_, port, _ := net.SplitHostPort(host)
 	return scheme + "://shop.test:" + port
 }
 
-// unknown is the worker's resolver: a target behind a proxy is not its business.
+// unknown is the worker's lookup, which does not know a target behind a proxy.
 func unknown(_ context.Context, host string) ([]netip.Addr, error) {
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
@@ -121,9 +121,8 @@ func newProxied(t *testing.T, c dial.Config, url string) *Client {
 	return client
 }
 
-// Each request passes the proxy and reaches the target, once; the connections to
-// the proxy are kept.
-func TestProxied(t *testing.T) {
+// Each request reaches the target once, through the proxy, whose connections are kept.
+func TestRequestsPassTheProxy(t *testing.T) {
 	for name, config := range scripted.Protocols(t, http.HandlerFunc(echo)) {
 		if name == "HTTP/2" {
 			continue // not through a proxy
@@ -137,8 +136,8 @@ func TestProxied(t *testing.T) {
 				config.TLS.ServerName = "example.com" // that of the test's certificate
 			}
 			n := newProxied(t, config, f.URL)
-			line := n.NewConn()
-			defer line.Close()
+			conn := n.NewConn()
+			defer conn.Close()
 			protocol, _, _ := strings.Cut(name, " over")
 			want := strings.Replace(protocol, "/2", "/2.0", 1) + " POST /a%2Fb?q=1 " + host + " 1|[]|[agent]|4|body"
 			request := &transport.Request{
@@ -146,12 +145,12 @@ func TestProxied(t *testing.T) {
 				Headers: []transport.Header{{Name: "X-A", Value: []byte("1")}},
 			}
 			for range 3 {
-				got, err := line.Do(context.Background(), request, scripted.Far())
+				got, err := conn.Do(context.Background(), request, scripted.Far())
 				if err != nil || string(got.Body) != want {
 					t.Errorf("%q, %v; want %q", got.Body, err, want)
 				}
 			}
-			// Mostly one: net/http closes a connection of HTTP/1.1 if it was not let run
+			// Mostly one: net/http closes a connection of HTTP/1.1 if it was not scheduled
 			// for 50 ms after it had written a request.
 			seen := slices.Repeat([]string{"CONNECT " + host}, int(n.Opened()))
 			if config.TLS == nil {
@@ -167,9 +166,9 @@ func TestProxied(t *testing.T) {
 	}
 }
 
-// A proxy that took the Host header for the target could be led anywhere. What
-// is sent is read as it is: net/http shows a server the host of the absolute form.
-func TestProxiedNamesOneHost(t *testing.T) {
+// A proxy that took its target from the Host header could reach any target. The script
+// reads the bytes: a server of net/http sees the host of the absolute form only.
+func TestProxyIsSentOneHost(t *testing.T) {
 	heads := make(chan string, 1)
 	proxy := scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
 		head, line := "", "?"
@@ -195,15 +194,15 @@ func TestProxiedNamesOneHost(t *testing.T) {
 	}
 }
 
-func TestProxiedOneShot(t *testing.T) {
+func TestOneShotThroughAProxy(t *testing.T) {
 	config := scripted.Protocols(t, http.HandlerFunc(echo))["HTTP/1.1 over TLS"]
 	f := newForwarder(t, config.URL)
 	config.URL = shop(config.URL)
 	config.TLS.ServerName = "example.com"
 	n := newProxied(t, config, f.URL)
-	line := transport.NewOneShot(n).NewConn()
+	conn := transport.NewOneShot(n).NewConn()
 	for range 2 {
-		if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != 200 {
+		if got, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != 200 {
 			t.Errorf("%d, %v; want 200", got.Status, err)
 		}
 	}
@@ -212,7 +211,7 @@ func TestProxiedOneShot(t *testing.T) {
 	}
 }
 
-// plainly makes a tunnel to something that does not speak TLS.
+// plainly makes a tunnel to a server that does not speak TLS.
 func plainly(c *net.TCPConn, r *bufio.Reader) {
 	scripted.Answer("HTTP/1.1 200 OK\r\n\r\n")(c, r)
 	if _, err := r.ReadByte(); err == nil {
@@ -220,8 +219,7 @@ func plainly(c *net.TCPConn, r *bufio.Reader) {
 	}
 }
 
-// What goes wrong at the proxy or behind it, over TLS.
-func TestTunnelFails(t *testing.T) {
+func TestTunnelFailureNamesTheCause(t *testing.T) {
 	tests := map[string]struct {
 		serve   func(*net.TCPConn, *bufio.Reader)
 		message string
@@ -237,12 +235,12 @@ func TestTunnelFails(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			line := newProxied(t, dial.Config{URL: "https://shop.test"}, scripted.Serve(t, tt.serve)).NewConn()
+			conn := newProxied(t, dial.Config{URL: "https://shop.test"}, scripted.Serve(t, tt.serve)).NewConn()
 			deadline := scripted.Far()
 			if tt.want == measure.Timeout {
 				deadline = time.Now().Add(3 * time.Second) // the proxy is reached before that
 			}
-			_, err := line.Do(context.Background(), scripted.Get, deadline)
+			_, err := conn.Do(context.Background(), scripted.Get, deadline)
 			if err == nil || failure.Classify(err) != tt.want {
 				t.Fatalf("%v, of class %v, want %v", err, failure.Classify(err), tt.want)
 			}
@@ -253,26 +251,26 @@ func TestTunnelFails(t *testing.T) {
 	}
 }
 
-// A step that is cut does not wait for a proxy.
+// An interrupted request does not wait for a proxy.
 func TestTunnelIsInterrupted(t *testing.T) {
 	asked := make(chan struct{})
-	line := newProxied(t, dial.Config{URL: "https://shop.test"}, scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
+	conn := newProxied(t, dial.Config{URL: "https://shop.test"}, scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
 		_, _ = http.ReadRequest(r)
 		close(asked)
 		_, _ = io.Copy(io.Discard, c)
 	})).NewConn()
 	go func() {
 		<-asked
-		line.Interrupt()
+		conn.Interrupt()
 	}()
-	if _, err := line.Do(context.Background(), scripted.Get, scripted.Far()); !errors.Is(err, failure.ErrInterrupted) {
-		t.Errorf("Do: %v, want that it was cut", err)
+	if _, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); !errors.Is(err, failure.ErrInterrupted) {
+		t.Errorf("Do: %v, want that it was interrupted", err)
 	}
 }
 
-// The policy is kept for the proxy, and for a target that is an address; other
-// targets have the names that the operator allows.
-func TestPolicyHoldsForProxies(t *testing.T) {
+// The policy is checked for the proxy, and for a target that is an address. The proxy
+// resolves other targets, whose names the operator permits.
+func TestPolicyHoldsForProxiesAndTheirTargets(t *testing.T) {
 	dialer := func(url string) *dial.Dialer {
 		d, err := dial.NewDialer(dial.Config{URL: url, Lookup: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
@@ -299,7 +297,7 @@ func TestPolicyHoldsForProxies(t *testing.T) {
 	}
 }
 
-func TestNewProxyRefuses(t *testing.T) {
+func TestNewProxyClientRefuses(t *testing.T) {
 	tests := map[string]struct {
 		target dial.Config
 		proxy  string

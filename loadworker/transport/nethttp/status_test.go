@@ -19,8 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// saysHTTP2 answers the first request of a connection with a header of that status,
-// and nothing else.
+// saysHTTP2 answers the first request of a connection with that status alone.
 func saysHTTP2(t *testing.T, status string) func(*net.TCPConn, *bufio.Reader) {
 	var header bytes.Buffer
 	if err := hpack.NewEncoder(&header).WriteField(hpack.HeaderField{Name: ":status", Value: status}); err != nil {
@@ -46,13 +45,13 @@ func saysHTTP2(t *testing.T, status string) func(*net.TCPConn, *bufio.Reader) {
 	}
 }
 
-// What is counted by status code must have one: net/http takes any number in HTTP/2.
-func TestStatusOfHTTP2(t *testing.T) {
+// Responses are counted by status code; net/http accepts any number in HTTP/2.
+func TestImpossibleStatusOfHTTP2IsRefused(t *testing.T) {
 	for status, want := range map[string]error{"204": nil, "999": nil, "1000": transport.ErrStatus, "99": transport.ErrStatus, "-200": transport.ErrStatus} {
 		t.Run(status, func(t *testing.T) {
-			line := newTestClient(t, dial.Config{URL: scripted.Serve(t, saysHTTP2(t, status)), HTTP2: true}).NewConn()
-			defer line.Close()
-			got, err := line.Do(context.Background(), scripted.Get, scripted.Far())
+			conn := newTestClient(t, dial.Config{URL: scripted.Serve(t, saysHTTP2(t, status)), HTTP2: true}).NewConn()
+			defer conn.Close()
+			got, err := conn.Do(context.Background(), scripted.Get, scripted.Far())
 			if !errors.Is(err, want) || err != nil && failure.Classify(err) != measure.BadResponse {
 				t.Errorf("Do = %+v, %v; want error %v, a bad response", got, err, want)
 			}

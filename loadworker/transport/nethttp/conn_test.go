@@ -20,36 +20,36 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-func TestNetHTTPOpens(t *testing.T) {
+func TestOpenOpensOneConnection(t *testing.T) {
 	for name, config := range scripted.Protocols(t, http.HandlerFunc(echo)) {
 		t.Run(name, func(t *testing.T) {
 			d := newTestClient(t, config)
-			line := d.NewConn()
-			defer line.Close()
+			conn := d.NewConn()
+			defer conn.Close()
 			for range 2 {
-				if err := line.Open(context.Background(), scripted.Far()); err != nil || !line.IsOpen() || !line.Alive() || d.Opened() != 1 {
-					t.Errorf("Open = %v, open %v, %d opened; want the one connection", err, line.IsOpen(), d.Opened())
+				if err := conn.Open(context.Background(), scripted.Far()); err != nil || !conn.IsOpen() || !conn.Alive() || d.Opened() != 1 {
+					t.Errorf("Open = %v, open %v, %d opened; want the one connection", err, conn.IsOpen(), d.Opened())
 				}
 			}
-			if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Reused {
+			if got, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Reused {
 				t.Errorf("Do = reused %v, %v; want on the one that was opened", got.Reused, err)
 			}
 		})
 	}
 }
 
-func TestNetHTTPOpensNothing(t *testing.T) {
+func TestOpenReportsARefusal(t *testing.T) {
 	d := newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"})
-	line := d.NewConn()
-	err := line.Open(context.Background(), scripted.Far())
+	conn := d.NewConn()
+	err := conn.Open(context.Background(), scripted.Far())
 	var e *failure.Error
-	if failure.Classify(err) != measure.Refused || !errors.As(err, &e) || e.Phase != failure.Dialing || line.IsOpen() || d.Opened() != 0 {
-		t.Errorf("Open = %v, open %v, %d opened; want that it is refused", err, line.IsOpen(), d.Opened())
+	if failure.Classify(err) != measure.Refused || !errors.As(err, &e) || e.Phase != failure.Dialing || conn.IsOpen() || d.Opened() != 0 {
+		t.Errorf("Open = %v, open %v, %d opened; want that it is refused", err, conn.IsOpen(), d.Opened())
 	}
 }
 
 // The next request goes over another connection.
-func TestNetHTTPIsOpenedAgain(t *testing.T) {
+func TestConnIsOpenedAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text   string
 		status int
@@ -60,21 +60,21 @@ func TestNetHTTPIsOpenedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(scripted.Answer(tt.text)), scripted.Stay(scripted.Answer(scripted.Empty)))})
-			line := d.NewConn()
-			defer line.Close()
-			if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != tt.status || line.IsOpen() {
-				t.Errorf("%d, %v, open %v; want %d, and that it is closed", got.Status, err, line.IsOpen(), tt.status)
+			conn := d.NewConn()
+			defer conn.Close()
+			if got, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != tt.status || conn.IsOpen() {
+				t.Errorf("%d, %v, open %v; want %d, and that it is closed", got.Status, err, conn.IsOpen(), tt.status)
 			}
-			if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Reused || d.Opened() != 2 {
+			if got, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Reused || d.Opened() != 2 {
 				t.Errorf("the next = reused %v, %v, %d opened; want it on the second", got.Reused, err, d.Opened())
 			}
 		})
 	}
 }
 
-// A request knows whether its connection had carried one before, also when it
-// fails. That is so unless net/http has dropped the connection meanwhile.
-func TestNetHTTPFailuresSayWhatIsReused(t *testing.T) {
+// A response reports whether its connection had carried a request, also beside an
+// error. That is so unless net/http has dropped the connection meanwhile.
+func TestFailuresReportReuse(t *testing.T) {
 	for name, text := range map[string]string{
 		"no response":   "",
 		"half a body":   "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfo",
@@ -82,12 +82,12 @@ func TestNetHTTPFailuresSayWhatIsReused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Answer(scripted.Empty, text), scripted.Answer(scripted.Empty, text))})
-			line := d.NewConn()
-			defer line.Close()
-			if _, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil {
+			conn := d.NewConn()
+			defer conn.Close()
+			if _, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil {
 				t.Fatal(err)
 			}
-			got, err := line.Do(context.Background(), scripted.Get, scripted.Far())
+			got, err := conn.Do(context.Background(), scripted.Get, scripted.Far())
 			if kept := d.Opened() == 1; got.Reused != kept || (err != nil) != kept {
 				t.Errorf("reused %v, %v, %d opened; want that it fails on the first, or not on the second", got.Reused, err, d.Opened())
 			}
@@ -95,9 +95,8 @@ func TestNetHTTPFailuresSayWhatIsReused(t *testing.T) {
 	}
 }
 
-// Nothing is asked for that the test does not ask for, and bytes are counted as
-// they come.
-func TestNetHTTPLeavesCompressionAlone(t *testing.T) {
+// The client adds no Accept-Encoding, and counts the bytes as they were transferred.
+func TestCompressionIsNotRequested(t *testing.T) {
 	accepted := make(chan []string, 1)
 	for name, config := range scripted.Protocols(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		accepted <- r.Header["Accept-Encoding"]
@@ -105,9 +104,9 @@ func TestNetHTTPLeavesCompressionAlone(t *testing.T) {
 		_, _ = io.WriteString(w, "no gzip")
 	})) {
 		t.Run(name, func(t *testing.T) {
-			line := newTestClient(t, config).NewConn()
-			defer line.Close()
-			got, err := line.Do(context.Background(), scripted.Get, scripted.Far())
+			conn := newTestClient(t, config).NewConn()
+			defer conn.Close()
+			got, err := conn.Do(context.Background(), scripted.Get, scripted.Far())
 			if asked := <-accepted; err != nil || got.Size != 7 || len(asked) > 0 {
 				t.Errorf("%d bytes, %v, Accept-Encoding %q; want 7, and none", got.Size, err, asked)
 			}
@@ -115,29 +114,29 @@ func TestNetHTTPLeavesCompressionAlone(t *testing.T) {
 	}
 }
 
-// A server that knows nothing of ALPN agrees to any protocol, and speaks HTTP/1.1.
-func TestNetHTTPRefusesAnotherProtocol(t *testing.T) {
+// A server without ALPN completes the handshake, and speaks HTTP/1.1.
+func TestAnotherProtocolIsRefused(t *testing.T) {
 	client, server := scripted.Identity(t)
 	server.NextProtos = nil
 	url := scripted.Serve(t, func(c *net.TCPConn, _ *bufio.Reader) { _, _ = io.Copy(io.Discard, tls.Server(c, server)) })
-	line := newTestClient(t, dial.Config{URL: strings.Replace(url, "http:", "https:", 1), TLS: client, HTTP2: true}).NewConn()
-	_, err := line.Do(context.Background(), scripted.Get, scripted.Far())
+	conn := newTestClient(t, dial.Config{URL: strings.Replace(url, "http:", "https:", 1), TLS: client, HTTP2: true}).NewConn()
+	_, err := conn.Do(context.Background(), scripted.Get, scripted.Far())
 	if want := "the target does not offer HTTP/2 by ALPN"; err == nil || !strings.HasSuffix(err.Error(), want) || failure.Classify(err) != measure.TLS {
 		t.Errorf("%v, of class %v; want %q, of class %v", err, failure.Classify(err), want, measure.TLS)
 	}
 }
 
-// HTTP/2 says the scheme in each request, and there are servers that look.
-func TestNetHTTPSaysTheScheme(t *testing.T) {
+// Each request of HTTP/2 names its scheme, and some servers check it.
+func TestRequestsNameTheScheme(t *testing.T) {
 	said := make(chan string, 1)
 	plain := dial.Config{URL: scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) { said <- schemeOf(c, r) })}
 	secured := scripted.ServeTLS(t, func(c *tls.Conn, r *bufio.Reader) { said <- schemeOf(c, r) })
 	for want, config := range map[string]dial.Config{"http": plain, "https": secured} {
 		t.Run(want, func(t *testing.T) {
 			config.HTTP2 = true
-			line := newTestClient(t, config).NewConn()
-			defer line.Close()
-			_, err := line.Do(context.Background(), scripted.Get, scripted.Far()) // it is not answered
+			conn := newTestClient(t, config).NewConn()
+			defer conn.Close()
+			_, err := conn.Do(context.Background(), scripted.Get, scripted.Far()) // it is not answered
 			if got := <-said; got != want {
 				t.Errorf("the scheme is said to be %q (%v), want %q", got, err, want)
 			}
@@ -145,7 +144,7 @@ func TestNetHTTPSaysTheScheme(t *testing.T) {
 	}
 }
 
-// schemeOf is that of the first request on a connection of HTTP/2.
+// schemeOf returns the scheme of the first request on a connection of HTTP/2.
 func schemeOf(w io.Writer, r io.Reader) string {
 	if _, err := io.CopyN(io.Discard, r, int64(len(http2.ClientPreface))); err != nil {
 		return err.Error()

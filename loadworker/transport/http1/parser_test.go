@@ -16,19 +16,19 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// outcome is what a parser made of bytes.
+// outcome is the result of parsing some bytes.
 type outcome struct {
 	Status   int
 	Body     string
 	Reusable bool
-	// Rest is what it did not take.
+	// Rest is the bytes that the parser did not take.
 	Rest string
 	// Err is the error's text, or where the bytes ended: "whole", "more".
 	Err string
 }
 
-// feed shows a parser text in pieces, each together with what it left of the
-// last, and closes the connection if it wants more in the end.
+// feed passes a parser a text in pieces, each after the rest of the last, and ends the
+// connection if the response is not whole.
 func feed(pieces []string, head bool) outcome {
 	var p parser
 	p.begin(head, math.MaxInt)
@@ -56,7 +56,7 @@ func lines(l ...string) string { return strings.Join(l, "\r\n") }
 
 const chunkedHeader = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-// parses are responses, each with what follows it on the connection.
+// parses are responses, each with the bytes that follow it on the connection.
 var parses = map[string]struct {
 	text string
 	head bool
@@ -226,7 +226,7 @@ var parses = map[string]struct {
 	"a long line that is wrong": {text: strings.Repeat("x", 100) + "\n", want: outcome{Err: fmt.Sprintf("malformed HTTP response: status line %q", strings.Repeat("x", maxShown))}},
 }
 
-func TestParse(t *testing.T) {
+func TestParseFramesResponses(t *testing.T) {
 	for name, tt := range parses {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, feed([]string{tt.text}, tt.head)); diff != "" {
@@ -287,7 +287,7 @@ func TestParseBoundsTheHeader(t *testing.T) {
 	}
 }
 
-// Nothing is searched twice: a line that comes byte by byte would else cost the
+// No byte is searched twice: a line that arrives byte by byte would otherwise cost the
 // square of its length.
 func TestParseLooksAtEachByteOnce(t *testing.T) {
 	var p parser
@@ -295,7 +295,7 @@ func TestParseLooksAtEachByteOnce(t *testing.T) {
 	if _, err := p.parse([]byte("HTTP/1.1 200 ")); err != nil {
 		t.Fatal(err)
 	}
-	// A line end in what was looked at already would be found by a second look.
+	// A second search would find a line end in the bytes that were searched.
 	if n, err := p.parse([]byte("HTTP/1.1\n200 OK")); n != 0 || err != nil {
 		t.Errorf("took %d bytes, %v; want none", n, err)
 	}
@@ -316,8 +316,8 @@ func TestParserAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzParse compares with net/http, which is less strict: what is a response
-// here is the same one there. Nor may it matter in which pieces bytes come.
+// FuzzParse compares with net/http, which is less strict: a response here is the same
+// response there. The pieces in which the bytes arrive make no difference.
 func FuzzParse(f *testing.F) {
 	for _, tt := range parses {
 		f.Add([]byte(tt.text), tt.head, 10)
@@ -336,7 +336,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("net/http: %v; here %+v", err, got)
 		}
 		if !got.Reusable {
-			want.Reusable = false // doubt is a reason to close
+			want.Reusable = false // the parser closes in doubt
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-net/http +here):\n%s", diff)
@@ -344,8 +344,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// reference is what net/http makes of a response. It does not say what it
-// leaves of a connection beyond the buffer, which holds all here.
+// reference is the result of net/http. The bytes that it leaves are those in its
+// buffer, which holds them all here.
 func reference(text []byte, head bool) (outcome, error) {
 	r := bufio.NewReaderSize(bytes.NewReader(text), len(text)+1)
 	method := http.MethodGet

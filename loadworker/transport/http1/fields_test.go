@@ -9,9 +9,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// Names and values are those of RFC 9110, no more and no less; what only looks like
-// a field that frames the body does not frame it.
-func TestParseNames(t *testing.T) {
+// Names and values are those of RFC 9110, no more and no less. A field whose name
+// resembles one that frames the body does not frame it.
+func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 	const length = "Content-Length: 2"
 	tests := map[string]struct {
 		text string
@@ -103,7 +103,7 @@ func TestParseNames(t *testing.T) {
 	}
 }
 
-// A header may be as long as the bound, to the byte, however its bytes come.
+// A header may be exactly as long as the bound, in any pieces.
 func TestParseTakesTheLongestHeader(t *testing.T) {
 	const start, end = "HTTP/1.1 200 OK\r\nX: ", "\r\nContent-Length: 0\r\n\r\n"
 	for more, want := range map[int]outcome{

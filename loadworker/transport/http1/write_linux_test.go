@@ -16,11 +16,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-func TestSendToWhoReadsNothing(t *testing.T) {
+func TestSendToAServerThatReadsNothing(t *testing.T) {
 	gone := make(chan struct{})
 	defer close(gone)
 	tests := map[string]struct {
-		then    func(*net.TCPConn) // once part of the request has come
+		then    func(*net.TCPConn) // after part of the request has arrived
 		timeout time.Duration
 		class   measure.Outcome
 	}{
@@ -47,8 +47,8 @@ func TestSendToWhoReadsNothing(t *testing.T) {
 	}
 }
 
-// A connection that was reset without anybody having looked since: what is sent on
-// it fails at once, in writing.
+// On a connection that was reset and not checked since, a request fails at once, in
+// writing.
 func TestSendOnAConnectionThatWasReset(t *testing.T) {
 	for kind, sender := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestSendOnAConnectionThatWasReset(t *testing.T) {
 				t.Fatal(err)
 			}
 			close(answered)
-			s.awaitHangup(t)
+			s.awaitClose(t)
 			got, err := s.send(scripted.Get, scripted.Patience)
 			wantOutcome(t, err, measure.Reset, failure.Writing)
 			if !got.Reused || s.isOpen() || d.Opened() != 1 {
@@ -72,8 +72,8 @@ func TestSendOnAConnectionThatWasReset(t *testing.T) {
 	}
 }
 
-// A deadline that an earlier request left is not that of the one that is written,
-// and what was written before it passed is not written again.
+// A deadline that an earlier request left does not end a write, and the bytes that
+// were written before it are not written again.
 func TestSendWritesBeyondAnEarlierDeadline(t *testing.T) {
 	for kind, make := range senders(t) {
 		t.Run(kind, func(t *testing.T) {

@@ -21,16 +21,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// sender sends one request after another to one target, through whatever is
-// tested.
+// sender sends requests to one target by the code under test.
 type sender interface {
 	send(r *transport.Request, timeout time.Duration) (transport.Response, error)
-	// open opens the connection, so that a timeout is of the request alone.
+	// open opens the connection, so that the timeout covers the request alone.
 	open() error
 	isOpen() bool
-	// awaitHangup waits until the other side has hung up, without looking in a way
-	// that the connection notices.
-	awaitHangup(t *testing.T)
+	// awaitClose waits until the other side has closed the connection, without
+	// checking it by the code under test.
+	awaitClose(t *testing.T)
 }
 
 // senders are the ways to send over plain connections.
@@ -51,12 +50,12 @@ func (s connSender) isOpen() bool { return s.IsOpen() }
 
 func (s connSender) open() error { return s.Open(context.Background(), scripted.Far()) }
 
-func (s connSender) awaitHangup(t *testing.T) {
+func (s connSender) awaitClose(t *testing.T) {
 	t.Helper()
 	if err := s.raw.Control(func(fd uintptr) { awaitEvent(t, int32(fd), unix.POLLRDHUP) }); err != nil {
 		t.Fatal(err)
 	}
-	s.used = time.Now().Add(time.Hour) // it looks after a while
+	s.used = time.Now().Add(time.Hour) // it is not checked before the next request
 }
 
 // awaitEvent waits for an event of a socket.
@@ -71,10 +70,10 @@ func (s connSender) send(r *transport.Request, timeout time.Duration) (transport
 	return s.Do(context.Background(), r, time.Now().Add(timeout))
 }
 
-// script is what a server does with a connection.
+// script is what a server does with a connection, which is closed after that.
 type script func(c *net.TCPConn, r *bufio.Reader)
 
-// says writes a text in pieces, each after the client can have read the last.
+// says writes a text in pieces, with time for the client to read each.
 func says(pieces ...string) script {
 	return func(c *net.TCPConn, r *bufio.Reader) {
 		if _, err := http.ReadRequest(r); err != nil {
@@ -90,7 +89,7 @@ func says(pieces ...string) script {
 	}
 }
 
-// resets resets the connection after what was done.
+// resets resets the connection after a script.
 func resets(s script) script {
 	return func(c *net.TCPConn, r *bufio.Reader) {
 		s(c, r)
@@ -98,7 +97,7 @@ func resets(s script) script {
 	}
 }
 
-func TestSend(t *testing.T) {
+func TestSendReadsWholeResponses(t *testing.T) {
 	const body = "Wikipedia in chunks."
 	const inChunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWiki\r\n6;x=y\r\npedia \r\nA\r\nin chunks.\r\n0\r\nTrailer: yes\r\n\r\n"
 	tests := map[string]struct {
@@ -165,7 +164,7 @@ func TestSend(t *testing.T) {
 				if s.isOpen() == tt.closed {
 					t.Errorf("the connection is open: %v, want %v", s.isOpen(), !tt.closed)
 				}
-				if tt.closed { // another is opened, and the parser has forgotten all
+				if tt.closed { // another is opened, and the parser begins anew
 					if got, err := s.send(scripted.Get, scripted.Patience); err != nil || got.Status != 200 || got.Size != 0 || d.Opened() != 2 {
 						t.Errorf("the next = %+v, %v over connection %d; want an scripted.Empty 200 over the second", got, err, d.Opened())
 					}
@@ -175,9 +174,9 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// A request knows whether its connection had carried one before, also when it
-// fails.
-func TestSendSaysWhatIsReused(t *testing.T) {
+// A response reports whether its connection had carried a request, also beside an
+// error.
+func TestSendReportsReuse(t *testing.T) {
 	const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 	want := []struct{ reused, fails bool }{{}, {reused: true}, {reused: true}, {}, {reused: true, fails: true}, {}}
 	for kind, make := range senders(t) {
@@ -247,8 +246,8 @@ func hexOf(n int) string {
 	return text
 }
 
-// A server may answer before it has read the request, and hang up on the rest.
-func TestSendAnsweredEarly(t *testing.T) {
+// A server may answer before it has read the whole request, and close the connection.
+func TestSendIsAnsweredBeforeItIsRead(t *testing.T) {
 	early := func(c *net.TCPConn, r *bufio.Reader) {
 		_, _ = r.ReadString('\n')
 		_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
@@ -265,7 +264,7 @@ func TestSendAnsweredEarly(t *testing.T) {
 	}
 }
 
-func TestSendToNobody(t *testing.T) {
+func TestSendToAClosedPortIsRefused(t *testing.T) {
 	for kind, make := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
 			// A port that was closed for this could meanwhile be another test's.
@@ -281,7 +280,7 @@ func TestSendToNobody(t *testing.T) {
 	}
 }
 
-// A deadline is that of its own request, also when the one before had another.
+// Each request has its own deadline, whatever the deadline of the last.
 func TestSendKeepsEachDeadline(t *testing.T) {
 	for kind, make := range senders(t) {
 		t.Run(kind, func(t *testing.T) {

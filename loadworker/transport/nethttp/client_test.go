@@ -29,19 +29,19 @@ func newTestClient(t testing.TB, c dial.Config) *Client {
 	return NewClient(scripted.NewDialer(t, c), "agent")
 }
 
-// echo says what it was sent.
+// echo answers with the request.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	_, _ = fmt.Fprintf(w, "%s %s %s %s %s|%v|%v|%v|%s", r.Proto, r.Method, r.RequestURI, r.Host,
 		r.Header.Get("X-A"), r.Header["X-B"], r.Header["User-Agent"], r.ContentLength, body)
 }
 
-func TestNetHTTPSendsWhatItIsGiven(t *testing.T) {
+func TestRequestIsSentUnchanged(t *testing.T) {
 	for name, config := range scripted.Protocols(t, http.HandlerFunc(echo)) {
 		t.Run(name, func(t *testing.T) {
 			d := newTestClient(t, config)
-			line := d.NewConn()
-			defer line.Close()
+			conn := d.NewConn()
+			defer conn.Close()
 			tests := map[string]struct {
 				request transport.Request
 				want    string
@@ -56,7 +56,7 @@ func TestNetHTTPSendsWhatItIsGiven(t *testing.T) {
 			for name, tt := range tests {
 				tt.request.Keep = 1 << 10
 				before := d.Opened()
-				got, err := line.Do(context.Background(), &tt.request, scripted.Far())
+				got, err := conn.Do(context.Background(), &tt.request, scripted.Far())
 				if kept := before > 0 && d.Opened() == before; got.Reused != kept {
 					t.Errorf("%s: reused is %v, want %v", name, got.Reused, kept)
 				}
@@ -68,14 +68,14 @@ func TestNetHTTPSendsWhatItIsGiven(t *testing.T) {
 					t.Errorf("%s: %d of %d bytes, %v\n got %s\nwant %s", name, got.Status, got.Size, err, got.Body, want)
 				}
 			}
-			// One of HTTP/1.1 net/http closes if it was not let run for 50 ms after it
-			// had written a request.
+			// net/http closes a connection of HTTP/1.1 if it was not scheduled for 50 ms
+			// after it had written a request.
 			most := len(tests) - 1
 			if config.HTTP2 {
 				most = 1
 			}
-			if n := int(d.Opened()); n < 1 || n > most || config.HTTP2 && !line.Alive() {
-				t.Errorf("%d connections opened for %d requests, alive: %v; want one that is kept", n, len(tests), line.Alive())
+			if n := int(d.Opened()); n < 1 || n > most || config.HTTP2 && !conn.Alive() {
+				t.Errorf("%d connections opened for %d requests, alive: %v; want one that is kept", n, len(tests), conn.Alive())
 			}
 			if want, _, _ := strings.Cut("net/http "+name, " over"); d.Name() != want {
 				t.Errorf("named %q, want %q", d.Name(), want)
@@ -84,7 +84,7 @@ func TestNetHTTPSendsWhatItIsGiven(t *testing.T) {
 	}
 }
 
-func TestNetHTTPReadsBodies(t *testing.T) {
+func TestBodiesAreReadWhole(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/large":
@@ -97,8 +97,8 @@ func TestNetHTTPReadsBodies(t *testing.T) {
 	})
 	for name, config := range scripted.Protocols(t, handler) {
 		t.Run(name, func(t *testing.T) {
-			line := newTestClient(t, config).NewConn()
-			defer line.Close()
+			conn := newTestClient(t, config).NewConn()
+			defer conn.Close()
 			tests := map[string]struct {
 				method, path string
 				keep, kept   int
@@ -113,7 +113,7 @@ func TestNetHTTPReadsBodies(t *testing.T) {
 				"of a redirect, only it": {"HEAD", "/moved", 0, 0, 302, 0},
 			}
 			for name, tt := range tests {
-				got, err := line.Do(context.Background(), &transport.Request{Method: tt.method, Path: []byte(tt.path), Keep: tt.keep}, scripted.Far())
+				got, err := conn.Do(context.Background(), &transport.Request{Method: tt.method, Path: []byte(tt.path), Keep: tt.keep}, scripted.Far())
 				if err != nil || got.Status != tt.status || got.Size != tt.size || len(got.Body) != tt.kept {
 					t.Errorf("%s: %d of %d bytes, %d kept, %v; want %d, %d, %d", name, got.Status, got.Size, len(got.Body), err, tt.status, tt.size, tt.kept)
 				}
@@ -123,7 +123,7 @@ func TestNetHTTPReadsBodies(t *testing.T) {
 }
 
 // In HTTP/2 a stream may fail while the connection goes on.
-func TestNetHTTPStreams(t *testing.T) {
+func TestFailedStreamKeepsTheConnection(t *testing.T) {
 	started := make(chan struct{}, 10)
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -140,25 +140,26 @@ func TestNetHTTPStreams(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			d := newTestClient(t, config)
-			line := d.NewConn()
-			defer line.Close()
-			_, err := line.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/abort")}, scripted.Far())
+			conn := d.NewConn()
+			defer conn.Close()
+			_, err := conn.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/abort")}, scripted.Far())
 			if got := failure.Classify(err); got != measure.Reset {
 				t.Errorf("a stream that was reset: %v, of class %v", err, got)
 			}
-			_, err = line.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/hang")}, time.Now().Add(50*time.Millisecond))
+			_, err = conn.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/hang")}, time.Now().Add(50*time.Millisecond))
 			if got := failure.Classify(err); got != measure.Timeout {
 				t.Errorf("silence: %v, of class %v", err, got)
 			}
-			if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != 200 || d.Opened() != 1 {
+			if got, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || got.Status != 200 || d.Opened() != 1 {
 				t.Errorf("then %d, %v on connection %d; want 200 on the first", got.Status, err, d.Opened())
 			}
 		})
 	}
 }
 
-// A server that shuts down says GOAWAY: what it has not answered was reset.
-func TestNetHTTPShutdown(t *testing.T) {
+// A server that shuts down sends GOAWAY: the requests that it did not answer count as
+// reset.
+func TestShutdownOfTheServerIsAReset(t *testing.T) {
 	hanging, closed := make(chan struct{}), make(chan struct{})
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(hanging)
@@ -167,28 +168,28 @@ func TestNetHTTPShutdown(t *testing.T) {
 	s.EnableHTTP2 = true
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
-	line := newTestClient(t, dial.Config{URL: s.URL, HTTP2: true, TLS: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}).NewConn()
-	defer line.Close()
+	conn := newTestClient(t, dial.Config{URL: s.URL, HTTP2: true, TLS: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}).NewConn()
+	defer conn.Close()
 	go func() {
 		defer close(closed)
 		<-hanging
 		s.CloseClientConnections()
 		s.Close()
 	}()
-	_, err := line.Do(context.Background(), scripted.Get, scripted.Far())
+	_, err := conn.Do(context.Background(), scripted.Get, scripted.Far())
 	if got := failure.Classify(err); err == nil || got != measure.Reset {
 		t.Errorf("%v, of class %v, want reset", err, got)
 	}
 	<-closed
-	_, err = line.Do(context.Background(), scripted.Get, scripted.Far())
+	_, err = conn.Do(context.Background(), scripted.Get, scripted.Far())
 	if got := failure.Classify(err); err == nil || got != measure.Refused {
 		t.Errorf("and then %v, of class %v, want refused", err, got)
 	}
 }
 
-// A request is sent exactly once: net/http's pool would send one again whose
-// connection was closed while it idled.
-func TestNetHTTPNeverReplays(t *testing.T) {
+// A request is sent exactly once: net/http's pool would send it again if the connection
+// was closed while it idled.
+func TestNothingIsSentTwice(t *testing.T) {
 	var requests atomic.Int64
 	count := func(next func(*net.TCPConn, *bufio.Reader)) func(*net.TCPConn, *bufio.Reader) {
 		return func(c *net.TCPConn, r *bufio.Reader) {
@@ -206,21 +207,21 @@ func TestNetHTTPNeverReplays(t *testing.T) {
 	}
 	nothing := func(*net.TCPConn, *bufio.Reader) {}
 	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, count(nothing), scripted.Stay(scripted.Answer(scripted.Empty)))})
-	line := d.NewConn()
-	defer line.Close()
-	if _, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil {
+	conn := d.NewConn()
+	defer conn.Close()
+	if _, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := line.Do(context.Background(), scripted.Get, scripted.Far())
+	got, err := conn.Do(context.Background(), scripted.Get, scripted.Far())
 	if failure.Classify(err) != measure.Reset || requests.Load() != 2 || d.Opened() != 1 || !got.Reused {
 		t.Errorf("%v after %d requests on %d connections, reused: %v; want a reset and no third request", err, requests.Load(), d.Opened(), got.Reused)
 	}
-	if got, err := line.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || d.Opened() != 2 || got.Reused {
+	if got, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || d.Opened() != 2 || got.Reused {
 		t.Errorf("%v on connection %d, reused: %v; want success on another", err, d.Opened(), got.Reused)
 	}
 }
 
-func TestNetHTTPRefusesAddresses(t *testing.T) {
+func TestPolicyHoldsForTheTarget(t *testing.T) {
 	d, err := dial.NewDialer(dial.Config{URL: "http://127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
