@@ -45,6 +45,9 @@ type StepObservation struct {
 	Reporting, Final int32
 	// ReportedUntil is when the newest snapshot in it came.
 	ReportedUntil time.Time
+	// MeanWindow is the mean of the windows in it. Workers report at different moments
+	// of each second: while the step runs, what they all did is of the mean.
+	MeanWindow time.Duration
 }
 
 // Observe returns what is known of a run. It merges only if a snapshot came
@@ -108,12 +111,14 @@ func (r *run) observeStep() (*StepObservation, []*wire.Reading) {
 	}
 	o := &StepObservation{Step: r.directive.Start.Step}
 	var readings []*wire.Reading
+	var windows time.Duration
 	for number := range r.directive.Assignments {
 		report, ok := r.worker(int32(number)).reports[o.Step]
 		if !ok {
 			continue
 		}
 		readings = append(readings, report.reading)
+		windows += report.reading.Window()
 		o.Reporting++
 		if report.final {
 			o.Final++
@@ -125,6 +130,7 @@ func (r *run) observeStep() (*StepObservation, []*wire.Reading) {
 	if o.Reporting == 0 {
 		return nil, nil
 	}
+	o.MeanWindow = windows / time.Duration(o.Reporting)
 	return o, readings
 }
 

@@ -323,7 +323,7 @@ func measurement(t testing.TB, n int, seed uint64) *workerv1.StepMeasurement {
 	}
 	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = int64(n), int64(n), int64(n), int64(n)
 	r.Outcomes[measure.Success] = int64(n)
-	s.Due = int64(n)
+	s.Due, s.Window = int64(n), time.Duration(seed)*time.Second
 	s.FirstStart = noon.Add(time.Duration(seed) * time.Millisecond)
 	s.LastStart = s.FirstStart
 	m, err := wire.FromStep(s)

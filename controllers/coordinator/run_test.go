@@ -57,6 +57,9 @@ func TestLifeOfARun(t *testing.T) {
 	if o.Step.Reporting != 2 || o.Step.Final != 2 || !o.Step.ReportedUntil.Equal(noon.Add(time.Second)) || !o.Workers[0].Final || !o.Workers[1].Final {
 		t.Errorf("both are done: %+v", o)
 	}
+	if o.Step.MeanWindow != 4500*time.Millisecond { // of 2 and 7 s
+		t.Errorf("mean window: got %v, want 4.5s", o.Step.MeanWindow)
+	}
 	if got := o.Step.Merged.LastStart.Sub(o.Step.Merged.FirstStart); got != 5*time.Millisecond {
 		t.Errorf("start skew: got %v, want 5ms", got)
 	}

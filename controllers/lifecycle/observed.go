@@ -71,6 +71,17 @@ type StepReport struct {
 	Merged    *measure.Step
 	Reporting int32
 	Until     time.Time
+	// MeanWindow is the mean of the workers' windows, which differ by up to a second
+	// while the step runs.
+	MeanWindow time.Duration
+}
+
+// soFar is the measurement of a step that goes on, as one that took the mean of the
+// workers' windows: to the longest of them only one worker's requests belong.
+func (s *StepReport) soFar() *measure.Step {
+	merged := *s.Merged
+	merged.Window = s.MeanWindow
+	return &merged
 }
 
 // lostAfter is how long a worker may be silent before it counts as lost. The

@@ -101,7 +101,7 @@ func (r *run) load(i int) {
 	done := awaited == 0 || !r.now.Before(limit)
 
 	if report != nil && (done || read.ReportedUntil == nil || report.Until.Sub(read.ReportedUntil.Time) >= refresh) {
-		if !r.record(i, report) {
+		if !r.record(i, report, done) {
 			return
 		}
 	}
@@ -157,9 +157,12 @@ func (r *run) judge(i int, report *StepReport) (stop bool) {
 
 // record writes a report into the step's status. It is false, and the run has
 // failed, if the report cannot be merged.
-func (r *run) record(i int, report *StepReport) bool {
-	step := &r.out.Status.Steps[i]
-	result, err := results.StepResult(r.spec, r.steps[i], report.Merged, r.silence(i, report))
+func (r *run) record(i int, report *StepReport, done bool) bool {
+	step, merged := &r.out.Status.Steps[i], report.Merged
+	if !done {
+		merged = report.soFar()
+	}
+	result, err := results.StepResult(r.spec, r.steps[i], merged, r.silence(i, report))
 	if err != nil {
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, err.Error())
 		return false
@@ -169,7 +172,7 @@ func (r *run) record(i int, report *StepReport) bool {
 	step.Result = result
 	step.ReportedUntil = &until
 	step.WorkersReporting = report.Reporting
-	step.Window = &metav1.Duration{Duration: report.Merged.Window.Round(time.Microsecond)}
+	step.Window = &metav1.Duration{Duration: merged.Window.Round(time.Microsecond)}
 	if !report.Merged.FirstStart.IsZero() {
 		skew := report.Merged.LastStart.Sub(report.Merged.FirstStart)
 		step.StartSkew = &metav1.Duration{Duration: skew.Round(time.Microsecond)}

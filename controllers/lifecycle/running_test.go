@@ -90,11 +90,10 @@ func TestWhoIsLostAtTheLimit(t *testing.T) {
 // What the workers measured stands in the step's status, in whole microseconds.
 func TestAReportStandsInTheStatus(t *testing.T) {
 	merged := measure.NewStep(1)
-	merged.Window = 10*time.Second + 400
 	merged.FirstStart, merged.LastStart = began.Add(10*time.Second), began.Add(10*time.Second+1_500_300)
 	until := began.Add(12 * time.Second)
 	seen := one(ready)
-	seen.Step = &lifecycle.StepReport{Merged: merged, Reporting: 1, Until: until}
+	seen.Step = &lifecycle.StepReport{Merged: merged, Reporting: 1, Until: until, MeanWindow: 10*time.Second + 400}
 	got := lifecycle.Decide(limited(0), plan.Policy{}, seen, until).Status.Steps[0]
 	want := v1alpha1.StepStatus{
 		Name: "1 users", State: v1alpha1.StepRunning, StartTime: limited(0).Status.Steps[0].StartTime, WorkersReporting: 1,
@@ -155,6 +154,26 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 	}
 }
 
+// Two workers that each had 20 answers a second have 40 together, though one of them
+// reported a second later than the other.
+func TestRatesOfARunningStepAreOfWhatEachWorkerReported(t *testing.T) {
+	lt := limited(0)
+	lt.Status.Workers.Desired = 2
+	merged := measure.NewStep(1)
+	merged.Due, merged.Window = 100, 3*time.Second
+	r := &merged.Requests[0]
+	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow, r.Outcomes[measure.Success] = 100, 100, 100, 100, 100
+	seen := awaited(ready, ready)
+	seen.Step = &lifecycle.StepReport{Merged: merged, Reporting: 2, Until: began.Add(13 * time.Second), MeanWindow: 2500 * time.Millisecond}
+	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(13*time.Second)).Status
+	if got := s.Steps[0].Result; got.Goodput != "40.0" || s.Summary.Goodput != "40/s" {
+		t.Errorf("goodput is %s, in the summary %s, want 40.0 and 40/s", got.Goodput, s.Summary.Goodput)
+	}
+	if merged.Window != 3*time.Second {
+		t.Error("the report was changed")
+	}
+}
+
 // The figures that kubectl get prints are those of the step that it names.
 func TestSummaryIsOfOneStep(t *testing.T) {
 	p95 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: 25 * time.Millisecond}}
@@ -163,17 +182,20 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 	}
 	first := result(100, 50, "10", p95)
 	for name, tc := range map[string]struct {
-		second *v1alpha1.StepResult
-		want   v1alpha1.Summary
+		reporting int32
+		second    *v1alpha1.StepResult
+		want      v1alpha1.Summary
 	}{
-		"no report of it yet":  {nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1"}},
-		"its own figures":      {result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "30/s", P95: "25ms", Errors: "0.5%"}},
-		"too few samples":      {result(1, 0, "1", &v1alpha1.Latency{}), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "1/s", Errors: "0%"}},
-		"nothing was sent yet": {result(0, 0, "0", nil), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "0/s"}},
+		"no report of it yet":   {0, nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1"}},
+		"its own figures":       {1, result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "30/s", P95: "25ms", Errors: "0.5%"}},
+		"too few samples":       {1, result(1, 0, "1", &v1alpha1.Latency{}), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "1/s", Errors: "0%"}},
+		"nothing was sent yet":  {1, result(0, 0, "0", nil), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "0/s"}},
+		"a part of the workers": {0, result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", P95: "25ms", Errors: "0.5%"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
 			lt.Status.Steps[0].Result, lt.Status.Steps[1].Result = first, tc.second
+			lt.Status.Steps[1].WorkersReporting = tc.reporting
 			if diff := cmp.Diff(tc.want, lifecycle.Decide(lt, plan.Policy{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}

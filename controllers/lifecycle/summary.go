@@ -23,7 +23,10 @@ func (r *run) summarize() {
 	if result == nil {
 		return
 	}
-	s.Summary.Goodput = results.Rate(result.Goodput)
+	// Before all workers have reported, what they did is a part of an unknown whole.
+	if latest.State != v1alpha1.StepRunning || latest.WorkersReporting+s.Workers.Lost >= s.Workers.Desired {
+		s.Summary.Goodput = results.Rate(result.Goodput)
+	}
 	s.Summary.Errors = results.Percent(result.Failed, result.Sent-result.InFlight)
 	if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
 		s.Summary.P95 = results.Short(result.ResponseTime.P95.Duration)

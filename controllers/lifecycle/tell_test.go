@@ -32,7 +32,7 @@ func (w *world) measure(i int, x *worker, untilStart time.Duration) {
 				if final {
 					inFlight = 0
 				}
-				x.latest, x.until, x.LastSeen = w.measurement(x, elapsed, length, inFlight), w.now, w.now
+				x.latest, x.until, x.LastSeen = w.measurement(x, elapsed, inFlight), w.now, w.now
 				x.Final = final
 			}
 		}
@@ -51,10 +51,10 @@ func (w *world) measure(i int, x *worker, untilStart time.Duration) {
 }
 
 // measurement is what a worker has measured after so long.
-func (w *world) measurement(x *worker, elapsed, length time.Duration, inFlight int64) *measure.Step {
+func (w *world) measurement(x *worker, elapsed time.Duration, inFlight int64) *measure.Step {
 	m := measure.NewStep(len(w.lt.Spec.Requests))
 	n := int64(elapsed.Seconds() * perSecond)
-	m.Due, m.Window = n, length
+	m.Due, m.Window = n, elapsed
 	m.FirstStart, m.LastStart = x.started, x.started
 	m.Health.CPUThrottled, m.Health.CPUThrottledMax = w.throttled, w.throttled
 	r := &m.Requests[0]

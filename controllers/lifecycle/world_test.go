@@ -190,11 +190,13 @@ func (w *world) observe() lifecycle.Observed {
 			report.Step = x.step
 		}
 		steps = append(steps, x.latest)
+		report.MeanWindow += x.latest.Window
 		report.Reporting++
 		report.Until = later(report.Until, x.until)
 	}
 	if len(steps) > 0 {
 		report.Merged = w.merge(steps)
+		report.MeanWindow /= time.Duration(len(steps))
 		seen.Step = &report
 	}
 	return seen

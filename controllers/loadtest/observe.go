@@ -146,5 +146,7 @@ func observeSessions(workers []lifecycle.Worker, ours map[string]bool, o coordin
 	if o.Step == nil {
 		return nil
 	}
-	return &lifecycle.StepReport{Step: o.Step.Step, Merged: o.Step.Merged, Reporting: o.Step.Reporting, Until: o.Step.ReportedUntil}
+	return &lifecycle.StepReport{
+		Step: o.Step.Step, Merged: o.Step.Merged, Reporting: o.Step.Reporting, Until: o.Step.ReportedUntil, MeanWindow: o.Step.MeanWindow,
+	}
 }

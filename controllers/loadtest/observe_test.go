@@ -164,7 +164,7 @@ func TestObserveSessions(t *testing.T) {
 			{},
 			{Connected: true, Pod: "a"}, // more than the run has workers
 		},
-		Step: &coordinator.StepObservation{Step: 3, Merged: merged, Reporting: 1, Final: 1, ReportedUntil: seen},
+		Step: &coordinator.StepObservation{Step: 3, Merged: merged, Reporting: 1, Final: 1, ReportedUntil: seen, MeanWindow: time.Second},
 	})
 	want := []lifecycle.Worker{
 		{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Answers: 2, LastSeen: seen, Final: true},
@@ -176,7 +176,7 @@ func TestObserveSessions(t *testing.T) {
 	if diff := cmp.Diff(want, workers); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
-	if step == nil || step.Step != 3 || step.Merged != merged || step.Reporting != 1 || !step.Until.Equal(seen) {
+	if step == nil || step.Step != 3 || step.Merged != merged || step.Reporting != 1 || !step.Until.Equal(seen) || step.MeanWindow != time.Second {
 		t.Errorf("step %+v, want what the coordinator has of step 3", step)
 	}
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -50,6 +51,9 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	r.step.Errors, err = toErrors(m.GetErrors())
 	return r, err
 }
+
+// Window is the time over which the worker's rates are counted.
+func (r *Reading) Window() time.Duration { return r.step.Window }
 
 func (r *Reading) readHistogram(field string, m *workerv1.Histogram, sent int64) error {
 	h, err := readHistogram(m, sent)

@@ -219,7 +219,7 @@ func (o *operated) observe() lifecycle.Observed {
 		merged := *c.Step.Merged // which is shared
 		// As in collect: what holds the tests themselves back is not judged.
 		merged.Health.CPUThrottled, merged.Health.CPUThrottledMax = 0, 0
-		seen.Step = &lifecycle.StepReport{Step: c.Step.Step, Merged: &merged, Reporting: c.Step.Reporting, Until: c.Step.ReportedUntil}
+		seen.Step = &lifecycle.StepReport{Step: c.Step.Step, Merged: &merged, Reporting: c.Step.Reporting, Until: c.Step.ReportedUntil, MeanWindow: c.Step.MeanWindow}
 	}
 	return seen
 }
