@@ -43,7 +43,7 @@ func newSetupPhase(a *workerv1.Assignment, c Config, t *traffic, first attack.St
 		}
 	}
 	if s := a.GetSetup().GetWarmUp(); s != nil {
-		p.warmUp = &setup.WarmUp{Request: int(s.GetRequest()), Duration: time.Duration(s.GetDurationNanos()), Lines: warmUpLines(first)}
+		p.warmUp = &setup.WarmUp{Request: int(s.GetRequest()), Duration: time.Duration(s.GetDurationNanos()), Connections: warmUpConnections(first)}
 		return p, p.warmUp.Check(p.config)
 	}
 	return p, nil
@@ -53,11 +53,11 @@ func newSetupPhase(a *workerv1.Assignment, c Config, t *traffic, first attack.St
 // which have no number of users.
 const arrivalsLines = 16
 
-func warmUpLines(first attack.StepShare) int {
+func warmUpConnections(first attack.StepShare) int {
 	if _, ok := first.Load.(attack.Arrivals); ok {
 		return arrivalsLines
 	}
-	return int(min(first.Users(), setup.MaxLines))
+	return int(min(first.Users(), setup.MaxConnections))
 }
 
 // run runs the setup, and reports how far it is.

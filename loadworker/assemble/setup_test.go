@@ -96,7 +96,7 @@ func TestSetupIsNoPartOfTheResult(t *testing.T) {
 	}
 }
 
-func TestWarmUpLines(t *testing.T) {
+func TestWarmUpConnections(t *testing.T) {
 	for name, tt := range map[string]struct {
 		first attack.StepShare
 		want  int
@@ -105,7 +105,7 @@ func TestWarmUpLines(t *testing.T) {
 		"which are many":            {stepOf(workertest.Burst(0, 1000, 1)), 64},
 		"arrivals, which have none": {stepOf(&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{}}}), 16},
 	} {
-		if got := warmUpLines(tt.first); got != tt.want {
+		if got := warmUpConnections(tt.first); got != tt.want {
 			t.Errorf("%s: warmed up over %d, want %d", name, got, tt.want)
 		}
 	}

@@ -1,10 +1,10 @@
-// Package setup is what a worker does to the target before it is ready: it makes
-// sure that it is the one that was meant, fills it, learns what it is filled with,
-// and warms it up. None of it is measured.
+// Package setup is what a worker does to the target before it is ready: it checks that
+// the target is the intended one, fills it, captures values of the responses, and
+// warms it up. None of it is measured.
 //
-//	Preflight ── questions in order ── the answers that are expected, or why not
+//	Preflight ── one request after another ── each response is the expected one
 //	Fill ── one request n times ── values of the responses ──▶ rows of a Table
-//	WarmUp ── one request, as fast as replies come, for a while
+//	WarmUp ── one request again and again, for a while
 //
 // It imports the packages source and transport, and nothing else of ours.
 package setup

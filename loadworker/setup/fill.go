@@ -23,25 +23,25 @@ type Fill struct {
 	Number func(j int64) int64
 	// Count is how many requests the worker sends.
 	Count int64
-	// Capture is path of the JSON body by column.
+	// Capture is the path in the JSON body, by column.
 	Capture map[string]string
-	// Into is where a row for each response goes; nil: nothing is captured.
+	// Into gets a row for each response; nil: nothing is captured.
 	Into *source.Table
 }
 
 const (
-	// lines is how many requests are under way at once: enough that the target,
+	// connections is how many requests are in flight at once: enough that the target,
 	// not the round trip, is the limit, and few enough not to be a load test.
-	lines = 16
-	// tries is how often a request is sent that gets no response. So it may have
-	// its effect twice, but a single lost connection does not end the run.
+	connections = 16
+	// tries is how often a request without a response is sent. It may take effect
+	// twice, but a single lost connection does not end the run.
 	tries = 3
-	// tryAgain is how long it is waited for between them.
+	// tryAgain is the pause between two tries.
 	tryAgain = 250 * time.Millisecond
-	// batch is after how many requests rows are added, in the order of the
-	// requests: with the same seed, a request is to take the same row.
+	// batch is the number of requests whose rows are added at once, in the order of
+	// the requests: with the same seed, a request takes the same row.
 	batch = 1024
-	// keep is how much of a body is looked at.
+	// keep bounds the part of a body that is searched.
 	keep = 1 << 20
 )
 
@@ -51,7 +51,7 @@ type filling struct {
 	Fill
 	columns []string
 	paths   []source.JSONPath
-	senders [lines]*sender
+	senders [connections]*sender
 	sent    atomic.Int64
 }
 
@@ -79,8 +79,9 @@ func newFilling(c Config, f Fill) (*filling, error) {
 	return r, nil
 }
 
-// Run sends the requests, and tells every second how many were sent. An error is
-// *Unreachable, or says what the target answered; ctx ends it, too.
+// Run sends the requests, and calls tell every second with the number that was sent.
+// The error is *Unreachable, or names the response that was not expected, or is that
+// of ctx.
 func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64)) error {
 	r, err := newFilling(c, f)
 	if err != nil {
@@ -88,7 +89,7 @@ func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64)) error {
 	}
 	for i := range r.senders {
 		r.senders[i] = c.newSender()
-		defer r.senders[i].line.Close()
+		defer r.senders[i].conn.Close()
 	}
 	defer r.report(tell)()
 	for first := int64(0); first < f.Count; first += batch {
@@ -108,7 +109,7 @@ func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64)) error {
 	return nil
 }
 
-// report tells until the returned function is called.
+// report calls tell every second until the returned function is called.
 func (r *filling) report(tell func(sent int64)) (stop func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -130,12 +131,12 @@ func (r *filling) report(tell func(sent int64)) (stop func()) {
 	}
 }
 
-// send sends the requests first, first+1, …, one for each row, over all lines.
+// send sends the requests first, first+1, …, one for each row, over all connections.
 func (r *filling) send(ctx context.Context, first int64, rows [][]string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, sender := range r.senders {
 		group.Go(func() error {
-			for j := i; j < len(rows); j += lines {
+			for j := i; j < len(rows); j += connections {
 				var err error
 				if rows[j], err = r.one(ctx, sender, first+int64(j)); err != nil {
 					return err
@@ -176,7 +177,7 @@ func (r *filling) one(ctx context.Context, s *sender, j int64) ([]string, error)
 	return r.capture(&response)
 }
 
-// capture is the row of a response, which must be as it should be.
+// capture returns the row of a response, which must be the expected one.
 func (r *filling) capture(response *transport.Response) ([]string, error) {
 	if err := r.Source.CheckStatus(r.Request, response.Status); err != nil {
 		return nil, r.errorf("%w", err)
@@ -198,6 +199,6 @@ func (r *filling) errorf(format string, a ...any) error {
 	return fmt.Errorf("setup.fill: request %q: "+format, append([]any{r.Source.Name(r.Request)}, a...)...)
 }
 
-// ErrNothingCaptured is a table that stays empty although requests take rows of
-// it: a worker has no part of a fill with fewer requests than workers.
+// ErrNothingCaptured is the error of a table that stays empty although requests take
+// rows of it: some workers have no part of a fill with fewer requests than workers.
 var ErrNothingCaptured = errors.New("setup.fill.count: must be at least the number of workers, as requests take captured values and each worker has its own")

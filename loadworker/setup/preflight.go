@@ -9,18 +9,17 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// Preflight asks the target whether it is the one that was meant: the requests of
-// the source, one after the other.
+// Preflight checks that the target is the intended one: it sends each request of the
+// source once and checks the response.
 type Preflight struct{ Config }
 
-// Ask asks every question once, over a connection of its own, so that the answers
-// are of one replica, and those of the next try may be of another. An error is
-// *Unreachable, about which time may help, or says what was answered instead of
-// what is expected; ctx ends it, too.
+// Ask sends the requests over one new connection, so that one replica answers them,
+// and another may answer the next try. The error is *Unreachable if a later try may
+// succeed; otherwise it names the response that was not expected, or is that of ctx.
 func (p Preflight) Ask(ctx context.Context) error {
 	s := p.newSender()
-	defer s.line.Close()
-	defer context.AfterFunc(ctx, s.line.Interrupt)()
+	defer s.conn.Close()
+	defer context.AfterFunc(ctx, s.conn.Interrupt)()
 	for i := range p.Source.Len() {
 		if err := p.ask(ctx, s, i); err != nil {
 			return err
@@ -54,8 +53,8 @@ func (p Preflight) judge(question int, r *transport.Response) error {
 	return p.errorf(question, err)
 }
 
-// notReady says whether a status is that of a target that is starting, or of a
-// proxy before one that is: time may help.
+// notReady reports whether a status is that of a target that is starting, or of a
+// proxy in front of one.
 func notReady(status int) bool {
 	switch status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

@@ -111,30 +111,30 @@ func TestPreflightNumbersItsQuestions(t *testing.T) {
 	}
 }
 
-// counted counts the lines that are in use.
+// counted counts the connections that are in use.
 type counted struct {
 	transport.Client
-	lines, open atomic.Int64
+	connections, open atomic.Int64
 }
 
 func (c *counted) NewConn() transport.Conn {
-	c.lines.Add(1)
+	c.connections.Add(1)
 	c.open.Add(1)
-	return &countedLine{Conn: c.Client.NewConn(), client: c}
+	return &countedConn{Conn: c.Client.NewConn(), client: c}
 }
 
-type countedLine struct {
+type countedConn struct {
 	transport.Conn
 	client *counted
 }
 
-func (l *countedLine) Close() {
+func (l *countedConn) Close() {
 	l.Conn.Close()
 	l.client.open.Add(-1)
 }
 
 // Nothing of the setup stays connected to the target.
-func TestEveryLineIsClosed(t *testing.T) {
+func TestEveryConnectionIsClosed(t *testing.T) {
 	shop := newShop(t)
 	limiter := newLimiter(t, answer(200, `{}`)) // its answer is not as expected
 	table := codes(t)
@@ -156,15 +156,15 @@ func TestEveryLineIsClosed(t *testing.T) {
 		"warm-up": func(c *counted) {
 			config := newConfig(t, shop.URL, codes(t))
 			c.Client, config.Client = config.Client, c
-			WarmUp{Duration: time.Millisecond, Lines: 3}.Run(context.Background(), config)
+			WarmUp{Duration: time.Millisecond, Connections: 3}.Run(context.Background(), config)
 		},
 	}
 	for name, run := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := &counted{}
 			run(c)
-			if c.lines.Load() == 0 || c.open.Load() != 0 {
-				t.Errorf("%d of %d lines are left open", c.open.Load(), c.lines.Load())
+			if c.connections.Load() == 0 || c.open.Load() != 0 {
+				t.Errorf("%d of %d connections are left open", c.open.Load(), c.connections.Load())
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// Config is what all that is sent before the run needs.
+// Config configures the requests before the run.
 type Config struct {
 	Source *source.Source
 	Client transport.Client
@@ -18,16 +18,16 @@ type Config struct {
 	Worker, Workers int32
 }
 
-// The steps of what is sent before the run: no step of the run has these indexes,
-// so that what is drawn is independent.
+// The indexes of the steps before the run. No step of the run has them, so that
+// random values are independent.
 const (
 	fillStep      int32 = -1
 	warmUpStep    int32 = -2
 	preflightStep int32 = -3
 )
 
-// Unreachable is a request to which there was no answer, or none but that the
-// target is not ready.
+// Unreachable is the failure of a request without a response, or with one of a target
+// that is not ready.
 type Unreachable struct{ Err error }
 
 func (e *Unreachable) Error() string { return e.Err.Error() }
@@ -35,18 +35,18 @@ func (e *Unreachable) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Unreachable) Unwrap() error { return e.Err }
 
-// sender is a line with the buffers of the request on it.
+// sender is a connection with the buffers of its request.
 type sender struct {
-	line    transport.Conn
+	conn    transport.Conn
 	timeout time.Duration
 	buffer  source.Buffer
 }
 
 func (c Config) newSender() *sender {
-	return &sender{line: c.Client.NewConn(), timeout: c.Timeout}
+	return &sender{conn: c.Client.NewConn(), timeout: c.Timeout}
 }
 
 // send sends the rendered request once.
 func (s *sender) send(ctx context.Context) (transport.Response, error) {
-	return s.line.Do(ctx, &s.buffer.Request, time.Now().Add(s.timeout))
+	return s.conn.Do(ctx, &s.buffer.Request, time.Now().Add(s.timeout))
 }

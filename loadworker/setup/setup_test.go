@@ -239,32 +239,32 @@ func TestCheck(t *testing.T) {
 }
 
 func TestWarmUp(t *testing.T) {
-	const lines = 4
+	const connections = 4
 	s, table := newShop(t), codes(t)
 	c := newConfig(t, s.URL, table)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s.fail = func(n int, _ http.ResponseWriter) bool {
-		if n >= 10*lines && len(linesOf(t, s.got(), c, lines)) == lines {
+		if n >= 10*connections && len(countByConnection(t, s.got(), c, connections)) == connections {
 			cancel()
 		}
 		return false
 	}
-	WarmUp{Duration: time.Hour, Lines: lines}.Run(ctx, c)
+	WarmUp{Duration: time.Hour, Connections: connections}.Run(ctx, c)
 	if !errors.Is(ctx.Err(), context.Canceled) {
-		t.Fatalf("%d requests sent, want some on each line", len(s.got()))
+		t.Fatalf("%d requests sent, want some on each connection", len(s.got()))
 	}
-	if n := c.Client.Opened(); n != lines {
-		t.Errorf("%d connections opened, want %d", n, lines)
+	if n := c.Client.Opened(); n != connections {
+		t.Errorf("%d connections opened, want %d", n, connections)
 	}
 	if sent := s.got(); len(slices.Compact(slices.Clone(sent))) != len(sent) {
 		t.Errorf("numbers came twice: %v", sent)
 	}
 }
 
-// linesOf counts the requests of a warm-up by the line that their numbers are of:
-// the workers have them in turn, and of a worker its lines.
-func linesOf(t *testing.T, sent []string, c Config, lines int) map[int]int {
+// countByConnection counts the requests of a warm-up by the connection of their numbers:
+// the workers have them in turn, and of a worker its connections.
+func countByConnection(t *testing.T, sent []string, c Config, connections int) map[int]int {
 	t.Helper()
 	count := map[int]int{}
 	for _, text := range sent {
@@ -272,7 +272,7 @@ func linesOf(t *testing.T, sent []string, c Config, lines int) map[int]int {
 		if err != nil || number%int(c.Workers) != int(c.Worker) {
 			t.Errorf("%q is no number of worker %d", text, c.Worker)
 		}
-		count[number/int(c.Workers)%lines]++
+		count[number/int(c.Workers)%connections]++
 	}
 	return count
 }
@@ -286,7 +286,7 @@ func TestWarmUpEndsInTime(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		WarmUp{Duration: 20 * time.Millisecond, Lines: 100}.Run(context.Background(), newConfig(t, s.URL, table))
+		WarmUp{Duration: 20 * time.Millisecond, Connections: 100}.Run(context.Background(), newConfig(t, s.URL, table))
 	}()
 	select {
 	case <-done:

@@ -29,14 +29,14 @@ type simulated struct {
 	paths []string
 }
 
-func (s *simulated) NewConn() transport.Conn { return &simulatedLine{target: s} }
+func (s *simulated) NewConn() transport.Conn { return &simulatedConn{target: s} }
 
-type simulatedLine struct {
+type simulatedConn struct {
 	transport.Conn
 	target *simulated
 }
 
-func (l *simulatedLine) Do(ctx context.Context, r *transport.Request, _ time.Time) (transport.Response, error) {
+func (l *simulatedConn) Do(ctx context.Context, r *transport.Request, _ time.Time) (transport.Response, error) {
 	l.target.mu.Lock()
 	l.target.paths = append(l.target.paths, string(r.Path))
 	l.target.mu.Unlock()
@@ -51,9 +51,9 @@ func (l *simulatedLine) Do(ctx context.Context, r *transport.Request, _ time.Tim
 	}
 }
 
-func (*simulatedLine) Interrupt() {}
+func (*simulatedConn) Interrupt() {}
 
-func (*simulatedLine) Close() {}
+func (*simulatedConn) Close() {}
 
 // simulate is a target and what a worker, number 1 of 3, sends to it.
 func simulate(t *testing.T, path string, tables ...*source.Table) (*simulated, Config) {
@@ -70,18 +70,18 @@ func TestFillTellsEverySecondHowManyWereSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := simulate(t, "/")
 		var told []int64
-		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * lines}
+		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * connections}
 		if err := fill.Run(t.Context(), c, func(sent int64) { told = append(told, sent) }); err != nil {
 			t.Fatal(err)
 		}
-		// Each line has 11 answers after a second, 22 after two, and all after 2.25.
-		if diff := cmp.Diff([]int64{0, 11 * lines, 22 * lines}, told); diff != "" {
+		// Each connection has 11 answers after a second, 22 after two, and all after 2.25.
+		if diff := cmp.Diff([]int64{0, 11 * connections, 22 * connections}, told); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// With the rows that are taken in turn, the lines of a warm-up are users; what is
+// With the rows that are taken in turn, the connections of a warm-up are users; what is
 // drawn is not what the steps draw.
 func TestWarmUpSendsAsUsersDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -95,11 +95,11 @@ func TestWarmUpSendsAsUsersDo(t *testing.T) {
 			}
 		}
 		s, c := simulate(t, "/${user}/${worker}/${seq}/${row}/${rand:0-1000000000}", table)
-		WarmUp{Duration: 5*s.takes - 1, Lines: 2}.Run(t.Context(), c)
+		WarmUp{Duration: 5*s.takes - 1, Connections: 2}.Run(t.Context(), c)
 		var want, got []string
 		for k := range 5 {
-			for lane := range 2 {
-				want = append(want, fmt.Sprintf("/%d/1/%d/%d", lane, 3*(2*k+lane)+1, 2*k+lane))
+			for user := range 2 {
+				want = append(want, fmt.Sprintf("/%d/1/%d/%d", user, 3*(2*k+user)+1, 2*k+user))
 			}
 		}
 		for _, path := range s.paths {
@@ -127,20 +127,20 @@ func TestWarmUpPausesAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := simulate(t, "/")
 		s.takes, s.err = time.Millisecond, &failure.Error{Phase: failure.Dialing, Err: syscall.ECONNREFUSED}
-		WarmUp{Duration: 10*(failedPause+s.takes) - 1, Lines: 1}.Run(t.Context(), c)
+		WarmUp{Duration: 10*(failedPause+s.takes) - 1, Connections: 1}.Run(t.Context(), c)
 		if len(s.paths) != 10 {
 			t.Errorf("%d requests in a second, want 10", len(s.paths))
 		}
 	})
 }
 
-func TestWarmUpBoundsItsLines(t *testing.T) {
-	for lines, want := range map[int]int{-1: 1, 0: 1, 1: 1, MaxLines: MaxLines, MaxLines + 1: MaxLines, 1 << 30: MaxLines} {
+func TestWarmUpBoundsItsConnections(t *testing.T) {
+	for connections, want := range map[int]int{-1: 1, 0: 1, 1: 1, MaxConnections: MaxConnections, MaxConnections + 1: MaxConnections, 1 << 30: MaxConnections} {
 		synctest.Test(t, func(t *testing.T) {
 			s, c := simulate(t, "/")
-			WarmUp{Duration: s.takes - 1, Lines: lines}.Run(t.Context(), c)
+			WarmUp{Duration: s.takes - 1, Connections: connections}.Run(t.Context(), c)
 			if len(s.paths) != want {
-				t.Errorf("%d lines send %d requests at once, want %d", lines, len(s.paths), want)
+				t.Errorf("%d connections send %d requests at once, want %d", connections, len(s.paths), want)
 			}
 		})
 	}

@@ -13,16 +13,16 @@ import (
 type WarmUp struct {
 	// Request is the index of the request.
 	Request int
-	// Duration is for how long it is sent.
+	// Duration is how long it is sent.
 	Duration time.Duration
-	// Lines is over how many connections; at most MaxLines.
-	Lines int
+	// Connections is the number of connections, at most MaxConnections.
+	Connections int
 }
 
-// MaxLines bounds the connections of a warm-up: more would be a load test.
-const MaxLines = 64
+// MaxConnections bounds the connections of a warm-up: more would be a load test.
+const MaxConnections = 64
 
-// failedPause is how long a line waits after a request without an answer.
+// failedPause is how long a connection waits after a request without a response.
 const failedPause = 100 * time.Millisecond
 
 // Check refuses a warm-up that could not be sent.
@@ -33,31 +33,31 @@ func (w WarmUp) Check(c Config) error {
 	return nil
 }
 
-// Run sends as fast as replies come, until the time is over or ctx ends. What it
-// is answered does not matter.
+// Run sends the request again as soon as it is answered, until the duration or ctx
+// ends. It accepts any response.
 func (w WarmUp) Run(ctx context.Context, c Config) {
 	ctx, cancel := context.WithTimeout(ctx, w.Duration)
 	defer cancel()
-	n := int64(max(1, min(w.Lines, MaxLines)))
+	n := int64(max(1, min(w.Connections, MaxConnections)))
 	var group sync.WaitGroup
-	for lane := range n {
-		group.Go(func() { w.send(ctx, c, lane, n) })
+	for user := range n {
+		group.Go(func() { w.send(ctx, c, user, n) })
 	}
 	group.Wait()
 }
 
-// send sends over one of n lines.
-func (w WarmUp) send(ctx context.Context, c Config, lane, n int64) {
-	line := c.Client.NewConn()
-	defer line.Close()
-	defer context.AfterFunc(ctx, line.Interrupt)()
+// send sends over one of n connections.
+func (w WarmUp) send(ctx context.Context, c Config, user, n int64) {
+	conn := c.Client.NewConn()
+	defer conn.Close()
+	defer context.AfterFunc(ctx, conn.Interrupt)()
 	var buffer source.Buffer
 	for k := int64(0); ctx.Err() == nil; k++ {
 		c.Source.Render(&buffer, w.Request, source.Vars{
-			User: lane, Seq: (k*n+lane)*int64(c.Workers) + int64(c.Worker), Worker: c.Worker, Step: warmUpStep,
-			Order: source.Order{N: k, Stream: lane, Streams: n},
+			User: user, Seq: (k*n+user)*int64(c.Workers) + int64(c.Worker), Worker: c.Worker, Step: warmUpStep,
+			Order: source.Order{N: k, Stream: user, Streams: n},
 		})
-		if _, err := line.Do(ctx, &buffer.Request, time.Now().Add(c.Timeout)); err != nil {
+		if _, err := conn.Do(ctx, &buffer.Request, time.Now().Add(c.Timeout)); err != nil {
 			select {
 			case <-time.After(failedPause):
 			case <-ctx.Done():
