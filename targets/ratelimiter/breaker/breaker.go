@@ -33,7 +33,7 @@ type Breaker struct {
 // block.
 func New(changed func(asking bool)) (*Breaker, error) {
 	if changed == nil {
-		return nil, errors.New("breaker has nobody to tell of changes: set changed")
+		return nil, errors.New("breaker: changed is required")
 	}
 	return &Breaker{gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests:  1,

@@ -125,6 +125,6 @@ func TestContentionIsAnAnswer(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	if _, err := New(nil); err == nil {
-		t.Error("accepted nobody to tell")
+		t.Error("accepted a breaker without changed")
 	}
 }

@@ -27,7 +27,7 @@ func TestRefused(t *testing.T) {
 	}{
 		"producer without anything": {
 			err:  producer(ProducerConfig{}),
-			want: []string{"no brokers of Kafka", "topic of Kafka is empty", "set Log", "set Count"},
+			want: []string{"no brokers of Kafka", "topic of Kafka is empty", "set Log", "Count is required"},
 		},
 		"producer with impossible bounds": {
 			err:  producer(ProducerConfig{Config: complete, Count: ignore, Buffer: -1, Wait: -1}),
@@ -39,7 +39,7 @@ func TestRefused(t *testing.T) {
 		},
 		"consumer without anything": {
 			err:  consumer(ConsumerConfig{}),
-			want: []string{"no brokers of Kafka", "topic of Kafka is empty", "set Log", "consumer group is empty", "set Count"},
+			want: []string{"no brokers of Kafka", "topic of Kafka is empty", "set Log", "consumer group is empty", "Count is required"},
 		},
 		"consumer with a misspelt broker": {
 			err:  consumer(ConsumerConfig{Config: misspelt, Group: "clicks", Count: ignore}),

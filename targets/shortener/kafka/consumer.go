@@ -36,7 +36,7 @@ func (c ConsumerConfig) validate() error {
 		errs = append(errs, errors.New("consumer group is empty: give its name"))
 	}
 	if c.Count == nil {
-		errs = append(errs, errors.New("consumer of clicks has nobody to tell: set Count"))
+		errs = append(errs, errors.New("consumer of clicks: Count is required"))
 	}
 	return errors.Join(errs...)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/loadtest-dev/loadtest-operator/targets/internal/patience"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/outage"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
@@ -45,16 +45,16 @@ func (c ProducerConfig) validate() error {
 		errs = append(errs, fmt.Errorf("wait for a click to be queued is %v: use a positive time", c.Wait))
 	}
 	if c.Count == nil {
-		errs = append(errs, errors.New("producer of clicks has nobody to tell: set Count"))
+		errs = append(errs, errors.New("producer of clicks: Count is required"))
 	}
 	return errors.Join(errs...)
 }
 
 // Producer sends clicks to the topic.
 type Producer struct {
-	config   ProducerConfig
-	client   *kgo.Client
-	patience *patience.Patience
+	config ProducerConfig
+	client *kgo.Client
+	outage *outage.Gate
 
 	// buffered is how many clicks were accepted and not settled; unsettled
 	// waits for them.
@@ -80,7 +80,7 @@ func NewProducer(config ProducerConfig) (*Producer, error) {
 	if config.Wait == 0 {
 		config.Wait = defaultWait
 	}
-	p := &Producer{config: config, patience: patience.New(config.Wait, time.After)}
+	p := &Producer{config: config, outage: outage.New(config.Wait, time.After)}
 	client, err := kgo.NewClient(append(config.options(),
 		kgo.DefaultProduceTopic(config.Topic),
 		kgo.RequiredAcks(kgo.AllISRAcks()),
@@ -131,11 +131,11 @@ func (p *Producer) Clicked(ctx context.Context, c shortener.Click) error {
 			return
 		}
 		close(d.sent)
-		if p.patience.Regain() {
+		if p.outage.Up() {
 			p.config.Log.Info("clicks reach Kafka again")
 		}
 	})
-	if p.patience.Wait(ctx, d.sent) {
+	if p.outage.Wait(ctx, d.sent) {
 		return nil
 	}
 	if ctx.Err() != nil || !shortener.Rescue(ctx, p.config.Rescue, c, p.config.Count) {
@@ -193,12 +193,12 @@ type connections struct{ producer *Producer }
 
 var _ kgo.HookBrokerConnect = connections{}
 
-// OnBrokerConnect ends the patience of redirects when a broker is not there.
+// OnBrokerConnect marks the outage, so that redirects do not wait, when no broker is there.
 func (c connections) OnBrokerConnect(meta kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return
 	}
-	if c.producer.patience.Lose() {
+	if c.producer.outage.Down() {
 		c.producer.config.Log.Warn("clicks wait for Kafka", "broker", net.JoinHostPort(meta.Host, fmt.Sprint(meta.Port)), "error", err)
 	}
 }

@@ -58,7 +58,7 @@ func (c CacheConfig) validate() error {
 		errs = append(errs, fmt.Errorf("pause of the cache is %v: use a positive time", c.Pause))
 	}
 	if c.Count == nil || c.Log == nil {
-		errs = append(errs, errors.New("cache has nobody to tell: set Count and Log"))
+		errs = append(errs, errors.New("cache: Count and Log are required"))
 	}
 	return errors.Join(errs...)
 }
@@ -109,7 +109,7 @@ func (c *Cache) Find(ctx context.Context, code string) (shortener.Link, error) {
 	entry, found, err := c.lookups.get(ctx, linkPrefix+code)
 	switch {
 	case ctx.Err() != nil && !found:
-		return shortener.Link{}, ctx.Err() // the store is asked for nobody
+		return shortener.Link{}, ctx.Err() // the caller is gone: no need to ask the store
 	case err != nil:
 		c.config.Count(shortener.CacheFailure, 1)
 		return c.ask(ctx, code, false)
@@ -127,8 +127,8 @@ func (c *Cache) Find(ctx context.Context, code string) (shortener.Link, error) {
 	return c.ask(ctx, code, true)
 }
 
-// ask asks the finder, once for all who ask at the same time. A caller that
-// leaves takes nobody with it.
+// ask asks the finder, once for all concurrent callers. The context of one caller
+// does not end the question of the others.
 func (c *Cache) ask(ctx context.Context, code string, remember bool) (shortener.Link, error) {
 	flight := c.flights.DoChan(code, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)

@@ -44,7 +44,7 @@ func TestRefused(t *testing.T) {
 		},
 		"cache without anything": {
 			err:  cache(CacheConfig{}),
-			want: []string{"cache TTL is 0s: use 1ms or more", "set Count and Log"},
+			want: []string{"cache TTL is 0s: use 1ms or more", "Count and Log are required"},
 		},
 		"cache with impossible times": {
 			err:  cache(CacheConfig{TTL: time.Hour, NegativeTTL: time.Microsecond, Timeout: -1, Pause: -1, Count: count, Log: log}),
@@ -52,11 +52,11 @@ func TestRefused(t *testing.T) {
 		},
 		"queue": {
 			err:  queue(QueueConfig{Buffer: -1, Wait: -1}),
-			want: []string{"buffer of clicks is -1", "wait for a click to be queued is -1ns", "set Count and Log"},
+			want: []string{"buffer of clicks is -1", "wait for a click to be queued is -1ns", "Count and Log are required"},
 		},
 		"consumer": {
 			err:  consumer(ConsumerConfig{ClaimAfter: -1, ForgetAfter: -1}),
-			want: []string{"has no name", "claims after -1ns", "forgets after -1ns", "set Count and Log"},
+			want: []string{"has no name", "claims after -1ns", "forgets after -1ns", "Count and Log are required"},
 		},
 	}
 	for name, tt := range tests {

@@ -55,7 +55,7 @@ func (c ConsumerConfig) validate() error {
 		errs = append(errs, fmt.Errorf("consumer of clicks forgets after %v: use a positive time", c.ForgetAfter))
 	}
 	if c.Count == nil || c.Log == nil {
-		errs = append(errs, errors.New("consumer of clicks has nobody to tell: set Count and Log"))
+		errs = append(errs, errors.New("consumer of clicks: Count and Log are required"))
 	}
 	return errors.Join(errs...)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/loadtest-dev/loadtest-operator/targets/internal/patience"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/outage"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/retry"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
@@ -51,16 +51,16 @@ func (c QueueConfig) validate() error {
 		errs = append(errs, fmt.Errorf("wait for a click to be queued is %v: use a positive time", c.Wait))
 	}
 	if c.Count == nil || c.Log == nil {
-		errs = append(errs, errors.New("queue of clicks has nobody to tell: set Count and Log"))
+		errs = append(errs, errors.New("queue of clicks: Count and Log are required"))
 	}
 	return errors.Join(errs...)
 }
 
 // Queue sends clicks to Redis, many at a time, one batch after the other.
 type Queue struct {
-	config   QueueConfig
-	redis    *redis.Client
-	patience *patience.Patience
+	config QueueConfig
+	redis  *redis.Client
+	outage *outage.Gate
 
 	buffer chan *queued
 	// closing is closed when no more clicks come; sending is done when every
@@ -97,12 +97,12 @@ func NewQueue(client *Client, config QueueConfig) (*Queue, error) {
 	}
 	ctx, abort := context.WithCancel(context.Background())
 	q := &Queue{
-		config:   config,
-		redis:    client.redis,
-		patience: patience.New(config.Wait, time.After),
-		buffer:   make(chan *queued, config.Buffer),
-		closing:  make(chan struct{}),
-		abort:    abort,
+		config:  config,
+		redis:   client.redis,
+		outage:  outage.New(config.Wait, time.After),
+		buffer:  make(chan *queued, config.Buffer),
+		closing: make(chan struct{}),
+		abort:   abort,
 	}
 	q.sending.Go(func() { q.run(ctx) })
 	return q, nil
@@ -122,7 +122,7 @@ func (q *Queue) Clicked(ctx context.Context, c shortener.Click) error {
 		return nil
 	}
 	q.config.Count(shortener.ClickQueued, 1)
-	if !q.patience.Wait(ctx, item.sent) && ctx.Err() == nil {
+	if !q.outage.Wait(ctx, item.sent) && ctx.Err() == nil {
 		item.rescued.Store(shortener.Rescue(ctx, q.config.Rescue, c, q.config.Count))
 	}
 	return nil
@@ -215,9 +215,9 @@ func (q *Queue) try(ctx context.Context, batch []*queued) (left []*queued, err e
 		close(item.sent)
 	}
 	if len(left) > 0 {
-		q.patience.Lose()
+		q.outage.Down()
 	} else {
-		q.patience.Regain()
+		q.outage.Up()
 	}
 	return left, err
 }

@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/check"
@@ -26,18 +23,9 @@ const writeTimeout = 45 * time.Second
 var version = "dev"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(exitCode(run(ctx, os.Args[1:], os.Getenv, time.Now, os.Stderr), os.Stderr))
-}
-
-// exitCode reports an error, and says how the process ends.
-func exitCode(err error, out io.Writer) int {
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	fmt.Fprintf(out, "eventstore: %v\n(see eventstore --help)\n", err)
-	return 1
+	serve.Main("eventstore", func(ctx context.Context) error {
+		return run(ctx, os.Args[1:], os.Getenv, time.Now, os.Stderr)
+	})
 }
 
 // run serves until ctx ends, then stores what it has accepted; or it checks a

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -254,25 +252,6 @@ func TestRunRefuses(t *testing.T) {
 			err := run(t.Context(), tc.args, environment(nil), frozen, io.Discard)
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("run() = %v, want %s", err, tc.want)
-			}
-		})
-	}
-}
-
-func TestExitCode(t *testing.T) {
-	for name, tc := range map[string]struct {
-		err  error
-		code int
-		out  string
-	}{
-		"done":    {nil, 0, ""},
-		"help":    {fmt.Errorf("parse: %w", flag.ErrHelp), 0, ""},
-		"mistake": {errors.New("no port"), 1, "eventstore: no port\n(see eventstore --help)\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out strings.Builder
-			if got := exitCode(tc.err, &out); got != tc.code || out.String() != tc.out {
-				t.Errorf("exitCode() = %d, %q; want %d, %q", got, out.String(), tc.code, tc.out)
 			}
 		})
 	}

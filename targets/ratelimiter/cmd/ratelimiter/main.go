@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"strconv"
-	"syscall"
 	"time"
 
 	prom "github.com/prometheus/client_golang/prometheus"
@@ -32,19 +29,10 @@ const writeTimeout = 15 * time.Second
 var version = "dev"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	serve.TuneMemory(os.Getenv, 0)
-	os.Exit(exitCode(run(ctx, os.Args[1:], os.Getenv, time.Now, os.Stderr), os.Stderr))
-}
-
-// exitCode reports an error, and says how the process ends.
-func exitCode(err error, out io.Writer) int {
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	fmt.Fprintf(out, "ratelimiter: %v\n(see ratelimiter --help)\n", err)
-	return 1
+	serve.Main("ratelimiter", func(ctx context.Context) error {
+		return run(ctx, os.Args[1:], os.Getenv, time.Now, os.Stderr)
+	})
 }
 
 // run serves until ctx ends, or checks a service that runs.

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -194,26 +192,6 @@ func TestRunRefuses(t *testing.T) {
 			err := run(t.Context(), tc.args, environment(nil), frozen, io.Discard)
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("run() = %v, want %s", err, tc.want)
-			}
-		})
-	}
-}
-
-func TestExitCode(t *testing.T) {
-	tests := map[string]struct {
-		err  error
-		code int
-		out  string
-	}{
-		"done":    {nil, 0, ""},
-		"help":    {flag.ErrHelp, 0, ""},
-		"mistake": {errors.New("no port"), 1, "ratelimiter: no port\n(see ratelimiter --help)\n"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			var out strings.Builder
-			if got := exitCode(tc.err, &out); got != tc.code || out.String() != tc.out {
-				t.Errorf("exitCode() = %d, %q; want %d, %q", got, out.String(), tc.code, tc.out)
 			}
 		})
 	}

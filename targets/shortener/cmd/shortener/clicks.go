@@ -35,7 +35,7 @@ type clicksConfig struct {
 	group    string
 }
 
-func parseClicks(w world) (clicksConfig, error) {
+func parseClicks(w invocation) (clicksConfig, error) {
 	var c clicksConfig
 	set := settings.New("shortener clicks", clicksUsage, w.getenv)
 	c.add(set)
@@ -60,7 +60,7 @@ type consumer interface {
 }
 
 // clicks consumes until ctx ends.
-func clicks(ctx context.Context, w world) (err error) {
+func clicks(ctx context.Context, w invocation) (err error) {
 	c, err := parseClicks(w)
 	if err != nil {
 		return err

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/check"
@@ -33,8 +31,8 @@ name:
   curl -d '{"url":"https://example.com/a/long/one"}' http://localhost:8080/urls
 `
 
-// world is what a command gets of the world around it.
-type world struct {
+// invocation is what a command is called with.
+type invocation struct {
 	args   []string
 	getenv func(string) string
 	now    func() time.Time
@@ -42,29 +40,19 @@ type world struct {
 }
 
 // commands are run until they are done, or ctx ends.
-var commands = map[string]func(context.Context, world) error{
+var commands = map[string]func(context.Context, invocation) error{
 	"serve": serve, "clicks": clicks, "seed": seed,
-	"check": func(ctx context.Context, w world) error { return check.Shortener(ctx, w.args, w.getenv, w.out) },
+	"check": func(ctx context.Context, w invocation) error { return check.Shortener(ctx, w.args, w.getenv, w.out) },
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	serving.TuneMemory(os.Getenv, 0)
-	err := run(ctx, world{args: os.Args[1:], getenv: os.Getenv, now: time.Now, out: os.Stderr})
-	os.Exit(exitCode(err, os.Stderr))
+	serving.Main("shortener", func(ctx context.Context) error {
+		return run(ctx, invocation{args: os.Args[1:], getenv: os.Getenv, now: time.Now, out: os.Stderr})
+	})
 }
 
-// exitCode reports an error, and says how the process ends.
-func exitCode(err error, out io.Writer) int {
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	fmt.Fprintf(out, "shortener: %v\n(see shortener --help)\n", err)
-	return 1
-}
-
-func run(ctx context.Context, w world) error {
+func run(ctx context.Context, w invocation) error {
 	if len(w.args) == 0 {
 		return errors.New("no command: use serve, clicks, seed or check")
 	}

@@ -52,7 +52,7 @@ func start(t *testing.T, args ...string) replica {
 	logs, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, world{args: append(args, "--port=0"), getenv: environment(nil), now: time.Now, out: out})
+		ended <- run(ctx, invocation{args: append(args, "--port=0"), getenv: environment(nil), now: time.Now, out: out})
 		out.Close()
 	}()
 	url, err := address(logs)

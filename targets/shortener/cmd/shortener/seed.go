@@ -31,7 +31,7 @@ type seedConfig struct {
 	seeding  shortener.Seeding
 }
 
-func parseSeed(w world) (seedConfig, error) {
+func parseSeed(w invocation) (seedConfig, error) {
 	var c seedConfig
 	set := settings.New("shortener seed", seedUsage, w.getenv)
 	addShards(set, &c.shards, &c.postgres)
@@ -47,7 +47,7 @@ func parseSeed(w world) (seedConfig, error) {
 }
 
 // seed fills the shards.
-func seed(ctx context.Context, w world) (err error) {
+func seed(ctx context.Context, w invocation) (err error) {
 	c, err := parseSeed(w)
 	if err != nil {
 		return err

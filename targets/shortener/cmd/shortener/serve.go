@@ -33,7 +33,7 @@ const (
 )
 
 // serve answers until ctx ends.
-func serve(ctx context.Context, w world) (err error) {
+func serve(ctx context.Context, w invocation) (err error) {
 	c, err := parseServe(w)
 	if err != nil {
 		return err

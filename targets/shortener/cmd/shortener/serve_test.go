@@ -196,7 +196,7 @@ func TestSeedIsFound(t *testing.T) {
 		"seeded 20000 of 20005 links, 0 of them new, in 0.0s\nseeded 20005 of 20005 links, 0 of them new, in 0.0s\n",
 	} {
 		out.Reset()
-		if err := run(t.Context(), world{args: seeding, getenv: environment(nil), now: midnight, out: &out}); err != nil {
+		if err := run(t.Context(), invocation{args: seeding, getenv: environment(nil), now: midnight, out: &out}); err != nil {
 			t.Fatal(err)
 		}
 		_, progress, _ := strings.Cut(out.String(), "}\n") // after the line that shard0 is prepared
@@ -222,13 +222,13 @@ func TestSeedIsFound(t *testing.T) {
 func TestCheck(t *testing.T) {
 	r := start(t, append([]string{"serve"}, database(t)...)...)
 	awaitReady(t, r)
-	if err := run(t.Context(), worldOf(nil, "check", "--url="+r.url)); err != nil {
+	if err := run(t.Context(), invoke(nil, "check", "--url="+r.url)); err != nil {
 		t.Errorf("a service that runs: %v", err)
 	}
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(t.Context(), worldOf(nil, "check", "--url="+r.url, "--timeout=10ms")); err == nil {
+	if err := run(t.Context(), invoke(nil, "check", "--url="+r.url, "--timeout=10ms")); err == nil {
 		t.Error("a service that ended passed")
 	}
 }

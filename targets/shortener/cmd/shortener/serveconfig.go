@@ -65,7 +65,7 @@ type serveConfig struct {
 }
 
 // parseServe reads the flags, and the environment where there is no flag.
-func parseServe(w world) (serveConfig, error) {
+func parseServe(w invocation) (serveConfig, error) {
 	var c serveConfig
 	set := settings.New("shortener serve", serveUsage, w.getenv)
 	c.add(set)

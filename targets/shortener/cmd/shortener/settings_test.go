@@ -17,12 +17,12 @@ import (
 
 func midnight() time.Time { return time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC) }
 
-func worldOf(env map[string]string, args ...string) world {
-	return world{args: args, getenv: environment(env), now: midnight, out: io.Discard}
+func invoke(env map[string]string, args ...string) invocation {
+	return invocation{args: args, getenv: environment(env), now: midnight, out: io.Discard}
 }
 
 func TestServeSettingsFromTheEnvironment(t *testing.T) {
-	c, err := parseServe(worldOf(map[string]string{
+	c, err := parseServe(invoke(map[string]string{
 		"PORT": "9000", "API": "seed-001", "TRUSTED_PROXIES": "10.0.0.0/8", "SHUTDOWN_DELAY": "3s",
 		"POSTGRES_SHARDS": "a:1, b:2,c:3", "POSTGRES_DATABASE": "d", "POSTGRES_USER": "u", "POSTGRES_PASSWORD": "p",
 		"POSTGRES_CONNECTIONS": "pool", "POSTGRES_POOL_SIZE": "7", "LINK_INDEX": "off", "CODE_LENGTH": "3", "LINK_TTL": "1h",
@@ -51,7 +51,7 @@ func TestServeSettingsFromTheEnvironment(t *testing.T) {
 }
 
 func TestClicksSettings(t *testing.T) {
-	c, err := parseClicks(worldOf(map[string]string{"POSTGRES_PASSWORD": "p", "REDIS_PASSWORD": "rp", "KAFKA_GROUP": "g", "CLICKS": "kafka"}, "--port=1"))
+	c, err := parseClicks(invoke(map[string]string{"POSTGRES_PASSWORD": "p", "REDIS_PASSWORD": "rp", "KAFKA_GROUP": "g", "CLICKS": "kafka"}, "--port=1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestClicksSettings(t *testing.T) {
 }
 
 func TestSeedSettings(t *testing.T) {
-	c, err := parseSeed(worldOf(nil, "--rows=7", "--seed=2", "--code-length=5", "--link-ttl=1h"))
+	c, err := parseSeed(invoke(nil, "--rows=7", "--seed=2", "--code-length=5", "--link-ttl=1h"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := run(t.Context(), worldOf(nil, strings.Fields(tt.args)...))
+			err := run(t.Context(), invoke(nil, strings.Fields(tt.args)...))
 			if diff := cmp.Diff(tt.want, fmt.Sprint(err)); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
@@ -119,7 +119,7 @@ func TestHelpTeaches(t *testing.T) {
 		"seed --help":   {"000010", "-rows", "LINK_TTL"},
 	} {
 		var out strings.Builder
-		w := worldOf(nil, strings.Fields(args)...)
+		w := invoke(nil, strings.Fields(args)...)
 		w.out = &out
 		if err := run(t.Context(), w); !errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%s: run() = %v, want flag.ErrHelp", args, err)
@@ -132,25 +132,5 @@ func TestHelpTeaches(t *testing.T) {
 		if strings.Contains(out.String(), "REDIS_PASSWORD,") || strings.Contains(out.String(), "-password") {
 			t.Errorf("%s: a password can be a flag", args)
 		}
-	}
-}
-
-func TestExitCode(t *testing.T) {
-	tests := map[string]struct {
-		err  error
-		code int
-		out  string
-	}{
-		"done":    {nil, 0, ""},
-		"help":    {flag.ErrHelp, 0, ""},
-		"mistake": {errors.New("no port"), 1, "shortener: no port\n(see shortener --help)\n"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			var out strings.Builder
-			if got := exitCode(tt.err, &out); got != tt.code || out.String() != tt.out {
-				t.Errorf("exitCode() = %d, %q; want %d, %q", got, out.String(), tt.code, tt.out)
-			}
-		})
 	}
 }

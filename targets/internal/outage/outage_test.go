@@ -1,4 +1,4 @@
-package patience
+package outage
 
 import (
 	"context"
@@ -42,94 +42,94 @@ func TestWaitEnds(t *testing.T) {
 		ctx    context.Context
 		answer <-chan struct{}
 		fire   bool
-		lost   bool
+		down   bool
 		want   bool
 	}{
 		"with the answer":           {ctx: context.Background(), answer: answered, want: true},
 		"with the caller's context": {ctx: over, answer: silence},
-		"with patience":             {ctx: context.Background(), answer: silence, fire: true, lost: true},
+		"with the bound":            {ctx: context.Background(), answer: silence, fire: true, down: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := &timers{fire: tt.fire}
-			p := New(time.Second, f.after)
-			if got := p.Wait(tt.ctx, tt.answer); got != tt.want {
+			g := New(time.Second, f.after)
+			if got := g.Wait(tt.ctx, tt.answer); got != tt.want {
 				t.Errorf("answered: %v, want %v", got, tt.want)
 			}
 			if diff := cmp.Diff([]time.Duration{time.Second}, f.asked); diff != "" {
 				t.Errorf("bounds (-want +got):\n%s", diff)
 			}
-			if _, got := p.state(); got != tt.lost {
-				t.Errorf("patience is lost: %v, want %v", got, tt.lost)
+			if _, got := g.state(); got != tt.down {
+				t.Errorf("the service is down: %v, want %v", got, tt.down)
 			}
 		})
 	}
 }
 
-// One caller waits in vain, those after it do not, until there is an answer.
-func TestOneWaitsForAll(t *testing.T) {
+// One caller waits for the bound; later ones return at once until the service is
+// up again.
+func TestAnOutageIsWaitedForOnce(t *testing.T) {
 	f := &timers{fire: true}
-	p := New(time.Second, f.after)
+	g := New(time.Second, f.after)
 	for range 10 {
-		p.Wait(t.Context(), silence)
+		g.Wait(t.Context(), silence)
 	}
 	if len(f.asked) != 1 {
 		t.Errorf("%d of 10 callers waited for a silent service, want 1", len(f.asked))
 	}
-	if !p.Regain() || p.Regain() {
-		t.Error("that the service answers again is news once")
+	if !g.Up() || g.Up() {
+		t.Error("Up did not report one change")
 	}
-	p.Wait(t.Context(), silence)
+	g.Wait(t.Context(), silence)
 	if len(f.asked) != 2 {
 		t.Errorf("after an answer %d callers waited, want 1", len(f.asked)-1)
 	}
-	p.Regain()
-	if !p.Lose() || p.Lose() {
-		t.Error("that the service is silent is news once")
+	g.Up()
+	if !g.Down() || g.Down() {
+		t.Error("Down did not report one change")
 	}
-	p.Wait(t.Context(), silence)
+	g.Wait(t.Context(), silence)
 	if len(f.asked) != 2 {
-		t.Error("a caller waited for a service that was said to be silent")
+		t.Error("a caller waited for a service that was marked as down")
 	}
 }
 
 // A process that was stopped for longer than the bound finds an answer and the
-// end of its patience at once, which is no outage.
-func TestAnAnswerThatIsThereIsNoOutage(t *testing.T) {
-	p := New(time.Second, (&timers{fire: true}).after)
+// end of the bound at once, which is no outage.
+func TestALateWakeUpIsNoOutage(t *testing.T) {
+	g := New(time.Second, (&timers{fire: true}).after)
 	for range 100 { // of which half would go wrong
-		if !p.Wait(t.Context(), answered) {
+		if !g.Wait(t.Context(), answered) {
 			t.Fatal("an answer that is there was not seen")
 		}
-		if _, lost := p.state(); lost {
-			t.Fatal("patience was lost with a service that answers")
+		if _, down := g.state(); down {
+			t.Fatal("a service that answers was marked as down")
 		}
 	}
 }
 
-func TestNoPatience(t *testing.T) {
+func TestNoBoundMeansNoWait(t *testing.T) {
 	f := &timers{}
 	if New(0, f.after).Wait(t.Context(), silence) || len(f.asked) != 0 {
-		t.Error("waited without patience")
+		t.Error("waited without a bound")
 	}
 }
 
-// Those who wait already are told as well; with this clock they would wait for
-// ever.
-func TestLoseEndsTheWaitOfAll(t *testing.T) {
+// Without Down these callers would never return: the timers do not fire.
+func TestDownEndsAllWaits(t *testing.T) {
 	asked := make(chan time.Duration)
-	p := New(time.Second, func(d time.Duration) <-chan time.Time {
+	g := New(time.Second, func(d time.Duration) <-chan time.Time {
 		asked <- d
 		return nil
 	})
 	const callers = 3
 	var wg sync.WaitGroup
 	for range callers {
-		wg.Go(func() { p.Wait(context.Background(), silence) })
+		wg.Go(func() { g.Wait(context.Background(), silence) })
 	}
 	for range callers {
 		<-asked
 	}
-	p.Lose()
+	g.Down()
 	wg.Wait()
 }
