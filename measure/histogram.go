@@ -119,13 +119,13 @@ func (h *Histogram) Encode() (string, error) {
 	return string(b), nil
 }
 
-// maxEncoded bounds what Decode looks at: counts of at most 9 bytes, of which
+// maxEncoded bounds what DecodeHistogram looks at: counts of at most 9 bytes, of which
 // base64 makes 12, and what is around them.
 const maxEncoded = int(Slots)*9*4/3 + 4096
 
-// Decode reads what Encode wrote. It refuses histograms of other bounds, with
+// DecodeHistogram reads what Encode wrote. It refuses histograms of other bounds, with
 // values beyond them, or with more clamped values than values.
-func Decode(s string, clamped int64) (h *Histogram, err error) {
+func DecodeHistogram(s string, clamped int64) (h *Histogram, err error) {
 	// The library panics on some truncated input, which must end in an error.
 	defer func() {
 		if r := recover(); r != nil {

@@ -221,7 +221,7 @@ func TestEncodeAndDecode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := encoded(t, h)
-			got, err := Decode(text, h.Clamped())
+			got, err := DecodeHistogram(text, h.Clamped())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +256,7 @@ func TestHistogramOfTheCountsOfAnother(t *testing.T) {
 	}
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeHistogramRefuses(t *testing.T) {
 	good := encoded(t, histogramOf(time.Second, time.Minute))
 	foreign := func(low, high int64, digits int, values ...int64) string {
 		hdr := hdrhistogram.New(low, high, digits)
@@ -291,9 +291,9 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			h, err := Decode(tt.text, tt.clamped)
+			h, err := DecodeHistogram(tt.text, tt.clamped)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || h != nil {
-				t.Errorf("Decode = %v, %v; want …%s…", h, err, tt.want)
+				t.Errorf("DecodeHistogram = %v, %v; want …%s…", h, err, tt.want)
 			}
 		})
 	}
@@ -308,12 +308,12 @@ func TestTheLargestEncodingIsAccepted(t *testing.T) {
 		}
 	}
 	text := encoded(t, h)
-	if _, err := Decode(text, 0); err != nil {
-		t.Errorf("Decode of %d bytes = %v", len(text), err)
+	if _, err := DecodeHistogram(text, 0); err != nil {
+		t.Errorf("DecodeHistogram of %d bytes = %v", len(text), err)
 	}
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzDecodeHistogram(f *testing.F) {
 	for _, h := range []*Histogram{NewHistogram(), histogramOf(time.Second), histogramOf(0, time.Hour, 3*time.Millisecond)} {
 		text, err := h.Encode()
 		if err != nil {
@@ -324,7 +324,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(text[:len(text)-4], int64(0))
 	}
 	f.Fuzz(func(t *testing.T, text string, clamped int64) {
-		h, err := Decode(text, clamped)
+		h, err := DecodeHistogram(text, clamped)
 		if err != nil {
 			return
 		}

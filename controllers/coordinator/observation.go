@@ -40,7 +40,7 @@ type Worker struct {
 type StepObservation struct {
 	Step int32
 	// Merged is all of it; it is shared and must not be modified.
-	Merged *measure.Step
+	Merged *measure.Measurement
 	// Reporting is how many workers are in it, Final how many of them are done.
 	Reporting, Final int32
 	// ReportedUntil is when the newest snapshot in it came.

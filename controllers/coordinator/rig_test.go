@@ -313,7 +313,7 @@ func running(run string, workers int, step int32) Directive {
 func measurement(t testing.TB, n int, seed uint64) *workerv1.StepMeasurement {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, seed))
-	s := measure.NewStep(1)
+	s := measure.NewMeasurement(1)
 	r := &s.Requests[0]
 	for range n {
 		d := time.Duration(math.Exp(rng.NormFloat64()) * float64(20*time.Millisecond))
@@ -326,7 +326,7 @@ func measurement(t testing.TB, n int, seed uint64) *workerv1.StepMeasurement {
 	s.Due, s.Window = int64(n), time.Duration(seed)*time.Second
 	s.FirstStart = noon.Add(time.Duration(seed) * time.Millisecond)
 	s.LastStart = s.FirstStart
-	m, err := wire.FromStep(s)
+	m, err := wire.Encode(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func TestAnotherPodCountsForNothing(t *testing.T) {
 // from the workers, which may be back before the directive is.
 func TestRestartEndsWithTheSameTotals(t *testing.T) {
 	snapshots := []*workerv1.Snapshot{snapshot(t, 2, 4, true, 1000), snapshot(t, 2, 9, true, 500), snapshot(t, 2, 1, false, 70)}
-	var totals [2]measure.Step
+	var totals [2]measure.Measurement
 	for life := range totals {
 		r := newRig(t)
 		restarted := life == 1
@@ -177,7 +177,7 @@ func TestRestartEndsWithTheSameTotals(t *testing.T) {
 }
 
 // comparable replaces the histograms of a step by what they encode to.
-func comparable(t *testing.T, s measure.Step) map[string]any {
+func comparable(t *testing.T, s measure.Measurement) map[string]any {
 	t.Helper()
 	encode := func(h *measure.Histogram) string {
 		encoded, err := h.Encode()

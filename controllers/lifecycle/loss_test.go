@@ -114,7 +114,7 @@ func TestAPauseIsNoStart(t *testing.T) {
 // The instant to look at a pause again that is shorter than its lead has passed.
 func TestAShortPauseIsLookedAtAgain(t *testing.T) {
 	seen := one(lifecycle.Worker{Connected: true, Ready: true, Final: true})
-	seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 1, Until: began.Add(20 * time.Second)}
+	seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second)}
 	d := lifecycle.Decide(rests(limited(0), time.Millisecond), plan.Policy{}, seen, began.Add(20*time.Second))
 	if d.Status.Steps[1].State != v1alpha1.StepRunning || d.RequeueAfter != time.Millisecond {
 		t.Errorf("the pause is %s, again after %v; want Running, at once", d.Status.Steps[1].State, d.RequeueAfter)
@@ -138,7 +138,7 @@ func TestAWorkerLostInAPause(t *testing.T) {
 // A report that is of another plan ends the run once, and as what it is.
 func TestAReportThatCannotBeRead(t *testing.T) {
 	seen := one(lifecycle.Worker{Connected: true, Ready: true, Final: true})
-	seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(2), Reporting: 1, Until: began.Add(20 * time.Second)}
+	seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(2), Reporting: 1, Until: began.Add(20 * time.Second)}
 	d := lifecycle.Decide(limited(0), plan.Policy{}, seen, began.Add(20*time.Second))
 	want := "True InvalidResult: step 1 users: measured 2 requests, the spec has 1"
 	if diff := cmp.Diff(want, said(d.Status, v1alpha1.ConditionFailed)); diff != "" {
@@ -155,7 +155,7 @@ func TestQuestionsOfARunWithoutALimiter(t *testing.T) {
 	lt.Spec.Audits = nil
 	lt.Spec.Preflight = []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Headers: []v1alpha1.Header{{Name: "A", Value: ptr.To("b")}}}}}
 	seen := one(lifecycle.Worker{Connected: true, Ready: true})
-	seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 1, Until: began.Add(15 * time.Second)}
+	seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(15 * time.Second)}
 	if s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status; s.Steps[0].Result == nil || s.Steps[0].Result.RateLimit != nil {
 		t.Errorf("the result is %+v, want one without an audit", s.Steps[0].Result)
 	}

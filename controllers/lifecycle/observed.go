@@ -68,7 +68,7 @@ type Worker struct {
 // StepReport is the merged measurement of the running step.
 type StepReport struct {
 	Step      int32
-	Merged    *measure.Step
+	Merged    *measure.Measurement
 	Reporting int32
 	Until     time.Time
 	// MeanWindow is the mean of the workers' windows, which differ by up to a second
@@ -78,7 +78,7 @@ type StepReport struct {
 
 // soFar is the measurement of a step that goes on, as one that took the mean of the
 // workers' windows: to the longest of them only one worker's requests belong.
-func (s *StepReport) soFar() *measure.Step {
+func (s *StepReport) soFar() *measure.Measurement {
 	merged := *s.Merged
 	merged.Window = s.MeanWindow
 	return &merged

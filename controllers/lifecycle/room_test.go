@@ -18,7 +18,7 @@ import (
 
 // What there is no room for is left out, the histogram before the error samples.
 func TestWhatThereIsNoRoomForIsLeftOut(t *testing.T) {
-	merged := measure.NewStep(1)
+	merged := measure.NewMeasurement(1)
 	merged.Requests[0].Response.Record(time.Millisecond)
 	merged.Errors = map[measure.Outcome]string{measure.Refused: "connection refused"}
 	histogram, err := merged.Requests[0].Response.Encode()
@@ -129,10 +129,10 @@ func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
 }
 
 // everything is a step in which all that can be measured was, and in large numbers.
-func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Step {
+func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Measurement {
 	t.Helper()
 	const many = 1_234_567_890
-	step := measure.NewStep(len(lt.Spec.Requests))
+	step := measure.NewMeasurement(len(lt.Spec.Requests))
 	step.Window, step.Due, step.Unsent = 59*time.Minute+59*time.Second+999_999*time.Microsecond, 2*many, many
 	step.Transport, step.Engine = strings.Repeat("<", 64), strings.Repeat("<", 64)
 	step.Errors = map[measure.Outcome]string{}
@@ -165,7 +165,7 @@ func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Step {
 // runAll lets a run come to its end; in each of its steps the same is measured. Those
 // between the first and the last two are not played but copied, and what there is room
 // for is taken.
-func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Step) {
+func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Measurement) {
 	t.Helper()
 	now := began
 	pass := func(seen lifecycle.Observed) {

@@ -41,7 +41,7 @@ func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 				lt.Spec.Terminate, lt.Status.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(*tc.cut)))
 			}
 			seen := awaited(ready, tc.worker)
-			seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 1, Until: now}
+			seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 1, Until: now}
 			if got := lifecycle.Decide(lt, plan.Policy{}, seen, now).RequeueAfter; got != tc.want {
 				t.Errorf("again after %v, want %v", got, tc.want)
 			}
@@ -70,7 +70,7 @@ func TestWhoIsLostAtTheLimit(t *testing.T) {
 			lt.Status.Workers.Desired = 3
 			seen := awaited(tc.workers...)
 			if tc.report {
-				seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 3, Until: began.Add(20 * time.Second)}
+				seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 3, Until: began.Add(20 * time.Second)}
 			}
 			s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(time.Minute)).Status
 			if s.Workers.Lost != tc.want {
@@ -89,7 +89,7 @@ func TestWhoIsLostAtTheLimit(t *testing.T) {
 
 // What the workers measured stands in the step's status, in whole microseconds.
 func TestAReportStandsInTheStatus(t *testing.T) {
-	merged := measure.NewStep(1)
+	merged := measure.NewMeasurement(1)
 	merged.FirstStart, merged.LastStart = began.Add(10*time.Second), began.Add(10*time.Second+1_500_300)
 	until := began.Add(12 * time.Second)
 	seen := one(ready)
@@ -116,7 +116,7 @@ func TestEndedBetweenTwoSteps(t *testing.T) {
 	final := ready
 	final.Final = true
 	seen := one(final)
-	seen.Step = &lifecycle.StepReport{Merged: measure.NewStep(1), Reporting: 1, Until: began.Add(20 * time.Second)}
+	seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second)}
 	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(20*time.Second)).Status
 	if s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
 		t.Errorf("the steps are %s and %s, verdict %s; want Complete, Skipped, Canceled", s.Steps[0].State, s.Steps[1].State, s.Verdict)
@@ -159,7 +159,7 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 func TestRatesOfARunningStepAreOfWhatEachWorkerReported(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Workers.Desired = 2
-	merged := measure.NewStep(1)
+	merged := measure.NewMeasurement(1)
 	merged.Due, merged.Window = 100, 3*time.Second
 	r := &merged.Requests[0]
 	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow, r.Outcomes[measure.Success] = 100, 100, 100, 100, 100

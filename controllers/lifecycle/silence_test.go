@@ -14,8 +14,8 @@ import (
 )
 
 // denied is the report of a step whose first request was answered 429.
-func denied() *measure.Step {
-	m := measure.NewStep(1)
+func denied() *measure.Measurement {
+	m := measure.NewMeasurement(1)
 	m.Requests[0].Sent, m.Requests[0].Outcomes[measure.RateLimited] = 1, 1
 	ledger := measure.NewLedger()
 	ledger.Record(0, 0, time.Millisecond, measure.RateLimited)

@@ -51,8 +51,8 @@ func (w *world) measure(i int, x *worker, untilStart time.Duration) {
 }
 
 // measurement is what a worker has measured after so long.
-func (w *world) measurement(x *worker, elapsed time.Duration, inFlight int64) *measure.Step {
-	m := measure.NewStep(len(w.lt.Spec.Requests))
+func (w *world) measurement(x *worker, elapsed time.Duration, inFlight int64) *measure.Measurement {
+	m := measure.NewMeasurement(len(w.lt.Spec.Requests))
 	n := int64(elapsed.Seconds() * perSecond)
 	m.Due, m.Window = n, elapsed
 	m.FirstStart, m.LastStart = x.started, x.started

@@ -44,8 +44,8 @@ type world struct {
 	events    []lifecycle.Event
 	deleted   bool
 	// sum is what was added up of the workers' measurements.
-	added []*measure.Step
-	sum   *measure.Step
+	added []*measure.Measurement
+	sum   *measure.Measurement
 }
 
 // happening is something that is due at an instant.
@@ -76,7 +76,7 @@ type worker struct {
 	diesIn  time.Duration
 	step    int32
 	started time.Time
-	latest  *measure.Step
+	latest  *measure.Measurement
 	until   time.Time
 }
 
@@ -180,7 +180,7 @@ func (w *world) observe() lifecycle.Observed {
 	seen := lifecycle.Observed{Job: w.job}
 	desired := int(w.lt.Status.Workers.Desired)
 	var report lifecycle.StepReport
-	var steps []*measure.Step
+	var steps []*measure.Measurement
 	for _, x := range w.workers[:min(desired, len(w.workers))] {
 		seen.Workers = append(seen.Workers, x.Worker)
 		if x.latest == nil {
@@ -204,11 +204,11 @@ func (w *world) observe() lifecycle.Observed {
 
 // merge adds up what workers measured, unless it did so for the pass before: most
 // passes see nothing new of it, and it is what a story takes longest for.
-func (w *world) merge(steps []*measure.Step) *measure.Step {
+func (w *world) merge(steps []*measure.Measurement) *measure.Measurement {
 	if slices.Equal(steps, w.added) {
 		return w.sum
 	}
-	w.added, w.sum = steps, measure.NewStep(len(w.lt.Spec.Requests))
+	w.added, w.sum = steps, measure.NewMeasurement(len(w.lt.Spec.Requests))
 	for i, step := range steps {
 		if err := w.sum.Merge(step); err != nil {
 			w.t.Fatalf("report %d: %v", i, err)

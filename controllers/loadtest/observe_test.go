@@ -154,7 +154,7 @@ func TestObservePods(t *testing.T) {
 func TestObserveSessions(t *testing.T) {
 	seen := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	workers := []lifecycle.Worker{{Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodWaiting}, {}, {Pod: lifecycle.PodWaiting}}
-	merged := measure.NewStep(1)
+	merged := measure.NewMeasurement(1)
 	step := observeSessions(workers, map[string]bool{"a": true, "b": true}, coordinator.Observation{
 		Workers: []coordinator.Worker{
 			{Connected: true, Ready: true, Answers: 2, Pod: "a", Node: "n", LastSeen: seen, Reported: true, Final: true},

@@ -66,7 +66,7 @@ func (w *workers) Observe(run coordinator.RunID) coordinator.Observation {
 		o.Workers = append(o.Workers, coordinator.Worker{Pod: podName(run, n), Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
 	}
 	if running {
-		merged := measure.NewStep(1)
+		merged := measure.NewMeasurement(1)
 		n := int64(10 * len(d.Assignments))
 		merged.Due, merged.Window = n, time.Second
 		merged.FirstStart, merged.LastStart = d.Start.At, d.Start.At.Add(time.Millisecond)

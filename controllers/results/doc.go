@@ -2,7 +2,7 @@
 // says of it: counts, rates, latencies, the generator's own health, and the
 // audit of a rate limiter.
 //
-//	measure.Step ─ StepResult ─▶ v1alpha1.StepResult
+//	measure.Measurement ─ StepResult ─▶ v1alpha1.StepResult
 //	                ├─ latency.go    quantiles, left out when samples are too few
 //	                ├─ generator.go  was the generator the limit?
 //	                └─ ratelimit.go  grants and denials against the contract

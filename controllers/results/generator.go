@@ -56,7 +56,7 @@ func (f fleet) time(window time.Duration) time.Duration {
 }
 
 // generator says how the generator fared, and whether it was the limit.
-func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step, response *measure.Histogram) *v1alpha1.GeneratorStatus {
+func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Measurement, response *measure.Histogram) *v1alpha1.GeneratorStatus {
 	workers, health := newFleet(spec, step), &merged.Health
 	status := &v1alpha1.GeneratorStatus{
 		Healthy:              true,
@@ -111,7 +111,7 @@ func exhausted(step plan.Step, health *measure.Health, workers fleet) (reason, m
 
 // unsent is about arrivals: a user that waits for a reply has good reason not to
 // send.
-func unsent(step plan.Step, merged *measure.Step, workers fleet) (reason, message string) {
+func unsent(step plan.Step, merged *measure.Measurement, workers fleet) (reason, message string) {
 	if step.Users > 0 || merged.Unsent*tolerableUnsent <= merged.Due {
 		return "", ""
 	}
@@ -121,7 +121,7 @@ func unsent(step plan.Step, merged *measure.Step, workers fleet) (reason, messag
 
 // throttled is about the worker that fared worst: what it sent is in the merged
 // quantiles, however well the others fared.
-func throttled(step plan.Step, merged *measure.Step, workers fleet) (reason, message string) {
+func throttled(step plan.Step, merged *measure.Measurement, workers fleet) (reason, message string) {
 	worst := merged.Health.CPUThrottledMax
 	if merged.Window <= 0 || worst <= merged.Window/tolerableThrottling {
 		return "", ""
@@ -132,7 +132,7 @@ func throttled(step plan.Step, merged *measure.Step, workers fleet) (reason, mes
 }
 
 // late is about schedules: a closed loop sends when it can, and has none to miss.
-func late(step plan.Step, merged *measure.Step, workers fleet, response *measure.Histogram) (reason, message string) {
+func late(step plan.Step, merged *measure.Measurement, workers fleet, response *measure.Histogram) (reason, message string) {
 	p99, ok := merged.Lateness.Quantile(0.99)
 	if !ok || !step.Scheduled() || p99 <= tolerable(response) {
 		return "", ""

@@ -57,7 +57,7 @@ func TestGeneratorHealth(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			spec := fleetOf(3)
-			merged := measure.NewStep(4)
+			merged := measure.NewMeasurement(4)
 			for range tc.samples {
 				merged.Lateness.Record(tc.lateness)
 				if tc.response > 0 {
@@ -73,7 +73,7 @@ func TestGeneratorHealth(t *testing.T) {
 
 func TestTheAdviceStaysWithinTheAPI(t *testing.T) {
 	spec := fleetOf(800)
-	merged := measure.NewStep(4)
+	merged := measure.NewMeasurement(4)
 	for range 100 {
 		merged.Lateness.Record(time.Second)
 	}
@@ -157,7 +157,7 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			merged := measure.NewStep(4)
+			merged := measure.NewMeasurement(4)
 			merged.Window, merged.Health = tc.window, tc.health
 			if diff := cmp.Diff(tc.want, stepResult(t, fleetOf(3), tc.step, merged).Generator); diff != "" {
 				t.Errorf("generator (-want +got):\n%s", diff)
@@ -169,9 +169,9 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 // One of a thousand that is held back for a tenth of the time is a ten-thousandth
 // of the time of all, but sends each of its requests late.
 func TestOneOfManyIsHeldBack(t *testing.T) {
-	merged := measure.NewStep(4)
+	merged := measure.NewMeasurement(4)
 	for i := range 1000 {
-		worker := measure.NewStep(4)
+		worker := measure.NewMeasurement(4)
 		worker.Window = 10 * time.Second
 		if i == 500 {
 			worker.Health = measure.Health{CPUThrottled: time.Second, CPUThrottledMax: time.Second}
@@ -190,7 +190,7 @@ func TestOneOfManyIsHeldBack(t *testing.T) {
 
 // A worker that is held back sends late: what causes it is said, not what follows.
 func TestThrottlingExplainsLateness(t *testing.T) {
-	merged := measure.NewStep(4)
+	merged := measure.NewMeasurement(4)
 	merged.Window, merged.Health.CPUThrottledMax = 10*time.Second, time.Second
 	for range 1000 {
 		merged.Lateness.Record(time.Second)
@@ -217,7 +217,7 @@ func TestUnsent(t *testing.T) {
 		"users that wait for their reply": {step: paced, unsent: 900},
 	} {
 		t.Run(name, func(t *testing.T) {
-			merged := measure.NewStep(4)
+			merged := measure.NewMeasurement(4)
 			merged.Due, merged.Unsent, merged.Window = 1000, tt.unsent, time.Second
 			got := stepResult(t, fleetOf(3), tt.step, merged).Generator
 			if got.Message != tt.message || got.Healthy != (tt.message == "") {

@@ -43,7 +43,7 @@ type contract struct {
 	untracked int64
 }
 
-func rateLimit(spec *v1alpha1.RateLimit, merged *measure.Step, total *measure.Request, silence time.Duration) (*v1alpha1.RateLimitStatus, error) {
+func rateLimit(spec *v1alpha1.RateLimit, merged *measure.Measurement, total *measure.Request, silence time.Duration) (*v1alpha1.RateLimitStatus, error) {
 	refill, err := plan.Micros(spec.RefillPerSecond)
 	if err != nil {
 		return nil, fmt.Errorf("spec.audits: rateLimit.refillPerSecond: %w", err)

@@ -103,12 +103,12 @@ func (w *world) schedule(length time.Duration) []request {
 
 // run has the limiter decide a schedule, and records it as the workers would,
 // each with a clock of its own.
-func (w *world) run(length time.Duration) *measure.Step {
+func (w *world) run(length time.Duration) *measure.Measurement {
 	clocks := make([]time.Duration, 4)
 	for i := range clocks {
 		clocks[i] = time.Duration(w.rng.Int63n(int64(2*w.clockError)+1)) - w.clockError
 	}
-	step := measure.NewStep(1)
+	step := measure.NewMeasurement(1)
 	step.ClockError = w.clockError
 	ledger := measure.NewLedger()
 	step.Clients = map[string]*measure.Ledger{"a": ledger}

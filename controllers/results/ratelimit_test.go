@@ -39,8 +39,8 @@ func contractSpec(capacity int64, refill v1alpha1.Decimal) *v1alpha1.LoadTestSpe
 }
 
 // measured is a merged step of what each client was told.
-func measured(clients map[string]told) *measure.Step {
-	s := measure.NewStep(1)
+func measured(clients map[string]told) *measure.Measurement {
+	s := measure.NewMeasurement(1)
 	s.Clients = map[string]*measure.Ledger{}
 	for name, list := range clients {
 		ledger := measure.NewLedger()
@@ -54,7 +54,7 @@ func measured(clients map[string]told) *measure.Step {
 	return s
 }
 
-func audit(t *testing.T, spec *v1alpha1.LoadTestSpec, merged *measure.Step, silence time.Duration) *v1alpha1.RateLimitStatus {
+func audit(t *testing.T, spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, silence time.Duration) *v1alpha1.RateLimitStatus {
 	t.Helper()
 	result, err := results.StepResult(spec, plan.Step{Name: "burst", Burst: true, Users: 1}, merged, silence)
 	if err != nil {
@@ -201,7 +201,7 @@ func TestNoAuditWithoutAContract(t *testing.T) {
 }
 
 func TestMalformedRefillIsAnError(t *testing.T) {
-	_, err := results.StepResult(contractSpec(1, "ten"), plan.Step{Name: "burst"}, measure.NewStep(1), 0)
+	_, err := results.StepResult(contractSpec(1, "ten"), plan.Step{Name: "burst"}, measure.NewMeasurement(1), 0)
 	if want := `step burst: spec.audits: rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -30,7 +30,7 @@ const (
 // negative when the measurement is not whole (a worker was lost, and with it
 // what it sent): false denials are not claimed then, since the missing requests
 // may have taken the tokens.
-func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step, silence time.Duration) (*v1alpha1.StepResult, error) {
+func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Measurement, silence time.Duration) (*v1alpha1.StepResult, error) {
 	if len(merged.Requests) != len(spec.Requests) {
 		return nil, fmt.Errorf("step %s: measured %d requests, the spec has %d", step.Name, len(merged.Requests), len(spec.Requests))
 	}
@@ -129,7 +129,7 @@ func statusCodes(codes measure.StatusCodes) []v1alpha1.StatusCodeCount {
 }
 
 // typeResults adds the requests up by type, in order of first appearance.
-func typeResults(spec *v1alpha1.LoadTestSpec, merged *measure.Step) ([]v1alpha1.TypeResult, error) {
+func typeResults(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement) ([]v1alpha1.TypeResult, error) {
 	var order []string
 	byType := map[string]*measure.Request{}
 	for i, name := range plan.RequestTypes(spec) {
@@ -165,7 +165,7 @@ func perSecond(n int64, window time.Duration) string {
 }
 
 // itemsPerSecond is "" when every request carries one item: it is the goodput.
-func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Step) string {
+func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement) string {
 	var sum int64
 	many := false
 	for i, items := range plan.RequestItems(spec) {

@@ -42,7 +42,7 @@ func record(r *measure.Request, n int64, o measure.Outcome, latency time.Duratio
 	}
 }
 
-func stepResult(t *testing.T, spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Step) *v1alpha1.StepResult {
+func stepResult(t *testing.T, spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Measurement) *v1alpha1.StepResult {
 	t.Helper()
 	result, err := results.StepResult(spec, step, merged, 0)
 	if err != nil {
@@ -58,7 +58,7 @@ func mix() *v1alpha1.LoadTestSpec {
 }
 
 func TestStepResult(t *testing.T) {
-	merged := measure.NewStep(4)
+	merged := measure.NewMeasurement(4)
 	merged.Due, merged.Unsent, merged.ConnectionsOpened, merged.Reused = 20, 3, 5, 12
 	merged.Window, merged.Transport, merged.Engine = 3*time.Second, "http1", "event loops"
 	record(&merged.Requests[0], 4, measure.Success, 10*ms)
@@ -75,7 +75,7 @@ func TestStepResult(t *testing.T) {
 	merged.Errors = map[measure.Outcome]string{measure.Timeout: "no response within 2s", measure.ServerError: "status 503"}
 
 	got := stepResult(t, mix(), closed, merged)
-	if _, err := measure.Decode(got.Histogram, 0); err != nil {
+	if _, err := measure.DecodeHistogram(got.Histogram, 0); err != nil {
 		t.Errorf("histogram: %v", err)
 	}
 	got.Histogram = ""
@@ -149,7 +149,7 @@ func TestStepResult(t *testing.T) {
 }
 
 func TestEveryOutcomeIsCountedOnce(t *testing.T) {
-	merged := measure.NewStep(1)
+	merged := measure.NewMeasurement(1)
 	for o := range measure.Outcome(measure.NumOutcomes) {
 		record(&merged.Requests[0], 1<<o, o, ms)
 	}
@@ -192,7 +192,7 @@ func TestStatusCodesAreBounded(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			merged := measure.NewStep(1)
+			merged := measure.NewMeasurement(1)
 			merged.Requests[0].StatusCodes = tc.codes
 			spec := mix()
 			spec.Requests = spec.Requests[:1]
@@ -210,20 +210,20 @@ func TestAStepWithoutRequests(t *testing.T) {
 		Types:     []v1alpha1.TypeResult{{Name: "Write"}},
 		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
 	}
-	if diff := cmp.Diff(want, stepResult(t, spec, closed, measure.NewStep(1))); diff != "" {
+	if diff := cmp.Diff(want, stepResult(t, spec, closed, measure.NewMeasurement(1))); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
 }
 
 func TestAMeasurementOfAnotherSpecIsAnError(t *testing.T) {
-	_, err := results.StepResult(mix(), closed, measure.NewStep(1), 0)
+	_, err := results.StepResult(mix(), closed, measure.NewMeasurement(1), 0)
 	if want := "step 1000: measured 1 requests, the spec has 4"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
 
 func TestErrorSamplesFitTheAPI(t *testing.T) {
-	merged := measure.NewStep(4)
+	merged := measure.NewMeasurement(4)
 	merged.Errors = map[measure.Outcome]string{
 		measure.Other:       strings.Repeat("ü", 300),
 		measure.BadResponse: "bad \xff byte",
@@ -251,7 +251,7 @@ func TestRatesAreExact(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			merged := measure.NewStep(4)
+			merged := measure.NewMeasurement(4)
 			merged.Window = tc.window
 			merged.Requests[1].CompletedInWindow = tc.n
 			merged.Requests[2].ExpectedInWindow = tc.n
@@ -280,7 +280,7 @@ func TestItemsPerSecond(t *testing.T) {
 			for i, n := range tc.items {
 				spec.Requests[i].Items = n
 			}
-			merged := measure.NewStep(4)
+			merged := measure.NewMeasurement(4)
 			merged.Window = tc.window
 			for i, n := range []int64{1, 2, 1, 4} {
 				merged.Requests[i].Sent, merged.Requests[i].CompletedInWindow, merged.Requests[i].ExpectedInWindow = 2*n, 2*n, n
@@ -293,7 +293,7 @@ func TestItemsPerSecond(t *testing.T) {
 }
 
 func TestTheTransportFitsTheAPI(t *testing.T) {
-	merged := measure.NewStep(4)
+	merged := measure.NewMeasurement(4)
 	merged.Transport = strings.Repeat("t", 65)
 	if got, want := stepResult(t, mix(), closed, merged).Transport, strings.Repeat("t", 61)+"…"; got != want {
 		t.Errorf("transport %q, want %q", got, want)

@@ -26,7 +26,7 @@ type Judged struct {
 
 // Judge folds one finished step into the thresholds' results. previous are the
 // results of the steps before, empty for the first.
-func Judge(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) Judged {
+func Judge(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step plan.Step, merged *measure.Measurement, result *v1alpha1.StepResult) Judged {
 	j := Judged{Thresholds: soFar(spec, previous)}
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
@@ -82,7 +82,7 @@ func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
 }
 
 // judge is the result of one threshold in one step.
-func judge(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) v1alpha1.ThresholdStatus {
+func judge(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, merged *measure.Measurement, result *v1alpha1.StepResult) v1alpha1.ThresholdStatus {
 	status := pending(t)
 	status.Step = step.Name
 	status.State = v1alpha1.ThresholdInconclusive

@@ -43,14 +43,14 @@ var (
 
 // outcome is a measured step and what the status says of it.
 type outcome struct {
-	merged *measure.Step
+	merged *measure.Measurement
 	result *v1alpha1.StepResult
 }
 
 // sent is a step of 10 s in which create and follow were sent that many
 // requests, all answered as expected in 10 ms, and in 20 ms.
 func sent(create, follow int64, edits ...func(*outcome)) outcome {
-	o := outcome{merged: measure.NewStep(2), result: &v1alpha1.StepResult{
+	o := outcome{merged: measure.NewMeasurement(2), result: &v1alpha1.StepResult{
 		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
 		RateLimit: &v1alpha1.RateLimitStatus{},
 	}}

@@ -42,13 +42,13 @@ func unknown(format string, args ...any) observation {
 type sample struct {
 	threshold *v1alpha1.Threshold
 	step      plan.Step
-	merged    *measure.Step
+	merged    *measure.Measurement
 	result    *v1alpha1.StepResult
 	request   measure.Request // of all requests that the threshold names
 	items     int64           // that those expected in the window carried
 }
 
-func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, merged *measure.Step, result *v1alpha1.StepResult) (sample, error) {
+func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, merged *measure.Measurement, result *v1alpha1.StepResult) (sample, error) {
 	s := sample{threshold: t, step: step, merged: merged, result: result, request: measure.NewRequest()}
 	if merged == nil || result == nil {
 		return s, nil

@@ -63,7 +63,7 @@ func repeat(ctx context.Context, b *bench, once func() (float64, error)) (float6
 // observed is a step, as the workers measured it and as the server saw it.
 type observed struct {
 	start    int64 // on the kernel's clock
-	measured *measure.Step
+	measured *measure.Measurement
 	total    measure.Request
 	records  []groundtruth.Record
 	counters groundtruth.Counters

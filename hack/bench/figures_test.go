@@ -194,7 +194,7 @@ func TestRowsOfTruths(t *testing.T) {
 	if got := share(495*time.Millisecond, truth); got != "50.00%" {
 		t.Errorf("half of the p99 is %s of it", got)
 	}
-	h := measure.NewStep(1).Lateness
+	h := measure.NewMeasurement(1).Lateness
 	if got := reported(h, 0.5); got != "" {
 		t.Errorf("a quantile of nothing is %q", got)
 	}

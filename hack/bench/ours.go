@@ -87,7 +87,7 @@ func (w *worker) start(step int32, at int64) error {
 }
 
 // measured waits for the end of a step.
-func (w *worker) measured() (*measure.Step, error) {
+func (w *worker) measured() (*measure.Measurement, error) {
 	a, err := w.hear()
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (w *worker) measured() (*measure.Step, error) {
 	if err := protojson.Unmarshal(a.Measurement, m); err != nil {
 		return nil, err
 	}
-	return wire.ToStep(m, 1)
+	return wire.Decode(m, 1)
 }
 
 func (w *worker) stop() (process.Usage, error) { return w.process.Stop() }
@@ -109,14 +109,14 @@ type crew []*worker
 const soon = 200 * time.Millisecond
 
 // run runs one step, and returns its start and what all measured.
-func (c crew) run(step int32) (start int64, merged *measure.Step, err error) {
+func (c crew) run(step int32) (start int64, merged *measure.Measurement, err error) {
 	start = groundtruth.Now() + int64(soon)
 	for _, w := range c {
 		if err := w.start(step, start); err != nil {
 			return 0, nil, err
 		}
 	}
-	merged = measure.NewStep(1)
+	merged = measure.NewMeasurement(1)
 	for _, w := range c {
 		m, err := w.measured()
 		if err != nil {

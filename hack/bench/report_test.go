@@ -124,7 +124,7 @@ func TestHeader(t *testing.T) {
 
 // flown is a step of which everything was done.
 func flown(edit func(*flight)) flight {
-	f := flight{measured: measure.NewStep(1), served: 100, open: 100}
+	f := flight{measured: measure.NewMeasurement(1), served: 100, open: 100}
 	f.total.Response = measure.NewHistogram()
 	f.measured.Due, f.total.Sent = 100, 100
 	for range 100 {

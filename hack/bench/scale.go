@@ -69,7 +69,7 @@ type fleet struct {
 
 // flight is one step, as the workers measured it and as the servers saw it.
 type flight struct {
-	measured *measure.Step
+	measured *measure.Measurement
 	total    measure.Request
 	served   int64
 	inFlight int64 // at most, of all servers at one time

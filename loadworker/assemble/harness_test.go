@@ -66,7 +66,7 @@ func refusal(t *testing.T, a *workerv1.Assignment, c Config) *Refusal {
 }
 
 // run runs a step to its end.
-func run(t *testing.T, x *Assembly, index int32) *measure.Step {
+func run(t *testing.T, x *Assembly, index int32) *measure.Measurement {
 	t.Helper()
 	step, err := x.Step(index)
 	if err != nil {

@@ -16,7 +16,7 @@ func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		rate, length := pace.Rate(150e6), time.Second
-		merged := measure.NewStep(1)
+		merged := measure.NewMeasurement(1)
 		start := time.Now().Add(100 * time.Millisecond)
 		var runs []*Execution
 		for w := range int64(3) {
@@ -44,7 +44,7 @@ func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL, maxConns: 2})
 		x := r.Start(arrivalsStep(30e6, time.Second), time.Now())
-		until(t, x, func(s *measure.Step) bool { return s.Due == 30 && len(o.served()) == 2 })
+		until(t, x, func(s *measure.Measurement) bool { return s.Due == 30 && len(o.served()) == 2 })
 		x.Cut()
 		got := finish(t, x)
 		if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
@@ -63,7 +63,7 @@ func TestArrivalsDoNotWaitForResponses(t *testing.T) {
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL})
 		x := r.Start(arrivalsStep(200e6, time.Second), time.Now())
-		until(t, x, func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Unfinished] >= 20 })
+		until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Unfinished] >= 20 })
 		release()
 		got := finish(t, x)
 		if q := total(t, got); q.Outcomes[measure.Success] != q.Sent {

@@ -139,7 +139,7 @@ func arrivalsStep(rate pace.Rate, d time.Duration) StepShare {
 }
 
 // drive runs a step to its end.
-func drive(t *testing.T, r *Runner, step StepShare) *measure.Step {
+func drive(t *testing.T, r *Runner, step StepShare) *measure.Measurement {
 	t.Helper()
 	if err := step.Check(); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func drive(t *testing.T, r *Runner, step StepShare) *measure.Step {
 // patience bounds a wait that should not take long; it is no assertion.
 const patience = 30 * time.Second
 
-func finish(t *testing.T, x *Execution) *measure.Step {
+func finish(t *testing.T, x *Execution) *measure.Measurement {
 	t.Helper()
 	select {
 	case <-x.Done():
@@ -162,7 +162,7 @@ func finish(t *testing.T, x *Execution) *measure.Step {
 }
 
 // snapshot takes a snapshot and checks what always holds.
-func snapshot(t *testing.T, x *Execution) *measure.Step {
+func snapshot(t *testing.T, x *Execution) *measure.Measurement {
 	t.Helper()
 	s, err := x.Snapshot()
 	if err != nil {
@@ -193,7 +193,7 @@ func snapshot(t *testing.T, x *Execution) *measure.Step {
 	return s
 }
 
-func total(t *testing.T, s *measure.Step) measure.Request {
+func total(t *testing.T, s *measure.Measurement) measure.Request {
 	t.Helper()
 	total, err := s.Total()
 	if err != nil {
@@ -203,7 +203,7 @@ func total(t *testing.T, s *measure.Step) measure.Request {
 }
 
 // until takes snapshots until one is as it should be.
-func until(t *testing.T, x *Execution, fits func(*measure.Step) bool) {
+func until(t *testing.T, x *Execution, fits func(*measure.Measurement) bool) {
 	t.Helper()
 	deadline := time.After(patience)
 	for !fits(snapshot(t, x)) {

@@ -56,7 +56,7 @@ func (r *Runner) dials() dialCounts {
 
 // fillHealth fills in the worker's health and what it opened in the step, the
 // connections that it opened beforehand for it included.
-func (x *Execution) fillHealth(s *measure.Step) {
+func (x *Execution) fillHealth(s *measure.Measurement) {
 	now := x.runner.dials()
 	s.ConnectionsOpened = now.opened - x.dialed.opened
 	s.Health = x.health.measure(x.runner.probe)

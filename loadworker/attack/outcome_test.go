@@ -223,7 +223,7 @@ func TestALedgerKnowsWhatIsInFlight(t *testing.T) {
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL, client: "X-Client"})
 		x := r.Start(usersStep(4, Burst{Requests: 1, Limit: time.Minute}), time.Now())
-		until(t, x, func(s *measure.Step) bool {
+		until(t, x, func(s *measure.Measurement) bool {
 			ledger := s.Clients[""]
 			return ledger != nil && ledger.Slices[0].Unknown == 4
 		})

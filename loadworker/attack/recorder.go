@@ -41,7 +41,7 @@ type recorder struct {
 	clients *clientLedgers // nil: no audit
 
 	mu    sync.Mutex
-	total *measure.Step // what was collected so far
+	total *measure.Measurement // what was collected so far
 }
 
 // cell counts one request of the mix in one shard. Collecting swaps the counters,
@@ -69,7 +69,7 @@ func (p *counters) reset() {
 }
 
 func newRecorder(requests int, clients *clientLedgers) *recorder {
-	r := &recorder{total: measure.NewStep(requests), clients: clients}
+	r := &recorder{total: measure.NewMeasurement(requests), clients: clients}
 	r.shards = make([][]cell, shards(requests))
 	for i := range r.shards {
 		r.shards[i] = make([]cell, requests)
@@ -145,7 +145,7 @@ func (r *recorder) noteLast(t time.Duration) {
 
 // collect returns a copy of all that was counted so far. For each request of
 // the mix it is of one instant: the outcomes add up to what was sent.
-func (r *recorder) collect() (*measure.Step, error) {
+func (r *recorder) collect() (*measure.Measurement, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	// The ledgers come first, since a request enters them last: they never hold
@@ -162,7 +162,7 @@ func (r *recorder) collect() (*measure.Step, error) {
 			}
 		}
 	}
-	out := measure.NewStep(len(r.total.Requests))
+	out := measure.NewMeasurement(len(r.total.Requests))
 	if err := out.Merge(r.total); err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (r *recorder) collect() (*measure.Step, error) {
 
 // drain adds the cell's counters to a total and empties it. Only one goroutine may
 // drain at a time.
-func (c *cell) drain(total *measure.Step, request int) error {
+func (c *cell) drain(total *measure.Measurement, request int) error {
 	c.mu.Lock()
 	c.counters, c.spare = c.spare, c.counters
 	full := c.spare

@@ -13,7 +13,7 @@ import (
 
 const ms = time.Millisecond
 
-func collect(t *testing.T, r *recorder) *measure.Step {
+func collect(t *testing.T, r *recorder) *measure.Measurement {
 	t.Helper()
 	s, err := r.collect()
 	if err != nil {

@@ -77,7 +77,7 @@ func TestArrivalsBoundWhatIsOpened(t *testing.T) {
 		x := r.Start(arrivalsStep(due*1e6, time.Second), time.Now())
 		loops := runtime.GOMAXPROCS(0)
 		least := int64(max(1, openAtOnce/loops) * min(loops, openAtOnce))
-		until(t, x, func(s *measure.Step) bool { return s.Due == due && s.Requests[0].Sent >= least })
+		until(t, x, func(s *measure.Measurement) bool { return s.Due == due && s.Requests[0].Sent >= least })
 		x.Cut()
 		got := finish(t, x)
 		sent := total(t, got).Sent

@@ -8,7 +8,7 @@ import (
 
 // Snapshot is what was measured so far, but for the times that only the session
 // knows: start and clock error.
-func (x *Execution) Snapshot() (*measure.Step, error) {
+func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	ended := x.ended()
 	s, err := x.rec.collect()
 	if err != nil {

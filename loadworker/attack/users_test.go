@@ -20,7 +20,7 @@ import (
 // isSchedule checks that requests with the path /${seq} are the whole schedule
 // of n, each sent once or counted as unsent: on a busy machine, the last of a
 // step may be.
-func isSchedule(t *testing.T, s *measure.Step, o *oracle, n int64) {
+func isSchedule(t *testing.T, s *measure.Measurement, o *oracle, n int64) {
 	t.Helper()
 	served := o.served()
 	if q := total(t, s); s.Due != n || s.Unsent != n-q.Sent || q.Sent != int64(len(served)) || q.Sent < n/2 || q.Outcomes[measure.Success] != q.Sent {
@@ -93,7 +93,7 @@ func TestSharesOfPacedUsersAreTogetherTheSchedule(t *testing.T) {
 		o := newOracle(t, nil)
 		rate, length := pace.Rate(120e6), time.Second
 		shares := []pace.Share{{First: 0, Stride: 2, Count: 4}, {First: 1, Stride: 2, Count: 3}}
-		merged := measure.NewStep(1)
+		merged := measure.NewMeasurement(1)
 		start := time.Now().Add(100 * time.Millisecond)
 		var runs []*Execution
 		for w, share := range shares {
@@ -171,7 +171,7 @@ func TestResponseTimeCountsFromTheDueTime(t *testing.T) {
 		})
 		r := d.runner(t, setup{url: o.URL})
 		x := r.Start(usersStep(1, PacedUsers{Rate: 50e6, Duration: time.Hour}), time.Now())
-		until(t, x, func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Success] >= 10 })
+		until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] >= 10 })
 		x.Cut()
 		q := &finish(t, x).Requests[0]
 		if q.Late < 9 {
@@ -198,7 +198,7 @@ func TestWhatABusyUserCouldNotSendIsUnsent(t *testing.T) {
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL})
 		x := r.Start(usersStep(2, PacedUsers{Rate: 20e6, Duration: time.Second}), time.Now())
-		until(t, x, func(s *measure.Step) bool { return s.Window == time.Second })
+		until(t, x, func(s *measure.Measurement) bool { return s.Window == time.Second })
 		x.Cut()
 		got := finish(t, x)
 		if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
@@ -234,7 +234,7 @@ func TestDrainIsNotPartOfTheWindow(t *testing.T) {
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL})
 		x := r.Start(usersStep(3, ClosedUsers{Duration: time.Second}), time.Now())
-		until(t, x, func(s *measure.Step) bool { return s.Window == time.Second })
+		until(t, x, func(s *measure.Measurement) bool { return s.Window == time.Second })
 		release()
 		got := finish(t, x)
 		q := total(t, got)

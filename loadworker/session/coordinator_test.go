@@ -191,7 +191,7 @@ func (c *coordinator) ready(t *testing.T) {
 	c.hears(t, "that it is ready", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReady() })
 }
 
-func (c *coordinator) final(t *testing.T, step int32) (*workerv1.Snapshot, *measure.Step) {
+func (c *coordinator) final(t *testing.T, step int32) (*workerv1.Snapshot, *measure.Measurement) {
 	t.Helper()
 	s := c.hears(t, "final snapshot", func(m *workerv1.SessionRequest) bool {
 		return m.GetSnapshot().GetFinal() && m.GetSnapshot().GetStep() == step
@@ -199,7 +199,7 @@ func (c *coordinator) final(t *testing.T, step int32) (*workerv1.Snapshot, *meas
 	return s, decode(t, s)
 }
 
-func (c *coordinator) live(t *testing.T, what string, fits func(*measure.Step) bool) said {
+func (c *coordinator) live(t *testing.T, what string, fits func(*measure.Measurement) bool) said {
 	t.Helper()
 	return c.hears(t, what, func(m *workerv1.SessionRequest) bool {
 		s := m.GetSnapshot()
@@ -207,9 +207,9 @@ func (c *coordinator) live(t *testing.T, what string, fits func(*measure.Step) b
 	})
 }
 
-func decode(t *testing.T, s *workerv1.Snapshot) *measure.Step {
+func decode(t *testing.T, s *workerv1.Snapshot) *measure.Measurement {
 	t.Helper()
-	step, err := wire.ToStep(s.GetMeasurement(), len(s.GetMeasurement().GetRequests()))
+	step, err := wire.Decode(s.GetMeasurement(), len(s.GetMeasurement().GetRequests()))
 	if err != nil {
 		t.Fatalf("snapshot of step %d: %v", s.GetStep(), err)
 	}

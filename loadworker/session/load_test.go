@@ -90,7 +90,7 @@ func TestFinishInMidStepEndsAtOnce(t *testing.T) {
 	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(2, time.Hour))))
 	c.ready(t)
 	s.say(t, start(0, 0))
-	c.live(t, "requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })
+	c.live(t, "requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
 	s.say(t, finish())
 	w.ends(t, nil)
 }

@@ -51,7 +51,7 @@ func TestTheLogHasACopyOfTheResult(t *testing.T) {
 	s := c.hello(t)
 	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 3, 7), workertest.Burst(2, 2, 2))))
 	c.ready(t)
-	var results []*measure.Step
+	var results []*measure.Measurement
 	for _, step := range []int32{0, 2} {
 		s.say(t, start(step, 0))
 		_, got := c.final(t, step)
@@ -83,7 +83,7 @@ func TestTheLogHasACopyOfTheResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := measure.Decode(l.Histogram, 0)
+		h, err := measure.DecodeHistogram(l.Histogram, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

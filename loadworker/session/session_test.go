@@ -87,7 +87,7 @@ func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 	c.ready(t)
 	begin := start(0, 20*time.Millisecond)
 	s.say(t, begin)
-	first := c.live(t, "a snapshot with requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })
+	first := c.live(t, "a snapshot with requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
 	first.session.hangUp <- errors.New("the operator restarts")
 
 	// A coordinator that knows nothing says it all again.
@@ -149,7 +149,7 @@ func TestStopStepCutsWhatRuns(t *testing.T) {
 	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(5, time.Hour))))
 	c.ready(t)
 	s.say(t, start(0, 0))
-	c.live(t, "5 requests in flight", func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Unfinished] == 5 })
+	c.live(t, "5 requests in flight", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Unfinished] == 5 })
 	s.say(t, stop(0))
 	s.say(t, stop(0))
 	_, got := c.final(t, 0)
@@ -194,7 +194,7 @@ func TestEndedEarlyHandsOverWhatItMeasured(t *testing.T) {
 	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour))))
 	c.ready(t)
 	s.say(t, start(0, 0))
-	c.live(t, "responses", func(s *measure.Step) bool { return s.Requests[0].Outcomes[measure.Success] > 0 })
+	c.live(t, "responses", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] > 0 })
 	w.cancel()
 	_, got := c.final(t, 0)
 	server.Serves(t, got.Requests[0].Sent) // the last may be on its way

@@ -53,7 +53,7 @@ func (w *worker) stopStep(index int32) {
 // finalizeUnstarted makes and sends the empty final snapshot of a step.
 func (w *worker) finalizeUnstarted(index int32) {
 	w.endedBefore = index + 1
-	m, err := wire.FromStep(measure.NewStep(len(w.assignment.GetRequests())))
+	m, err := wire.Encode(measure.NewMeasurement(len(w.assignment.GetRequests())))
 	if err != nil {
 		w.log.Error("snapshot", "step", index, "error", err.Error())
 		return
@@ -82,7 +82,7 @@ func (w *worker) snapshot(final bool) {
 // logResult leaves a copy of the result where it outlives both the worker and the
 // operator: how many were due and sent, and the response times of all requests,
 // as HdrHistogram V2, compressed, base64.
-func (w *worker) logResult(index int32, step *measure.Step) {
+func (w *worker) logResult(index int32, step *measure.Measurement) {
 	total, err := step.Total()
 	if err != nil {
 		w.log.Error("step ended", "step", index, "error", err.Error())
@@ -96,7 +96,7 @@ func (w *worker) logResult(index int32, step *measure.Step) {
 	w.log.Info("step ended", "step", index, "due", step.Due, "sent", total.Sent, "histogram", histogram)
 }
 
-func (w *worker) measure(final bool) (*measure.Step, *workerv1.Snapshot, error) {
+func (w *worker) measure(final bool) (*measure.Measurement, *workerv1.Snapshot, error) {
 	step, err := w.run.Snapshot()
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func (w *worker) measure(final bool) (*measure.Step, *workerv1.Snapshot, error) 
 	}
 	step.FirstStart, step.LastStart = w.startedAt, w.startedAt
 	step.ClockError = w.clock.bound(time.Now())
-	m, err := wire.FromStep(step)
+	m, err := wire.Encode(step)
 	if err != nil {
 		return nil, nil, err
 	}

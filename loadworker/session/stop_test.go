@@ -14,7 +14,7 @@ import (
 )
 
 // finalUnlike waits for the final snapshot of a step, and reports one of another.
-func (c *coordinator) finalUnlike(t *testing.T, step, other int32) *measure.Step {
+func (c *coordinator) finalUnlike(t *testing.T, step, other int32) *measure.Measurement {
 	t.Helper()
 	return decode(t, c.hears(t, "final snapshot", func(m *workerv1.SessionRequest) bool {
 		if m.GetSnapshot().GetFinal() && m.GetSnapshot().GetStep() == other {
@@ -32,10 +32,10 @@ func TestStopOfAnotherStepLeavesTheRunningOneAlone(t *testing.T) {
 	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour), workertest.Burst(7, 1, 1))))
 	c.ready(t)
 	s.say(t, start(0, 0))
-	c.live(t, "requests", func(s *measure.Step) bool { return s.Requests[0].Sent > 0 })
+	c.live(t, "requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
 	s.say(t, stop(7))
 	sent := server.Served()
-	c.live(t, "that it goes on", func(s *measure.Step) bool { return s.Requests[0].Sent > sent+10 })
+	c.live(t, "that it goes on", func(s *measure.Measurement) bool { return s.Requests[0].Sent > sent+10 })
 	s.say(t, stop(0))
 	c.finalUnlike(t, 0, 7)
 	s.say(t, finish())

@@ -22,7 +22,7 @@ const (
 )
 
 func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
-	r.step = measure.Step{
+	r.rest = measure.Measurement{
 		Due:               m.GetDue(),
 		Unsent:            m.GetUnsent(),
 		ConnectionsOpened: m.GetConnectionsOpened(),

@@ -1,14 +1,14 @@
 // Package wire translates measurements to and from the session protocol.
 //
-//	worker    *measure.Step ──FromStep──▶ StepMeasurement ─ ─ ─▶
-//	operator  ─ ─ ─▶ StepMeasurement ──Read──▶ *Reading ──Merge──▶ *measure.Step
+//	worker    *measure.Measurement ──Encode──▶ StepMeasurement ─ ─ ─▶
+//	operator  ─ ─ ─▶ StepMeasurement ──Read──▶ *Reading ──Merge──▶ *measure.Measurement
 //
-// Read validates and inflates when a measurement comes, Merge adds up those of
-// all workers when someone looks; ToStep is both, for one. FromStep trusts its
-// input, Read does not: a worker runs an image and
-// answers to a target that the operator knows nothing of, so whatever does not
-// add up is refused, with the name of the field that is wrong.
+// Read validates a measurement when it comes, Merge adds up those of all workers
+// when the result is asked for; Decode is both, for one. Encode trusts its input,
+// Read does not: the operator knows nothing of a worker's image and of the target
+// that it talks to, so whatever does not add up is refused, with the name of the
+// field that is wrong.
 //
-// It imports the packages measure and api/worker/v1 and, besides the libraries
-// that these two stand on, the standard library only.
+// It imports the packages measure, text and api/worker/v1 and, besides the
+// libraries that these stand on, the standard library only.
 package wire

@@ -12,9 +12,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// FromStep is one worker's step as it travels. It fails only for what a message
+// Encode is one worker's measurement as it travels. It fails only for what a message
 // cannot hold. A worker begins a step once, so that its LastStart is not sent.
-func FromStep(s *measure.Step) (*workerv1.StepMeasurement, error) {
+func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 	m := &workerv1.StepMeasurement{
 		Requests:          make([]*workerv1.RequestMeasurement, len(s.Requests)),
 		Lateness:          fromHistogram(s.Lateness),
@@ -94,7 +94,7 @@ func fromLedger(l *measure.Ledger) *workerv1.Ledger {
 	return m
 }
 
-// fromErrors lists the messages by class, so that equal steps give equal bytes.
+// fromErrors lists the messages by class, so that equal measurements give equal bytes.
 func fromErrors(errs map[measure.Outcome]string) []*workerv1.ErrorSample {
 	var samples []*workerv1.ErrorSample
 	for _, class := range slices.Sorted(maps.Keys(errs)) {
@@ -110,7 +110,7 @@ func fromTime(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// fromHealth leaves out the health of a step that has not begun.
+// fromHealth leaves out that of a step that has not begun.
 func fromHealth(h measure.Health) *workerv1.GeneratorHealth {
 	if h == (measure.Health{}) {
 		return nil

@@ -22,7 +22,7 @@ import (
 // honest is a measurement of ten requests, four of them rate limited.
 func honest(t testing.TB) *workerv1.StepMeasurement {
 	t.Helper()
-	s := measure.NewStep(1)
+	s := measure.NewMeasurement(1)
 	r := &s.Requests[0]
 	l := measure.NewLedger()
 	for i := range 10 {
@@ -42,14 +42,14 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	s.Clients = map[string]*measure.Ledger{"a": l}
 	s.Errors = map[measure.Outcome]string{measure.RateLimited: "429"}
 	s.Health.CPU = time.Second
-	m, err := FromStep(s)
+	m, err := Encode(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func TestToStepRefuses(t *testing.T) {
+func TestDecodeRefuses(t *testing.T) {
 	type message = workerv1.StepMeasurement
 	request := func(m *message) *workerv1.RequestMeasurement { return m.Requests[0] }
 	slice := func(m *message) *workerv1.LedgerSlice { return m.Clients["a"].Slices[0] }
@@ -125,16 +125,16 @@ func TestToStepRefuses(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			m := honest(t)
 			change(m)
-			s, err := ToStep(m, 1)
+			s, err := Decode(m, 1)
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("ToStep: got %v, %v; want %q", s, err, want)
+				t.Errorf("Decode: got %v, %v; want %q", s, err, want)
 			}
 		})
 	}
-	if _, err := ToStep(honest(t), 1); err != nil {
+	if _, err := Decode(honest(t), 1); err != nil {
 		t.Errorf("the honest one is refused: %v", err)
 	}
-	if _, err := ToStep(nil, 1); err == nil {
+	if _, err := Decode(nil, 1); err == nil {
 		t.Error("no measurement is accepted")
 	}
 }
@@ -265,10 +265,10 @@ func next(v int64) int64 {
 	return (v + width - 1) / width * width
 }
 
-func TestToStepCleansErrors(t *testing.T) {
+func TestDecodeCleansErrors(t *testing.T) {
 	m := honest(t)
 	m.Errors[0].Message = "bad\n" + strings.Repeat("ß", 300)
-	s, err := ToStep(m, 1)
+	s, err := Decode(m, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,8 +278,8 @@ func TestToStepCleansErrors(t *testing.T) {
 	}
 }
 
-// FuzzToStep: whatever comes, ToStep returns, and what it accepts adds up.
-func FuzzToStep(f *testing.F) {
+// FuzzDecode: whatever comes, Decode returns, and what it accepts adds up.
+func FuzzDecode(f *testing.F) {
 	seed, err := proto.Marshal(honest(f))
 	if err != nil {
 		f.Fatal(err)
@@ -291,7 +291,7 @@ func FuzzToStep(f *testing.F) {
 		if proto.Unmarshal(b, m) != nil {
 			return
 		}
-		s, err := ToStep(m, 1)
+		s, err := Decode(m, 1)
 		if err != nil {
 			return
 		}
@@ -303,7 +303,7 @@ func FuzzToStep(f *testing.F) {
 		if sum != r.Sent || r.Response.Count() > r.Sent || r.Service.Count() > r.Sent || s.Lateness.Count() > r.Sent || s.Due < 0 {
 			t.Errorf("accepted what does not add up: %+v", s)
 		}
-		if _, err := FromStep(s); err != nil {
+		if _, err := Encode(s); err != nil {
 			t.Errorf("accepted what cannot be sent: %v", err)
 		}
 	})
@@ -332,7 +332,7 @@ func FuzzReadHistogram(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := measure.Decode(stored, 0)
+		want, err := measure.DecodeHistogram(stored, 0)
 		if err != nil {
 			t.Fatalf("accepted what the library refuses: %v", err)
 		}

@@ -13,8 +13,8 @@ import (
 // came, which is small to hold and cheap to add up: those of 1000 workers would
 // otherwise be hundreds of megabytes of zeros. It is immutable.
 type Reading struct {
-	// step has everything but the histograms.
-	step measure.Step
+	// rest is everything but the histograms.
+	rest measure.Measurement
 	// histograms are the response and the service times of each request, then
 	// the lateness.
 	histograms []histogram
@@ -33,10 +33,10 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if err := r.readTotals(m); err != nil {
 		return nil, err
 	}
-	r.step.Requests = make([]measure.Request, requests)
+	r.rest.Requests = make([]measure.Request, requests)
 	var sent int64
 	for i, request := range m.GetRequests() {
-		if err := r.readRequest(&r.step.Requests[i], request); err != nil {
+		if err := r.readRequest(&r.rest.Requests[i], request); err != nil {
 			return nil, fmt.Errorf("requests[%d].%w", i, err)
 		}
 		sent += request.GetSent()
@@ -45,15 +45,15 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 		return nil, err
 	}
 	var err error
-	if r.step.Clients, err = toClients(m.GetClients(), sent); err != nil {
+	if r.rest.Clients, err = toClients(m.GetClients(), sent); err != nil {
 		return nil, err
 	}
-	r.step.Errors, err = toErrors(m.GetErrors())
+	r.rest.Errors, err = toErrors(m.GetErrors())
 	return r, err
 }
 
 // Window is the time over which the worker's rates are counted.
-func (r *Reading) Window() time.Duration { return r.step.Window }
+func (r *Reading) Window() time.Duration { return r.rest.Window }
 
 func (r *Reading) readHistogram(field string, m *workerv1.Histogram, sent int64) error {
 	h, err := readHistogram(m, sent)
@@ -65,12 +65,12 @@ func (r *Reading) readHistogram(field string, m *workerv1.Histogram, sent int64)
 }
 
 // Merge adds up the readings of several workers of one plan of that many
-// requests; it is what measure.Step.Merge would make of their steps.
-func Merge(requests int, readings ...*Reading) (*measure.Step, error) {
-	sum := &measure.Step{Requests: make([]measure.Request, requests)}
+// requests; it is what measure.Measurement.Merge would make of them.
+func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
+	sum := &measure.Measurement{Requests: make([]measure.Request, requests)}
 	for _, r := range readings {
 		// Without histograms, which are nil on both sides, this adds the rest.
-		if err := sum.Merge(&r.step); err != nil {
+		if err := sum.Merge(&r.rest); err != nil {
 			return nil, err
 		}
 	}
@@ -92,8 +92,8 @@ func Merge(requests int, readings ...*Reading) (*measure.Step, error) {
 	return sum, nil
 }
 
-// ToStep reads what a worker sent of a step in a plan of that many requests.
-func ToStep(m *workerv1.StepMeasurement, requests int) (*measure.Step, error) {
+// Decode reads what a worker sent of a step in a plan of that many requests.
+func Decode(m *workerv1.StepMeasurement, requests int) (*measure.Measurement, error) {
 	r, err := Read(m, requests)
 	if err != nil {
 		return nil, err

@@ -15,15 +15,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// requests is how many requests the plan of a randomStep has.
+// requests is how many requests the plan of a randomMeasurement has.
 const requests = 2
 
-// randomStep is a step as a worker may measure it: it adds up.
-type randomStep struct{ *measure.Step }
+// randomMeasurement is a step as a worker may measure it: it adds up.
+type randomMeasurement struct{ *measure.Measurement }
 
-func (randomStep) Generate(src *mathrand.Rand, size int) reflect.Value {
+func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 	rng := rand.New(rand.NewPCG(src.Uint64(), src.Uint64()))
-	s := measure.NewStep(requests)
+	s := measure.NewMeasurement(requests)
 	for i := range s.Requests {
 		randomRequest(rng, &s.Requests[i], s.Lateness, rng.IntN(10*size+1))
 	}
@@ -52,7 +52,7 @@ func (randomStep) Generate(src *mathrand.Rand, size int) reflect.Value {
 		s.Engine = []string{"event loops", "goroutines"}[rng.IntN(2)]
 	}
 	randomClients(rng, s)
-	return reflect.ValueOf(randomStep{s})
+	return reflect.ValueOf(randomMeasurement{s})
 }
 
 func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogram, n int) {
@@ -82,7 +82,7 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 }
 
 // randomClients divides what was sent between some clients.
-func randomClients(rng *rand.Rand, s *measure.Step) {
+func randomClients(rng *rand.Rand, s *measure.Measurement) {
 	left := s.Requests[0].Sent
 	for _, name := range []string{"10.0.0.1", "größe", ""} {
 		if left == 0 || rng.IntN(2) == 0 {
@@ -101,13 +101,13 @@ func randomClients(rng *rand.Rand, s *measure.Step) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	property := func(in randomStep) bool {
-		out, err := ToStep(travel(t, in.Step), requests)
+	property := func(in randomMeasurement) bool {
+		out, err := Decode(travel(t, in.Measurement), requests)
 		if err != nil {
 			t.Error(err)
 			return false
 		}
-		diff := cmp.Diff(flat(t, in.Step), flat(t, out))
+		diff := cmp.Diff(flat(t, in.Measurement), flat(t, out))
 		if diff != "" {
 			t.Errorf("after the round trip (-want +got):\n%s", diff)
 		}
@@ -118,16 +118,16 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestMerge holds Merge against measure's own.
-func TestMerge(t *testing.T) {
-	property := func(in [4]randomStep) bool {
-		want := measure.NewStep(requests)
+// TestMergeIsThatOfMeasurements holds Merge against measure's own.
+func TestMergeIsThatOfMeasurements(t *testing.T) {
+	property := func(in [4]randomMeasurement) bool {
+		want := measure.NewMeasurement(requests)
 		var readings []*Reading
 		for _, s := range in {
-			if err := want.Merge(s.Step); err != nil {
+			if err := want.Merge(s.Measurement); err != nil {
 				t.Fatal(err)
 			}
-			r, err := Read(travel(t, s.Step), requests)
+			r, err := Read(travel(t, s.Measurement), requests)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,13 +159,13 @@ func TestMergeOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(flat(t, measure.NewStep(requests)), flat(t, got)); diff != "" {
+	if diff := cmp.Diff(flat(t, measure.NewMeasurement(requests)), flat(t, got)); diff != "" {
 		t.Errorf("merge of nothing (-want +got):\n%s", diff)
 	}
 }
 
 func TestMergeLeavesTheReadingsAlone(t *testing.T) {
-	s := measure.NewStep(1)
+	s := measure.NewMeasurement(1)
 	s.Clients = map[string]*measure.Ledger{"a": measure.NewLedger()}
 	s.Clients["a"].Slices[0] = measure.Slice{Granted: 1}
 	s.Requests[0].Sent, s.Requests[0].Outcomes[measure.Success] = 1, 1
@@ -185,18 +185,18 @@ func TestMergeLeavesTheReadingsAlone(t *testing.T) {
 	}
 }
 
-func TestFromStepRefusesWhatAMessageCannotHold(t *testing.T) {
-	s := measure.NewStep(1)
+func TestEncodeRefusesWhatAMessageCannotHold(t *testing.T) {
+	s := measure.NewMeasurement(1)
 	s.Clients = map[string]*measure.Ledger{"\xff": measure.NewLedger()}
-	if _, err := FromStep(s); err == nil || err.Error() != `clients["\xff"]: the name is not UTF-8` {
-		t.Errorf("FromStep: %v", err)
+	if _, err := Encode(s); err == nil || err.Error() != `clients["\xff"]: the name is not UTF-8` {
+		t.Errorf("Encode: %v", err)
 	}
 }
 
-func TestFromStepIsDeterministic(t *testing.T) {
-	s := measure.NewStep(1)
+func TestEncodeIsDeterministic(t *testing.T) {
+	s := measure.NewMeasurement(1)
 	s.Errors = map[measure.Outcome]string{measure.Timeout: "b", measure.Other: "a", measure.ClientError: "c"}
-	m, err := FromStep(s)
+	m, err := Encode(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,10 +209,10 @@ func TestFromStepIsDeterministic(t *testing.T) {
 	}
 }
 
-// travel is FromStep and the way through bytes.
-func travel(t *testing.T, s *measure.Step) *workerv1.StepMeasurement {
+// travel is Encode and the way through bytes.
+func travel(t *testing.T, s *measure.Measurement) *workerv1.StepMeasurement {
 	t.Helper()
-	m, err := FromStep(s)
+	m, err := Encode(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func travel(t *testing.T, s *measure.Step) *workerv1.StepMeasurement {
 }
 
 // flat is a step with its histograms as they are stored, to be compared.
-func flat(t *testing.T, s *measure.Step) map[string]any {
+func flat(t *testing.T, s *measure.Measurement) map[string]any {
 	t.Helper()
 	type counted struct {
 		Encoded string

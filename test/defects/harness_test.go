@@ -49,7 +49,7 @@ type experiment struct {
 	uid string
 	// alter changes a worker's measurement, by its number: it adds a condition that a
 	// test cannot cause.
-	alter func(worker int, s *measure.Step)
+	alter func(worker int, s *measure.Measurement)
 }
 
 // outcome is an experiment's.
@@ -57,7 +57,7 @@ type outcome struct {
 	server    *groundtruth.Server
 	workers   int
 	start     int64 // of the step, on the kernel's clock
-	merged    *measure.Step
+	merged    *measure.Measurement
 	total     measure.Request
 	result    *v1alpha1.StepResult
 	status    v1alpha1.LoadTestStatus
@@ -165,7 +165,7 @@ func (e experiment) prepare(t *testing.T, lt *v1alpha1.LoadTest) []*assemble.Ass
 
 // runStep runs the step with an index on all workers, and returns its start on the
 // kernel's clock and the merged measurement.
-func (e experiment) runStep(t *testing.T, workers []*assemble.Assembly, index int32) (start int64, merged *measure.Step) {
+func (e experiment) runStep(t *testing.T, workers []*assemble.Assembly, index int32) (start int64, merged *measure.Measurement) {
 	t.Helper()
 	start = groundtruth.Now() + int64(50*ms)
 	runs := make([]*attack.Execution, len(workers))
@@ -180,7 +180,7 @@ func (e experiment) runStep(t *testing.T, workers []*assemble.Assembly, index in
 }
 
 // collect merges what the workers measured, as it travels.
-func (e experiment) collect(t *testing.T, runs []*attack.Execution) *measure.Step {
+func (e experiment) collect(t *testing.T, runs []*attack.Execution) *measure.Measurement {
 	t.Helper()
 	requests := max(1, len(e.spec.Requests))
 	var readings []*wire.Reading
@@ -200,7 +200,7 @@ func (e experiment) collect(t *testing.T, runs []*attack.Execution) *measure.Ste
 		if e.alter != nil {
 			e.alter(i, s)
 		}
-		m, err := wire.FromStep(s)
+		m, err := wire.Encode(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,10 +242,10 @@ func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
 
 // measured is an experiment without a server: fill makes the measurement of its one
 // worker.
-func measured(t *testing.T, spec v1alpha1.LoadTestSpec, fill func(*measure.Step)) outcome {
+func measured(t *testing.T, spec v1alpha1.LoadTestSpec, fill func(*measure.Measurement)) outcome {
 	t.Helper()
 	lt := experiment{spec: spec}.loadTest("http://x")
-	o := outcome{merged: measure.NewStep(len(lt.Spec.Requests))}
+	o := outcome{merged: measure.NewMeasurement(len(lt.Spec.Requests))}
 	fill(o.merged)
 	o.judge(t, lt)
 	return o

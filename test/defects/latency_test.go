@@ -50,7 +50,7 @@ func TestQuantilesAreNearestRanks(t *testing.T) {
 	for i, j := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
 		shuffled[i] = values[j]
 	}
-	o := measured(t, v1alpha1.LoadTestSpec{Steps: burst(n, 1)}, func(s *measure.Step) {
+	o := measured(t, v1alpha1.LoadTestSpec{Steps: burst(n, 1)}, func(s *measure.Measurement) {
 		q := &s.Requests[0]
 		q.Sent, q.Expected, q.Outcomes[measure.Success] = n, n, n
 		for _, v := range shuffled {

@@ -41,7 +41,7 @@ func TestTheGeneratorsLatenessIsRecorded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := measured(t, v1alpha1.LoadTestSpec{
 				Steps: arrivals("1000", time.Second), Thresholds: []v1alpha1.Threshold{atMost("p50", "3600s")},
-			}, func(s *measure.Step) {
+			}, func(s *measure.Measurement) {
 				s.Due, s.Window = n, time.Second
 				q := &s.Requests[0]
 				q.Sent, q.Expected, q.Outcomes[measure.Success] = n, n, n
@@ -83,7 +83,7 @@ func TestTheGeneratorsResourcesAreRecorded(t *testing.T) {
 					Thresholds: []v1alpha1.Threshold{atMost("p50", "3600s")},
 				},
 				// What the control group reports.
-				alter: func(worker int, s *measure.Step) {
+				alter: func(worker int, s *measure.Measurement) {
 					s.Window = length
 					if worker == workers/2 {
 						s.Health.CPUThrottled = tt.heldBack

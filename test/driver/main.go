@@ -135,5 +135,5 @@ func snapshot(x *attack.Execution) (*workerv1.StepMeasurement, error) {
 	if began, ok := x.Began(); ok {
 		s.FirstStart, s.LastStart = began, began
 	}
-	return wire.FromStep(s)
+	return wire.Encode(s)
 }

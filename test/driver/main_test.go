@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 		if err := protojson.Unmarshal(a.Measurement, m); err != nil {
 			t.Fatal(err)
 		}
-		step, err := wire.ToStep(m, 1)
+		step, err := wire.Decode(m, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

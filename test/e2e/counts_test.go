@@ -134,7 +134,7 @@ func checkCodes(t *testing.T, step v1alpha1.StepStatus) {
 // everybody has, holds every request and gives the quantiles that stand beside.
 func checkHistogram(t *testing.T, step v1alpha1.StepStatus) {
 	t.Helper()
-	h, err := measure.Decode(step.Result.Histogram, 0)
+	h, err := measure.DecodeHistogram(step.Result.Histogram, 0)
 	if err != nil {
 		t.Fatalf("step %s: %v", step.Name, err)
 	}

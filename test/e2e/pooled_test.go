@@ -33,7 +33,7 @@ func checkPooled(t *testing.T, namespace string, lt *v1alpha1.LoadTest) {
 		if step.Result == nil {
 			continue
 		}
-		merged, err := measure.Decode(step.Result.Histogram, 0)
+		merged, err := measure.DecodeHistogram(step.Result.Histogram, 0)
 		if err != nil {
 			t.Fatalf("step %s: %v", step.Name, err)
 		}
@@ -71,7 +71,7 @@ func workerCopies(t *testing.T, namespace string) (sent map[int]int64, pooled ma
 			if json.Unmarshal(lines.Bytes(), &e) != nil || e.Msg != "step ended" {
 				continue
 			}
-			h, err := measure.Decode(e.Histogram, 0)
+			h, err := measure.DecodeHistogram(e.Histogram, 0)
 			if err != nil {
 				t.Fatalf("%s, step %d: %v", pod.Name, e.Step, err)
 			}

@@ -3,6 +3,8 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,8 +15,9 @@ const LateAfter = 10 * time.Millisecond
 // with two addresses, short enough for a status.
 const MaxErrorBytes = 256
 
-// Step is what one worker, or all of them merged, measured in a step so far.
-type Step struct {
+// Measurement is what one worker, or all of them merged, measured in a step so
+// far.
+type Measurement struct {
 	// Requests has one entry for each request of the plan, in its order.
 	Requests []Request
 	// Due is how many requests the schedule asked for so far.
@@ -45,23 +48,21 @@ type Step struct {
 	ClockError time.Duration
 	// Errors has one message for each failing outcome that occurred.
 	Errors map[Outcome]string
-	// Health is how the generator fared.
+	// Health is how much of the machine the generator used and waited for.
 	Health Health
-	// Transport names the client that was used; the alphabetically first of the
-	// merged, which all workers of a run share.
-	Transport string
-	// Engine names how requests were driven: "event loops", "goroutines", …;
-	// merged as Transport is. A run may have workers of both.
-	Engine string
+	// Transport names the client that was used, and Engine how requests were
+	// driven: "event loops", "goroutines", … Of workers that differ, the names are
+	// joined by " and ", each of them once.
+	Transport, Engine string
 }
 
-// Health is how a worker, or all of them together, fared in a step.
+// Health is what a worker, or all of them together, used and waited for in a step.
 type Health struct {
 	// CPUThrottled is how long the control group held the workers back, and CPU
 	// the processor time they used; both added up.
 	CPUThrottled, CPU time.Duration
-	// CPUThrottledMax is how long it held back the worker that fared worst: among
-	// many others, one does not show in the sum.
+	// CPUThrottledMax is how long it held back the worker that it held back most:
+	// among many others, one does not show in the sum.
 	CPUThrottledMax time.Duration
 	// GCPauseMax is the longest pause of a garbage collector.
 	GCPauseMax time.Duration
@@ -100,9 +101,9 @@ type Request struct {
 	Response, Service *Histogram
 }
 
-// NewStep returns an empty step for a plan of that many requests.
-func NewStep(requests int) *Step {
-	s := &Step{Requests: make([]Request, requests), Lateness: NewHistogram()}
+// NewMeasurement returns an empty measurement for a plan of that many requests.
+func NewMeasurement(requests int) *Measurement {
+	s := &Measurement{Requests: make([]Request, requests), Lateness: NewHistogram()}
 	for i := range s.Requests {
 		s.Requests[i] = NewRequest()
 	}
@@ -157,9 +158,9 @@ func (r *Request) Merge(o *Request) error {
 }
 
 // Merge adds o, of another worker, to s.
-func (s *Step) Merge(o *Step) error {
+func (s *Measurement) Merge(o *Measurement) error {
 	if len(s.Requests) != len(o.Requests) {
-		return fmt.Errorf("merge steps: %d requests into %d", len(o.Requests), len(s.Requests))
+		return fmt.Errorf("merge measurements: %d requests into %d", len(o.Requests), len(s.Requests))
 	}
 	for i := range s.Requests {
 		if err := s.Requests[i].Merge(&o.Requests[i]); err != nil {
@@ -180,15 +181,28 @@ func (s *Step) Merge(o *Step) error {
 	return s.Lateness.Merge(o.Lateness)
 }
 
-// mergeNames is the alphabetically first of two names that are there.
+const (
+	// nameSeparator stands between the names of several transports or engines.
+	nameSeparator = " and "
+	// maxNames bounds how many of them are kept.
+	maxNames = 4
+)
+
+// mergeNames has each name of a and b once, in alphabetical order.
 func mergeNames(a, b string) string {
-	if a == "" || b != "" && b < a {
+	switch {
+	case a == b || b == "":
+		return a
+	case a == "":
 		return b
 	}
-	return a
+	names := append(strings.Split(a, nameSeparator), strings.Split(b, nameSeparator)...)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return strings.Join(names[:min(len(names), maxNames)], nameSeparator)
 }
 
-func (s *Step) mergeTimes(o *Step) {
+func (s *Measurement) mergeTimes(o *Measurement) {
 	if !o.FirstStart.IsZero() && (s.FirstStart.IsZero() || o.FirstStart.Before(s.FirstStart)) {
 		s.FirstStart = o.FirstStart
 	}
@@ -201,7 +215,7 @@ func (s *Step) mergeTimes(o *Step) {
 
 // mergeErrors keeps the alphabetically first message of each class, so that
 // the order of merging does not matter.
-func (s *Step) mergeErrors(o *Step) {
+func (s *Measurement) mergeErrors(o *Measurement) {
 	for class, text := range o.Errors {
 		if s.Errors == nil {
 			s.Errors = map[Outcome]string{}
@@ -212,7 +226,7 @@ func (s *Step) mergeErrors(o *Step) {
 	}
 }
 
-func (s *Step) mergeClients(o *Step) {
+func (s *Measurement) mergeClients(o *Measurement) {
 	for name, ledger := range o.Clients {
 		if s.Clients == nil {
 			s.Clients = map[string]*Ledger{}
@@ -226,7 +240,7 @@ func (s *Step) mergeClients(o *Step) {
 }
 
 // Total is all requests merged into one.
-func (s *Step) Total() (Request, error) {
+func (s *Measurement) Total() (Request, error) {
 	total := NewRequest()
 	for i := range s.Requests {
 		if err := total.Merge(&s.Requests[i]); err != nil {

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/quick"
 	"time"
@@ -18,10 +19,10 @@ var byContent = cmp.Comparer(func(a, b *Histogram) bool {
 	return a.clamped == b.clamped && a.hdr.Equals(b.hdr)
 })
 
-// randomStep is a step of two requests that holds together, but for the times.
-func randomStep(seed uint64) *Step {
+// randomMeasurement is one of two requests that holds together, but for the times.
+func randomMeasurement(seed uint64) *Measurement {
 	r := rand.New(rand.NewPCG(seed, 1))
-	s := NewStep(2)
+	s := NewMeasurement(2)
 	for i := range s.Requests {
 		q := &s.Requests[i]
 		for range r.IntN(50) {
@@ -65,10 +66,10 @@ func randomStep(seed uint64) *Step {
 	return s
 }
 
-func sumSteps(t *testing.T, steps ...*Step) *Step {
+func sumOf(t *testing.T, all ...*Measurement) *Measurement {
 	t.Helper()
-	sum := NewStep(2)
-	for _, s := range steps {
+	sum := NewMeasurement(2)
+	for _, s := range all {
 		if err := sum.Merge(s); err != nil {
 			t.Fatal(err)
 		}
@@ -76,12 +77,12 @@ func sumSteps(t *testing.T, steps ...*Step) *Step {
 	return sum
 }
 
-func TestStepMergeIsAssociativeAndCommutative(t *testing.T) {
+func TestMeasurementMergeIsAssociativeAndCommutative(t *testing.T) {
 	property := func(x, y, z uint64) bool {
-		a, b, c := randomStep(x), randomStep(y), randomStep(z)
-		want := sumSteps(t, a, b, c)
-		for _, got := range []*Step{
-			sumSteps(t, sumSteps(t, a, b), c), sumSteps(t, a, sumSteps(t, b, c)), sumSteps(t, c, b, a), sumSteps(t, b, a, c),
+		a, b, c := randomMeasurement(x), randomMeasurement(y), randomMeasurement(z)
+		want := sumOf(t, a, b, c)
+		for _, got := range []*Measurement{
+			sumOf(t, sumOf(t, a, b), c), sumOf(t, a, sumOf(t, b, c)), sumOf(t, c, b, a), sumOf(t, b, a, c),
 		} {
 			if diff := cmp.Diff(want, got, byContent); diff != "" {
 				t.Log(diff)
@@ -95,27 +96,27 @@ func TestStepMergeIsAssociativeAndCommutative(t *testing.T) {
 	}
 }
 
-func TestStepMergeLeavesTheOtherAlone(t *testing.T) {
-	a, b := randomStep(1), randomStep(2)
+func TestMeasurementMergeLeavesTheOtherAlone(t *testing.T) {
+	a, b := randomMeasurement(1), randomMeasurement(2)
 	b.Clients = map[string]*Ledger{"x": randomLedger(3)}
 	b.Requests[0].CountStatus(204, 1)
-	before := sumSteps(t, b)
-	sum := sumSteps(t, a, b)
+	before := sumOf(t, b)
+	sum := sumOf(t, a, b)
 	if err := sum.Merge(a); err != nil {
 		t.Fatal(err)
 	}
 	sum.Clients["x"].Record(0, 1, 2, Success)
 	sum.Requests[0].CountStatus(204, 1)
-	if diff := cmp.Diff(before, sumSteps(t, b), byContent); diff != "" {
+	if diff := cmp.Diff(before, sumOf(t, b), byContent); diff != "" {
 		t.Errorf("merging changed what was merged (-before +after):\n%s", diff)
 	}
 }
 
-func TestStepMergeKeepsTheEquations(t *testing.T) {
+func TestMeasurementMergeKeepsTheEquations(t *testing.T) {
 	property := func(seeds [4]uint64) bool {
-		sum := NewStep(2)
+		sum := NewMeasurement(2)
 		for _, seed := range seeds {
-			if err := sum.Merge(randomStep(seed)); err != nil {
+			if err := sum.Merge(randomMeasurement(seed)); err != nil {
 				return false
 			}
 		}
@@ -135,13 +136,13 @@ func TestStepMergeKeepsTheEquations(t *testing.T) {
 	}
 }
 
-func TestStepMergeTimes(t *testing.T) {
+func TestMeasurementMergeTimes(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
-	late := &Step{FirstStart: at(7), LastStart: at(7), Window: 3, ClockError: 9}
-	early := &Step{FirstStart: at(5), LastStart: at(5), Window: 8, ClockError: 2}
-	never := &Step{}
-	sum := &Step{Lateness: NewHistogram()}
-	for _, s := range []*Step{never, late, early, never} {
+	late := &Measurement{FirstStart: at(7), LastStart: at(7), Window: 3, ClockError: 9}
+	early := &Measurement{FirstStart: at(5), LastStart: at(5), Window: 8, ClockError: 2}
+	never := &Measurement{}
+	sum := &Measurement{Lateness: NewHistogram()}
+	for _, s := range []*Measurement{never, late, early, never} {
 		if err := sum.Merge(s); err != nil {
 			t.Fatal(err)
 		}
@@ -152,11 +153,11 @@ func TestStepMergeTimes(t *testing.T) {
 }
 
 // One worker that is held back shows, however many are not.
-func TestStepMergeHealth(t *testing.T) {
-	sum := &Step{Lateness: NewHistogram()}
+func TestMeasurementMergeHealth(t *testing.T) {
+	sum := &Measurement{Lateness: NewHistogram()}
 	for _, throttled := range []time.Duration{0, 7, 0, 2} {
 		h := Health{CPUThrottled: throttled, CPUThrottledMax: throttled}
-		if err := sum.Merge(&Step{Health: h, Transport: "http1", Engine: "goroutines"}); err != nil {
+		if err := sum.Merge(&Measurement{Health: h, Transport: "http1", Engine: "goroutines"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,8 +166,8 @@ func TestStepMergeHealth(t *testing.T) {
 	}
 }
 
-func TestStepMergeRefusesAnotherPlan(t *testing.T) {
-	if err := NewStep(2).Merge(NewStep(3)); err == nil {
+func TestMeasurementMergeRefusesAnotherPlan(t *testing.T) {
+	if err := NewMeasurement(2).Merge(NewMeasurement(3)); err == nil {
 		t.Error("steps of 2 and 3 requests were merged")
 	}
 }
@@ -182,10 +183,38 @@ func TestCompleted(t *testing.T) {
 }
 
 func TestRequestReset(t *testing.T) {
-	q := randomStep(5).Requests[0]
+	q := randomMeasurement(5).Requests[0]
 	q.CountStatus(204, 1)
 	q.Reset()
 	if diff := cmp.Diff(NewRequest(), q, byContent, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("after Reset (-want +got):\n%s", diff)
+	}
+}
+
+func TestMergedNamesAreASet(t *testing.T) {
+	merge := func(names ...string) string {
+		sum := NewMeasurement(1)
+		for _, name := range names {
+			m := NewMeasurement(1)
+			m.Engine = name
+			if err := sum.Merge(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return sum.Engine
+	}
+	for want, names := range map[string][]string{
+		"":                           {"", ""},
+		"goroutines":                 {"", "goroutines", "", "goroutines"},
+		"event loops and goroutines": {"goroutines", "event loops", "goroutines", "event loops"},
+		"a and b and c and d":        {"e", "d and c", "b", "a and b", "f"},
+	} {
+		if got := merge(names...); got != want {
+			t.Errorf("of %q there is %q, want %q", names, got, want)
+		}
+		slices.Reverse(names)
+		if got := merge(names...); got != want {
+			t.Errorf("of %q there is %q, want %q", names, got, want)
+		}
 	}
 }
