@@ -187,13 +187,26 @@ type StepStatus struct {
 	// repetition is which of spec.repetitions the step is part of, from 1. Absent
 	// when there is but one.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
 	Repetition int32 `json:"repetition,omitempty"`
+	// rung is the place of the step within its repetition, from 1, pauses included.
+	// The same step of another repetition has the same rung.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=128
+	Rung int32 `json:"rung"`
 	// state is where the step stands.
 	// +required
 	State StepState `json:"state"`
-	// users is the number of concurrent users, for steps that have users.
+	// load is what the step sends, as the operator planned it when it took the run
+	// up. The run is carried out by it to its end.
+	// +required
+	Load StepLoad `json:"load"`
+	// timeLimit is the longest that the step may take from startTime on: its load,
+	// the wait for responses, and the time for the last measurements to arrive.
+	// Measurements that are missing then are left out. Absent for a pause.
 	// +optional
-	Users int32 `json:"users,omitempty"`
+	TimeLimit *metav1.Duration `json:"timeLimit,omitempty"`
 	// startTime is the instant, on the operator's clock, at which all workers
 	// begin the step: with its warm-up, if it has one.
 	// +optional

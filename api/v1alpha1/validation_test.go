@@ -76,6 +76,9 @@ func TestEveryRuleHasARow(t *testing.T) {
 			}
 		}
 	}
+	for _, sentence := range plannedRates {
+		told[index.ReplaceAllString(sentence, "[]")] = true
+	}
 	rules := 0
 	walk(node{schema: generatedSchema(t, nil), typ: reflect.TypeFor[v1alpha1.LoadTest]()}, func(n node) {
 		for _, rule := range n.schema.XValidations {

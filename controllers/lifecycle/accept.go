@@ -10,7 +10,8 @@ import (
 
 // accept is the first pass: can the spec be carried out, and may it begin?
 func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
-	if refusal := plan.Validate(lt, policy); refusal != nil {
+	planned, refusal := plan.New(lt, policy)
+	if refusal != nil {
 		r.set(v1alpha1.ConditionAccepted, metav1.ConditionFalse, refusal.Reason, refusal.Message)
 		r.fail(v1alpha1.VerdictError, refusal.Reason, refusal.Message)
 		return
@@ -22,7 +23,7 @@ func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
 	case r.spec.Suspend:
 		r.hold()
 	default:
-		r.begin()
+		r.begin(planned)
 	}
 }
 
@@ -53,16 +54,13 @@ func (r *run) resumed() {
 }
 
 // begin takes the run up: from the next pass on, workers are wanted.
-func (r *run) begin() {
+func (r *run) begin(planned plan.Plan) {
 	s := &r.out.Status
 	now := metav1.NewTime(r.now)
 	s.StartTime = &now
 	s.Phase = v1alpha1.PhaseStarting
-	s.Workers = v1alpha1.WorkerCounts{Desired: plan.Workers(r.spec)}
-	s.Steps = make([]v1alpha1.StepStatus, len(r.steps))
-	for i, step := range r.steps {
-		s.Steps[i] = v1alpha1.StepStatus{Name: step.Name, Repetition: step.Repetition, State: v1alpha1.StepPending, Users: step.Users}
-	}
+	s.Workers = v1alpha1.WorkerCounts{Desired: planned.Workers}
+	s.Steps = planned.Steps
 	r.resumed()
 	r.event("Started", "The run begins; its workers are created.")
 }

@@ -83,14 +83,13 @@ type run struct {
 	read   v1alpha1.LoadTestStatus // as read back; never changed
 	seen   Observed
 	now    time.Time
-	steps  []plan.Step
 	out    Decision
 	wakeAt time.Time
 }
 
 // Decide says what a run does next. policy is what the administrator allows.
 func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.Time) Decision {
-	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now, steps: plan.Steps(&lt.Spec)}
+	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now}
 	r.out.Status = *lt.Status.DeepCopy()
 	r.out.Status.ObservedGeneration = lt.Generation
 	r.out.Directive = r.directive()
@@ -123,7 +122,7 @@ func (r *run) directive() Directive {
 		case v1alpha1.StepComplete, v1alpha1.StepCut, v1alpha1.StepSkipped:
 			d.Acknowledged = int32(i) + 1
 		case v1alpha1.StepRunning:
-			if r.steps[i].Load() && s.StartTime != nil {
+			if !s.Load.IsPause() && s.StartTime != nil {
 				d.Start = &Start{Step: int32(i), At: s.StartTime.Time}
 				d.Stop = r.read.StopTime != nil
 			}

@@ -94,10 +94,15 @@ func TestWhoIsNamed(t *testing.T) {
 
 // rests has the second step of a run be a pause.
 func rests(lt *v1alpha1.LoadTest, d time.Duration) *v1alpha1.LoadTest {
-	lt.Spec.Steps = []v1alpha1.Step{lt.Spec.Steps[0], {Name: "pause", Pause: &metav1.Duration{Duration: d}}, lt.Spec.Steps[0]}
-	lt.Status.Steps[1].Name = "pause"
-	lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Name: "1 users (2)", State: v1alpha1.StepPending})
+	after := lt.Status.Steps[1]
+	after.State, after.StartTime = v1alpha1.StepPending, nil
+	lt.Status.Steps[1].Name, lt.Status.Steps[1].Load = "pause", paused(d)
+	lt.Status.Steps = append(lt.Status.Steps, after)
 	return lt
+}
+
+func paused(d time.Duration) v1alpha1.StepLoad {
+	return v1alpha1.StepLoad{Pause: &metav1.Duration{Duration: d}}
 }
 
 // Workers are directed to nothing in a pause: it is in no worker's plan.
@@ -125,7 +130,7 @@ func TestAShortPauseIsLookedAtAgain(t *testing.T) {
 // speak of.
 func TestAWorkerLostInAPause(t *testing.T) {
 	lt := limited(0)
-	lt.Spec.Steps[0] = v1alpha1.Step{Name: "pause", Pause: &metav1.Duration{Duration: time.Second}}
+	lt.Status.Steps[0].Load = paused(time.Second)
 	d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{{Pod: lifecycle.PodEnded}}}, began.Add(11*time.Second))
 	if s := d.Status; s.Verdict != v1alpha1.VerdictInconclusive || said(s, v1alpha1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1alpha1.StepSkipped {
 		t.Errorf("verdict %s, generator %q, second step %s; want Inconclusive, nothing, Skipped", s.Verdict, said(s, v1alpha1.ConditionGeneratorHealthy), s.Steps[1].State)

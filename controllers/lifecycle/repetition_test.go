@@ -175,7 +175,7 @@ func TestStepsSayTheirRepetition(t *testing.T) {
 		lt.Spec.Repetitions = count
 		var got, users []int32
 		for _, s := range lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status.Steps {
-			got, users = append(got, s.Repetition), append(users, s.Users)
+			got, users = append(got, s.Repetition), append(users, s.Load.Users)
 		}
 		if !slices.Equal(users, rungs[:len(users)]) {
 			t.Errorf("repetitions %d: the steps are of %v users, want %v", count, users, rungs[:len(users)])

@@ -46,7 +46,7 @@ func TestWhatThereIsNoRoomForIsLeftOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
 			lt.Status.Steps[0].Result.ErrorSamples = []v1alpha1.ErrorSample{{Outcome: "refused", Message: "connection refused"}}
-			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", plan.Room(lt)-samples-tc.left)
+			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", plan.Room(lt, lt.Status.Steps)-samples-tc.left)
 			lt.Status.Steps[1].Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", tc.own)}
 			seen := lifecycle.Observed{
 				Job:     lifecycle.JobPresent,
@@ -93,14 +93,17 @@ func TestTheLargestRunsFitTheStore(t *testing.T) {
 			if len(raw) > bound {
 				t.Errorf("the LoadTest has %d bytes, want at most %d", len(raw), bound)
 			}
-			if left := plan.Room(lt); left < 0 {
+			if left := plan.Room(lt, lt.Status.Steps); left < 0 {
 				t.Errorf("there is room for %d bytes, want none or more", left)
 			}
 		})
 	}
 }
 
-func refused(lt *v1alpha1.LoadTest) bool { return plan.Validate(lt, plan.Policy{}) != nil }
+func refused(lt *v1alpha1.LoadTest) bool {
+	_, refusal := plan.New(lt, plan.Policy{})
+	return refusal != nil
+}
 
 // large is a LoadTest of so many types of requests, each with a body of that length.
 func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
@@ -197,7 +200,7 @@ func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Measurement) 
 func copyFirst(t *testing.T, lt *v1alpha1.LoadTest, i int) {
 	t.Helper()
 	first := lt.Status.Steps[0]
-	left := plan.Room(lt) - len(first.Result.Histogram)
+	left := plan.Room(lt, lt.Status.Steps) - len(first.Result.Histogram)
 	if samples, err := json.Marshal(first.Result.ErrorSamples); err != nil {
 		t.Fatal(err)
 	} else if left -= len(samples); left < 0 {
@@ -205,7 +208,8 @@ func copyFirst(t *testing.T, lt *v1alpha1.LoadTest, i int) {
 	}
 	for j := 1; j < i; j++ {
 		other := first.DeepCopy()
-		other.Name, other.Repetition, other.Users = lt.Status.Steps[j].Name, lt.Status.Steps[j].Repetition, lt.Status.Steps[j].Users
+		planned := &lt.Status.Steps[j]
+		other.Name, other.Repetition, other.Rung, other.Load = planned.Name, planned.Repetition, planned.Rung, planned.Load
 		other.Result.ErrorSamples, other.Result.Histogram = nil, ""
 		lt.Status.Steps[j] = *other
 	}

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,15 +24,26 @@ func (r *run) running() {
 	r.workersCondition(lost)
 	r.cutIfAsked()
 
-	i := int(r.read.CurrentStep)
-	switch step := r.read.Steps[i]; {
-	case step.State != v1alpha1.StepRunning:
+	i := r.current()
+	switch {
+	case i == len(r.read.Steps), r.read.Steps[i].State != v1alpha1.StepRunning:
 		r.next(i) // held between two steps
-	case r.steps[i].Load():
-		r.load(i)
-	default:
+	case r.read.Steps[i].Load.IsPause():
 		r.pause(i)
+	default:
+		r.load(i)
 	}
+}
+
+// current is the first step that is not over.
+func (r *run) current() int {
+	i := slices.IndexFunc(r.read.Steps, func(s v1alpha1.StepStatus) bool {
+		return s.State == v1alpha1.StepPending || s.State == v1alpha1.StepRunning
+	})
+	if i < 0 {
+		return len(r.read.Steps)
+	}
+	return i
 }
 
 func (r *run) workersCondition(lost int32) {
@@ -68,8 +80,7 @@ func (r *run) cutIfAsked() {
 
 // pause lets time pass; nothing is asked of the workers.
 func (r *run) pause(i int) {
-	start := r.read.Steps[i].StartTime.Time
-	end := start.Add(r.steps[i].Pause)
+	end := endOf(&r.read.Steps[i])
 	if r.read.StopTime != nil {
 		r.finishCut()
 		return
@@ -94,7 +105,7 @@ func (r *run) load(i int) {
 	isFinal := func(w Worker) bool { return report != nil && w.Final }
 	final := count(r.seen.Workers, isFinal)
 	awaited := count(r.seen.Workers, func(w Worker) bool { return !isFinal(w) && !w.lost(r.seen.Job, r.now) })
-	limit := read.StartTime.Add(r.steps[i].Limit)
+	limit := endOf(&read)
 	if r.read.StopTime != nil {
 		limit = earlier(limit, r.read.StopTime.Add(cutGrace))
 	}
@@ -145,7 +156,7 @@ func (r *run) loadDone(i int, report *StepReport, final int32) {
 // judge folds a finished step, whose report is recorded, into the thresholds.
 func (r *run) judge(i int, report *StepReport) (stop bool) {
 	s := &r.out.Status
-	j := verdict.Judge(r.spec, r.read.Thresholds, r.steps[i], report.Merged, s.Steps[i].Result)
+	j := verdict.Judge(r.spec, s, i, report.Merged)
 	s.Thresholds, s.Steps[i].ThresholdState = j.Thresholds, j.Step
 	for n, t := range s.Thresholds {
 		if t.State == v1alpha1.ThresholdFailed && (n >= len(r.read.Thresholds) || r.read.Thresholds[n].State != t.State) {
@@ -162,7 +173,7 @@ func (r *run) record(i int, report *StepReport, done bool) bool {
 	if !done {
 		merged = report.soFar()
 	}
-	result, err := results.StepResult(r.spec, r.steps[i], merged, r.silence(i, report))
+	result, err := results.StepResult(r.test, step, merged, r.silence(i, report))
 	if err != nil {
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, err.Error())
 		return false
@@ -184,7 +195,7 @@ func (r *run) record(i int, report *StepReport, done bool) bool {
 // is most of it, before the error samples. A status that is larger than what the
 // cluster stores of an object could never be written, and the run would never end.
 func (r *run) trim(i int, result *v1alpha1.StepResult) {
-	room := plan.Room(r.test)
+	room := plan.Room(r.test, r.read.Steps)
 	for j := range r.read.Steps {
 		if other := r.read.Steps[j].Result; other != nil && j != i {
 			room -= len(other.Histogram) + results.SamplesSize(other)
@@ -205,18 +216,19 @@ func (r *run) trim(i int, result *v1alpha1.StepResult) {
 // questions that a client of the audit asks, and those of an earlier step that
 // were given up while the target still had them.
 func (r *run) silence(i int, report *StepReport) time.Duration {
-	if r.out.Status.Workers.Lost > 0 || report.Reporting < r.read.Workers.Desired || r.steps[i].WarmUp > 0 {
+	step := &r.read.Steps[i]
+	if r.out.Status.Workers.Lost > 0 || report.Reporting < r.read.Workers.Desired || step.Load.WarmUp != nil {
 		return -1
 	}
-	start := r.read.Steps[i].StartTime.Time
-	for j := i - 1; j >= 0; j-- {
-		if !r.steps[j].Load() {
+	start := step.StartTime.Time
+	for _, before := range slices.Backward(r.read.Steps[:i]) {
+		if before.Load.IsPause() {
 			continue
 		}
-		if result := r.read.Steps[j].Result; result == nil || r.steps[j].WarmUp > 0 || result.Outcomes.Unfinished+result.Outcomes.Timeout > 0 {
+		if result := before.Result; result == nil || before.Load.WarmUp != nil || result.Outcomes.Unfinished+result.Outcomes.Timeout > 0 {
 			return -1
 		}
-		return max(0, start.Sub(r.read.Steps[j].CompletionTime.Time))
+		return max(0, start.Sub(before.CompletionTime.Time))
 	}
 	if r.spec.Setup != nil || asksAsClient(r.spec) {
 		return -1
@@ -237,7 +249,7 @@ func (r *run) wakeForLoss() {
 // next starts step i, holds before it, or ends the run.
 func (r *run) next(i int) {
 	s := &r.out.Status
-	if i >= len(r.steps) {
+	if i >= len(s.Steps) {
 		r.finish(i, v1alpha1.ReasonAllStepsRan)
 		return
 	}
@@ -259,17 +271,29 @@ func (r *run) next(i int) {
 // else as soon as all workers can know of it.
 func (r *run) startAfter(i int) time.Time {
 	soonest := r.now
-	if r.steps[i].Load() {
+	if !r.read.Steps[i].Load.IsPause() {
 		soonest = r.now.Add(lead)
 	}
-	if i == 0 || r.steps[i-1].Load() || r.read.Steps[i-1].StartTime == nil {
+	if i == 0 {
 		return soonest
 	}
-	end := r.read.Steps[i-1].StartTime.Add(r.steps[i-1].Pause)
-	if end.Before(soonest) {
+	before := &r.read.Steps[i-1]
+	if !before.Load.IsPause() || before.StartTime == nil {
 		return soonest
 	}
-	return end
+	return later(endOf(before), soonest)
+}
+
+// endOf is when a step that has begun is over at the latest, a pause exactly then.
+func endOf(s *v1alpha1.StepStatus) time.Time {
+	length := s.TimeLimit
+	if s.Load.IsPause() {
+		length = s.Load.Pause
+	}
+	if length == nil {
+		return s.StartTime.Time
+	}
+	return s.StartTime.Add(length.Duration)
 }
 
 func (r *run) done(i int, state v1alpha1.StepState) {
@@ -280,7 +304,7 @@ func (r *run) done(i int, state v1alpha1.StepState) {
 	if step.Result != nil {
 		results.Settle(step.Result)
 	}
-	r.out.Status.Spread = results.Spread(r.steps, results.Whole(&r.out.Status))
+	r.out.Status.Spread = results.Spread(results.Whole(&r.out.Status))
 }
 
 func (r *run) skipFrom(i int) {
@@ -291,6 +315,13 @@ func (r *run) skipFrom(i int) {
 
 func earlier(a, b time.Time) time.Time {
 	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
 		return a
 	}
 	return b

@@ -95,11 +95,10 @@ func TestAReportStandsInTheStatus(t *testing.T) {
 	seen := one(ready)
 	seen.Step = &lifecycle.StepReport{Merged: merged, Reporting: 1, Until: until, MeanWindow: 10*time.Second + 400}
 	got := lifecycle.Decide(limited(0), plan.Policy{}, seen, until).Status.Steps[0]
-	want := v1alpha1.StepStatus{
-		Name: "1 users", State: v1alpha1.StepRunning, StartTime: limited(0).Status.Steps[0].StartTime, WorkersReporting: 1,
-		ReportedUntil: ptr.To(metav1.NewMicroTime(until)), Window: &metav1.Duration{Duration: 10 * time.Second},
-		StartSkew: &metav1.Duration{Duration: 1500 * time.Microsecond}, Result: got.Result,
-	}
+	want := limited(0).Status.Steps[0]
+	want.WorkersReporting, want.ReportedUntil = 1, ptr.To(metav1.NewMicroTime(until))
+	want.Window, want.StartSkew = &metav1.Duration{Duration: 10 * time.Second}, &metav1.Duration{Duration: 1500 * time.Microsecond}
+	want.Result = got.Result
 	if diff := cmp.Diff(want, got); diff != "" || got.Result == nil {
 		t.Errorf("the step's status (-want +got):\n%s", diff)
 	}
@@ -141,7 +140,7 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := rests(limited(1), 5*time.Second) // from the 30th second on
 			if tc.pause > 0 {
-				lt.Spec.Steps[2] = v1alpha1.Step{Name: "another", Pause: &metav1.Duration{Duration: tc.pause}}
+				lt.Status.Steps[2].Load = paused(tc.pause)
 			}
 			d := lifecycle.Decide(lt, plan.Policy{}, one(ready), tc.now)
 			if got := d.Status.Steps[2]; got.State != v1alpha1.StepRunning || !got.StartTime.Time.Equal(tc.want) {

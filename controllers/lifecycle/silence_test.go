@@ -109,7 +109,7 @@ func TestALostWorkerMayHaveTakenTheTokens(t *testing.T) {
 
 func warmUp(step int) func(*v1alpha1.LoadTest) {
 	return func(lt *v1alpha1.LoadTest) {
-		lt.Spec.Steps[step].WarmUp = &metav1.Duration{Duration: time.Second}
+		lt.Status.Steps[step].Load.WarmUp = &metav1.Duration{Duration: time.Second}
 	}
 }
 
@@ -142,11 +142,9 @@ func limited(step int) *v1alpha1.LoadTest {
 		StartTime:   ptr.To(metav1.NewTime(began)),
 		CurrentStep: int32(step),
 		Workers:     v1alpha1.WorkerCounts{Desired: 1, Ready: 1},
-		Steps: []v1alpha1.StepStatus{
-			{Name: "1 users", State: v1alpha1.StepRunning, StartTime: instant(10 * time.Second)},
-			{Name: "1 users (2)", State: v1alpha1.StepPending},
-		},
+		Steps:       plan.Steps(&lt.Spec),
 	}
+	lt.Status.Steps[0].State, lt.Status.Steps[0].StartTime = v1alpha1.StepRunning, instant(10*time.Second)
 	if step == 1 {
 		first := &lt.Status.Steps[0]
 		first.State, first.CompletionTime, first.Result = v1alpha1.StepComplete, instant(20*time.Second), &v1alpha1.StepResult{}

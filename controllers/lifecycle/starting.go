@@ -212,9 +212,9 @@ func (r *run) startStep(i int, at time.Time) {
 	s.Steps[i].StartTime = &start
 	s.Phase = v1alpha1.PhaseRunning
 	r.resumed()
-	if step := r.steps[i]; step.Load() {
-		r.wake(at.Add(step.Limit))
+	if step := &s.Steps[i]; step.Load.IsPause() {
+		r.wake(endOf(step).Add(-lead))
 	} else {
-		r.wake(at.Add(step.Pause - lead))
+		r.wake(endOf(step))
 	}
 }

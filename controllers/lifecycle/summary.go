@@ -36,14 +36,13 @@ func (r *run) summarize() {
 // latestLoad is the latest step that sends load and has begun, with its number among
 // those that send load.
 func (r *run) latestLoad() (latest v1alpha1.StepStatus, number, all int) {
-	steps := r.out.Status.Steps
-	for i, planned := range r.steps[:min(len(r.steps), len(steps))] {
-		if !planned.Load() {
+	for _, step := range r.out.Status.Steps {
+		if step.Load.IsPause() {
 			continue
 		}
 		all++
-		if steps[i].State != v1alpha1.StepPending && steps[i].State != v1alpha1.StepSkipped {
-			latest, number = steps[i], all
+		if step.State != v1alpha1.StepPending && step.State != v1alpha1.StepSkipped {
+			latest, number = step, all
 		}
 	}
 	return latest, number, all

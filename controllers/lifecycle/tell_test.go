@@ -19,11 +19,11 @@ const perSecond = 20
 // measure has a worker report the directed step: a snapshot each second, the
 // final one 100 ms after the window.
 func (w *world) measure(i int, x *worker, untilStart time.Duration) {
-	step, steps := x.step, w.planned()
+	step := x.step
 	alive := func() bool { return w.workers[i] == x && x.Pod == lifecycle.PodRunning && x.step == step }
-	length := steps[step].Duration
-	if steps[step].Burst {
-		length = time.Second
+	length := time.Second // of a burst
+	if d := w.lt.Status.Steps[step].Load.Duration; d != nil {
+		length = d.Duration
 	}
 	report := func(elapsed time.Duration, final bool) func() {
 		return func() {

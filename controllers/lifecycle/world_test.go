@@ -85,13 +85,15 @@ func newWorld(t *testing.T, spec v1alpha1.LoadTestSpec) *world {
 	lt := &v1alpha1.LoadTest{Spec: spec}
 	lt.Name, lt.Namespace, lt.UID, lt.Generation = "story", "default", "uid-1", 1
 	w := &world{t: t, lt: lt, now: began, latency: 20 * time.Millisecond}
-	for range plan.Workers(&lt.Spec) {
+	planned, refusal := plan.New(lt, plan.Policy{})
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	for range planned.Workers {
 		w.workers = append(w.workers, &worker{step: -1})
 	}
 	return w
 }
-
-func (w *world) planned() []plan.Step { return plan.Steps(&w.lt.Spec) }
 
 func (w *world) in(d time.Duration, what func()) {
 	w.order++

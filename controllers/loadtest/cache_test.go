@@ -61,14 +61,14 @@ func withResult(t *testing.T, finished bool) *v1alpha1.LoadTest {
 		ObservedGeneration: lt.Generation, StartTime: &now, Phase: v1alpha1.PhaseRunning,
 		Workers: v1alpha1.WorkerCounts{Desired: 2},
 		Steps: []v1alpha1.StepStatus{{
-			Name: "10", State: v1alpha1.StepRunning, StartTime: ptr.To(metav1.NewMicroTime(now.Time)),
+			Name: "10", Rung: 1, State: v1alpha1.StepRunning, StartTime: ptr.To(metav1.NewMicroTime(now.Time)),
 			Result: &v1alpha1.StepResult{Due: 7, Histogram: histogram, Transport: "http1"},
 		}},
 	}
 	if finished {
 		lt.Status.CompletionTime, lt.Status.Verdict, lt.Status.Phase = &now, v1alpha1.VerdictPassed, v1alpha1.PhaseComplete
 		lt.Status.Steps[0].State = v1alpha1.StepComplete
-		lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Name: "100", State: v1alpha1.StepSkipped})
+		lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Name: "100", Rung: 2, State: v1alpha1.StepSkipped})
 		lt.Status.Conditions = []metav1.Condition{{
 			Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: string(v1alpha1.VerdictPassed), LastTransitionTime: now,
 		}}

@@ -120,7 +120,8 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, d lifecyc
 		r.forget(client.ObjectKeyFromObject(lt))
 		return nil
 	}
-	return r.direct(lt, d.Directive)
+	r.direct(lt, d.Directive)
+	return nil
 }
 
 // forget frees what is held in memory of a LoadTest's runs.
@@ -149,20 +150,15 @@ func (r *Reconciler) deleteJob(ctx context.Context, lt *v1alpha1.LoadTest) error
 
 // direct tells the coordinator what the run wants of its workers. Nothing is
 // wanted before the run has been taken up.
-func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d lifecycle.Directive) error {
+func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d lifecycle.Directive) {
 	if lt.Status.StartTime == nil || len(lt.Status.Steps) == 0 {
-		return nil
+		return
 	}
-	assignments, err := plan.Assignments(lt)
-	if err != nil {
-		return fmt.Errorf("divide the load: %w", err)
-	}
-	directive := coordinator.Directive{Assignments: assignments, Stop: d.Stop, Acknowledged: d.Acknowledged, Finish: d.Finish}
+	directive := coordinator.Directive{Assignments: plan.Assignments(lt), Stop: d.Stop, Acknowledged: d.Acknowledged, Finish: d.Finish}
 	if d.Start != nil {
 		directive.Start = &coordinator.Start{Step: d.Start.Step, At: d.Start.At}
 	}
 	run := coordinator.RunID(lt.UID)
 	r.Runs.Learn(run, client.ObjectKeyFromObject(lt))
 	r.Workers.Direct(run, directive)
-	return nil
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"hash/fnv"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -12,29 +11,36 @@ import (
 // spec.parallelism is absent.
 const perWorker = 2500
 
-// Workers is how many workers share the load: spec.parallelism, or enough for
+// Plan is what a spec is expanded to when its run is accepted. It is written to the
+// status, and what follows reads it there: an operator with other constants, which
+// takes the run over, goes on with it.
+type Plan struct {
+	// Workers is how many workers share the load.
+	Workers int32
+	// Steps are the steps of all repetitions, none of which has begun.
+	Steps []v1alpha1.StepStatus
+}
+
+// workers is how many workers share the load: spec.parallelism, or enough for
 // the largest step. A worker may get no share of a small step.
-func Workers(spec *v1alpha1.LoadTestSpec) int32 {
+func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
 	if spec.Parallelism != nil {
 		return max(*spec.Parallelism, 1)
 	}
-	workers := int64(1)
-	for _, s := range Steps(spec) {
-		workers = max(workers,
-			divideUp(int64(s.Users), perWorker),
-			divideUp(max(s.RateMicros, s.EndRateMicros), perWorker*micro))
+	n := int64(1)
+	for i := range steps {
+		l := &steps[i].Load
+		n = max(n,
+			divideUp(int64(l.Users), perWorker),
+			divideUp(max(totalRate(l), micros(l.RampTo)), perWorker*micro))
 	}
-	return int32(min(workers, workerv1.MaxWorkers))
+	return int32(min(n, workerv1.MaxWorkers))
 }
 
-// Assignments are the shares of the workers, by number. They share their
-// target, requests, data and preflight: read them, do not change them.
-func Assignments(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
-	if refusal := checkSpec(&lt.Spec); refusal != nil {
-		return nil, fmt.Errorf("plan: %w", refusal)
-	}
-	workers := Workers(&lt.Spec)
-	steps := Steps(&lt.Spec)
+// Assignments are the shares of the workers, by number, of the plan in status. They
+// share their target, requests, data and preflight: read them, do not change them.
+func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
+	workers := lt.Status.Workers.Desired
 	target, requests, data, preflight := target(lt), requests(&lt.Spec), data(&lt.Spec), preflight(&lt.Spec)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
@@ -44,7 +50,7 @@ func Assignments(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 			Workers:      workers,
 			Target:       target,
 			Requests:     requests,
-			Steps:        workerSteps(steps, w, workers),
+			Steps:        workerSteps(lt.Status.Steps, w, workers),
 			ClientHeader: clientHeader(&lt.Spec),
 			Seed:         seed(lt),
 			Data:         data,
@@ -52,32 +58,38 @@ func Assignments(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 			Preflight:    preflight,
 		}
 	}
-	return list, nil
+	return list
 }
 
 // workerSteps are one worker's shares of the steps that send load.
-func workerSteps(steps []Step, worker, workers int32) []*workerv1.Step {
+func workerSteps(steps []v1alpha1.StepStatus, worker, workers int32) []*workerv1.Step {
 	var list []*workerv1.Step
-	for _, s := range steps {
-		if s.Load() {
-			list = append(list, workerStep(s, worker, workers))
+	for i := range steps {
+		l := &steps[i].Load
+		if l.IsPause() {
+			continue
 		}
+		step := workerStep(l, worker, workers)
+		step.Index = int32(i)
+		list = append(list, step)
 	}
 	return list
 }
 
-func workerStep(s Step, worker, workers int32) *workerv1.Step {
-	step := &workerv1.Step{Index: s.Index, Share: share(s.Total, worker, workers), Total: s.Total, WarmUpNanos: int64(s.WarmUp)}
-	nanos := int64(s.Duration)
+func workerStep(l *v1alpha1.StepLoad, worker, workers int32) *workerv1.Step {
+	total := shared(l)
+	step := &workerv1.Step{Share: share(total, worker, workers), Total: total, WarmUpNanos: int64(optional(l.WarmUp))}
+	nanos := int64(optional(l.Duration))
 	switch {
-	case s.Burst:
-		step.Load = &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: s.RequestsPerUser, LimitNanos: nanos}}
-	case s.Users == 0:
+	case l.IsBurst():
+		step.Load = &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: l.RequestsPerUser, LimitNanos: int64(optional(l.MaxDuration))}}
+	case l.Rate != nil:
 		step.Load = &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{
-			TotalRateMicros: s.RateMicros, EndRateMicros: s.EndRateMicros, DurationNanos: nanos, Poisson: s.Poisson,
+			TotalRateMicros: micros(l.Rate), EndRateMicros: micros(l.RampTo), DurationNanos: nanos,
+			Poisson: l.Arrivals == v1alpha1.ArrivalsPoisson,
 		}}
-	case s.Scheduled():
-		step.Load = &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: s.RateMicros, DurationNanos: nanos}}
+	case l.IsScheduled():
+		step.Load = &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: totalRate(l), DurationNanos: nanos}}
 	default:
 		step.Load = &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: nanos}}
 	}

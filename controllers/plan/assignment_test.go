@@ -23,13 +23,27 @@ func loadTest(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
 	}
 }
 
+// planned is the plan of a spec, whatever its target.
+func planned(t *testing.T, spec *v1alpha1.LoadTestSpec) plan.Plan {
+	t.Helper()
+	p, refusal := plan.New(loadTest(spec), plan.Policy{AllowedHosts: []string{"*"}})
+	if refusal != nil {
+		t.Fatalf("refused: %v", refusal)
+	}
+	return p
+}
+
+// accepted is a LoadTest of a spec with its plan in status.
+func accepted(t *testing.T, spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
+	t.Helper()
+	lt, p := loadTest(spec), planned(t, spec)
+	lt.Status.Workers.Desired, lt.Status.Steps = p.Workers, p.Steps
+	return lt
+}
+
 func assignments(t *testing.T, spec *v1alpha1.LoadTestSpec) []*workerv1.Assignment {
 	t.Helper()
-	list, err := plan.Assignments(loadTest(spec))
-	if err != nil {
-		t.Fatalf("Assignments: %v", err)
-	}
-	return list
+	return plan.Assignments(accepted(t, spec))
 }
 
 func TestWorkers(t *testing.T) {
@@ -42,16 +56,19 @@ func TestWorkers(t *testing.T) {
 		spec *v1alpha1.LoadTestSpec
 		want int32
 	}{
-		"at least one":                       {ladder(nil, 1), 1},
-		"up to 2500 users":                   {ladder(nil, 10, 2500), 1},
-		"more than 2500 users":               {ladder(nil, 2501, 10), 2},
-		"the rate when it gives more":        {ladder(decimal("10"), 1000), 4},
-		"the users when they give more":      {ladder(decimal("0.1"), 10_000), 4},
-		"arrivals":                           {withSteps(v1alpha1.Step{Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
-		"the end of a ramp up":               {withSteps(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
-		"the start of a ramp down":           {withSteps(v1alpha1.Step{Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
-		"never more than the API allows":     {withSteps(v1alpha1.Step{Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
-		"at least one, whatever a file says": {spec(func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr(int32(0)) }), 1},
+		"at least one":                   {ladder(nil, 1), 1},
+		"up to 2500 users":               {ladder(nil, 10, 2500), 1},
+		"more than 2500 users":           {ladder(nil, 2501, 10), 2},
+		"the rate when it gives more":    {ladder(decimal("10"), 1000), 4},
+		"the users when they give more":  {ladder(decimal("0.1"), 10_000), 4},
+		"arrivals":                       {withSteps(v1alpha1.Step{Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
+		"the end of a ramp up":           {withSteps(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
+		"the start of a ramp down":       {withSteps(v1alpha1.Step{Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
+		"never more than the API allows": {withSteps(v1alpha1.Step{Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
+		"at least one, whatever a file says": {spec(func(s *v1alpha1.LoadTestSpec) {
+			s.Parallelism = ptr(int32(0))
+			s.Steps = []v1alpha1.Step{{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
+		}), 1},
 		"as the user says": {spec(func(s *v1alpha1.LoadTestSpec) {
 			s.Parallelism = ptr(int32(8))
 			s.Steps = []v1alpha1.Step{{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
@@ -59,7 +76,7 @@ func TestWorkers(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := plan.Workers(tc.spec); got != tc.want {
+			if got := planned(t, tc.spec).Workers; got != tc.want {
 				t.Errorf("%d workers, want %d", got, tc.want)
 			}
 		})
@@ -174,8 +191,8 @@ func TestSharesPartitionTheTotal(t *testing.T) {
 		total, workers := int32(users%5000)+1, int32(parallelism%100)+1
 		s := withSteps(v1alpha1.Step{Users: &total, Duration: duration(time.Second)})
 		s.Parallelism = &workers
-		list, err := plan.Assignments(loadTest(s))
-		if err != nil || len(list) != int(workers) {
+		list := assignments(t, s)
+		if len(list) != int(workers) {
 			return false
 		}
 		owners := make([]int, total)
@@ -202,10 +219,7 @@ func TestSharesOfManyHitsAddUp(t *testing.T) {
 		rate := v1alpha1.Decimal("1000000")
 		s := withSteps(v1alpha1.Step{Rate: &rate, Duration: duration(time.Duration(hits)*time.Microsecond + time.Microsecond)})
 		s.Parallelism = &workers
-		list, err := plan.Assignments(loadTest(s))
-		if err != nil {
-			return false
-		}
+		list := assignments(t, s)
 		var sum int64
 		for _, a := range list {
 			sum += a.GetSteps()[0].GetShare().GetCount()
@@ -229,30 +243,41 @@ func TestAssignmentsAreDeterministic(t *testing.T) {
 			t.Errorf("worker %d has a seed of its own", i)
 		}
 	}
-	other := loadTest(s)
+	other := accepted(t, s)
 	other.UID = "another"
-	list, err := plan.Assignments(other)
-	if err != nil {
-		t.Fatalf("Assignments: %v", err)
-	}
+	list := plan.Assignments(other)
 	if list[0].GetSeed() == first[0].GetSeed() {
 		t.Error("two runs have the same seed")
 	}
 	other.Spec.RandomSeed = ptr(int64(0))
-	if list, err = plan.Assignments(other); err != nil {
-		t.Fatalf("Assignments: %v", err)
-	}
+	list = plan.Assignments(other)
 	if got := list[2].GetSeed(); got != 0 {
 		t.Errorf("the seed is %d, want the user's, which is 0", got)
 	}
 }
 
-func TestAssignmentsRefuseWhatCannotBePlanned(t *testing.T) {
-	list, err := plan.Assignments(loadTest(withSteps()))
-	if err == nil || list != nil {
-		t.Fatalf("got %d assignments and error %v", len(list), err)
+// The plan is that of status, whatever the spec would be expanded to now.
+func TestAssignmentsFollowTheStatus(t *testing.T) {
+	lt := accepted(t, withSteps(v1alpha1.Step{Users: ptr(int32(7)), Duration: duration(time.Second)}))
+	lt.Status.Workers.Desired = 2
+	lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Load: v1alpha1.StepLoad{
+		Users: 5, RequestsPerUser: 2, MaxDuration: duration(time.Minute),
+	}})
+	want := []*workerv1.Step{
+		{
+			Index: 0, Total: 7, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3},
+			Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}},
+		},
+		{
+			Index: 1, Total: 5, Share: &workerv1.Share{First: 1, Stride: 2, Count: 2},
+			Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 60_000_000_000}},
+		},
 	}
-	if got, want := err.Error(), "plan: spec: at least one step must send load; set ladder or steps."; got != want {
-		t.Errorf("error %q, want %q", got, want)
+	list := plan.Assignments(lt)
+	if len(list) != 2 || list[1].GetWorkers() != 2 {
+		t.Fatalf("%d assignments, of %d workers, want 2", len(list), list[0].GetWorkers())
+	}
+	if diff := cmp.Diff(want, list[1].GetSteps(), protocmp.Transform()); diff != "" {
+		t.Errorf("steps of worker 1 (-want +got):\n%s", diff)
 	}
 }

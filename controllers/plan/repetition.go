@@ -13,9 +13,9 @@ func Repetitions(spec *v1alpha1.LoadTestSpec) int32 { return max(spec.Repetition
 // the other, with a ladder's rest between them, which belongs to the one before it.
 // The first repetition has the names that the user knows; in the others they are
 // numbered. All rests of a ladder have the same name, in one repetition already.
-func repeated(spec *v1alpha1.LoadTestSpec, once []Step) []Step {
-	for rung := range once {
-		once[rung].Rung = int32(rung)
+func repeated(spec *v1alpha1.LoadTestSpec, once []v1alpha1.StepStatus) []v1alpha1.StepStatus {
+	for i := range once {
+		once[i].Rung = int32(i) + 1
 	}
 	count := Repetitions(spec)
 	if count == 1 || len(once) == 0 {
@@ -26,8 +26,8 @@ func repeated(spec *v1alpha1.LoadTestSpec, once []Step) []Step {
 		taken[s.Name] = true
 	}
 	rest, rests := restOf(spec.Ladder)
-	rest.Rung = int32(len(once))
-	var steps []Step
+	rest.Rung = int32(len(once)) + 1
+	var steps []v1alpha1.StepStatus
 	for repetition := int32(1); repetition <= count; repetition++ {
 		if rests && repetition > 1 {
 			rest.Repetition = repetition - 1
@@ -35,7 +35,7 @@ func repeated(spec *v1alpha1.LoadTestSpec, once []Step) []Step {
 		}
 		for _, s := range once {
 			s.Repetition = repetition
-			if repetition > 1 && (s.Load() || spec.Ladder == nil) {
+			if repetition > 1 && (!s.Load.IsPause() || spec.Ladder == nil) {
 				s.Name = taken.unique(s.Name)
 			}
 			steps = append(steps, s)

@@ -31,36 +31,31 @@ func rungs(rest bool, users ...int32) *v1alpha1.LoadTestSpec {
 
 func TestRepetitions(t *testing.T) {
 	const limit = 42 * time.Second // 2s, a drain of 30s, and 10s of grace
+	users := func(n int32) v1alpha1.StepLoad {
+		return v1alpha1.StepLoad{Users: n, Duration: duration(2 * time.Second)}
+	}
+	five := v1alpha1.StepLoad{Users: 5, RequestsPerUser: 4, MaxDuration: duration(125 * time.Second), Requests: 20}
+	even := v1alpha1.StepLoad{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(2 * time.Second), Requests: 10}
 	tests := map[string]struct {
 		spec *v1alpha1.LoadTestSpec
-		want []plan.Step
+		want []v1alpha1.StepStatus
 	}{
 		"one is as none": {
 			spec: repeated(1, rungs(true, 10, 20)),
-			want: []plan.Step{
-				{Index: 0, Rung: 0, Name: "10", Users: 10, Total: 10, Duration: 2 * time.Second, Limit: limit},
-				{Index: 1, Rung: 1, Name: "rest", Pause: time.Second, Limit: time.Second},
-				{Index: 2, Rung: 2, Name: "20", Users: 20, Total: 20, Duration: 2 * time.Second, Limit: limit},
-			},
+			want: []v1alpha1.StepStatus{step("10", 1, limit, users(10)), pause("rest", 2, time.Second), step("20", 3, limit, users(20))},
 		},
 		"a ladder rests between its repetitions, not after the last": {
 			spec: repeated(2, rungs(true, 10, 20)),
-			want: []plan.Step{
-				{Index: 0, Repetition: 1, Rung: 0, Name: "10", Users: 10, Total: 10, Duration: 2 * time.Second, Limit: limit},
-				{Index: 1, Repetition: 1, Rung: 1, Name: "rest", Pause: time.Second, Limit: time.Second},
-				{Index: 2, Repetition: 1, Rung: 2, Name: "20", Users: 20, Total: 20, Duration: 2 * time.Second, Limit: limit},
-				{Index: 3, Repetition: 1, Rung: 3, Name: "rest", Pause: time.Second, Limit: time.Second},
-				{Index: 4, Repetition: 2, Rung: 0, Name: "10 (2)", Users: 10, Total: 10, Duration: 2 * time.Second, Limit: limit},
-				{Index: 5, Repetition: 2, Rung: 1, Name: "rest", Pause: time.Second, Limit: time.Second},
-				{Index: 6, Repetition: 2, Rung: 2, Name: "20 (2)", Users: 20, Total: 20, Duration: 2 * time.Second, Limit: limit},
+			want: []v1alpha1.StepStatus{
+				of(1, step("10", 1, limit, users(10))), of(1, pause("rest", 2, time.Second)), of(1, step("20", 3, limit, users(20))),
+				of(1, pause("rest", 4, time.Second)),
+				of(2, step("10 (2)", 1, limit, users(10))), of(2, pause("rest", 2, time.Second)), of(2, step("20 (2)", 3, limit, users(20))),
 			},
 		},
 		"a ladder without rest": {
 			spec: repeated(3, rungs(false, 10)),
-			want: []plan.Step{
-				{Index: 0, Repetition: 1, Name: "10", Users: 10, Total: 10, Duration: 2 * time.Second, Limit: limit},
-				{Index: 1, Repetition: 2, Name: "10 (2)", Users: 10, Total: 10, Duration: 2 * time.Second, Limit: limit},
-				{Index: 2, Repetition: 3, Name: "10 (3)", Users: 10, Total: 10, Duration: 2 * time.Second, Limit: limit},
+			want: []v1alpha1.StepStatus{
+				of(1, step("10", 1, limit, users(10))), of(2, step("10 (2)", 1, limit, users(10))), of(3, step("10 (3)", 1, limit, users(10))),
 			},
 		},
 		"a burst, a pause and arrivals": {
@@ -69,17 +64,13 @@ func TestRepetitions(t *testing.T) {
 				v1alpha1.Step{Pause: duration(time.Second)},
 				v1alpha1.Step{Name: "even", Rate: decimal("5"), Duration: duration(2 * time.Second)},
 			)),
-			want: []plan.Step{
-				{Index: 0, Repetition: 1, Rung: 0, Name: "5 users x 4", Users: 5, RequestsPerUser: 4, Total: 5, Burst: true, Duration: 125 * time.Second, Limit: 165 * time.Second},
-				{Index: 1, Repetition: 1, Rung: 1, Name: "pause 1s", Pause: time.Second, Limit: time.Second},
-				{Index: 2, Repetition: 1, Rung: 2, Name: "even", RateMicros: 5_000_000, Total: 10, Duration: 2 * time.Second, Limit: limit},
-				{Index: 3, Repetition: 2, Rung: 0, Name: "5 users x 4 (2)", Users: 5, RequestsPerUser: 4, Total: 5, Burst: true, Duration: 125 * time.Second, Limit: 165 * time.Second},
-				{Index: 4, Repetition: 2, Rung: 1, Name: "pause 1s (2)", Pause: time.Second, Limit: time.Second},
-				{Index: 5, Repetition: 2, Rung: 2, Name: "even (2)", RateMicros: 5_000_000, Total: 10, Duration: 2 * time.Second, Limit: limit},
+			want: []v1alpha1.StepStatus{
+				of(1, step("5 users x 4", 1, 165*time.Second, five)), of(1, pause("pause 1s", 2, time.Second)), of(1, step("even", 3, limit, even)),
+				of(2, step("5 users x 4 (2)", 1, 165*time.Second, five)), of(2, pause("pause 1s (2)", 2, time.Second)), of(2, step("even (2)", 3, limit, even)),
 			},
 		},
-		"of nothing":                             {spec: repeated(2, withSteps()), want: []plan.Step{}},
-		"of nothing, very often":                 {spec: repeated(1<<31-1, withSteps()), want: []plan.Step{}},
+		"of nothing":                             {spec: repeated(2, withSteps()), want: []v1alpha1.StepStatus{}},
+		"of nothing, very often":                 {spec: repeated(1<<31-1, withSteps()), want: []v1alpha1.StepStatus{}},
 		"of a ladder that is empty, with a rest": {spec: repeated(1<<31-1, rungs(true)), want: nil},
 	}
 	for name, tc := range tests {
@@ -154,11 +145,11 @@ func TestEveryRepetitionIsAsTheFirst(t *testing.T) {
 		steps, names := plan.Steps(s), map[string]bool{}
 		for i, step := range steps {
 			first := steps[i%len(s.Steps)]
-			if names[step.Name] || step.Name == "" || utf8.RuneCountInString(step.Name) > 63 || step.Index != int32(i) {
+			if names[step.Name] || step.Name == "" || utf8.RuneCountInString(step.Name) > 63 {
 				return false
 			}
 			names[step.Name] = true
-			first.Name, first.Index, first.Repetition = step.Name, step.Index, step.Repetition
+			first.Name, first.Repetition = step.Name, step.Repetition
 			if !cmp.Equal(first, step) {
 				return false
 			}
@@ -171,7 +162,7 @@ func TestEveryRepetitionIsAsTheFirst(t *testing.T) {
 }
 
 func TestWorkersOfRepetitions(t *testing.T) {
-	if got := plan.Workers(repeated(8, rungs(true, 10, 5000))); got != 2 {
+	if got := planned(t, repeated(8, rungs(true, 10, 5000))).Workers; got != 2 {
 		t.Errorf("%d workers, want 2 as for one repetition", got)
 	}
 }
@@ -216,7 +207,7 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if refusal := plan.Validate(loadTest(tc.spec), plan.Policy{}); refusal != nil {
+			if _, refusal := plan.New(loadTest(tc.spec), plan.Policy{}); refusal != nil {
 				got = refusal.Message
 				if refusal.Reason != v1alpha1.ReasonInvalidSpec {
 					t.Errorf("reason %s, want InvalidSpec", refusal.Reason)

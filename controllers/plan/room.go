@@ -28,7 +28,9 @@ const (
 // results, the histograms and the error samples, once there is room for all else: the
 // spec, the metadata, and what a status must say of every step that is planned. Less
 // than none: it could not say that.
-func Room(lt *v1alpha1.LoadTest) int { return maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec) }
+func Room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
+	return maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps)
+}
 
 // sizeOfGiven is what the user's part of a LoadTest takes.
 func sizeOfGiven(lt *v1alpha1.LoadTest) int {
@@ -37,16 +39,16 @@ func sizeOfGiven(lt *v1alpha1.LoadTest) int {
 	return size(given)
 }
 
-func sizeOfStatus(spec *v1alpha1.LoadTestSpec) int {
+func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int {
 	load := sizeLoad
 	for _, name := range types(spec) {
 		load += sizeType + size(name)
 	}
 	sum := sizeRest + len(spec.Thresholds)*sizeThreshold
-	for _, s := range Steps(spec) {
+	for _, s := range steps {
 		sum += size(s.Name)
 		switch {
-		case !s.Load():
+		case s.Load.IsPause():
 			sum += sizePause
 		case s.Repetition == 1:
 			sum += load + sizeSpread + size(s.Name)
@@ -76,18 +78,18 @@ func size(v any) int {
 
 // checkRoom refuses a run whose status would not fit: it could not be written any
 // more, and the run would never end.
-func checkRoom(lt *v1alpha1.LoadTest) *Refusal {
-	if Room(lt) >= 0 {
+func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *Refusal {
+	if Room(lt, steps) >= 0 {
 		return nil
 	}
 	loads := 0
-	for _, s := range Steps(&lt.Spec) {
-		if s.Load() {
+	for _, s := range steps {
+		if !s.Load.IsPause() {
 			loads++
 		}
 	}
 	const unit = 1 << 10
 	return invalid("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
 		"a LoadTest has %d KiB: have fewer steps, repetitions or types, or bodyFrom for long bodies.",
-		loads, len(types(&lt.Spec)), sizeOfStatus(&lt.Spec)/unit, sizeOfGiven(lt)/unit, maxObject/unit)
+		loads, len(types(&lt.Spec)), sizeOfStatus(&lt.Spec, steps)/unit, sizeOfGiven(lt)/unit, maxObject/unit)
 }

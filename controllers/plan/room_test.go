@@ -54,7 +54,7 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if refusal := plan.Validate(tc.lt, plan.Policy{}); refusal != nil {
+			if _, refusal := plan.New(tc.lt, plan.Policy{}); refusal != nil {
 				got = refusal.Message
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -75,18 +75,19 @@ func but(lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTest)) *v1alpha1.LoadTes
 func TestWhatTakesNoRoom(t *testing.T) {
 	lt := crowded(3, 1, 0)
 	lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Pause: duration(time.Second)})
-	room := plan.Room(lt)
+	steps := plan.Steps(&lt.Spec)
+	room := plan.Room(lt, steps)
 	lt.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	lt.Status = v1alpha1.LoadTestStatus{Steps: make([]v1alpha1.StepStatus, 4), Verdict: v1alpha1.VerdictPassed}
-	if got := plan.Room(lt); got != room {
+	if got := plan.Room(lt, steps); got != room {
 		t.Errorf("room for %d bytes, want %d as before", got, room)
 	}
 	lt.Spec.Requests = append(lt.Spec.Requests, lt.Spec.Requests[0])
-	if got := room - plan.Room(lt); got > 100 {
+	if got := room - plan.Room(lt, steps); got > 100 {
 		t.Errorf("a second request of the type takes %d bytes, want those of the spec only", got)
 	}
 	lt.Spec.Requests[1].Type = "another"
-	if got := room - plan.Room(lt); got < 3*900 {
+	if got := room - plan.Room(lt, steps); got < 3*900 {
 		t.Errorf("a second type takes %d bytes, want what it takes in 3 steps", got)
 	}
 }
@@ -94,8 +95,9 @@ func TestWhatTakesNoRoom(t *testing.T) {
 func BenchmarkRoom(b *testing.B) {
 	for name, lt := range map[string]*v1alpha1.LoadTest{"small": crowded(6, 2, 1_000), "most": crowded(128, 4, 65_536), "large": crowded(2, 15, 65_536)} {
 		b.Run(name, func(b *testing.B) {
+			steps := plan.Steps(&lt.Spec)
 			for b.Loop() {
-				plan.Room(lt)
+				plan.Room(lt, steps)
 			}
 		})
 	}

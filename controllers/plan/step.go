@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -25,53 +27,6 @@ const (
 	MaxBurst = time.Hour
 )
 
-// Step is a step as it will run: it sends load, or it is a pause.
-type Step struct {
-	// Index is the step's place in the run, from 0, pauses included.
-	Index int32
-	// Name identifies the step in reports.
-	Name string
-	// Repetition is which of spec.repetitions the step is part of, from 1; 0 when
-	// there is but one.
-	Repetition int32
-	// Rung is the step's place within its repetition, from 0, pauses included: the
-	// same step of another repetition has the same.
-	Rung int32
-	// Users is the number of concurrent users; 0 for pauses and arrivals.
-	Users int32
-	// RequestsPerUser is how many requests each user of a burst sends.
-	RequestsPerUser int32
-	// RateMicros is the total rate of paced users or arrivals, in requests per
-	// 1,000,000 seconds; 0: without a schedule.
-	RateMicros int64
-	// EndRateMicros is the rate at the end of arrivals whose rate grows or falls
-	// linearly; 0: the rate is constant.
-	EndRateMicros int64
-	// Poisson says that arrivals come at random times.
-	Poisson bool
-	// Total is what is shared out: users, or hits of arrivals. It is 0 for Poisson
-	// arrivals, whose number is itself random: each worker draws a process of its
-	// own with its part of the rate, and together they are one of the whole rate.
-	Total int64
-	// Pause is how long nothing is sent; 0 for a step that sends load.
-	Pause time.Duration
-	// WarmUp is how long load is sent that does not count, before Duration begins.
-	WarmUp time.Duration
-	// Duration is how long load is sent that counts; for a burst, its limit.
-	Duration time.Duration
-	// Burst says that the step ends when every user has sent its requests.
-	Burst bool
-	// Limit is the time from the start instant until the last final snapshot is
-	// given up, or until a pause is over.
-	Limit time.Duration
-}
-
-// Load says whether the step sends load.
-func (s Step) Load() bool { return s.Pause == 0 }
-
-// Scheduled says whether the step has a schedule that the generator can miss.
-func (s Step) Scheduled() bool { return s.RateMicros > 0 }
-
 // Drain is how long a step may wait, after its end, for what is in flight. The
 // worker decides how long it does wait; this is the most that it may.
 func Drain(timeout time.Duration) time.Duration { return min(timeout, MaxDrain) }
@@ -86,61 +41,57 @@ func Timeout(spec *v1alpha1.LoadTestSpec) time.Duration {
 
 // Steps are the steps of a run in order, those of all repetitions; a ladder is
 // expanded to a step for each rung with the rests between them.
-func Steps(spec *v1alpha1.LoadTestSpec) []Step {
+func Steps(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 	steps := repeated(spec, stepsOnce(spec))
 	for i := range steps {
 		s := &steps[i]
-		s.Index = int32(i)
-		s.Limit = s.Pause
-		if s.Load() {
-			s.Limit = s.WarmUp + s.Duration + Drain(Timeout(spec)) + Grace
+		s.State = v1alpha1.StepPending
+		if l := &s.Load; !l.IsPause() {
+			length := optional(l.WarmUp) + optional(l.Duration) + optional(l.MaxDuration)
+			s.TimeLimit = &metav1.Duration{Duration: length + Drain(Timeout(spec)) + Grace}
 		}
 	}
 	return steps
 }
 
-// stepsOnce are the steps of one repetition.
-func stepsOnce(spec *v1alpha1.LoadTestSpec) []Step {
+// stepsOnce are the steps of one repetition, without their rungs.
+func stepsOnce(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 	if spec.Ladder != nil {
 		return ladderSteps(spec.Ladder)
 	}
 	return explicitSteps(spec.Steps, Timeout(spec))
 }
 
-func ladderSteps(l *v1alpha1.Ladder) []Step {
-	var steps []Step
+func ladderSteps(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
+	var steps []v1alpha1.StepStatus
 	taken := names{}
 	for i, users := range l.Users {
 		if rest, ok := restOf(l); ok && i > 0 {
 			steps = append(steps, rest)
 		}
-		steps = append(steps, Step{
-			Name:       taken.unique(strconv.Itoa(int(users))),
-			Users:      users,
-			RateMicros: totalMicros(users, micros(l.RatePerUser)),
-			Total:      int64(users),
-			WarmUp:     optional(l.WarmUp),
-			Duration:   l.Duration.Duration,
+		steps = append(steps, v1alpha1.StepStatus{
+			Name: taken.unique(strconv.Itoa(int(users))),
+			Load: usersLoad(users, l.RatePerUser, l.WarmUp, &l.Duration),
 		})
 	}
 	return steps
 }
 
 // restOf is the pause between the rungs of a ladder, if there is one.
-func restOf(l *v1alpha1.Ladder) (rest Step, ok bool) {
+func restOf(l *v1alpha1.Ladder) (rest v1alpha1.StepStatus, ok bool) {
 	if l == nil || optional(l.Rest) <= 0 {
-		return Step{}, false
+		return v1alpha1.StepStatus{}, false
 	}
-	return Step{Name: "rest", Pause: l.Rest.Duration}, true
+	return v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: l.Rest}}, true
 }
 
-func explicitSteps(list []v1alpha1.Step, timeout time.Duration) []Step {
+func explicitSteps(list []v1alpha1.Step, timeout time.Duration) []v1alpha1.StepStatus {
 	// The names that the user gave come first: a default gives way to them.
 	taken := names{}
 	for i := range list {
 		taken[list[i].Name] = true
 	}
-	steps := make([]Step, len(list))
+	steps := make([]v1alpha1.StepStatus, len(list))
 	for i := range list {
 		steps[i] = explicitStep(&list[i], timeout)
 		if list[i].Name != "" {
@@ -153,58 +104,82 @@ func explicitSteps(list []v1alpha1.Step, timeout time.Duration) []Step {
 }
 
 // explicitStep is one of spec.steps under its default name.
-func explicitStep(s *v1alpha1.Step, timeout time.Duration) Step {
+func explicitStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
 	switch {
 	case s.Pause != nil:
-		return Step{Name: "pause " + shortDuration(s.Pause.Duration), Pause: s.Pause.Duration}
+		return v1alpha1.StepStatus{Name: "pause " + shortDuration(s.Pause.Duration), Load: v1alpha1.StepLoad{Pause: s.Pause}}
 	case s.Rate != nil:
 		return rateStep(s)
+	case s.RequestsPerUser != nil:
+		return burstStep(s, timeout)
 	default:
-		return userStep(s, timeout)
+		users := ptr.Deref(s.Users, 0)
+		return v1alpha1.StepStatus{Name: fmt.Sprintf("%d users", users), Load: usersLoad(users, s.RatePerUser, s.WarmUp, s.Duration)}
 	}
 }
 
-func rateStep(s *v1alpha1.Step) Step {
-	step := Step{
-		Name:       string(*s.Rate) + "/s",
-		RateMicros: micros(s.Rate),
-		Poisson:    s.Arrivals == v1alpha1.ArrivalsPoisson,
-		WarmUp:     optional(s.WarmUp),
-		Duration:   optional(s.Duration),
+// usersLoad is the load of users who send until the duration is over.
+func usersLoad(users int32, ratePerUser *v1alpha1.Decimal, warmUp, duration *metav1.Duration) v1alpha1.StepLoad {
+	load := v1alpha1.StepLoad{Users: users, RatePerUser: ratePerUser, WarmUp: positive(warmUp), Duration: duration}
+	if rate := totalMicros(users, micros(ratePerUser)); rate <= MaxRateMicros {
+		load.Requests = hits(rate, rate, optional(duration))
 	}
-	end := step.RateMicros
-	if s.RampTo != nil {
-		step.Name += " to " + string(*s.RampTo) + "/s"
-		step.EndRateMicros = micros(s.RampTo)
-		end = step.EndRateMicros
-	}
-	if !step.Poisson {
-		step.Total = hits(step.RateMicros, end, step.Duration)
-	}
-	return step
+	return load
 }
 
-func userStep(s *v1alpha1.Step, timeout time.Duration) Step {
-	var users int32
-	if s.Users != nil {
-		users = *s.Users
-	}
-	step := Step{
-		Name:       fmt.Sprintf("%d users", users),
-		Users:      users,
-		RateMicros: totalMicros(users, micros(s.RatePerUser)),
-		Total:      int64(users),
-	}
-	if s.RequestsPerUser != nil {
-		step.Burst = true
-		step.RequestsPerUser = *s.RequestsPerUser
-		step.Name = fmt.Sprintf("%d users x %d", users, step.RequestsPerUser)
+func burstStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
+	users, each := ptr.Deref(s.Users, 0), *s.RequestsPerUser
+	return v1alpha1.StepStatus{Name: fmt.Sprintf("%d users x %d", users, each), Load: v1alpha1.StepLoad{
+		Users:           users,
+		RequestsPerUser: each,
+		Requests:        int64(users) * int64(each),
 		// A user sends one request after another, each bounded by the timeout.
-		step.Duration = min(time.Duration(step.RequestsPerUser)*timeout+BurstSlack, MaxBurst)
-	} else {
-		step.WarmUp, step.Duration = optional(s.WarmUp), optional(s.Duration)
+		MaxDuration: &metav1.Duration{Duration: min(time.Duration(each)*timeout+BurstSlack, MaxBurst)},
+	}}
+}
+
+func rateStep(s *v1alpha1.Step) v1alpha1.StepStatus {
+	name, last := string(*s.Rate)+"/s", s.Rate
+	if s.RampTo != nil {
+		name += " to " + string(*s.RampTo) + "/s"
+		last = s.RampTo
 	}
-	return step
+	load := v1alpha1.StepLoad{
+		Rate: s.Rate, RampTo: s.RampTo, Arrivals: cmp.Or(s.Arrivals, v1alpha1.ArrivalsEven),
+		WarmUp: positive(s.WarmUp), Duration: s.Duration,
+	}
+	if load.Arrivals == v1alpha1.ArrivalsEven {
+		load.Requests = hits(micros(s.Rate), micros(last), optional(s.Duration))
+	}
+	return v1alpha1.StepStatus{Name: name, Load: load}
+}
+
+// totalRate is the rate of a step, that of all its users together, in millionths;
+// 0: the step has no schedule.
+func totalRate(l *v1alpha1.StepLoad) int64 {
+	if l.Rate != nil {
+		return micros(l.Rate)
+	}
+	return totalMicros(l.Users, micros(l.RatePerUser))
+}
+
+// shared is what the workers divide among them: users, or the requests of arrivals.
+// It is 0 for Poisson arrivals, whose number is itself random: each worker draws a
+// process of its own with its part of the rate, and together they are one of the
+// whole rate.
+func shared(l *v1alpha1.StepLoad) int64 {
+	if l.Rate != nil {
+		return l.Requests
+	}
+	return int64(l.Users)
+}
+
+// positive is a duration, nil if it is none.
+func positive(d *metav1.Duration) *metav1.Duration {
+	if optional(d) <= 0 {
+		return nil
+	}
+	return d
 }
 
 // optional is a duration, 0 if it is absent.

@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -32,10 +31,26 @@ func withSteps(steps ...v1alpha1.Step) *v1alpha1.LoadTestSpec {
 	return spec(func(s *v1alpha1.LoadTestSpec) { s.Steps = steps })
 }
 
+// step is a step that sends load and may take as long as limit.
+func step(name string, rung int32, limit time.Duration, load v1alpha1.StepLoad) v1alpha1.StepStatus {
+	return v1alpha1.StepStatus{Name: name, Rung: rung, State: v1alpha1.StepPending, Load: load, TimeLimit: duration(limit)}
+}
+
+func pause(name string, rung int32, length time.Duration) v1alpha1.StepStatus {
+	return v1alpha1.StepStatus{Name: name, Rung: rung, State: v1alpha1.StepPending, Load: v1alpha1.StepLoad{Pause: duration(length)}}
+}
+
+// of is a step of a repetition.
+func of(repetition int32, s v1alpha1.StepStatus) v1alpha1.StepStatus {
+	s.Repetition = repetition
+	return s
+}
+
 func TestSteps(t *testing.T) {
+	type load = v1alpha1.StepLoad
 	tests := map[string]struct {
 		spec *v1alpha1.LoadTestSpec
-		want []plan.Step
+		want []v1alpha1.StepStatus
 	}{
 		"a ladder rests between its rungs, not after the last": {
 			spec: spec(func(s *v1alpha1.LoadTestSpec) {
@@ -44,10 +59,10 @@ func TestSteps(t *testing.T) {
 					Duration: *duration(30 * time.Second), Rest: duration(10 * time.Second),
 				}
 			}),
-			want: []plan.Step{
-				{Index: 0, Name: "10", Users: 10, RateMicros: 5_000_000, Total: 10, Duration: 30 * time.Second, Limit: 70 * time.Second},
-				{Index: 1, Rung: 1, Name: "rest", Pause: 10 * time.Second, Limit: 10 * time.Second},
-				{Index: 2, Rung: 2, Name: "1000", Users: 1000, RateMicros: 500_000_000, Total: 1000, Duration: 30 * time.Second, Limit: 70 * time.Second},
+			want: []v1alpha1.StepStatus{
+				step("10", 1, 70*time.Second, load{Users: 10, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 150}),
+				pause("rest", 2, 10*time.Second),
+				step("1000", 3, 70*time.Second, load{Users: 1000, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 15_000}),
 			},
 		},
 		"a ladder without rest or rate": {
@@ -55,9 +70,9 @@ func TestSteps(t *testing.T) {
 				s.Target.Timeout = duration(2 * time.Second)
 				s.Ladder = &v1alpha1.Ladder{Users: []int32{5, 5}, Duration: *duration(time.Second), Rest: duration(0)}
 			}),
-			want: []plan.Step{
-				{Index: 0, Name: "5", Users: 5, Total: 5, Duration: time.Second, Limit: 13 * time.Second},
-				{Index: 1, Rung: 1, Name: "5 (2)", Users: 5, Total: 5, Duration: time.Second, Limit: 13 * time.Second},
+			want: []v1alpha1.StepStatus{
+				step("5", 1, 13*time.Second, load{Users: 5, Duration: duration(time.Second)}),
+				step("5 (2)", 2, 13*time.Second, load{Users: 5, Duration: duration(time.Second)}),
 			},
 		},
 		"burst, pause and arrivals": {
@@ -68,41 +83,52 @@ func TestSteps(t *testing.T) {
 				v1alpha1.Step{Users: ptr(int32(1000)), Duration: duration(time.Minute)},
 				v1alpha1.Step{Name: "paced", Users: ptr(int32(3)), RatePerUser: decimal("2"), Duration: duration(time.Minute)},
 			),
-			want: []plan.Step{
-				{Index: 0, Name: "50 users x 4", Users: 50, RequestsPerUser: 4, Total: 50, Burst: true, Duration: 2*time.Minute + plan.BurstSlack, Limit: 165 * time.Second},
-				{Index: 1, Rung: 1, Name: "pause 1s", Pause: time.Second, Limit: time.Second},
-				{Index: 2, Rung: 2, Name: "5/s", RateMicros: 5_000_000, Total: 15, Duration: 3 * time.Second, Limit: 43 * time.Second},
-				{Index: 3, Rung: 3, Name: "1000 users", Users: 1000, Total: 1000, Duration: time.Minute, Limit: 100 * time.Second},
-				{Index: 4, Rung: 4, Name: "paced", Users: 3, RateMicros: 6_000_000, Total: 3, Duration: time.Minute, Limit: 100 * time.Second},
+			want: []v1alpha1.StepStatus{
+				step("50 users x 4", 1, 165*time.Second, load{Users: 50, RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + plan.BurstSlack), Requests: 200}),
+				pause("pause 1s", 2, time.Second),
+				step("5/s", 3, 43*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(3 * time.Second), Requests: 15}),
+				step("1000 users", 4, 100*time.Second, load{Users: 1000, Duration: duration(time.Minute)}),
+				step("paced", 5, 100*time.Second, load{Users: 3, RatePerUser: decimal("2"), Duration: duration(time.Minute), Requests: 360}),
 			},
 		},
 		"warm-ups come before, ramps and random arrivals": {
 			spec: withSteps(
 				v1alpha1.Step{Users: ptr(int32(3)), WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)},
 				v1alpha1.Step{Rate: decimal("0.5"), RampTo: decimal("20"), WarmUp: duration(time.Second), Duration: duration(time.Minute)},
-				v1alpha1.Step{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)},
+				v1alpha1.Step{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, WarmUp: duration(0), Duration: duration(time.Minute)},
 				v1alpha1.Step{Name: "even", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute)},
 			),
-			want: []plan.Step{
-				{Index: 0, Name: "3 users", Users: 3, Total: 3, WarmUp: 5 * time.Second, Duration: time.Minute, Limit: 105 * time.Second},
-				{Index: 1, Rung: 1, Name: "0.5/s to 20/s", RateMicros: 500_000, EndRateMicros: 20_000_000, Total: 615, WarmUp: time.Second, Duration: time.Minute, Limit: 101 * time.Second},
-				{Index: 2, Rung: 2, Name: "5/s", RateMicros: 5_000_000, Poisson: true, Duration: time.Minute, Limit: 100 * time.Second},
-				{Index: 3, Rung: 3, Name: "even", RateMicros: 5_000_000, Total: 300, Duration: time.Minute, Limit: 100 * time.Second},
+			want: []v1alpha1.StepStatus{
+				step("3 users", 1, 105*time.Second, load{Users: 3, WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)}),
+				step("0.5/s to 20/s", 2, 101*time.Second, load{
+					Rate: decimal("0.5"), RampTo: decimal("20"), Arrivals: v1alpha1.ArrivalsEven,
+					WarmUp: duration(time.Second), Duration: duration(time.Minute), Requests: 615,
+				}),
+				step("5/s", 3, 100*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)}),
+				step("even", 4, 100*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute), Requests: 300}),
 			},
 		},
 		"a ladder warms up on each rung": {
 			spec: spec(func(s *v1alpha1.LoadTestSpec) {
 				s.Ladder = &v1alpha1.Ladder{Users: []int32{1, 2}, Duration: *duration(time.Second), WarmUp: duration(3 * time.Second)}
 			}),
-			want: []plan.Step{
-				{Index: 0, Name: "1", Users: 1, Total: 1, WarmUp: 3 * time.Second, Duration: time.Second, Limit: 44 * time.Second},
-				{Index: 1, Rung: 1, Name: "2", Users: 2, Total: 2, WarmUp: 3 * time.Second, Duration: time.Second, Limit: 44 * time.Second},
+			want: []v1alpha1.StepStatus{
+				step("1", 1, 44*time.Second, load{Users: 1, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
+				step("2", 2, 44*time.Second, load{Users: 2, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
 			},
 		},
 		"a burst is bounded by an hour": {
 			spec: withSteps(v1alpha1.Step{Name: "long", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000))}),
-			want: []plan.Step{
-				{Name: "long", Users: 1, RequestsPerUser: 1_000_000, Total: 1, Burst: true, Duration: time.Hour, Limit: time.Hour + 40*time.Second},
+			want: []v1alpha1.StepStatus{
+				step("long", 1, time.Hour+40*time.Second, load{Users: 1, RequestsPerUser: 1_000_000, MaxDuration: duration(time.Hour), Requests: 1_000_000}),
+			},
+		},
+		"the largest load has its number of requests exactly": {
+			spec: withSteps(v1alpha1.Step{Name: "most", Users: ptr(int32(1000)), RatePerUser: decimal("999999.999999"), Duration: duration(24 * time.Hour)}),
+			want: []v1alpha1.StepStatus{
+				step("most", 1, 24*time.Hour+40*time.Second, load{
+					Users: 1000, RatePerUser: decimal("999999.999999"), Duration: duration(24 * time.Hour), Requests: 86_399_999_999_914,
+				}),
 			},
 		},
 	}
@@ -163,25 +189,29 @@ func TestStepsFitTheStatus(t *testing.T) {
 	}
 }
 
-func TestStepKinds(t *testing.T) {
+func TestKindsOfLoad(t *testing.T) {
 	steps := plan.Steps(withSteps(
 		v1alpha1.Step{Pause: duration(time.Second)},
 		v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)},
+		v1alpha1.Step{Users: ptr(int32(1)), RatePerUser: decimal("1"), Duration: duration(time.Second)},
+		v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))},
 		v1alpha1.Step{Rate: decimal("1"), Duration: duration(time.Second)},
 	))
 	var got []string
 	for _, s := range steps {
-		kind := "pause"
-		if s.Load() {
-			kind = "load"
-		}
-		if s.Scheduled() {
-			kind += " scheduled"
+		kind := "load"
+		switch {
+		case s.Load.IsPause():
+			kind = "pause"
+		case s.Load.IsBurst():
+			kind = "burst"
+		case s.Load.IsScheduled():
+			kind = "schedule"
 		}
 		got = append(got, kind)
 	}
-	if got, want := strings.Join(got, ", "), "pause, load, load scheduled"; got != want {
-		t.Errorf("kinds are %s, want %s", got, want)
+	if diff := cmp.Diff([]string{"pause", "load", "schedule", "burst", "schedule"}, got); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
 	}
 }
 

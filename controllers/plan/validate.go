@@ -24,26 +24,37 @@ func invalid(format string, args ...any) *Refusal {
 	return &Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
 }
 
-// Validate finds what only the operator can refuse: a target that the
-// administrator does not allow, and numbers whose product is out of bounds. It
-// returns nil when the spec can be carried out. (Mind that a nil *Refusal in an
-// error variable is not a nil error.)
-func Validate(lt *v1alpha1.LoadTest, policy Policy) *Refusal {
+// New plans a run, once, when it is accepted. It refuses what only the operator can
+// refuse: a target that the administrator does not allow, and numbers whose product
+// is out of bounds. (Mind that a nil *Refusal in an error variable is not a nil
+// error.)
+func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 	if refusal := checkSpec(&lt.Spec); refusal != nil {
-		return refusal
+		return Plan{}, refusal
 	}
-	if refusal := checkRoom(lt); refusal != nil {
-		return refusal
+	steps := Steps(&lt.Spec)
+	for _, check := range []func() *Refusal{
+		func() *Refusal { return checkLoads(steps) },
+		func() *Refusal { return checkRoom(lt, steps) },
+		func() *Refusal { return checkTarget(&lt.Spec.Target, policy) },
+	} {
+		if refusal := check(); refusal != nil {
+			return Plan{}, refusal
+		}
 	}
+	return Plan{Workers: workers(&lt.Spec, steps), Steps: steps}, nil
+}
+
+func checkTarget(t *v1alpha1.Target, policy Policy) *Refusal {
 	// What a proxy resolves the target's name to, no worker sees: behind it, this
 	// is the only check of the target.
-	if refusal := checkProxy(&lt.Spec.Target, policy); refusal != nil {
+	if refusal := checkProxy(t, policy); refusal != nil {
 		return refusal
 	}
-	if lt.Spec.Target.Service != nil {
+	if t.Service != nil {
 		return nil
 	}
-	u, err := url.Parse(lt.Spec.Target.URL)
+	u, err := url.Parse(t.URL)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return invalid("spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080.")
 	}
@@ -92,16 +103,19 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if refusal := checkSetup(spec); refusal != nil {
 		return refusal
 	}
-	if refusal := checkSteps(spec); refusal != nil {
-		return refusal
-	}
+	return checkSteps(spec)
+}
+
+// checkLoads refuses loads that are none, or too many.
+func checkLoads(steps []v1alpha1.StepStatus) *Refusal {
 	load := false
-	for _, s := range Steps(spec) {
-		load = load || s.Load()
-		if s.RateMicros > MaxRateMicros {
+	for i := range steps {
+		s := &steps[i]
+		load = load || !s.Load.IsPause()
+		if totalRate(&s.Load) > MaxRateMicros {
 			return invalid("spec: the users of step %s send more than %d requests per second together; lower users or ratePerUser.", s.Name, MaxRateMicros/micro)
 		}
-		if s.Load() && s.Duration <= 0 || s.Users < 0 || s.Load() && s.Total == 0 && !s.Poisson {
+		if isNothing(&s.Load) {
 			return invalid("spec: step %s sends nothing; set its users or rate, and its duration or requestsPerUser.", s.Name)
 		}
 	}
@@ -109,6 +123,14 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 		return invalid("spec: at least one step must send load; set ladder or steps.")
 	}
 	return nil
+}
+
+// isNothing says whether a step takes no time, or sends nothing in it.
+func isNothing(l *v1alpha1.StepLoad) bool {
+	if l.IsPause() {
+		return l.Pause.Duration <= 0
+	}
+	return optional(l.Duration)+optional(l.MaxDuration) <= 0 || shared(l) <= 0 && l.Arrivals != v1alpha1.ArrivalsPoisson
 }
 
 func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {

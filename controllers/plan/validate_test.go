@@ -59,7 +59,7 @@ func TestPolicyDecidesOnTheHost(t *testing.T) {
 			}
 			lt := loadTest(oneUser())
 			lt.Spec.Target.URL = tc.url
-			refusal := plan.Validate(lt, policy)
+			_, refusal := plan.New(lt, policy)
 			if got := refusal == nil; got != tc.allowed {
 				t.Fatalf("allowed is %t, want %t (%v)", got, tc.allowed, refusal)
 			}
@@ -287,7 +287,8 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := loadTest(oneUser())
 			tc.edit(&lt.Spec)
-			if diff := cmp.Diff(tc.want, plan.Validate(lt, plan.Policy{})); diff != "" {
+			_, refusal := plan.New(lt, plan.Policy{})
+			if diff := cmp.Diff(tc.want, refusal); diff != "" {
 				t.Errorf("refusal (-want +got):\n%s", diff)
 			}
 		})

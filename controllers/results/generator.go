@@ -8,7 +8,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -41,11 +40,12 @@ type fleet struct {
 	more int32
 }
 
-func newFleet(spec *v1alpha1.LoadTestSpec, step plan.Step) fleet {
-	workers := plan.Workers(spec)
+func newFleet(workers int32, step *v1alpha1.StepStatus) fleet {
 	f := fleet{active: int64(workers), more: min(2*workers, workerv1.MaxWorkers)}
-	if step.Total > 0 {
-		f.active = min(f.active, step.Total)
+	if users := int64(step.Load.Users); users > 0 {
+		f.active = min(f.active, users)
+	} else if requests := step.Load.Requests; requests > 0 {
+		f.active = min(f.active, requests)
 	}
 	return f
 }
@@ -56,8 +56,8 @@ func (f fleet) time(window time.Duration) time.Duration {
 }
 
 // generator says how the generator fared, and whether it was the limit.
-func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Measurement, response *measure.Histogram) *v1alpha1.GeneratorStatus {
-	workers, health := newFleet(spec, step), &merged.Health
+func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measurement, response *measure.Histogram) *v1alpha1.GeneratorStatus {
+	health := &merged.Health
 	status := &v1alpha1.GeneratorStatus{
 		Healthy:              true,
 		Engine:               text.Truncate(merged.Engine, maxEngine),
@@ -98,7 +98,7 @@ func generator(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Meas
 	return status
 }
 
-func exhausted(step plan.Step, health *measure.Health, workers fleet) (reason, message string) {
+func exhausted(step *v1alpha1.StepStatus, health *measure.Health, workers fleet) (reason, message string) {
 	const sentence = "In step %s a worker had no %s left for a connection (%d times in all); use %d workers or more."
 	switch {
 	case health.DescriptorsExhausted > 0:
@@ -111,8 +111,8 @@ func exhausted(step plan.Step, health *measure.Health, workers fleet) (reason, m
 
 // unsent is about arrivals: a user that waits for a reply has good reason not to
 // send.
-func unsent(step plan.Step, merged *measure.Measurement, workers fleet) (reason, message string) {
-	if step.Users > 0 || merged.Unsent*tolerableUnsent <= merged.Due {
+func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
+	if step.Load.Users > 0 || merged.Unsent*tolerableUnsent <= merged.Due {
 		return "", ""
 	}
 	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("Step %s sent %s of the requests that were due; use %d workers or more, or give each more CPU.",
@@ -121,7 +121,7 @@ func unsent(step plan.Step, merged *measure.Measurement, workers fleet) (reason,
 
 // throttled is about the worker that fared worst: what it sent is in the merged
 // quantiles, however well the others fared.
-func throttled(step plan.Step, merged *measure.Measurement, workers fleet) (reason, message string) {
+func throttled(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	worst := merged.Health.CPUThrottledMax
 	if merged.Window <= 0 || worst <= merged.Window/tolerableThrottling {
 		return "", ""
@@ -132,9 +132,9 @@ func throttled(step plan.Step, merged *measure.Measurement, workers fleet) (reas
 }
 
 // late is about schedules: a closed loop sends when it can, and has none to miss.
-func late(step plan.Step, merged *measure.Measurement, workers fleet, response *measure.Histogram) (reason, message string) {
+func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet, response *measure.Histogram) (reason, message string) {
 	p99, ok := merged.Lateness.Quantile(0.99)
-	if !ok || !step.Scheduled() || p99 <= tolerable(response) {
+	if !ok || !step.Load.IsScheduled() || p99 <= tolerable(response) {
 		return "", ""
 	}
 	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault; "+

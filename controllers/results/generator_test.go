@@ -7,13 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func TestGeneratorHealth(t *testing.T) {
 	tests := map[string]struct {
-		step     plan.Step
+		step     *v1alpha1.StepStatus
 		samples  int
 		lateness time.Duration
 		response time.Duration
@@ -56,7 +55,7 @@ func TestGeneratorHealth(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			spec := fleetOf(3)
+			lt := fleetOf(3)
 			merged := measure.NewMeasurement(4)
 			for range tc.samples {
 				merged.Lateness.Record(tc.lateness)
@@ -64,7 +63,7 @@ func TestGeneratorHealth(t *testing.T) {
 					merged.Requests[0].Response.Record(tc.response)
 				}
 			}
-			if diff := cmp.Diff(tc.want, stepResult(t, spec, tc.step, merged).Generator); diff != "" {
+			if diff := cmp.Diff(tc.want, stepResult(t, lt, tc.step, merged).Generator); diff != "" {
 				t.Errorf("generator (-want +got):\n%s", diff)
 			}
 		})
@@ -72,22 +71,22 @@ func TestGeneratorHealth(t *testing.T) {
 }
 
 func TestTheAdviceStaysWithinTheAPI(t *testing.T) {
-	spec := fleetOf(800)
+	lt := fleetOf(800)
 	merged := measure.NewMeasurement(4)
 	for range 100 {
 		merged.Lateness.Record(time.Second)
 	}
 	want := "Step 1000 sent requests up to 1s (p99) after they were due by the generator's own fault; use 1000 workers or more, or give each more CPU."
-	if got := stepResult(t, spec, paced, merged).Generator.Message; got != want {
+	if got := stepResult(t, lt, paced, merged).Generator.Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
 }
 
 // fleetOf is mix sent by that many workers.
-func fleetOf(workers int32) *v1alpha1.LoadTestSpec {
-	spec := mix()
-	spec.Parallelism = &workers
-	return spec
+func fleetOf(workers int32) *v1alpha1.LoadTest {
+	lt := mix()
+	lt.Status.Workers.Desired = workers
+	return lt
 }
 
 func TestTheMachinesOfTheGenerator(t *testing.T) {
@@ -100,7 +99,7 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 			"raise spec.worker.resources.limits.cpu or leave it out, or use 6 workers or more."
 	}
 	tests := map[string]struct {
-		step   plan.Step
+		step   *v1alpha1.StepStatus
 		window time.Duration
 		health measure.Health
 		want   *v1alpha1.GeneratorStatus
@@ -130,12 +129,12 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1%")},
 		},
 		"of three workers, one has a share": {
-			step:   plan.Step{Name: "1000", Users: 1, Total: 1, Duration: 10 * time.Second},
+			step:   loading("1000", v1alpha1.StepLoad{Users: 1, Duration: d(10 * time.Second)}),
 			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms, CPUThrottledMax: 120 * ms},
 			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1.2%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.2%")},
 		},
 		"random arrivals are everyone's": {
-			step:   plan.Step{Name: "1000", RateMicros: 1_000_000, Poisson: true, Duration: 10 * time.Second},
+			step:   loading("1000", v1alpha1.StepLoad{Rate: decimal("1"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: d(10 * time.Second)}),
 			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms, CPUThrottledMax: 40 * ms},
 			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0.4%"},
 		},
@@ -204,9 +203,9 @@ func TestThrottlingExplainsLateness(t *testing.T) {
 // What was not sent is the generator's fault only where sending waits for
 // nothing.
 func TestUnsent(t *testing.T) {
-	arrivals := plan.Step{Name: "1000/s", Total: 1000, RateMicros: 1_000_000_000, Duration: time.Second}
+	arrivals := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
 	for name, tt := range map[string]struct {
-		step    plan.Step
+		step    *v1alpha1.StepStatus
 		unsent  int64
 		message string
 	}{

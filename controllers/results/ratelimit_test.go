@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -56,7 +55,7 @@ func measured(clients map[string]told) *measure.Measurement {
 
 func audit(t *testing.T, spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, silence time.Duration) *v1alpha1.RateLimitStatus {
 	t.Helper()
-	result, err := results.StepResult(spec, plan.Step{Name: "burst", Burst: true, Users: 1}, merged, silence)
+	result, err := results.StepResult(&v1alpha1.LoadTest{Spec: *spec}, loading("burst", v1alpha1.StepLoad{RequestsPerUser: 1, Users: 1}), merged, silence)
 	if err != nil {
 		t.Fatalf("StepResult: %v", err)
 	}
@@ -201,8 +200,8 @@ func TestNoAuditWithoutAContract(t *testing.T) {
 }
 
 func TestMalformedRefillIsAnError(t *testing.T) {
-	_, err := results.StepResult(contractSpec(1, "ten"), plan.Step{Name: "burst"}, measure.NewMeasurement(1), 0)
-	if want := `step burst: spec.audits: rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
+	_, err := results.StepResult(&v1alpha1.LoadTest{Spec: *contractSpec(1, "ten")}, closed, measure.NewMeasurement(1), 0)
+	if want := `step 1000: spec.audits: rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -219,9 +218,9 @@ func BenchmarkAudit(b *testing.B) {
 		}
 		clients[strconv.Itoa(i)] = list
 	}
-	merged, spec := measured(clients), contractSpec(50, "10")
+	merged, lt := measured(clients), &v1alpha1.LoadTest{Spec: *contractSpec(50, "10")}
 	for b.Loop() {
-		if _, err := results.StepResult(spec, plan.Step{Name: "steady"}, merged, time.Second); err != nil {
+		if _, err := results.StepResult(lt, closed, merged, time.Second); err != nil {
 			b.Fatal(err)
 		}
 	}

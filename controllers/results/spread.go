@@ -8,30 +8,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
 // Spread is how far the repetitions of a step differ: of each step that sends
 // load, in the order of the first repetition, if at least two repetitions of it
-// are complete. planned are the steps of one run, and steps the same by index, of
-// which those without a result are left out: as Whole has them, those of which it is
-// not known what they would have come to.
-func Spread(planned []plan.Step, steps []v1alpha1.StepStatus) []v1alpha1.SpreadStatus {
-	var first []int // the steps of the first repetition, by index
+// are complete. Steps without a result are left out: as Whole has them, those of
+// which it is not known what they would have come to.
+func Spread(steps []v1alpha1.StepStatus) []v1alpha1.SpreadStatus {
+	var first []*v1alpha1.StepStatus // the steps of the first repetition
 	complete := map[int32][]*v1alpha1.StepResult{}
-	for i := range steps[:min(len(steps), len(planned))] {
-		p, s := planned[i], &steps[i]
-		if p.Repetition == 1 && p.Load() {
-			first = append(first, i)
+	for i := range steps {
+		s := &steps[i]
+		if s.Repetition == 1 && !s.Load.IsPause() {
+			first = append(first, s)
 		}
-		if p.Repetition > 0 && s.State == v1alpha1.StepComplete && s.Result != nil {
-			complete[p.Rung] = append(complete[p.Rung], s.Result)
+		if s.Repetition > 0 && s.State == v1alpha1.StepComplete && s.Result != nil {
+			complete[s.Rung] = append(complete[s.Rung], s.Result)
 		}
 	}
 	var list []v1alpha1.SpreadStatus
-	for _, i := range first {
-		if results := complete[planned[i].Rung]; len(results) > 1 {
-			list = append(list, spreadOf(steps[i].Name, results))
+	for _, s := range first {
+		if results := complete[s.Rung]; len(results) > 1 {
+			list = append(list, spreadOf(s.Name, results))
 		}
 	}
 	return list

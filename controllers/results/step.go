@@ -30,7 +30,8 @@ const (
 // negative when the measurement is not whole (a worker was lost, and with it
 // what it sent): false denials are not claimed then, since the missing requests
 // may have taken the tokens.
-func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Measurement, silence time.Duration) (*v1alpha1.StepResult, error) {
+func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Measurement, silence time.Duration) (*v1alpha1.StepResult, error) {
+	spec := &lt.Spec
 	if len(merged.Requests) != len(spec.Requests) {
 		return nil, fmt.Errorf("step %s: measured %d requests, the spec has %d", step.Name, len(merged.Requests), len(spec.Requests))
 	}
@@ -54,7 +55,7 @@ func StepResult(spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Mea
 		ServiceTime:    latency(total.Service),
 		Types:          types,
 		Transport:      text.Truncate(merged.Transport, maxTransport),
-		Generator:      generator(spec, step, merged, total.Response),
+		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, total.Response),
 		ErrorSamples:   errorSamples(merged.Errors),
 	}
 	if total.Response.Count() > 0 {

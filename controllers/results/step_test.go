@@ -9,15 +9,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 var (
-	closed = plan.Step{Name: "1000", Users: 1000, Total: 1000, Duration: 30 * time.Second}
-	paced  = plan.Step{Name: "1000", Users: 1000, Total: 1000, RateMicros: 1_000_000_000, Duration: 30 * time.Second}
+	closed = loading("1000", v1alpha1.StepLoad{Users: 1000, Duration: d(30 * time.Second)})
+	paced  = loading("1000", v1alpha1.StepLoad{Users: 1000, RatePerUser: decimal("1"), Duration: d(30 * time.Second), Requests: 30_000})
 )
+
+func loading(name string, load v1alpha1.StepLoad) *v1alpha1.StepStatus {
+	return &v1alpha1.StepStatus{Name: name, Load: load}
+}
+
+func decimal(s v1alpha1.Decimal) *v1alpha1.Decimal { return &s }
 
 func d(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 
@@ -42,19 +47,22 @@ func record(r *measure.Request, n int64, o measure.Outcome, latency time.Duratio
 	}
 }
 
-func stepResult(t *testing.T, spec *v1alpha1.LoadTestSpec, step plan.Step, merged *measure.Measurement) *v1alpha1.StepResult {
+func stepResult(t *testing.T, lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Measurement) *v1alpha1.StepResult {
 	t.Helper()
-	result, err := results.StepResult(spec, step, merged, 0)
+	result, err := results.StepResult(lt, step, merged, 0)
 	if err != nil {
 		t.Fatalf("StepResult: %v", err)
 	}
 	return result
 }
 
-func mix() *v1alpha1.LoadTestSpec {
-	return &v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{
+// mix is a run of one worker.
+func mix() *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{
 		{Name: "create", Method: "POST"}, {Name: "follow"}, {Name: "delete", Method: "DELETE"}, {Name: "count", Type: "Admin"},
-	}}
+	}}}
+	lt.Status.Workers.Desired = 1
+	return lt
 }
 
 func TestStepResult(t *testing.T) {
@@ -153,9 +161,9 @@ func TestEveryOutcomeIsCountedOnce(t *testing.T) {
 	for o := range measure.Outcome(measure.NumOutcomes) {
 		record(&merged.Requests[0], 1<<o, o, ms)
 	}
-	spec := mix()
-	spec.Requests = spec.Requests[:1]
-	got := stepResult(t, spec, closed, merged)
+	lt := mix()
+	lt.Spec.Requests = lt.Spec.Requests[:1]
+	got := stepResult(t, lt, closed, merged)
 	results.Settle(got)
 	want := v1alpha1.Outcomes{
 		Success: 1, RateLimited: 2, ClientError: 4, ServerError: 8, UnexpectedStatus: 16, Timeout: 32, Refused: 64,
@@ -194,9 +202,9 @@ func TestStatusCodesAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(1)
 			merged.Requests[0].StatusCodes = tc.codes
-			spec := mix()
-			spec.Requests = spec.Requests[:1]
-			if diff := cmp.Diff(tc.want, stepResult(t, spec, closed, merged).StatusCodes); diff != "" {
+			lt := mix()
+			lt.Spec.Requests = lt.Spec.Requests[:1]
+			if diff := cmp.Diff(tc.want, stepResult(t, lt, closed, merged).StatusCodes); diff != "" {
 				t.Errorf("status codes (-want +got):\n%s", diff)
 			}
 		})
@@ -204,13 +212,13 @@ func TestStatusCodesAreBounded(t *testing.T) {
 }
 
 func TestAStepWithoutRequests(t *testing.T) {
-	spec := mix()
-	spec.Requests = spec.Requests[:1]
+	lt := mix()
+	lt.Spec.Requests = lt.Spec.Requests[:1]
 	want := &v1alpha1.StepResult{
 		Types:     []v1alpha1.TypeResult{{Name: "Write"}},
 		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
 	}
-	if diff := cmp.Diff(want, stepResult(t, spec, closed, measure.NewMeasurement(1))); diff != "" {
+	if diff := cmp.Diff(want, stepResult(t, lt, closed, measure.NewMeasurement(1))); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
 }
@@ -276,16 +284,16 @@ func TestItemsPerSecond(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			spec := mix()
+			lt := mix()
 			for i, n := range tc.items {
-				spec.Requests[i].Items = n
+				lt.Spec.Requests[i].Items = n
 			}
 			merged := measure.NewMeasurement(4)
 			merged.Window = tc.window
 			for i, n := range []int64{1, 2, 1, 4} {
 				merged.Requests[i].Sent, merged.Requests[i].CompletedInWindow, merged.Requests[i].ExpectedInWindow = 2*n, 2*n, n
 			}
-			if got := stepResult(t, spec, closed, merged).ItemsPerSecond; got != tc.want {
+			if got := stepResult(t, lt, closed, merged).ItemsPerSecond; got != tc.want {
 				t.Errorf("%q items per second, want %q", got, tc.want)
 			}
 		})

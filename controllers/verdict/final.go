@@ -1,13 +1,11 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
 
@@ -42,7 +40,7 @@ type Generator struct {
 // Final is the judgement of a whole run, from its status alone.
 func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgement {
 	run := run{
-		spec: spec, status: status, steps: plan.Steps(spec),
+		spec: spec, status: status,
 		whole: results.Whole(status), thresholds: soFar(spec, status.Thresholds),
 	}
 	j := run.judgement()
@@ -54,7 +52,6 @@ func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgeme
 type run struct {
 	spec   *v1alpha1.LoadTestSpec
 	status *v1alpha1.LoadTestStatus
-	steps  []plan.Step
 	// whole are the steps of the status, without the results that are in doubt.
 	whole      []v1alpha1.StepStatus
 	thresholds []v1alpha1.ThresholdStatus
@@ -121,8 +118,8 @@ func (r run) lostWorkers() string {
 }
 
 func (r run) missingMeasurements() string {
-	for i, s := range r.ran() {
-		if !r.steps[i].Load() {
+	for _, s := range r.ran() {
+		if s.Load.IsPause() {
 			continue
 		}
 		if s.State == v1alpha1.StepCut {
@@ -161,13 +158,12 @@ func (r run) undecided() string {
 // ran are the steps that were not skipped, pauses included, by their index:
 // skipped steps are at the end.
 func (r run) ran() []v1alpha1.StepStatus {
-	steps := r.status.Steps[:min(len(r.status.Steps), len(r.steps))]
-	for i := range steps {
-		if s := steps[i].State; s != v1alpha1.StepComplete && s != v1alpha1.StepCut {
-			return steps[:i]
+	for i, s := range r.status.Steps {
+		if s.State != v1alpha1.StepComplete && s.State != v1alpha1.StepCut {
+			return r.status.Steps[:i]
 		}
 	}
-	return steps
+	return r.status.Steps
 }
 
 func (r run) generator() *Generator {
@@ -177,9 +173,7 @@ func (r run) generator() *Generator {
 			continue
 		}
 		if !s.Result.Generator.Healthy {
-			// A status of an earlier operator, which knew one reason, has none.
-			reason := cmp.Or(s.Result.Generator.Reason, v1alpha1.ReasonScheduleLag)
-			return &Generator{Reason: reason, Message: s.Result.Generator.Message}
+			return &Generator{Reason: s.Result.Generator.Reason, Message: s.Result.Generator.Message}
 		}
 		g = &Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}
 	}
@@ -195,17 +189,16 @@ func (r run) generator() *Generator {
 // says what it sustained until then, as it does without repetitions.
 func (r run) maxSustainedUsers() *int32 {
 	var largest *int32
-	for i := range r.ran() {
-		step := r.steps[i]
-		if !step.Load() {
+	for _, step := range r.ran() {
+		if step.Load.IsPause() {
 			continue
 		}
 		kept, judged := r.kept(step.Rung)
 		if !kept {
 			break
 		}
-		if step.Users > 0 && judged && (largest == nil || step.Users > *largest) {
-			largest = &step.Users
+		if users := step.Load.Users; users > 0 && judged && (largest == nil || users > *largest) {
+			largest = &users
 		}
 	}
 	return largest
@@ -214,38 +207,16 @@ func (r run) maxSustainedUsers() *int32 {
 // kept says whether a rung was kept in every repetition that ran it, and whether
 // any threshold is about it: users that nobody asked anything of were not sustained.
 func (r run) kept(rung int32) (kept, judged bool) {
-	for i := range r.ran() {
-		if r.steps[i].Rung != rung {
+	for i, step := range r.ran() {
+		if step.Rung != rung {
 			continue
 		}
-		fared := r.fared(i)
-		if !r.isWhole(i) || fared == v1alpha1.ThresholdFailed || fared == v1alpha1.ThresholdInconclusive {
+		if !r.isWhole(i) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
 			return false, false
 		}
-		judged = fared == v1alpha1.ThresholdPassed
+		judged = step.ThresholdState == v1alpha1.ThresholdPassed
 	}
 	return true, judged
-}
-
-// fared is how the thresholds fared in a step that went to its end; empty when none
-// is about it. An operator from before steps said so wrote nothing: of what it
-// judged, a threshold's own result names the first step that was not kept.
-func (r run) fared(i int) v1alpha1.ThresholdState {
-	step := r.status.Steps[i]
-	if step.ThresholdState != "" {
-		return step.ThresholdState
-	}
-	var fared v1alpha1.ThresholdState
-	for n, t := range r.thresholds {
-		switch {
-		case !applies(&r.spec.Thresholds[n], r.steps[i]):
-		case t.Step == step.Name && severity[t.State] > severity[fared]:
-			fared = t.State
-		case fared == "":
-			fared = v1alpha1.ThresholdPassed
-		}
-	}
-	return fared
 }
 
 // isWhole says whether a step went to its end, with all workers and a healthy

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
@@ -34,9 +35,9 @@ func done(edits ...func(*v1alpha1.LoadTestStatus)) *v1alpha1.LoadTestStatus {
 			{Name: "fast", State: v1alpha1.ThresholdPassed, Step: "100"},
 		},
 	}
-	for _, name := range []string{"10", "rest", "100", "rest", "1000"} {
-		step := v1alpha1.StepStatus{Name: name, State: v1alpha1.StepComplete}
-		if name != "rest" {
+	for _, step := range plan.Steps(ladder(10, 100, 1000)) {
+		step.State = v1alpha1.StepComplete
+		if !step.Load.IsPause() {
 			step.WorkersReporting = 4
 			step.ThresholdState = v1alpha1.ThresholdPassed
 			step.Result = &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Healthy: true}}
@@ -79,7 +80,7 @@ func doubted(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
 func skipFrom(i int) func(*v1alpha1.LoadTestStatus) {
 	return func(s *v1alpha1.LoadTestStatus) {
 		for ; i < len(s.Steps); i++ {
-			s.Steps[i] = v1alpha1.StepStatus{Name: s.Steps[i].Name, State: v1alpha1.StepSkipped}
+			s.Steps[i].State, s.Steps[i].Result = v1alpha1.StepSkipped, nil
 		}
 	}
 }
@@ -221,10 +222,6 @@ func TestFinal(t *testing.T) {
 			status: done(func(s *v1alpha1.LoadTestStatus) { fared(s, "1000", "") }),
 			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
 		},
-		"more steps than are planned": {
-			edit: func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = s.Ladder.Users[:2] }, status: done(),
-			want: passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
-		},
 		"a step that was cut": {
 			status: done(func(s *v1alpha1.LoadTestStatus) { s.Steps[4].State = v1alpha1.StepCut }),
 			want:   inconclusive("Step 1000 was cut before its end.", ptr(int32(100))),
@@ -261,7 +258,7 @@ func TestFinalOfARunWithoutResults(t *testing.T) {
 // A smaller step after a larger one does not lower what was sustained.
 func TestTheLargestSustainedStepCounts(t *testing.T) {
 	got := verdict.Final(ladder(1000, 10, 100), done(func(s *v1alpha1.LoadTestStatus) {
-		s.Steps[0].Name, s.Steps[2].Name, s.Steps[4].Name = "1000", "10", "100"
+		s.Steps[0].Load, s.Steps[2].Load, s.Steps[4].Load = s.Steps[4].Load, s.Steps[0].Load, s.Steps[2].Load
 	}))
 	if got.MaxSustainedUsers == nil || *got.MaxSustainedUsers != 1000 {
 		t.Errorf("max sustained users is %v, want 1000", got.MaxSustainedUsers)
@@ -270,22 +267,11 @@ func TestTheLargestSustainedStepCounts(t *testing.T) {
 
 func TestArrivalsSustainNoUsers(t *testing.T) {
 	s := spec(atMost("failureRate", "1%"))
-	s.Steps = []v1alpha1.Step{{Name: "10", Rate: ptr(v1alpha1.Decimal("10")), Duration: &metav1.Duration{Duration: time.Second}}}
 	got := verdict.Final(s, done(func(status *v1alpha1.LoadTestStatus) {
 		status.Steps, status.Thresholds = status.Steps[:1], status.Thresholds[:1]
+		status.Steps[0].Load = arrivals.Load
 	}))
 	if got.MaxSustainedUsers != nil || got.Verdict != v1alpha1.VerdictPassed {
 		t.Errorf("verdict %s with %v users, want Passed with none", got.Verdict, got.MaxSustainedUsers)
-	}
-}
-
-// A run that began under an operator which knew one reason only has none in its
-// status; a condition must have one.
-func TestASickGeneratorAlwaysHasAReason(t *testing.T) {
-	status := done()
-	status.Steps[0].Result.Generator = &v1alpha1.GeneratorStatus{Message: "Step 10 was sent late."}
-	want := &verdict.Generator{Reason: v1alpha1.ReasonScheduleLag, Message: "Step 10 was sent late."}
-	if diff := cmp.Diff(want, verdict.Final(ladder(10, 100, 1000), status).Generator); diff != "" {
-		t.Errorf("generator (-want +got):\n%s", diff)
 	}
 }

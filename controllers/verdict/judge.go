@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -24,23 +23,23 @@ type Judged struct {
 	Stop bool
 }
 
-// Judge folds one finished step into the thresholds' results. previous are the
-// results of the steps before, empty for the first.
-func Judge(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step plan.Step, merged *measure.Measurement, result *v1alpha1.StepResult) Judged {
-	j := Judged{Thresholds: soFar(spec, previous)}
-	for i := range spec.Thresholds {
-		t := &spec.Thresholds[i]
+// Judge folds step i, which has ended, into the results of the steps before it,
+// which are those in status.
+func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, merged *measure.Measurement) Judged {
+	j, step := Judged{Thresholds: soFar(spec, status.Thresholds)}, &status.Steps[i]
+	for n := range spec.Thresholds {
+		t := &spec.Thresholds[n]
 		if !applies(t, step) {
 			continue
 		}
-		judged := judge(spec, t, step, merged, result)
+		judged := judge(spec, t, step, merged)
 		if judged.State == v1alpha1.ThresholdFailed && stops(spec, t) {
 			j.Stop = true
 		}
 		if severity[judged.State] > severity[j.Step] {
 			j.Step = judged.State
 		}
-		j.Thresholds[i] = worse(spec, t, j.Thresholds[i], judged, step)
+		j.Thresholds[n] = worse(t, j.Thresholds[n], judged, status.Steps, step)
 	}
 	return j
 }
@@ -73,8 +72,8 @@ func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
 
 // applies says whether a threshold is about a step: one that sends load, of not
 // more users than it is meant for.
-func applies(t *v1alpha1.Threshold, step plan.Step) bool {
-	return step.Load() && (t.UpToUsers == nil || step.Users <= *t.UpToUsers)
+func applies(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
+	return !step.Load.IsPause() && (t.UpToUsers == nil || step.Load.Users <= *t.UpToUsers)
 }
 
 func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
@@ -82,7 +81,7 @@ func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
 }
 
 // judge is the result of one threshold in one step.
-func judge(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, merged *measure.Measurement, result *v1alpha1.StepResult) v1alpha1.ThresholdStatus {
+func judge(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) v1alpha1.ThresholdStatus {
 	status := pending(t)
 	status.Step = step.Name
 	status.State = v1alpha1.ThresholdInconclusive
@@ -91,7 +90,7 @@ func judge(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, m
 		status.Message = fmt.Sprintf("The bound of %s cannot be read: %v.", subject(t), err)
 		return status
 	}
-	s, err := newSample(spec, t, step, merged, result)
+	s, err := newSample(spec, t, step, merged)
 	if err != nil {
 		status.Message = fmt.Sprintf("%s cannot be judged: %v.", s.place(), err)
 		return status
@@ -126,7 +125,7 @@ func decide(s sample, b bound, o observation, observed string) (v1alpha1.Thresho
 // worker had no descriptor or port for failed without the target's doing. Neither
 // makes a limiter over-grant or deny falsely.
 func (s sample) generatorsFault() bool {
-	g := s.result.Generator
+	g := s.step.Result.Generator
 	if g == nil || g.Healthy {
 		return false
 	}
@@ -151,23 +150,23 @@ var severity = map[v1alpha1.ThresholdState]int{
 // worse is the worse of two results of a threshold. Of two breaches, or doubts,
 // the one at the lower rung counts, of the same rung the first: the target broke
 // there, in whatever repetition. Of two passes the narrower one does.
-func worse(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, old, latest v1alpha1.ThresholdStatus, step plan.Step) v1alpha1.ThresholdStatus {
+func worse(t *v1alpha1.Threshold, old, latest v1alpha1.ThresholdStatus, steps []v1alpha1.StepStatus, step *v1alpha1.StepStatus) v1alpha1.ThresholdStatus {
 	switch before, now := severity[old.State], severity[latest.State]; {
 	case now > before:
 		return latest
 	case now < before:
 		return old
 	case latest.State == v1alpha1.ThresholdPassed && narrower(t, latest, old),
-		latest.State != v1alpha1.ThresholdPassed && below(spec, step, old.Step):
+		latest.State != v1alpha1.ThresholdPassed && below(steps, step, old.Step):
 		return latest
 	}
 	return old
 }
 
 // below says whether a step is at a lower rung than the one of that name.
-func below(spec *v1alpha1.LoadTestSpec, step plan.Step, name string) bool {
-	for _, other := range plan.Steps(spec) {
-		if other.Load() && other.Name == name {
+func below(steps []v1alpha1.StepStatus, step *v1alpha1.StepStatus, name string) bool {
+	for i := range steps {
+		if other := &steps[i]; !other.Load.IsPause() && other.Name == name {
 			return step.Rung < other.Rung
 		}
 	}

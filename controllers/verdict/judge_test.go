@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -33,13 +33,21 @@ func spec(thresholds ...v1alpha1.Threshold) *v1alpha1.LoadTestSpec {
 	}
 }
 
-func users(n int32) plan.Step { return plan.Step{Name: "burst", Users: n, Duration: 30 * time.Second} }
+func users(n int32) v1alpha1.StepStatus {
+	return v1alpha1.StepStatus{Name: "burst", Load: v1alpha1.StepLoad{Users: n, Duration: &metav1.Duration{Duration: 30 * time.Second}}}
+}
 
 var (
 	burst    = users(1000)
-	arrivals = plan.Step{Name: "steady", RateMicros: 5_000_000, Duration: 3 * time.Second}
-	pause    = plan.Step{Name: "rest", Pause: time.Second}
+	arrivals = v1alpha1.StepStatus{Name: "steady", Load: v1alpha1.StepLoad{Rate: ptr(v1alpha1.Decimal("5")), Duration: &metav1.Duration{Duration: 3 * time.Second}}}
+	pause    = v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: &metav1.Duration{Duration: time.Second}}}
 )
+
+// judge folds a step with that outcome into earlier results.
+func judge(s *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step v1alpha1.StepStatus, o outcome) verdict.Judged {
+	step.Result = o.result
+	return verdict.Judge(s, &v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{step}, Thresholds: previous}, 0, o.merged)
+}
 
 // outcome is a measured step and what the status says of it.
 type outcome struct {
@@ -119,7 +127,7 @@ func TestWhichStepsAreJudged(t *testing.T) {
 	upToUsers := atMost("failureRate", "0%")
 	upToUsers.Name, upToUsers.UpToUsers = "small", ptr(int32(1000))
 	tests := map[string]struct {
-		step plan.Step
+		step v1alpha1.StepStatus
 		want v1alpha1.ThresholdState
 	}{
 		"fewer users": {users(10), v1alpha1.ThresholdPassed},
@@ -131,7 +139,7 @@ func TestWhichStepsAreJudged(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := sent(10, 0)
-			got := verdict.Judge(spec(upToUsers), nil, tc.step, o.merged, o.result).Thresholds
+			got := judge(spec(upToUsers), nil, tc.step, o).Thresholds
 			if got[0].State != tc.want {
 				t.Errorf("state %s, want %s", got[0].State, tc.want)
 			}
@@ -169,7 +177,7 @@ func TestTheWorstStepCounts(t *testing.T) {
 				step := users(10)
 				step.Name = string(rune('0' + i))
 				before := append([]v1alpha1.ThresholdStatus(nil), got...)
-				next := verdict.Judge(spec(tc.threshold), got, step, o.merged, o.result).Thresholds
+				next := judge(spec(tc.threshold), got, step, o).Thresholds
 				if diff := cmp.Diff(before, got); diff != "" {
 					t.Errorf("Judge changed its argument (-want +got):\n%s", diff)
 				}
@@ -212,7 +220,7 @@ func TestStop(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := verdict.Judge(tc.spec, tc.previous, burst, tc.measured.merged, tc.measured.result).Stop; got != tc.want {
+			if got := judge(tc.spec, tc.previous, burst, tc.measured).Stop; got != tc.want {
 				t.Errorf("stop is %t, want %t", got, tc.want)
 			}
 		})
@@ -229,18 +237,18 @@ func TestSentencesFitTheAPI(t *testing.T) {
 	step := users(1)
 	step.Name = strings.Repeat("ü", 400)
 	o := sent(100, 0)
-	got := verdict.Judge(s, nil, step, o.merged, o.result).Thresholds
+	got := judge(s, nil, step, o).Thresholds
 	if n := len(got[0].Message); n != 512 {
 		t.Errorf("message has %d bytes, want 512", n)
 	}
 	s.Thresholds[0].Requests = nil
 	step.Name = strings.Repeat("ü", (512-len("p95 is 10.007ms in step ; at most 1s is allowed."))/2)
-	got = verdict.Judge(s, nil, step, o.merged, o.result).Thresholds
+	got = judge(s, nil, step, o).Thresholds
 	if !strings.HasSuffix(got[0].Message, "allowed.") || len(got[0].Message) != 512 {
 		t.Errorf("a message of 512 bytes is cut: %q", got[0].Message)
 	}
 	s.Thresholds[0].Requests = append(threshold.Requests, "d")
-	got = verdict.Judge(s, nil, burst, o.merged, o.result).Thresholds
+	got = judge(s, nil, burst, o).Thresholds
 	if want := "p95 of 4 requests is 10.007ms in step burst; at most 1s is allowed."; got[0].Message != want {
 		t.Errorf("message %q, want %q", got[0].Message, want)
 	}
@@ -248,7 +256,7 @@ func TestSentencesFitTheAPI(t *testing.T) {
 
 func TestNoThresholds(t *testing.T) {
 	o := sent(10, 0)
-	got := verdict.Judge(spec(), nil, burst, o.merged, o.result)
+	got := judge(spec(), nil, burst, o)
 	if len(got.Thresholds) != 0 || got.Step != "" || got.Stop {
 		t.Errorf("judged as %+v, want nothing", got)
 	}

@@ -41,16 +41,15 @@ func unknown(format string, args ...any) observation {
 // sample is the part of a step that a threshold looks at.
 type sample struct {
 	threshold *v1alpha1.Threshold
-	step      plan.Step
+	step      *v1alpha1.StepStatus
 	merged    *measure.Measurement
-	result    *v1alpha1.StepResult
 	request   measure.Request // of all requests that the threshold names
 	items     int64           // that those expected in the window carried
 }
 
-func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step plan.Step, merged *measure.Measurement, result *v1alpha1.StepResult) (sample, error) {
-	s := sample{threshold: t, step: step, merged: merged, result: result, request: measure.NewRequest()}
-	if merged == nil || result == nil {
+func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) (sample, error) {
+	s := sample{threshold: t, step: step, merged: merged, request: measure.NewRequest()}
+	if merged == nil || step.Result == nil {
 		return s, nil
 	}
 	names, items := plan.RequestNames(spec), plan.RequestItems(spec)
@@ -134,11 +133,11 @@ func (s sample) perSecond(n int64) observation {
 
 // audit is a lower bound; requests that were not audited may hide more.
 func (s sample) audit(value func(*v1alpha1.RateLimitStatus) int64) observation {
-	if s.result.RateLimit == nil {
+	if s.step.Result.RateLimit == nil {
 		return unknown("%s cannot be judged: spec.audits has no rateLimit.", s.place())
 	}
-	o := certain(new(big.Rat).SetInt64(value(s.result.RateLimit)))
-	if n := s.result.RateLimit.Untracked; n > 0 {
+	o := certain(new(big.Rat).SetInt64(value(s.step.Result.RateLimit)))
+	if n := s.step.Result.RateLimit.Untracked; n > 0 {
 		o.worst = nil
 		o.caveat = fmt.Sprintf("%s leaves out %d requests of clients that were not tracked.", s.place(), n)
 	}

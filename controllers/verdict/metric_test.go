@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -29,7 +28,7 @@ func judgeOne(t *testing.T, tests map[string]oneStep) {
 	t.Helper()
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			judged := verdict.Judge(spec(tc.threshold), nil, burst, tc.measured.merged, tc.measured.result)
+			judged := judge(spec(tc.threshold), nil, burst, tc.measured)
 			got, stop := judged.Thresholds, judged.Stop
 			want := v1alpha1.ThresholdStatus{Name: string(tc.threshold.Metric), State: tc.state, Step: "burst", Observed: tc.observed, Message: tc.message}
 			if tc.threshold.Max != nil {
@@ -268,7 +267,7 @@ func TestItemsAreThoseOfTheRequestsThatAreNamed(t *testing.T) {
 			s := spec(threshold)
 			s.Requests[0].Items = 25
 			o := sent(40, 60)
-			got := verdict.Judge(s, nil, burst, o.merged, o.result).Thresholds
+			got := judge(s, nil, burst, o).Thresholds
 			if got[0].Observed != tc.want || got[0].State != v1alpha1.ThresholdPassed {
 				t.Errorf("%s with %s observed, want Passed with %s", got[0].State, got[0].Observed, tc.want)
 			}
@@ -284,7 +283,7 @@ func TestRequestsThatTheSpecDoesNotHave(t *testing.T) {
 	o.merged.Requests = append(o.merged.Requests, o.merged.Requests[0])
 	s := spec(named, atMost("throughput", "14"), atLeast("itemsPerSecond", "1"))
 	for i, want := range []string{"0%", "14", "10"} {
-		if got := verdict.Judge(s, nil, burst, o.merged, o.result).Thresholds[i]; got.Observed != want || got.State != v1alpha1.ThresholdPassed {
+		if got := judge(s, nil, burst, o).Thresholds[i]; got.Observed != want || got.State != v1alpha1.ThresholdPassed {
 			t.Errorf("%s is %s with %s observed, want Passed with %s", got.Name, got.State, got.Observed, want)
 		}
 	}

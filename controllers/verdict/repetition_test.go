@@ -21,11 +21,11 @@ var letters = map[rune]v1alpha1.ThresholdState{
 func repeats(s *v1alpha1.LoadTestSpec, fared string) *v1alpha1.LoadTestStatus {
 	status := &v1alpha1.LoadTestStatus{Workers: v1alpha1.WorkerCounts{Desired: 1}}
 	rest := []rune(fared)
-	for _, p := range plan.Steps(s) {
-		step := v1alpha1.StepStatus{Name: p.Name, Repetition: p.Repetition, State: v1alpha1.StepSkipped}
+	for _, step := range plan.Steps(s) {
+		step.State = v1alpha1.StepSkipped
 		if len(rest) > 0 {
 			step.State = v1alpha1.StepComplete
-			if p.Load() {
+			if !step.Load.IsPause() {
 				step.WorkersReporting, step.Result = 1, &v1alpha1.StepResult{}
 				step.ThresholdState, rest = letters[rest[0]], rest[1:]
 			}
@@ -33,13 +33,6 @@ func repeats(s *v1alpha1.LoadTestSpec, fared string) *v1alpha1.LoadTestStatus {
 		status.Steps = append(status.Steps, step)
 	}
 	return status
-}
-
-// byEarlier has the first of two thresholds have come to that.
-func byEarlier(state v1alpha1.ThresholdState, step string) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) {
-		s.Thresholds = []v1alpha1.ThresholdStatus{{State: state, Step: step}, {State: v1alpha1.ThresholdPassed, Step: "10"}}
-	}
 }
 
 func TestWhatRepetitionsSustain(t *testing.T) {
@@ -74,16 +67,9 @@ func TestWhatRepetitionsSustain(t *testing.T) {
 				s.Steps[6].Result.Generator = &v1alpha1.GeneratorStatus{Message: "Step 20 (2) was sent late."}
 			}, 10,
 		},
-		// Steps that an earlier operator judged do not say how they fared.
-		"an earlier operator, kept":           {[]int32{10, 20}, 1, "--", byEarlier(v1alpha1.ThresholdPassed, "20"), 20},
-		"an earlier operator, broken":         {[]int32{10, 20}, 1, "--", byEarlier(v1alpha1.ThresholdFailed, "20"), 10},
-		"an earlier operator, broken at once": {[]int32{10, 20}, 1, "--", byEarlier(v1alpha1.ThresholdFailed, "10"), 0},
-		"an earlier operator, in doubt":       {[]int32{10, 20}, 1, "--", byEarlier(v1alpha1.ThresholdInconclusive, "20"), 10},
-		"an earlier operator, then this one":  {[]int32{10, 20, 30}, 1, "-pf", byEarlier(v1alpha1.ThresholdFailed, "30"), 20},
-		"broken before this operator":         {[]int32{10, 20, 30}, 1, "--p", byEarlier(v1alpha1.ThresholdFailed, "20"), 10},
-		"an equal rung is another":            {[]int32{10, 10, 20}, 2, "pppppf", nil, 10},
-		"a smaller rung after":                {[]int32{30, 10}, 2, "pppp", nil, 30},
-		"a smaller rung after broke":          {[]int32{30, 10}, 2, "pppf", nil, 30},
+		"an equal rung is another":   {[]int32{10, 10, 20}, 2, "pppppf", nil, 10},
+		"a smaller rung after":       {[]int32{30, 10}, 2, "pppp", nil, 30},
+		"a smaller rung after broke": {[]int32{30, 10}, 2, "pppf", nil, 30},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +90,7 @@ func TestWhatRepetitionsSustain(t *testing.T) {
 func TestWhatNobodyAskedWasNotSustained(t *testing.T) {
 	s := ladder(10, 1000)
 	s.Repetitions, s.Thresholds = 2, s.Thresholds[1:] // up to 100 users
-	for fared, want := range map[string]int32{"p-p-": 10, "p-i-": 0, "----": 10 /* judged by an earlier operator */} {
+	for fared, want := range map[string]int32{"p-p-": 10, "p-i-": 0, "----": 0} {
 		users := verdict.Final(s, repeats(s, fared)).MaxSustainedUsers
 		if got := deref(users); got != want {
 			t.Errorf("%s: %d users were sustained, want %d", fared, got, want)
@@ -121,16 +107,18 @@ func deref(users *int32) int32 {
 
 // judgeAll judges the steps of a spec that send load, each with what came of it.
 func judgeAll(s *v1alpha1.LoadTestSpec, outcomes ...outcome) (steps []v1alpha1.ThresholdState, thresholds []v1alpha1.ThresholdStatus, stopped bool) {
-	for _, p := range plan.Steps(s) {
-		if !p.Load() || len(outcomes) == 0 {
+	status := &v1alpha1.LoadTestStatus{Steps: plan.Steps(s)}
+	for i := range status.Steps {
+		if status.Steps[i].Load.IsPause() || len(outcomes) == 0 {
 			continue
 		}
 		o := outcomes[0]
 		outcomes = outcomes[1:]
-		judged := verdict.Judge(s, thresholds, p, o.merged, o.result)
-		steps, thresholds, stopped = append(steps, judged.Step), judged.Thresholds, stopped || judged.Stop
+		status.Steps[i].Result = o.result
+		judged := verdict.Judge(s, status, i, o.merged)
+		steps, status.Thresholds, stopped = append(steps, judged.Step), judged.Thresholds, stopped || judged.Stop
 	}
-	return steps, thresholds, stopped
+	return steps, status.Thresholds, stopped
 }
 
 func TestTheWorstRepetitionCounts(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
@@ -224,19 +223,16 @@ func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
 	if o.total, err = o.merged.Total(); err != nil {
 		t.Fatal(err)
 	}
-	step := plan.Steps(&lt.Spec)[0]
+	o.status = lt.Status
+	step := &o.status.Steps[0]
 	// Nothing was sent before: the buckets of a limiter are full.
-	if o.result, err = results.StepResult(&lt.Spec, step, o.merged, forever); err != nil {
+	if o.result, err = results.StepResult(lt, step, o.merged, forever); err != nil {
 		t.Fatal(err)
 	}
 	results.Settle(o.result)
-	workers := plan.Workers(&lt.Spec)
-	o.status.Workers.Desired = workers
-	o.status.Steps = []v1alpha1.StepStatus{{
-		Name: step.Name, State: v1alpha1.StepComplete, Users: step.Users, WorkersReporting: workers, Result: o.result,
-	}}
-	judged := verdict.Judge(&lt.Spec, nil, step, o.merged, o.result)
-	o.status.Thresholds, o.status.Steps[0].ThresholdState = judged.Thresholds, judged.Step
+	step.State, step.WorkersReporting, step.Result = v1alpha1.StepComplete, o.status.Workers.Desired, o.result
+	judged := verdict.Judge(&lt.Spec, &o.status, 0, o.merged)
+	o.status.Thresholds, step.ThresholdState = judged.Thresholds, judged.Step
 	o.judgement = verdict.Final(&lt.Spec, &o.status)
 }
 
@@ -245,6 +241,9 @@ func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
 func measured(t *testing.T, spec v1alpha1.LoadTestSpec, fill func(*measure.Measurement)) outcome {
 	t.Helper()
 	lt := experiment{spec: spec}.loadTest("http://x")
+	if _, err := harness.Plan(lt); err != nil {
+		t.Fatal(err)
+	}
 	o := outcome{merged: measure.NewMeasurement(len(lt.Spec.Requests))}
 	fill(o.merged)
 	o.judge(t, lt)

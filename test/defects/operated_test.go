@@ -168,7 +168,7 @@ func (o *operated) direct(d lifecycle.Directive) {
 func (o *operated) employ(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.workers = make([]lifecycle.Worker, plan.Workers(&o.lt.Spec))
+	o.workers = make([]lifecycle.Worker, o.lt.Status.Workers.Desired)
 	for i := range o.workers {
 		o.workers[i].Pod = lifecycle.PodRunning
 		token := filepath.Join(o.t.TempDir(), "token")

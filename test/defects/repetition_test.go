@@ -13,7 +13,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -91,31 +90,26 @@ func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
 	t.Cleanup(server.Close)
 	lt := e.loadTest(server.URL())
 	workers := e.prepare(t, lt)
-	steps := plan.Steps(&lt.Spec)
-	lt.Status.Workers.Desired = plan.Workers(&lt.Spec)
 	sent := int64(0)
-	for n, step := range steps {
+	for n := range lt.Status.Steps {
+		step := &lt.Status.Steps[n]
 		server.SetLatency(nil)
 		if step.Repetition == 2 {
 			server.SetLatency(groundtruth.Fixed(slowness))
 		}
 		_, merged := e.runStep(t, workers, int32(n))
-		result, err := results.StepResult(&lt.Spec, step, merged, time.Second)
-		if err != nil {
+		if step.Result, err = results.StepResult(lt, step, merged, time.Second); err != nil {
 			t.Fatal(err)
 		}
-		results.Settle(result)
-		judged := verdict.Judge(&lt.Spec, lt.Status.Thresholds, step, merged, result)
-		lt.Status.Thresholds = judged.Thresholds
-		lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{
-			Name: step.Name, Repetition: step.Repetition, State: v1alpha1.StepComplete, Users: step.Users,
-			WorkersReporting: lt.Status.Workers.Desired, ThresholdState: judged.Step, Result: result,
-		})
-		sent += result.Sent
+		results.Settle(step.Result)
+		step.State, step.WorkersReporting = v1alpha1.StepComplete, lt.Status.Workers.Desired
+		judged := verdict.Judge(&lt.Spec, &lt.Status, n, merged)
+		lt.Status.Thresholds, step.ThresholdState = judged.Thresholds, judged.Step
+		sent += step.Result.Sent
 	}
 	// No request of a repetition is missing, or in two of them.
 	outcome{server: server, total: measure.Request{Sent: sent}}.settled(t)
-	lt.Status.Spread = results.Spread(steps, lt.Status.Steps)
+	lt.Status.Spread = results.Spread(lt.Status.Steps)
 	lt.Status.Verdict = verdict.Final(&lt.Spec, &lt.Status).Verdict
 	return lt
 }

@@ -10,14 +10,22 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
-// Plan makes the assignments of a LoadTest, by worker. Unlike those of an operator
-// they allow a target on this machine.
+// Plan makes the assignments of a LoadTest, by worker, and writes its plan to its
+// status if it has none. Unlike those of an operator they allow a target on this
+// machine.
 func Plan(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
-	assignments, err := plan.Assignments(lt)
+	if len(lt.Status.Steps) == 0 {
+		planned, refusal := plan.New(lt, plan.Policy{AllowedHosts: []string{"*"}})
+		if refusal != nil {
+			return nil, refusal
+		}
+		lt.Status.Workers.Desired, lt.Status.Steps = planned.Workers, planned.Steps
+	}
+	assignments := plan.Assignments(lt)
 	for _, a := range assignments {
 		a.Target.AllowSpecialAddresses = true
 	}
-	return assignments, err
+	return assignments, nil
 }
 
 // Arrivals is a step with a rate of requests per second, whether or not earlier ones

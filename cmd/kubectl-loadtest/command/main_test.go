@@ -174,7 +174,7 @@ func setStatus(ctx context.Context, c client.Client, lt *v1alpha1.LoadTest, stat
 const (
 	starting = `{phase: Starting, workers: {desired: 2}, summary: {step: 0/1, workers: 0/2}}`
 	running  = `{phase: Running, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, goodput: 998/s},
-		steps: [{name: 10 users, users: 10, state: Running, startTime: "2020-11-20T10:15:02.000000Z"}]}`
+		steps: [{name: 10 users, rung: 1, load: {users: 10, duration: 5s}, state: Running, startTime: "2020-11-20T10:15:02.000000Z"}]}`
 )
 
 // finished is the status of a finished run.
@@ -185,7 +185,7 @@ func finished(verdict string) string {
 	}
 	return `{phase: ` + phase + `, verdict: ` + verdict + `, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, goodput: 999/s, p95: 41ms, errors: 0%},
 		conditions: [{type: ` + condition + `, status: "True", reason: AllStepsRan, message: That was it.}, {type: Finished, status: "True", reason: ` + verdict + `, message: That was it.}],
-		steps: [{name: 10 users, users: 10, state: Complete, result: {due: 10, sent: 10, completed: 10, expected: 10, failed: 0, unsent: 0, late: 0,
+		steps: [{name: 10 users, rung: 1, load: {users: 10, duration: 5s}, state: Complete, result: {due: 10, sent: 10, completed: 10, expected: 10, failed: 0, unsent: 0, late: 0,
 			outcomes: {success: 10, rateLimited: 0, clientError: 0, serverError: 0, unexpectedStatus: 0, timeout: 0, refused: 0, reset: 0, dns: 0, tls: 0, badResponse: 0, unfinished: 0, other: 0}}}]}`
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
 
@@ -34,7 +33,7 @@ func Line(lt *v1alpha1.LoadTest) string {
 func Block(lt *v1alpha1.LoadTest, now time.Time, width int) []string {
 	var tail []string
 	if step := current(lt); step != nil {
-		tail = append(tail, elapsed(lt, step, now)...)
+		tail = append(tail, elapsed(step, now)...)
 	}
 	tail = append(tail, figures(lt)...)
 	if why := Waiting(lt); why != "" {
@@ -48,7 +47,7 @@ func head(lt *v1alpha1.LoadTest) []string {
 	parts := []string{lt.Namespace + "/" + lt.Name, state(lt)}
 	number := lt.Status.Summary.Step
 	step := current(lt)
-	isPause := step != nil && planned(lt, step).Pause > 0
+	isPause := step != nil && step.Load.IsPause()
 	switch {
 	case number == "" || strings.HasPrefix(number, "0/"):
 	case isPause:
@@ -57,7 +56,7 @@ func head(lt *v1alpha1.LoadTest) []string {
 		parts = append(parts, "step "+number)
 	}
 	if step != nil {
-		parts = append(parts, report.Title(step.Name, planned(lt, step)))
+		parts = append(parts, report.Title(step))
 	}
 	return parts
 }
@@ -97,13 +96,6 @@ func current(lt *v1alpha1.LoadTest) *v1alpha1.StepStatus {
 	return &s.Steps[s.CurrentStep]
 }
 
-func planned(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus) plan.Step {
-	if steps := plan.Steps(&lt.Spec); len(steps) == len(lt.Status.Steps) {
-		return steps[lt.Status.CurrentStep]
-	}
-	return plan.Step{Users: step.Users}
-}
-
 // figures are those of kubectl get.
 func figures(lt *v1alpha1.LoadTest) []string {
 	var list []string
@@ -128,14 +120,13 @@ const barWidth = 20
 
 // elapsed is how far a step is: a bar when its end is known, else the time that
 // it has taken.
-func elapsed(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, now time.Time) []string {
+func elapsed(step *v1alpha1.StepStatus, now time.Time) []string {
 	if step.StartTime == nil || step.State != v1alpha1.StepRunning {
 		return nil
 	}
 	done := max(now.Sub(step.StartTime.Time), 0)
-	does := planned(lt, step)
-	whole := max(does.WarmUp+does.Duration, does.Pause)
-	if does.Burst || whole <= 0 {
+	whole := length(&step.Load)
+	if whole <= 0 {
 		return []string{results.Short(done.Truncate(time.Second))}
 	}
 	done = min(done, whole)
@@ -144,6 +135,18 @@ func elapsed(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, now time.Time) []
 		strings.Repeat("━", filled) + strings.Repeat("╌", barWidth-filled),
 		fmt.Sprintf("%s/%s", seconds(done, whole), seconds(whole, whole)),
 	}
+}
+
+// length is how long a load is sent, or a pause lasts; 0 of a burst, as it is not
+// known beforehand.
+func length(l *v1alpha1.StepLoad) time.Duration {
+	var sum time.Duration
+	for _, d := range []*metav1.Duration{l.WarmUp, l.Duration, l.Pause} {
+		if d != nil {
+			sum += d.Duration
+		}
+	}
+	return sum
 }
 
 // seconds is a duration in whole seconds; in tenths when the whole is shorter.

@@ -26,15 +26,19 @@ spec:
 
 // The step statuses of a run that is in its first, second or third step.
 const (
-	first  = `{name: burst, users: 30, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
-	soon   = `{name: burst, users: 30, state: Running}`
-	over   = `{name: burst, users: 30, state: Complete, startTime: "2026-11-20T10:15:10.000000Z"}`
-	half   = `{name: refill, state: Running, startTime: "2026-11-20T10:15:20.150000Z"}`
-	second = `{name: refill, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
-	third  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
-	ahead  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:59.000000Z"}`
-	begun  = `{name: steady, state: Running, startTime: "2026-11-20T10:15:20.000000Z"}`
-	next   = `{name: steady, state: Pending}`
+	users  = `load: {users: 30, requestsPerUser: 4, maxDuration: 2m5s, requests: 120}`
+	refill = `load: {pause: 500ms}`
+	rate   = `load: {rate: "5", arrivals: Even, warmUp: 10s, duration: 1m30s, requests: 450}`
+
+	first  = `{name: burst, ` + users + `, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
+	soon   = `{name: burst, ` + users + `, state: Running}`
+	over   = `{name: burst, ` + users + `, state: Complete, startTime: "2026-11-20T10:15:10.000000Z"}`
+	half   = `{name: refill, ` + refill + `, state: Running, startTime: "2026-11-20T10:15:20.150000Z"}`
+	second = `{name: refill, ` + refill + `, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
+	third  = `{name: steady, ` + rate + `, state: Running, startTime: "2026-11-20T10:15:10.000000Z"}`
+	ahead  = `{name: steady, ` + rate + `, state: Running, startTime: "2026-11-20T10:15:59.000000Z"}`
+	begun  = `{name: steady, ` + rate + `, state: Running, startTime: "2026-11-20T10:15:20.000000Z"}`
+	next   = `{name: steady, ` + rate + `, state: Pending}`
 	other  = `{name: any, state: Complete}`
 )
 
@@ -141,8 +145,8 @@ var tests = map[string]struct {
 	},
 	"steps that are not those of the spec": {
 		status: `{phase: Running, currentStep: 0, steps: [` + first + `]}`,
-		line:   "limiter/burst-then-steady  Running  burst: 30 users",
-		block:  []string{"limiter/burst-then-steady  Running  burst: 30 users", "  10s"},
+		line:   "limiter/burst-then-steady  Running  burst: 30 users x 4",
+		block:  []string{"limiter/burst-then-steady  Running  burst: 30 users x 4", "  10s"},
 	},
 	"a current step out of range": {
 		status: `{phase: Running, currentStep: 7, steps: [` + first + `]}`,

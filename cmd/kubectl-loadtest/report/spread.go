@@ -9,16 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
 
 // repetition is which of how many a step is part of.
 func (p *page) repetition(n int32) string {
-	if p.planned == nil {
-		return fmt.Sprintf("repetition %d", n)
-	}
-	return fmt.Sprintf("repetition %d of %d", n, plan.Repetitions(&p.lt.Spec))
+	steps := p.lt.Status.Steps
+	return fmt.Sprintf("repetition %d of %d", n, steps[len(steps)-1].Repetition)
 }
 
 // spread says how far the repetitions differ or, of figures without any, that
@@ -59,9 +56,9 @@ func (p *page) spreadTable(list []v1alpha1.SpreadStatus) {
 
 // titleOf names a step by its name alone.
 func (p *page) titleOf(name string) string {
-	for _, step := range p.planned {
-		if step.Load() && step.Name == name {
-			return Title(name, step)
+	for i := range p.lt.Status.Steps {
+		if step := &p.lt.Status.Steps[i]; step.Name == name && !step.Load.IsPause() {
+			return Title(step)
 		}
 	}
 	return name

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -9,18 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
 
 func (p *page) step(i int) {
 	step := &p.lt.Status.Steps[i]
-	does := plan.Step{Users: step.Users}
-	if i < len(p.planned) {
-		does = p.planned[i]
-	}
 	p.line("")
-	p.line("%s", strings.Join(p.stepHead(step, does), " · "))
+	p.line("%s", strings.Join(p.stepHead(step), " · "))
 	if step.Result != nil {
 		p.line("")
 		p.result(step.Result)
@@ -28,22 +24,22 @@ func (p *page) step(i int) {
 }
 
 // stepHead is a step in a line: what it does, for how long, by whom, and when.
-func (p *page) stepHead(step *v1alpha1.StepStatus, does plan.Step) []string {
-	head := []string{Title(step.Name, does)}
+func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
+	load, head := &step.Load, []string{Title(step)}
 	if step.Repetition > 0 {
 		head = append(head, p.repetition(step.Repetition))
 	}
-	if micros := does.RateMicros; micros > 0 && does.Users > 0 {
-		head = append(head, results.Rate(strconv.FormatFloat(float64(micros)/1e6, 'f', 3, 64)))
+	if load.RatePerUser != nil {
+		head = append(head, results.Rate(totalRate(load)))
 	}
-	if does.Poisson {
+	if load.Arrivals == v1alpha1.ArrivalsPoisson {
 		head = append(head, "Poisson")
 	}
-	if step.Window != nil && does.Load() {
+	if step.Window != nil && !load.IsPause() {
 		head = append(head, results.Short(step.Window.Duration))
 	}
-	if does.WarmUp > 0 {
-		head = append(head, "after "+results.Short(does.WarmUp)+" of warm-up")
+	if warmUp, ok := duration(load.WarmUp); ok {
+		head = append(head, "after "+results.Short(warmUp)+" of warm-up")
 	}
 	switch step.State {
 	case v1alpha1.StepPending:
@@ -67,18 +63,18 @@ func (p *page) stepHead(step *v1alpha1.StepStatus, does plan.Step) []string {
 // Title names a step by what it does, with the user's name for it, if any, in
 // front: "1000 users", "burst: 50 users x 4", "pause 1s". The number of a step that
 // comes more than once stays: "1000 users (2)".
-func Title(name string, does plan.Step) string {
-	deed := deed(does)
+func Title(step *v1alpha1.StepStatus) string {
+	name, load := step.Name, describe(&step.Load)
 	given, number := numbered(name)
 	switch {
-	case deed == "":
+	case load == "":
 		return name
-	case name == deed, given == deed:
+	case name == load, given == load:
 		return name
-	case given == strconv.Itoa(int(does.Users)):
-		return deed + number
+	case given == strconv.Itoa(int(step.Load.Users)):
+		return load + number
 	}
-	return name + ": " + deed
+	return name + ": " + load
 }
 
 // numbered divides a name that package plan has numbered: "1000" and " (2)".
@@ -94,25 +90,39 @@ func numbered(name string) (given, number string) {
 	return name[:i], name[i:]
 }
 
-func deed(s plan.Step) string {
+// describe is a load in a few words.
+func describe(l *v1alpha1.StepLoad) string {
 	switch {
-	case s.Pause > 0:
-		return "pause " + results.Short(s.Pause)
-	case s.Burst:
-		return fmt.Sprintf("%d users x %d", s.Users, s.RequestsPerUser)
-	case s.Users > 0:
-		return fmt.Sprintf("%d users", s.Users)
-	case s.EndRateMicros > 0:
-		return rate(s.RateMicros) + " to " + rate(s.EndRateMicros)
-	case s.RateMicros > 0:
-		return rate(s.RateMicros)
+	case l.IsPause():
+		return "pause " + results.Short(l.Pause.Duration)
+	case l.IsBurst():
+		return fmt.Sprintf("%d users x %d", l.Users, l.RequestsPerUser)
+	case l.Users > 0:
+		return fmt.Sprintf("%d users", l.Users)
+	case l.RampTo != nil:
+		return perSecond(*l.Rate) + " to " + perSecond(*l.RampTo)
+	case l.Rate != nil:
+		return perSecond(*l.Rate)
 	}
 	return ""
 }
 
-// rate is written as briefly as it can be: "0.25/s".
-func rate(micros int64) string {
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(float64(micros)/1e6, 'f', 6, 64), "0"), ".") + "/s"
+// perSecond is a rate, written as briefly as it can be: "0.25/s".
+func perSecond(rate v1alpha1.Decimal) string {
+	text := string(rate)
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return text + "/s"
+}
+
+// totalRate is the rate of all users together, "" if it is none.
+func totalRate(l *v1alpha1.StepLoad) string {
+	each, ok := new(big.Rat).SetString(string(*l.RatePerUser))
+	if !ok {
+		return ""
+	}
+	return each.Mul(each, big.NewRat(int64(l.Users), 1)).FloatString(3)
 }
 
 func (p *page) reporting(step *v1alpha1.StepStatus) string {

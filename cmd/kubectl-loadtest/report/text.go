@@ -9,13 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
 
 // Text is the report of a LoadTest. It ends with a line break.
 func Text(lt *v1alpha1.LoadTest) string {
-	p := &page{lt: lt, planned: planned(lt)}
+	p := &page{lt: lt}
 	p.head()
 	p.thresholds()
 	p.attention()
@@ -30,18 +29,6 @@ func Text(lt *v1alpha1.LoadTest) string {
 type page struct {
 	strings.Builder
 	lt *v1alpha1.LoadTest
-	// planned says what each step of the status does; it may be shorter.
-	planned []plan.Step
-}
-
-// planned is empty when status has other steps than the spec asks for, as with
-// an operator of another version: a step is then described by its status alone.
-func planned(lt *v1alpha1.LoadTest) []plan.Step {
-	steps := plan.Steps(&lt.Spec)
-	if len(steps) != len(lt.Status.Steps) {
-		return nil
-	}
-	return steps
 }
 
 // labelWidth is that of the column on the left.

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -75,28 +77,33 @@ func TestTextIsTidy(t *testing.T) {
 }
 
 func TestTitle(t *testing.T) {
+	type load = v1alpha1.StepLoad
+	five, quarter := v1alpha1.Decimal("5"), v1alpha1.Decimal("0.250")
+	half, twenty := v1alpha1.Decimal("0.5"), v1alpha1.Decimal("20")
+	burst := load{Users: 50, RequestsPerUser: 4}
 	tests := map[string]struct {
 		name string
-		does plan.Step
+		load load
 		want string
 	}{
-		"a rung":                     {name: "1000", does: plan.Step{Users: 1000}, want: "1000 users"},
-		"a default name":             {name: "50 users x 4", does: plan.Step{Users: 50, Burst: true, RequestsPerUser: 4}, want: "50 users x 4"},
-		"a name of the user's":       {name: "burst", does: plan.Step{Users: 50, Burst: true, RequestsPerUser: 4}, want: "burst: 50 users x 4"},
-		"arrivals":                   {name: "steady", does: plan.Step{RateMicros: 5_000_000}, want: "steady: 5/s"},
-		"arrivals under their rate":  {name: "0.25/s", does: plan.Step{RateMicros: 250_000}, want: "0.25/s"},
-		"a ramp":                     {name: "climb", does: plan.Step{RateMicros: 500_000, EndRateMicros: 20_000_000}, want: "climb: 0.5/s to 20/s"},
-		"a pause":                    {name: "refill", does: plan.Step{Pause: 1_000_000_000}, want: "refill: pause 1s"},
+		"a rung":                     {name: "1000", load: load{Users: 1000}, want: "1000 users"},
+		"a default name":             {name: "50 users x 4", load: burst, want: "50 users x 4"},
+		"a name of the user's":       {name: "burst", load: burst, want: "burst: 50 users x 4"},
+		"arrivals":                   {name: "steady", load: load{Rate: &five}, want: "steady: 5/s"},
+		"arrivals under their rate":  {name: "0.25/s", load: load{Rate: &quarter}, want: "0.25/s"},
+		"a rate that ends in zero":   {name: "20/s", load: load{Rate: &twenty}, want: "20/s"},
+		"a ramp":                     {name: "climb", load: load{Rate: &half, RampTo: &twenty}, want: "climb: 0.5/s to 20/s"},
+		"a pause":                    {name: "refill", load: load{Pause: &metav1.Duration{Duration: time.Second}}, want: "refill: pause 1s"},
 		"nothing known but the name": {name: "mystery", want: "mystery"},
 
-		"a rung that comes again":               {name: "1000 (2)", does: plan.Step{Users: 1000}, want: "1000 users (2)"},
-		"a default name that comes again":       {name: "50 users x 4 (3)", does: plan.Step{Users: 50, Burst: true, RequestsPerUser: 4}, want: "50 users x 4 (3)"},
-		"a name of the user's that comes again": {name: "burst (2)", does: plan.Step{Users: 50, Burst: true, RequestsPerUser: 4}, want: "burst (2): 50 users x 4"},
-		"a name that is no number":              {name: "1000 (at night)", does: plan.Step{Users: 1000}, want: "1000 (at night): 1000 users"},
+		"a rung that comes again":               {name: "1000 (2)", load: load{Users: 1000}, want: "1000 users (2)"},
+		"a default name that comes again":       {name: "50 users x 4 (3)", load: burst, want: "50 users x 4 (3)"},
+		"a name of the user's that comes again": {name: "burst (2)", load: burst, want: "burst (2): 50 users x 4"},
+		"a name that is no number":              {name: "1000 (at night)", load: load{Users: 1000}, want: "1000 (at night): 1000 users"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := report.Title(test.name, test.does); got != test.want {
+			if got := report.Title(&v1alpha1.StepStatus{Name: test.name, Load: test.load}); got != test.want {
 				t.Errorf("Title(%q) = %q, want %q", test.name, got, test.want)
 			}
 		})
@@ -121,7 +128,7 @@ steps:
 		t.Fatal(err)
 	}
 	for _, step := range plan.Steps(&spec) {
-		if got := report.Title(step.Name, step); got != step.Name {
+		if got := report.Title(&step); got != step.Name {
 			t.Errorf("Title(%q) = %q, want the name alone", step.Name, got)
 		}
 	}

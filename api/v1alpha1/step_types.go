@@ -1,0 +1,61 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// StepLoad is what a step sends, in total over all workers. It has exactly one of
+// users, rate and pause, spelled as in spec.steps.
+type StepLoad struct {
+	// users is the number of concurrent users.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Users int32 `json:"users,omitempty"`
+	// ratePerUser is how many requests per second each user sends. Absent: each user
+	// sends its next request when the response to its last has come.
+	// +optional
+	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
+	// requestsPerUser is how many requests each user of a burst sends.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	RequestsPerUser int32 `json:"requestsPerUser,omitempty"`
+	// rate is how many requests per second arrive.
+	// +optional
+	Rate *Decimal `json:"rate,omitempty"`
+	// rampTo is the rate at the end of duration, to which rate grows or falls
+	// linearly. Absent: rate is constant.
+	// +optional
+	RampTo *Decimal `json:"rampTo,omitempty"`
+	// arrivals is how the requests of a rate are spread in time.
+	// +optional
+	Arrivals Arrivals `json:"arrivals,omitempty"`
+	// warmUp is how long load is sent that does not count, before duration begins.
+	// +optional
+	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
+	// duration is how long load is sent that counts. Absent for a burst, which ends
+	// with its last response, and for a pause.
+	// +optional
+	Duration *metav1.Duration `json:"duration,omitempty"`
+	// maxDuration is the longest that a burst may take. Requests without a response
+	// are cut then.
+	// +optional
+	MaxDuration *metav1.Duration `json:"maxDuration,omitempty"`
+	// pause is how long nothing is sent.
+	// +optional
+	Pause *metav1.Duration `json:"pause,omitempty"`
+	// requests is how many requests are due in duration, or in the burst. Absent
+	// where the number is not known beforehand: for users without a rate, and for
+	// Poisson arrivals.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Requests int64 `json:"requests,omitempty"`
+}
+
+// IsPause says whether nothing is sent.
+func (l *StepLoad) IsPause() bool { return l.Pause != nil }
+
+// IsBurst says whether the step ends when every user has sent its requests.
+func (l *StepLoad) IsBurst() bool { return l.RequestsPerUser > 0 }
+
+// IsScheduled says whether requests are due at instants that the generator can miss.
+func (l *StepLoad) IsScheduled() bool { return l.Rate != nil || l.RatePerUser != nil }
