@@ -137,7 +137,7 @@ func TestRequestsFollowFromTheSeed(t *testing.T) {
 	for _, seq := range []int64{2, 3 + 2} { // of all workers, this one's
 		want = append(want, "loadtest-operator/test "+string(render(t, question, source.Vars{Worker: 2, Seq: seq, Step: -3}).Path))
 	}
-	run(t, prepared(t, a, testConfig(), ignore), 0)
+	run(t, prepared(t, a, testConfig(), ignore))
 	slices.Sort(want)
 	mu.Lock()
 	defer mu.Unlock()

@@ -215,7 +215,7 @@ func TestStepOverHTTP2(t *testing.T) {
 	})
 	a := workertest.Assignment(server.URL, workertest.Burst(0, 5, 4))
 	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
-	got := run(t, prepared(t, a, testConfig(), ignore), 0)
+	got := run(t, prepared(t, a, testConfig(), ignore))
 	if q := got.Requests[0]; q.Sent != 20 || q.Outcomes[measure.Success] != 20 || server.Served() != 20 {
 		t.Errorf("sent %d, %d successes, served %d; want 20. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), got.Errors)
 	}

@@ -65,10 +65,10 @@ func refusal(t *testing.T, a *workerv1.Assignment, c Config) *Refusal {
 	return refusal
 }
 
-// run runs a step to its end.
-func run(t *testing.T, x *Assembly, index int32) *measure.Measurement {
+// run runs the first step to its end.
+func run(t *testing.T, x *Assembly) *measure.Measurement {
 	t.Helper()
-	step, err := x.Step(index)
+	step, err := x.Step(0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestPreflightPasses(t *testing.T) {
 	if n := server.Counters().Routes; n["version"] != 1 || n["api"] != 0 {
 		t.Errorf("before the first step the server got %v, want one question alone", n)
 	}
-	if got := run(t, x, 0); got.Requests[0].Sent != 6 || got.ConnectionsOpened != 3 {
+	if got := run(t, x); got.Requests[0].Sent != 6 || got.ConnectionsOpened != 3 {
 		t.Errorf("sent %d on %d connections, want 6 on 3: the question is no part of the step", got.Requests[0].Sent, got.ConnectionsOpened)
 	}
 }

@@ -49,13 +49,13 @@ func newSetupPhase(a *workerv1.Assignment, c Config, t *traffic, first attack.St
 	return p, nil
 }
 
-// arrivalsLines is over how many connections a target is warmed up for arrivals,
-// which have no number of users.
-const arrivalsLines = 16
+// arrivalsConnections is the number of connections over which a target is warmed up
+// for arrivals, which have no number of users.
+const arrivalsConnections = 16
 
 func warmUpConnections(first attack.StepShare) int {
 	if _, ok := first.Load.(attack.Arrivals); ok {
-		return arrivalsLines
+		return arrivalsConnections
 	}
 	return int(min(first.Users(), setup.MaxConnections))
 }
@@ -77,8 +77,8 @@ func (p *setupPhase) run(ctx context.Context, notReady func(error)) error {
 	return nil
 }
 
-// newPreflight reads an assignment's questions; nil: there are none. All but
-// their texts is as in the setup, whose connections are no part of a step's.
+// newPreflight reads an assignment's questions; nil: there are none. It shares the
+// setup's client, whose connections are no part of a step's.
 func newPreflight(a *workerv1.Assignment, c setup.Config) (*setup.Preflight, error) {
 	if len(a.GetPreflight()) == 0 {
 		return nil, nil
@@ -93,7 +93,7 @@ func newPreflight(a *workerv1.Assignment, c setup.Config) (*setup.Preflight, err
 		if err != nil {
 			errs = append(errs, fmt.Errorf("preflight[%d].request %q: %w", i, q.GetName(), err))
 		}
-		question.Weight = 1 // a source is a mix, of which each is asked once
+		question.Weight = 1 // a source is a mix; the preflight sends each request once
 		config.Requests = append(config.Requests, question)
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -41,7 +41,7 @@ func TestClockPrefersTheShortestRoundTripUntilItIsOld(t *testing.T) {
 	}
 }
 
-func TestClockErrorHolds(t *testing.T) {
+func TestClockErrorIsAnUpperBound(t *testing.T) {
 	const offset = -7 * time.Hour
 	r := rand.New(rand.NewPCG(1, 2))
 	base := time.Now()

@@ -38,15 +38,15 @@ const skew = 3 * time.Hour
 
 const token = "a-token"
 
-// coordinator is a fake of the operator's side, over real gRPC and TLS. A test
-// waits for what the worker said and says what the worker is to do.
-type coordinator struct {
+// fakeCoordinator is the operator's side of sessions, over real gRPC and TLS. A test
+// waits for a worker's messages and sends the coordinator's.
+type fakeCoordinator struct {
 	workerv1.UnimplementedCoordinatorServiceServer
 	address string
 	ca      []byte
 
-	// heard are all messages but probes, each with the session it came on.
-	heard chan said
+	// received are all messages but probes, each with its session.
+	received chan receivedMessage
 	// sessions are the streams, as they come.
 	sessions chan *serverSession
 
@@ -54,7 +54,7 @@ type coordinator struct {
 	token string
 }
 
-type said struct {
+type receivedMessage struct {
 	session *serverSession
 	message *workerv1.SessionRequest
 }
@@ -63,32 +63,32 @@ type serverSession struct {
 	mu     sync.Mutex
 	stream workerv1.CoordinatorService_SessionServer
 	hangUp chan error
-	probed atomic.Int32 // how often the clock was asked for
+	probes atomic.Int32 // received
 }
 
-func (s *serverSession) say(t *testing.T, m *workerv1.SessionResponse) {
+func (s *serverSession) send(t *testing.T, m *workerv1.SessionResponse) {
 	t.Helper()
-	if err := s.send(m); err != nil {
+	if err := s.write(m); err != nil {
 		t.Errorf("send: %v", err)
 	}
 }
 
-func (s *serverSession) send(m *workerv1.SessionResponse) error {
+func (s *serverSession) write(m *workerv1.SessionResponse) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stream.Send(m)
 }
 
-func startCoordinator(t *testing.T) *coordinator {
+func startFakeCoordinator(t *testing.T) *fakeCoordinator {
 	t.Helper()
 	certificate, ca := newCertificate(t)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &coordinator{
+	c := &fakeCoordinator{
 		address: lis.Addr().String(), ca: ca, token: token,
-		heard: make(chan said, 1000), sessions: make(chan *serverSession, 100),
+		received: make(chan receivedMessage, 1000), sessions: make(chan *serverSession, 100),
 	}
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(&tls.Config{
 		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13,
@@ -119,7 +119,7 @@ func newCertificate(t *testing.T) (tls.Certificate, []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-func (c *coordinator) Session(stream workerv1.CoordinatorService_SessionServer) error {
+func (c *fakeCoordinator) Session(stream workerv1.CoordinatorService_SessionServer) error {
 	md, _ := metadata.FromIncomingContext(stream.Context())
 	c.mu.Lock()
 	want := "Bearer " + c.token
@@ -139,7 +139,7 @@ func (c *coordinator) Session(stream workerv1.CoordinatorService_SessionServer) 
 	}
 }
 
-func (c *coordinator) receive(s *serverSession) error {
+func (c *fakeCoordinator) receive(s *serverSession) error {
 	for {
 		m, err := s.stream.Recv()
 		if err != nil {
@@ -147,61 +147,61 @@ func (c *coordinator) receive(s *serverSession) error {
 		}
 		probe := m.GetClockProbe()
 		if probe == nil {
-			c.heard <- said{s, m}
+			c.received <- receivedMessage{s, m}
 			continue
 		}
-		s.probed.Add(1)
+		s.probes.Add(1)
 		reply := &workerv1.ClockReply{
 			ProbeSentUnixNanos: probe.GetSentUnixNanos(), NowUnixNanos: time.Now().Add(skew).UnixNano(),
 		}
-		if err := s.send(&workerv1.SessionResponse{Message: &workerv1.SessionResponse_ClockReply{ClockReply: reply}}); err != nil {
+		if err := s.write(&workerv1.SessionResponse{Message: &workerv1.SessionResponse_ClockReply{ClockReply: reply}}); err != nil {
 			return err
 		}
 	}
 }
 
-// hears waits for a message that fits, and drops others.
-func (c *coordinator) hears(t *testing.T, what string, fits func(*workerv1.SessionRequest) bool) said {
+// waitFor waits for a message that fits, and drops others.
+func (c *fakeCoordinator) waitFor(t *testing.T, what string, fits func(*workerv1.SessionRequest) bool) receivedMessage {
 	t.Helper()
 	deadline := time.After(workertest.Patience)
 	for {
 		select {
-		case s := <-c.heard:
+		case s := <-c.received:
 			if fits(s.message) {
 				return s
 			}
 		case <-deadline:
-			t.Fatalf("the worker did not say: %s", what)
+			t.Fatalf("the worker did not send: %s", what)
 		}
 	}
 }
 
-func (c *coordinator) hello(t *testing.T) *serverSession {
+func (c *fakeCoordinator) waitForHello(t *testing.T) *serverSession {
 	t.Helper()
-	return c.hears(t, "hello", func(m *workerv1.SessionRequest) bool { return m.GetHello() != nil }).session
+	return c.waitFor(t, "hello", func(m *workerv1.SessionRequest) bool { return m.GetHello() != nil }).session
 }
 
-func (c *coordinator) readiness(t *testing.T) *workerv1.Readiness {
+func (c *fakeCoordinator) waitForReadiness(t *testing.T) *workerv1.Readiness {
 	t.Helper()
-	return c.hears(t, "readiness", func(m *workerv1.SessionRequest) bool { return m.GetReadiness() != nil }).message.GetReadiness()
+	return c.waitFor(t, "readiness", func(m *workerv1.SessionRequest) bool { return m.GetReadiness() != nil }).message.GetReadiness()
 }
 
-func (c *coordinator) ready(t *testing.T) {
+func (c *fakeCoordinator) waitUntilReady(t *testing.T) {
 	t.Helper()
-	c.hears(t, "that it is ready", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReady() })
+	c.waitFor(t, "that it is ready", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReady() })
 }
 
-func (c *coordinator) final(t *testing.T, step int32) (*workerv1.Snapshot, *measure.Measurement) {
+func (c *fakeCoordinator) waitForFinal(t *testing.T, step int32) (*workerv1.Snapshot, *measure.Measurement) {
 	t.Helper()
-	s := c.hears(t, "final snapshot", func(m *workerv1.SessionRequest) bool {
+	s := c.waitFor(t, "final snapshot", func(m *workerv1.SessionRequest) bool {
 		return m.GetSnapshot().GetFinal() && m.GetSnapshot().GetStep() == step
 	}).message.GetSnapshot()
 	return s, decode(t, s)
 }
 
-func (c *coordinator) live(t *testing.T, what string, fits func(*measure.Measurement) bool) said {
+func (c *fakeCoordinator) waitForSnapshot(t *testing.T, what string, fits func(*measure.Measurement) bool) receivedMessage {
 	t.Helper()
-	return c.hears(t, what, func(m *workerv1.SessionRequest) bool {
+	return c.waitFor(t, what, func(m *workerv1.SessionRequest) bool {
 		s := m.GetSnapshot()
 		return s != nil && !s.GetFinal() && fits(decode(t, s))
 	})
@@ -231,7 +231,7 @@ func stop(step int32) *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_StopStep{StopStep: &workerv1.StopStep{Step: step}}}
 }
 
-// acknowledge says that step 0 is stored.
+// acknowledge is of step 0.
 func acknowledge() *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Acknowledge{Acknowledge: &workerv1.Acknowledge{Before: 1}}}
 }
@@ -240,13 +240,13 @@ func finish() *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Finish{Finish: &workerv1.Finish{}}}
 }
 
-// worker is a Run under test.
+// runningWorker is a Run under test.
 type runningWorker struct {
 	cancel context.CancelFunc
 	ended  chan error
 }
 
-func startWorker(t *testing.T, c *coordinator, change ...func(*Config)) *runningWorker {
+func startWorker(t *testing.T, c *fakeCoordinator, change ...func(*Config)) *runningWorker {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
@@ -277,7 +277,7 @@ func startWorker(t *testing.T, c *coordinator, change ...func(*Config)) *running
 	return w
 }
 
-func (w *runningWorker) ends(t *testing.T, want error) {
+func (w *runningWorker) waitForEnd(t *testing.T, want error) {
 	t.Helper()
 	select {
 	case err := <-w.ended:

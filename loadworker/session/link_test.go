@@ -13,10 +13,10 @@ import (
 )
 
 func TestTokenIsReadAtEachConnection(t *testing.T) {
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	var file string
 	w := startWorker(t, c, func(c *Config) { file = c.TokenFile })
-	s := c.hello(t)
+	s := c.waitForHello(t)
 	c.mu.Lock()
 	c.token = "rotated"
 	c.mu.Unlock()
@@ -24,12 +24,12 @@ func TestTokenIsReadAtEachConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.hangUp <- errors.New("again")
-	c.hello(t).say(t, finish())
-	w.ends(t, nil)
+	c.waitForHello(t).send(t, finish())
+	w.waitForEnd(t, nil)
 }
 
-func TestGivesUp(t *testing.T) {
-	c := startCoordinator(t)
+func TestWorkerEndsWhenTheCoordinatorIsUnreachable(t *testing.T) {
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) {
 		c.Coordinator, c.GiveUp = "127.0.0.1:1", time.Nanosecond
 	})
@@ -43,13 +43,13 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// Only an absence without a break ends a worker: each time that it hears of the
-// coordinator counts anew.
-func TestGivesUpAfterOneLongAbsence(t *testing.T) {
+// Only a continuous absence ends a worker: each message of the coordinator begins the
+// time anew.
+func TestLinkGivesUpAfterOneContinuousAbsence(t *testing.T) {
 	const giveUp, there = time.Minute, 50 * time.Second
 	synctest.Test(t, func(t *testing.T) {
 		l := &link{address: "a:1", events: make(chan event, 10_000), giveUp: giveUp}
-		var heard, tried time.Time
+		var received, tried time.Time
 		var waits []time.Duration
 		begin := time.Now()
 		err := l.run(t.Context(), func(context.Context) (time.Time, error) {
@@ -58,17 +58,17 @@ func TestGivesUpAfterOneLongAbsence(t *testing.T) {
 			}
 			if time.Since(begin) < 10*there { // it comes and goes, for longer than giveUp together
 				<-time.After(there)
-				heard = time.Now()
-				tried = heard
-				return heard, errors.New("closed")
+				received = time.Now()
+				tried = received
+				return received, errors.New("closed")
 			}
 			tried = time.Now()
-			return time.Time{}, errors.New("nobody there")
+			return time.Time{}, errors.New("connection refused")
 		})
-		if want := "coordinator a:1 was unreachable for 1m"; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "s: nobody there") {
+		if want := "coordinator a:1 was unreachable for 1m"; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "s: connection refused") {
 			t.Errorf("run = %v, want %s… and why", err, want)
 		}
-		if away := time.Since(heard); away < giveUp || away > giveUp+longestRetry {
+		if away := time.Since(received); away < giveUp || away > giveUp+longestRetry {
 			t.Errorf("gave up after %v, want %v and at most a retry more", away, giveUp)
 		}
 		// It waits a little after each stream that was there, and longer and longer
@@ -85,14 +85,14 @@ func TestGivesUpAfterOneLongAbsence(t *testing.T) {
 			}
 		}
 		if lost != len(waits) {
-			t.Errorf("the worker was told of %d lost streams, want %d", lost, len(waits))
+			t.Errorf("the worker received %d events of lost streams, want %d", lost, len(waits))
 		}
 	})
 }
 
-// A token that cannot be read is no reason to come without one.
-func TestGivesUpWithoutAToken(t *testing.T) {
-	c := startCoordinator(t)
+// A worker whose token cannot be read does not connect without one.
+func TestWorkerDoesNotConnectWithoutAToken(t *testing.T) {
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.TokenFile, c.GiveUp = "/does/not/exist", time.Nanosecond })
 	select {
 	case err := <-w.ended:
@@ -104,8 +104,8 @@ func TestGivesUpWithoutAToken(t *testing.T) {
 	}
 }
 
-func TestRefusesAnUnknownCertificate(t *testing.T) {
-	c, other := startCoordinator(t), startCoordinator(t)
+func TestWorkerRefusesAnUnknownCertificate(t *testing.T) {
+	c, other := startFakeCoordinator(t), startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.CA, c.GiveUp = other.ca, time.Nanosecond })
 	select {
 	case err := <-w.ended:
@@ -117,7 +117,7 @@ func TestRefusesAnUnknownCertificate(t *testing.T) {
 	}
 }
 
-func TestRunRefusesATextThatIsNoCertificate(t *testing.T) {
+func TestRunRefusesACAThatIsNotPEM(t *testing.T) {
 	err := Run(context.Background(), Config{Coordinator: "127.0.0.1:1", CA: []byte("no PEM")})
 	if err == nil || !strings.Contains(err.Error(), "coordinator CA") {
 		t.Errorf("Run = %v, want an error about the CA", err)

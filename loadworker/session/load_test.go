@@ -10,9 +10,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
-// Every kind of load goes through the whole worker, and what it says is what
-// the server counted.
-func TestEveryLoad(t *testing.T) {
+// Every kind of load runs through the whole worker, and its result is the server's
+// count.
+func TestEveryLoadIsSentAndCounted(t *testing.T) {
 	share := &workerv1.Share{First: 1, Stride: 2, Count: 5}
 	loads := map[string]*workerv1.Step{
 		"paced":    {Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 100e6, DurationNanos: int64(time.Second)}}},
@@ -23,21 +23,21 @@ func TestEveryLoad(t *testing.T) {
 	for name, step := range loads {
 		t.Run(name, func(t *testing.T) {
 			server := workertest.NewTarget(t, nil)
-			c := startCoordinator(t)
+			c := startFakeCoordinator(t)
 			w := startWorker(t, c)
 			step.Share, step.Total = share, 10
-			s := c.hello(t)
-			s.say(t, assign(workertest.Assignment(server.URL, step)))
-			c.ready(t)
-			s.say(t, start(0, 50*time.Millisecond))
-			_, got := c.final(t, 0)
+			s := c.waitForHello(t)
+			s.send(t, assign(workertest.Assignment(server.URL, step)))
+			c.waitUntilReady(t)
+			s.send(t, start(0, 50*time.Millisecond))
+			_, got := c.waitForFinal(t, 0)
 			q := got.Requests[0]
 			if q.Sent != server.Served() || q.Outcomes[measure.Success] != q.Sent || got.Due != q.Sent+got.Unsent || q.Sent == 0 {
 				t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.Served())
 			}
-			s.say(t, acknowledge())
-			s.say(t, finish())
-			w.ends(t, nil)
+			s.send(t, acknowledge())
+			s.send(t, finish())
+			w.waitForEnd(t, nil)
 		})
 	}
 }
@@ -46,59 +46,59 @@ func TestEveryLoad(t *testing.T) {
 // so the worker must not keep a ledger for it.
 func TestLongClientNamesDoNotSpoilTheSnapshot(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
 	a := workertest.Assignment(server.URL, workertest.Burst(0, 2, 2))
 	a.ClientHeader = "X-Client"
 	a.Requests[0].Headers = []*workerv1.Header{{Name: "X-Client", Value: strings.Repeat("x", measure.MaxClientBytes-1) + "${user}0"}}
-	s := c.hello(t)
-	s.say(t, assign(a))
-	c.ready(t)
-	s.say(t, start(0, 0))
-	if _, got := c.final(t, 0); got.Untracked != 4 || len(got.Clients) != 0 {
+	s := c.waitForHello(t)
+	s.send(t, assign(a))
+	c.waitUntilReady(t)
+	s.send(t, start(0, 0))
+	if _, got := c.waitForFinal(t, 0); got.Untracked != 4 || len(got.Clients) != 0 {
 		t.Errorf("%d untracked, %d clients; want 4 and none", got.Untracked, len(got.Clients))
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 }
 
 func TestAssignmentOfAnotherWorkerIsIgnored(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
 	wrong := workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 1, 1))
 	wrong.Worker = 5
-	s := c.hello(t)
-	s.say(t, assign(wrong))
-	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 1, 1))))
-	s.say(t, assign(workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 9, 9)))) // a second one never counts
-	c.ready(t)
-	s.say(t, start(7, 0)) // no such step
-	s.say(t, start(0, 0))
-	if _, got := c.final(t, 0); got.Requests[0].Sent != 1 {
+	s := c.waitForHello(t)
+	s.send(t, assign(wrong))
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 1, 1))))
+	s.send(t, assign(workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 9, 9)))) // a second one never counts
+	c.waitUntilReady(t)
+	s.send(t, start(7, 0)) // no such step
+	s.send(t, start(0, 0))
+	if _, got := c.waitForFinal(t, 0); got.Requests[0].Sent != 1 {
 		t.Errorf("sent %d, want 1", got.Requests[0].Sent)
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 }
 
 func TestFinishInMidStepEndsAtOnce(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
-	s := c.hello(t)
-	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(2, time.Hour))))
-	c.ready(t)
-	s.say(t, start(0, 0))
-	c.live(t, "requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
-	s.say(t, finish())
-	w.ends(t, nil)
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(2, time.Hour))))
+	c.waitUntilReady(t)
+	s.send(t, start(0, 0))
+	c.waitForSnapshot(t, "requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 }
 
-func TestEndedEarlyWithoutAStep(t *testing.T) {
-	c := startCoordinator(t)
+func TestShutdownWithoutAStepEndsAtOnce(t *testing.T) {
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
-	c.hello(t)
+	c.waitForHello(t)
 	w.cancel()
-	w.ends(t, ErrUnfinished)
+	w.waitForEnd(t, ErrUnfinished)
 }

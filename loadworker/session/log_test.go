@@ -14,14 +14,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
-// An assignment is taken once, and only the worker's own: a coordinator that knows
-// nothing yet says it again.
-func TestTheFirstOwnAssignmentCounts(t *testing.T) {
+// An assignment is accepted once, and only the worker's own: a coordinator that was
+// restarted sends it again.
+func TestOnlyTheFirstOwnAssignmentIsAccepted(t *testing.T) {
 	var log bytes.Buffer
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	own := workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 1, 1))
-	s := c.hello(t)
+	s := c.waitForHello(t)
 	for _, change := range []func(*workerv1.Assignment){
 		func(a *workerv1.Assignment) { a.Run = "run-2" },
 		func(a *workerv1.Assignment) { a.Worker = 1 },
@@ -31,34 +31,34 @@ func TestTheFirstOwnAssignmentCounts(t *testing.T) {
 	} {
 		a := proto.CloneOf(own)
 		change(a)
-		s.say(t, assign(a))
+		s.send(t, assign(a))
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 	for text, want := range map[string]int{"msg=assigned ": 1, "assignment of another worker is ignored": 2, "a second assignment differs": 1} {
 		if got := strings.Count(log.String(), text); got != want {
-			t.Errorf("the log says %q %d times, want %d:\n%s", text, got, want, log.String())
+			t.Errorf("the log has %q %d times, want %d:\n%s", text, got, want, log.String())
 		}
 	}
 }
 
-// What the log holds of a step is what the snapshot holds.
-func TestTheLogHasACopyOfTheResult(t *testing.T) {
+// The log has the figures of the final snapshots.
+func TestLogHasACopyOfEachResult(t *testing.T) {
 	var log bytes.Buffer
 	server := workertest.NewTarget(t, nil)
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
-	s := c.hello(t)
-	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 3, 7), workertest.Burst(2, 2, 2))))
-	c.ready(t)
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 3, 7), workertest.Burst(2, 2, 2))))
+	c.waitUntilReady(t)
 	var results []*measure.Measurement
 	for _, step := range []int32{0, 2} {
-		s.say(t, start(step, 0))
-		_, got := c.final(t, step)
+		s.send(t, start(step, 0))
+		_, got := c.waitForFinal(t, step)
 		results = append(results, got)
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 
 	type line struct {
 		Level, Msg, Histogram string

@@ -18,7 +18,7 @@ import (
 )
 
 // A refusal reaches the coordinator, whichever part of the assembly it is of.
-func TestRefusals(t *testing.T) {
+func TestRefusalsReachTheCoordinator(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
 	tests := map[string]struct {
 		change func(*workerv1.Assignment)
@@ -47,7 +47,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := startCoordinator(t)
+			c := startFakeCoordinator(t)
 			w := startWorker(t, c, func(c *Config) {
 				if tt.config != nil {
 					tt.config(c)
@@ -57,14 +57,14 @@ func TestRefusals(t *testing.T) {
 			if tt.change != nil {
 				tt.change(a)
 			}
-			s := c.hello(t)
-			s.say(t, assign(a))
-			got := c.hears(t, "a refusal", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReason() != "" }).message.GetReadiness()
+			s := c.waitForHello(t)
+			s.send(t, assign(a))
+			got := c.waitFor(t, "a refusal", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReason() != "" }).message.GetReadiness()
 			if got.GetReady() || got.GetReason() != tt.want.GetReason() || !strings.HasPrefix(got.GetMessage(), tt.want.GetMessage()) {
 				t.Errorf("readiness = %v, want %v…", got, tt.want)
 			}
-			s.say(t, finish())
-			w.ends(t, nil)
+			s.send(t, finish())
+			w.waitForEnd(t, nil)
 		})
 	}
 }
@@ -93,7 +93,7 @@ func TestReadyOnceTheTargetResolves(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
 	port := server.URL[strings.LastIndex(server.URL, ":"):]
 	var there atomic.Bool
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) {
 		c.Assembly.Lookup = func(context.Context, string) ([]netip.Addr, error) {
 			if there.Load() {
@@ -102,30 +102,30 @@ func TestReadyOnceTheTargetResolves(t *testing.T) {
 			return nil, nil
 		}
 	})
-	s := c.hello(t)
-	s.say(t, assign(workertest.Assignment("http://late.test"+port, workertest.Burst(0, 1, 1))))
-	if r := c.readiness(t); r.GetReason() != "TargetUnreachable" {
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment("http://late.test"+port, workertest.Burst(0, 1, 1))))
+	if r := c.waitForReadiness(t); r.GetReason() != "TargetUnreachable" {
 		t.Errorf("readiness = %v, want TargetUnreachable", r)
 	}
 	there.Store(true)
-	c.ready(t)
-	s.say(t, finish())
-	w.ends(t, nil)
+	c.waitUntilReady(t)
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 }
 
 // A coordinator learns how far the setup is, and how many questions of the preflight
 // were answered.
 func TestReadinessReportsTheSetup(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
 	a := workertest.Assignment(server.URL, workertest.Burst(0, 1, 1))
 	a.Setup = &workerv1.Setup{WarmUp: &workerv1.WarmUp{DurationNanos: 1e6}}
 	a.Preflight = []*workerv1.Request{{Name: "version", Method: "GET", Path: "/"}}
-	s := c.hello(t)
-	s.say(t, assign(a))
+	s := c.waitForHello(t)
+	s.send(t, assign(a))
 	var messages []string
-	last := c.hears(t, "that it is ready", func(m *workerv1.SessionRequest) bool {
+	last := c.waitFor(t, "that it is ready", func(m *workerv1.SessionRequest) bool {
 		if r := m.GetReadiness(); r != nil && !r.GetReady() {
 			messages = append(messages, r.GetReason()+r.GetMessage())
 		}
@@ -140,6 +140,6 @@ func TestReadinessReportsTheSetup(t *testing.T) {
 	if last.GetPreflightAnswers() != 1 {
 		t.Errorf("%d questions were answered, want 1", last.GetPreflightAnswers())
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 }

@@ -16,19 +16,19 @@ import (
 
 func TestRunOfTwoSteps(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
 
-	s := c.hello(t)
-	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 10, 5), workertest.Burst(2, 4, 3))))
-	c.ready(t)
-	if n := s.probed.Load(); n < firstProbes {
-		t.Errorf("the worker says that it is ready when it has asked for the time %d times, want %d", n, firstProbes)
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 10, 5), workertest.Burst(2, 4, 3))))
+	c.waitUntilReady(t)
+	if n := s.probes.Load(); n < firstProbes {
+		t.Errorf("the worker is ready after %d probes of the clock, want %d", n, firstProbes)
 	}
 
 	begin := time.Now().Add(skew)
-	s.say(t, start(0, 50*time.Millisecond))
-	_, got := c.final(t, 0)
+	s.send(t, start(0, 50*time.Millisecond))
+	_, got := c.waitForFinal(t, 0)
 	if r := got.Requests[0]; r.Sent != 50 || r.Outcomes[measure.Success] != 50 || got.Due != 50 || got.Unsent != 0 {
 		t.Errorf("step 0: %+v, due %d, unsent %d; want 50 successes", r, got.Due, got.Unsent)
 	}
@@ -46,63 +46,63 @@ func TestRunOfTwoSteps(t *testing.T) {
 		t.Errorf("the clock may be wrong by %v, want a part of a round trip", got.ClockError)
 	}
 
-	s.say(t, acknowledge())
+	s.send(t, acknowledge())
 	begin = time.Now().Add(skew)
-	s.say(t, start(2, 0))
-	if _, got := c.final(t, 2); got.FirstStart.Before(begin.Add(-got.ClockError)) {
+	s.send(t, start(2, 0))
+	if _, got := c.waitForFinal(t, 2); got.FirstStart.Before(begin.Add(-got.ClockError)) {
 		t.Errorf("step 2 began at %v, which is before it was started at %v", got.FirstStart, begin)
 	} else if got.Requests[0].Sent != 12 {
 		t.Errorf("step 2: sent %d, want 12", got.Requests[0].Sent)
 	} else if got.ConnectionsOpened != 0 {
 		t.Errorf("step 2 opened %d connections, want those of step 0 to be used", got.ConnectionsOpened)
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 	if n := server.Served(); n != 62 {
 		t.Errorf("the server served %d requests, want 62", n)
 	}
 }
 
-func TestHello(t *testing.T) {
-	c := startCoordinator(t)
+func TestHelloIsTheFirstMessage(t *testing.T) {
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.Worker = 3 })
-	got := c.hears(t, "anything", func(*workerv1.SessionRequest) bool { return true })
+	got := c.waitFor(t, "anything", func(*workerv1.SessionRequest) bool { return true })
 	want := &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
 		Run: "run-1", Worker: 3, Protocol: workerv1.ProtocolVersion, Version: "test",
 	}}}
 	if diff := cmp.Diff(want, got.message, protocmp.Transform()); diff != "" {
 		t.Errorf("first message (-want +got):\n%s", diff)
 	}
-	got.session.say(t, finish())
-	w.ends(t, nil)
+	got.session.send(t, finish())
+	w.waitForEnd(t, nil)
 }
 
 func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
 	a := workertest.Assignment(server.URL, workertest.ClosedUsers(4, 3*time.Second))
-	s := c.hello(t)
-	s.say(t, assign(a))
-	c.ready(t)
+	s := c.waitForHello(t)
+	s.send(t, assign(a))
+	c.waitUntilReady(t)
 	begin := start(0, 20*time.Millisecond)
-	s.say(t, begin)
-	first := c.live(t, "a snapshot with requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
+	s.send(t, begin)
+	first := c.waitForSnapshot(t, "a snapshot with requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
 	first.session.hangUp <- errors.New("the operator restarts")
 
-	// A coordinator that knows nothing says it all again.
-	s = c.hello(t)
-	s.say(t, assign(a))
-	s.say(t, begin)
+	// A coordinator that was restarted sends everything again.
+	s = c.waitForHello(t)
+	s.send(t, assign(a))
+	s.send(t, begin)
 	// On a busy machine the step may be over before the worker is back.
 	ready := false
-	final := c.hears(t, "final snapshot", func(m *workerv1.SessionRequest) bool {
+	final := c.waitFor(t, "final snapshot", func(m *workerv1.SessionRequest) bool {
 		ready = ready || m.GetReadiness().GetReady()
 		return m.GetSnapshot().GetFinal()
 	}).message.GetSnapshot()
 	got := decode(t, final)
 	if !ready {
-		c.ready(t)
+		c.waitUntilReady(t)
 	}
 	if final.GetSequence() <= first.message.GetSnapshot().GetSequence() {
 		t.Errorf("final sequence %d, want more than %d", final.GetSequence(), first.message.GetSnapshot().GetSequence())
@@ -110,94 +110,94 @@ func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 	if n := server.Served(); got.Requests[0].Sent != n {
 		t.Errorf("sent %d, the server served %d", got.Requests[0].Sent, n)
 	}
-	s.say(t, begin) // too late: it must not run again
-	s.say(t, acknowledge())
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, begin) // too late: it must not run again
+	s.send(t, acknowledge())
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 	if n := server.Served(); got.Requests[0].Sent != n {
 		t.Errorf("sent %d, the server served %d in the end", got.Requests[0].Sent, n)
 	}
 }
 
-func TestUnacknowledgedFinalIsSaidAgain(t *testing.T) {
+func TestUnacknowledgedFinalIsSentAgain(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
-	s := c.hello(t)
-	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 2, 2), workertest.Burst(1, 1, 1))))
-	c.ready(t)
-	s.say(t, start(0, 0))
-	before, _ := c.final(t, 0)
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 2, 2), workertest.Burst(1, 1, 1))))
+	c.waitUntilReady(t)
+	s.send(t, start(0, 0))
+	before, _ := c.waitForFinal(t, 0)
 	s.hangUp <- errors.New("lost before it was stored")
-	s = c.hello(t)
-	after, _ := c.final(t, 0)
+	s = c.waitForHello(t)
+	after, _ := c.waitForFinal(t, 0)
 	if diff := cmp.Diff(before, after, protocmp.Transform()); diff != "" {
 		t.Errorf("the final snapshot has changed (-before +after):\n%s", diff)
 	}
-	s.say(t, acknowledge())
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, acknowledge())
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 }
 
 func TestStopStepCutsWhatRuns(t *testing.T) {
 	release := make(chan struct{})
 	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-release })
 	t.Cleanup(func() { close(release) })
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
-	s := c.hello(t)
-	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(5, time.Hour))))
-	c.ready(t)
-	s.say(t, start(0, 0))
-	c.live(t, "5 requests in flight", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Unfinished] == 5 })
-	s.say(t, stop(0))
-	s.say(t, stop(0))
-	_, got := c.final(t, 0)
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(5, time.Hour))))
+	c.waitUntilReady(t)
+	s.send(t, start(0, 0))
+	c.waitForSnapshot(t, "5 requests in flight", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Unfinished] == 5 })
+	s.send(t, stop(0))
+	s.send(t, stop(0))
+	_, got := c.waitForFinal(t, 0)
 	if r := got.Requests[0]; r.Sent != 5 || r.Outcomes[measure.Unfinished] != 5 || r.Response.Count() != 0 {
 		t.Errorf("got %+v, want 5 unfinished", r)
 	}
 	if got.Window >= time.Hour || got.Window <= 0 {
 		t.Errorf("window %v, want the time until the cut", got.Window)
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 }
 
-func TestStopStepOfAStepThatNeverBegan(t *testing.T) {
+func TestStopOfAnUnstartedStepGivesAnEmptyFinal(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
-	s := c.hello(t)
-	s.say(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 1, 1), workertest.Burst(1, 1, 1))))
-	c.ready(t)
-	s.say(t, stop(0))
-	if _, got := c.final(t, 0); got.Due != 0 || len(got.Requests) != 1 {
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 1, 1), workertest.Burst(1, 1, 1))))
+	c.waitUntilReady(t)
+	s.send(t, stop(0))
+	if _, got := c.waitForFinal(t, 0); got.Due != 0 || len(got.Requests) != 1 {
 		t.Errorf("got %+v, want an empty measurement", got)
 	}
-	s.say(t, start(0, 0)) // too late
-	s.say(t, start(1, 0))
-	if _, got := c.final(t, 1); got.Requests[0].Sent != 1 {
+	s.send(t, start(0, 0)) // too late
+	s.send(t, start(1, 0))
+	if _, got := c.waitForFinal(t, 1); got.Requests[0].Sent != 1 {
 		t.Errorf("step 1 sent %d, want 1", got.Requests[0].Sent)
 	}
-	s.say(t, finish())
-	w.ends(t, nil)
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
 	if n := server.Served(); n != 1 {
 		t.Errorf("the server served %d, want 1: step 0 was stopped before it began", n)
 	}
 }
 
-func TestEndedEarlyHandsOverWhatItMeasured(t *testing.T) {
+func TestShutdownSendsTheFinalSnapshot(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startCoordinator(t)
+	c := startFakeCoordinator(t)
 	w := startWorker(t, c)
-	s := c.hello(t)
-	s.say(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour))))
-	c.ready(t)
-	s.say(t, start(0, 0))
-	c.live(t, "responses", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] > 0 })
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour))))
+	c.waitUntilReady(t)
+	s.send(t, start(0, 0))
+	c.waitForSnapshot(t, "responses", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] > 0 })
 	w.cancel()
-	_, got := c.final(t, 0)
+	_, got := c.waitForFinal(t, 0)
 	server.Serves(t, got.Requests[0].Sent) // the last may be on its way
-	s.say(t, acknowledge())
-	w.ends(t, ErrUnfinished)
+	s.send(t, acknowledge())
+	w.waitForEnd(t, ErrUnfinished)
 }
