@@ -40,7 +40,7 @@ type Config struct {
 	HTTP2 bool
 }
 
-// NewDialer returns a Dialer, or an error that says what is wrong with the URL.
+// NewDialer returns a Dialer, or an error that names the mistake in the URL.
 func NewDialer(c Config) (*Dialer, error) {
 	target, err := parseTarget(c.URL, c.HTTP2)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // ErrInterrupted is the error of a request that was under way when its step ended.
 var ErrInterrupted = errors.New("interrupted at the end of the step")
 
-// Phase is how far a request came.
+// Phase is the phase in which a request failed.
 type Phase string
 
 // The phases of a request, in order.
@@ -27,7 +27,7 @@ const (
 	Reading     Phase = "read"
 )
 
-// Error is a failed request: where it failed, and why.
+// Error is the failure of a request: its phase and its cause.
 type Error struct {
 	Phase Phase
 	Err   error
@@ -59,8 +59,8 @@ func Classify(err error) measure.Outcome {
 	return classifyPhase(err)
 }
 
-// isTimeout leaves out a resolver's own timeout, which says that the name
-// servers, not the target, did not answer.
+// isTimeout excludes a resolver's own timeout: the name servers, not the target, did
+// not answer.
 func isTimeout(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return true
@@ -87,8 +87,8 @@ func IsTLSAlert(err error) bool {
 	return errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }
 
-// classifyPhase is for what is neither a timeout nor a failure of the network.
-// While reading, that leaves the parser: the bytes were no response.
+// classifyPhase classifies an error that is neither a timeout nor a failure of the
+// network. While reading, it is the parser's: the bytes were no response.
 func classifyPhase(err error) measure.Outcome {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -56,13 +56,13 @@ func TestMemoryLimitIsTheLowest(t *testing.T) {
 		said map[string]string
 		want int64
 	}{
-		"the machine's":                   {map[string]string{memoryFile: "MemTotal: 4 kB\n"}, 4096},
-		"less, of the group":              {map[string]string{memoryFile: "MemTotal: 4 kB\n", own: "1000\n"}, 1000},
-		"less, of one around it":          {map[string]string{memoryFile: "MemTotal: 4 kB\n", own: "max\n", around: "1000\n"}, 1000},
-		"the least of both":               {map[string]string{own: "1000\n", around: "2000\n"}, 1000},
-		"more than the machine has":       {map[string]string{memoryFile: "MemTotal: 4 kB\n", own: "5000\n"}, 4096},
-		"a group where nobody knows more": {map[string]string{around: "1000\n"}, 1000},
-		"nobody says":                     {nil, 0},
+		"the machine's":             {map[string]string{memoryFile: "MemTotal: 4 kB\n"}, 4096},
+		"less, of the group":        {map[string]string{memoryFile: "MemTotal: 4 kB\n", own: "1000\n"}, 1000},
+		"less, of one around it":    {map[string]string{memoryFile: "MemTotal: 4 kB\n", own: "max\n", around: "1000\n"}, 1000},
+		"the least of both":         {map[string]string{own: "1000\n", around: "2000\n"}, 1000},
+		"more than the machine has": {map[string]string{memoryFile: "MemTotal: 4 kB\n", own: "5000\n"}, 4096},
+		"a limit of the group only": {map[string]string{around: "1000\n"}, 1000},
+		"no limit":                  {nil, 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

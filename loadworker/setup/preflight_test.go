@@ -94,8 +94,8 @@ func TestPreflightAsksInOrderOverOneConnection(t *testing.T) {
 	}
 }
 
-// A worker's questions are told apart from those of others, and what is drawn for
-// them from what is drawn for the steps.
+// The questions of a worker differ from those of others, and their random values from
+// those of the steps.
 func TestPreflightNumbersItsQuestions(t *testing.T) {
 	l := newLimiter(t, answer(200, `{"strategy":"lua","capacity":50}`))
 	p := newPreflight(t, l.URL, func(r *source.Request) { r.Path = "/${worker}/${seq}/${rand:0-1000000000}" })
@@ -290,7 +290,7 @@ func TestPreflightStopsAtTheFirstWrongAnswer(t *testing.T) {
 	}
 }
 
-// A target that hangs holds nobody up who has to end.
+// A target that hangs does not delay the end.
 func TestPreflightEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	released := make(chan struct{})

@@ -95,8 +95,8 @@ func TestFillSendsItsShareAndCapturesInOrder(t *testing.T) {
 	const n = 2*batch + 100
 	s, table := newShop(t), codes(t)
 	c := newConfig(t, s.URL, table)
-	var told []int64
-	if err := fill(n, table).Run(context.Background(), c, func(sent int64) { told = append(told, sent) }); err != nil {
+	var reported []int64
+	if err := fill(n, table).Run(context.Background(), c, func(sent int64) { reported = append(reported, sent) }); err != nil {
 		t.Fatal(err)
 	}
 	var want []string
@@ -118,8 +118,8 @@ func TestFillSendsItsShareAndCapturesInOrder(t *testing.T) {
 			t.Errorf("row %d is %s, want %s", j, got, want)
 		}
 	}
-	if len(told) == 0 || told[0] != 0 || !slices.IsSorted(told) {
-		t.Errorf("told %v, want how many were sent, from 0", told)
+	if len(reported) == 0 || reported[0] != 0 || !slices.IsSorted(reported) {
+		t.Errorf("reported %v, want how many were sent, from 0", reported)
 	}
 }
 

@@ -69,20 +69,20 @@ func simulate(t *testing.T, path string, tables ...*source.Table) (*simulated, C
 func TestFillTellsEverySecondHowManyWereSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := simulate(t, "/")
-		var told []int64
+		var reported []int64
 		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * connections}
-		if err := fill.Run(t.Context(), c, func(sent int64) { told = append(told, sent) }); err != nil {
+		if err := fill.Run(t.Context(), c, func(sent int64) { reported = append(reported, sent) }); err != nil {
 			t.Fatal(err)
 		}
 		// Each connection has 11 answers after a second, 22 after two, and all after 2.25.
-		if diff := cmp.Diff([]int64{0, 11 * connections, 22 * connections}, told); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]int64{0, 11 * connections, 22 * connections}, reported); diff != "" {
+			t.Errorf("reported (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// With the rows that are taken in turn, the connections of a warm-up are users; what is
-// drawn is not what the steps draw.
+// A sequential table treats the connections of a warm-up as users. The random values
+// of the warm-up are not those of a step.
 func TestWarmUpSendsAsUsersDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, err := source.NewTable("d", []string{"row"}, source.Sequential)

@@ -117,8 +117,8 @@ func (c *cycleCounter) count(start, n int64) int64 {
 	return n/c.length*c.total[start] + part
 }
 
-// cycleCounters are those of a table: for users, who advance by one position, and
-// for arrivals, which advance by the number of workers.
+// cycleCounters are the counters of a table: one for users, which advance by one
+// position, and one for arrivals, which advance by the number of workers.
 type cycleCounters struct {
 	users, arrivals *cycleCounter
 }

@@ -46,7 +46,7 @@ type header struct {
 	value *Template
 }
 
-// Check returns what is wrong with a request that takes rows of no table.
+// Check returns the mistakes of a request that takes no rows.
 func (r Request) Check() error {
 	_, err := compiler{}.compile(r)
 	return err

@@ -4,27 +4,9 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"sort"
 
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
-
-// Choice is how a request chooses a row of a table.
-type Choice uint8
-
-const (
-	// Uniform takes each row equally often, at random.
-	Uniform Choice = iota
-	// Sequential takes the rows in order, and starts again after the last.
-	Sequential
-	// Zipf takes the first rows more often than the last: row r, from 1, with a
-	// probability proportional to r to the power of -1.07.
-	Zipf
-)
-
-// zipfExponent is that of the popularity of web pages and short links in a number of
-// studies. It must be above 1, or the sum over many rows does not converge.
-const zipfExponent = 1.07
 
 // maxTable bounds the memory of a table's cells. The rows of a ConfigMap are at
 // most 1 MiB; this bounds the values that are captured from responses.
@@ -140,27 +122,4 @@ func (t *Table) cell(row, column int) []byte {
 		start = t.ends[i-1]
 	}
 	return t.text[start:t.ends[i]]
-}
-
-// total returns the sum of the odds of all rows.
-func (t *Table) total() float64 {
-	if len(t.odds) == 0 {
-		return 0
-	}
-	return t.odds[len(t.odds)-1]
-}
-
-// pick returns the row of a request. number counts the rows that the worker's
-// requests have taken in order.
-func (t *Table) pick(r *Random, number int64) int {
-	n := t.Rows()
-	switch t.choice {
-	case Sequential:
-		return int(number % int64(n))
-	case Zipf:
-		at := r.float() * t.total()
-		return min(n-1, sort.Search(n, func(i int) bool { return t.odds[i] > at }))
-	default:
-		return int(r.below(uint64(n)))
-	}
 }

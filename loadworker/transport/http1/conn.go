@@ -26,7 +26,7 @@ type Conn struct {
 	// raw reads from the socket once it is readable; nil: through net, which is TLS.
 	raw        syscall.RawConn
 	onReadable func(fd uintptr) bool // transfer, bound once to save an allocation
-	secured    []byte                // what is read of TLS
+	secured    []byte                // the buffer for reads of TLS
 	used       time.Time             // when the last request was sent
 	carried    bool                  // a request, since it was opened
 

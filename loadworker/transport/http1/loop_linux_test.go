@@ -232,7 +232,7 @@ func TestWakeOfAClosedLoopWritesNothing(t *testing.T) {
 
 func TestLoopWakes(t *testing.T) {
 	s := newLoopSender(t, newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"}))
-	s.loop.Wait(0) // it may be told that it can write
+	s.loop.Wait(0) // takes the event that the socket is writable
 	go s.loop.Wake()
 	began := time.Now()
 	s.loop.Wait(time.Since(s.start) + scripted.Patience)

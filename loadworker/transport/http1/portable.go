@@ -24,7 +24,7 @@ func (c *Client) NewLoop(time.Time, func(*LoopConn, transport.Response, error)) 
 	return nil, errors.ErrUnsupported
 }
 
-// The methods of a Loop, of which there is none.
+// The methods of a Loop, which cannot be made on this system.
 func (*Loop) Add(*LoopConn, *Conn)                                               {}
 func (*Loop) Return(*LoopConn, *Conn)                                            {}
 func (*Loop) Send(context.Context, *LoopConn, *transport.Request, time.Duration) {}

@@ -115,7 +115,7 @@ func (c *conn) request(ctx context.Context, r *transport.Request) *http.Request 
 	host, scheme := c.client.target.Host, c.client.target.Scheme()
 	out := (&http.Request{
 		Method: r.Method, Host: host, Header: c.header(r),
-		// Opaque is sent as it is: what is escaped in a path stays as it was written.
+		// Opaque is sent unchanged: the escapes of a path stay as they were written.
 		URL: &url.URL{Scheme: scheme, Host: host, Opaque: string(r.Path)},
 	}).WithContext(ctx)
 	// An opaque path that begins with two slashes would be taken for a host.

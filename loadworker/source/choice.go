@@ -4,7 +4,48 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
+	"sort"
 )
+
+// Choice is how a request chooses a row of a table.
+type Choice uint8
+
+const (
+	// Uniform takes each row equally often, at random.
+	Uniform Choice = iota
+	// Sequential takes the rows in order, and starts again after the last.
+	Sequential
+	// Zipf takes the first rows more often than the last: row r, from 1, with a
+	// probability proportional to r to the power of -1.07.
+	Zipf
+)
+
+// zipfExponent is that of the popularity of web pages and short links in a number of
+// studies. It must be above 1, or the sum over many rows does not converge.
+const zipfExponent = 1.07
+
+// pick returns the row of a request. number counts the rows that the worker's
+// requests have taken in order.
+func (t *Table) pick(r *Random, number int64) int {
+	n := t.Rows()
+	switch t.choice {
+	case Sequential:
+		return int(number % int64(n))
+	case Zipf:
+		at := r.float() * t.total()
+		return min(n-1, sort.Search(n, func(i int) bool { return t.odds[i] > at }))
+	default:
+		return int(r.below(uint64(n)))
+	}
+}
+
+// total returns the sum of the odds of all rows.
+func (t *Table) total() float64 {
+	if len(t.odds) == 0 {
+		return 0
+	}
+	return t.odds[len(t.odds)-1]
+}
 
 // Random is a generator that is seeded for each request, with numbers that do not
 // depend on the worker that sends it.
