@@ -131,23 +131,21 @@ const (
 	ReasonNoWorkers = "NoWorkers"
 )
 
-// Finished: is the run over, in whatever way?
+// Finished: is the run over?
 //
-// ConditionFinished is True once Complete or Failed is, and stays. Its reason is the
-// verdict. Who waits for the end of a run waits for it: Complete alone never comes
-// of a run that ends as Error or Canceled.
+// ConditionFinished becomes True together with Complete or Failed, and stays. Its
+// reason is the verdict. A client that waits for the end of a run waits for this
+// condition: Complete never becomes True in a run that ends as Error or Canceled.
 const ConditionFinished = "Finished"
 
-// Reconciling and Stalled are for Flux and others that read the state of any object
-// by the conventions of kstatus. At most one of them is there, and it is True: a run
-// that is neither under way nor stalled is as it should be.
+// Reconciling and Stalled follow the conventions of kstatus, by which Flux and other
+// tools read the state of any object. Each of them is True or absent.
 const (
 	// ConditionReconciling is True until the run has finished, also while it is
-	// suspended. Its reason is the phase. It is absent after.
+	// suspended. Its reason is the phase.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is True after a run whose verdict is not Passed: no verdict
-	// but that one says that the target is good enough, and a pipeline that waits for
-	// the run should stop. Its reason is the verdict. It is absent before, and after a
-	// run that passed.
+	// ConditionStalled is True after a run whose verdict is not Passed: Failed,
+	// Inconclusive, Canceled and Error do not show that the target is good enough, so
+	// that a pipeline which waits for the run should stop. Its reason is the verdict.
 	ConditionStalled = "Stalled"
 )

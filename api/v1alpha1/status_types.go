@@ -19,7 +19,10 @@ type LoadTestStatus struct {
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 
-	// conditions are the state of the run, one for each question.
+	// conditions are the state of the run, one for each question. Finished becomes True
+	// after every run, whatever its verdict. Reconciling is True until then, and Stalled
+	// after every verdict but Passed: so kstatus, and Flux with it, takes only a run that
+	// passed for ready.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -52,8 +52,8 @@ func (w *world) check(before *v1alpha1.LoadTestStatus) {
 	}
 }
 
-// checkKstatus holds the conditions to what those make of them that know nothing of
-// a LoadTest: Flux, and other users of kstatus.
+// checkKstatus compares the verdict with what kstatus computes from the conditions,
+// as Flux does.
 func (w *world) checkKstatus() {
 	w.t.Helper()
 	raw, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.lt)

@@ -76,8 +76,8 @@ type StepReport struct {
 	MeanWindow time.Duration
 }
 
-// soFar is the measurement of a step that goes on, as one that took the mean of the
-// workers' windows: to the longest of them only one worker's requests belong.
+// soFar is the measurement of a running step, with the mean of the workers' windows:
+// the longest window is that of one worker only.
 func (s *StepReport) soFar() *measure.Measurement {
 	merged := *s.Merged
 	merged.Window = s.MeanWindow

@@ -23,7 +23,7 @@ func (r *run) summarize() {
 	if result == nil {
 		return
 	}
-	// Before all workers have reported, what they did is a part of an unknown whole.
+	// The goodput of some of the workers would read as that of all.
 	if latest.State != v1alpha1.StepRunning || latest.WorkersReporting+s.Workers.Lost >= s.Workers.Desired {
 		s.Summary.Goodput = results.Rate(result.Goodput)
 	}
