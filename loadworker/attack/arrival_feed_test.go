@@ -50,16 +50,15 @@ func (*stubDriver) add(transport.Conn) *connSlot { return &connSlot{socket: &stu
 
 // Of 64 that may be opened at once and 96 connections in all, one feed of 32 has
 // two and three.
-func TestArrivalFeedBoundsWhatIsOpened(t *testing.T) {
+func TestArrivalFeedBoundsItsConnections(t *testing.T) {
 	dialer, err := dial.NewDialer(dial.Config{URL: "http://x"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &stubDriver{}
-	s := &scheduler{run: &Execution{runner: &Runner{client: http1.NewClient(dialer, "")}}, driver: d}
-	a := &arrivals{timetable: pace.Rate(1e9), duration: time.Hour, limit: 96}
-	f := a.feed(s, 0, 32)
-	f.fill()
+	x := &Execution{runner: &Runner{client: http1.NewClient(dialer, "")}}
+	a := &arrivals{dueTimes: pace.Rate(1e9), duration: time.Hour, limit: 96}
+	f := a.feed(&scheduler{x: x, parts: 32, driver: d})
 	take := func() *connSlot {
 		t.Helper()
 		if _, ok := f.next(); !ok {

@@ -8,32 +8,31 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
-// arrivals is hits that come whether or not earlier ones were answered.
+// arrivals are hits that come whether or not earlier ones were answered.
 type arrivals struct {
-	timetable pace.Schedule // of this worker
-	share     pace.Share
-	duration  time.Duration
-	perSec    float64 // of this worker, at most
-	limit     int     // of connections, and so of requests in flight
+	dueTimes pace.Schedule // of this worker
+	share    pace.Share
+	duration time.Duration
+	perSec   float64 // of this worker, at most
+	limit    int     // of connections, and so of requests in flight
 }
 
 var _ schedule = (*arrivals)(nil)
 
-// newArrivals makes the worker's part of a step.
-func newArrivals(load Arrivals, step StepShare, c Config) *arrivals {
-	a := &arrivals{timetable: load.timetable(step, c), share: step.Share, duration: load.Duration}
+func (l Arrivals) schedule(step StepShare, c Config) schedule {
+	a := &arrivals{dueTimes: l.dueTimes(step, c), share: step.Share, duration: l.Duration}
 	if step.WarmUp > 0 {
-		a.timetable = pace.NewWarmed(load.warmUp(step, c), step.WarmUp, a.timetable)
+		a.dueTimes = pace.NewWarmed(l.warmUp(step, c), step.WarmUp, a.dueTimes)
 	}
-	if load.Poisson || step.Share.Count > 0 || step.WarmUp > 0 {
-		a.perSec = max(load.Rate, load.End).PerSecond() / float64(step.Share.Stride)
+	if l.Poisson || step.Share.Count > 0 || step.WarmUp > 0 {
+		a.perSec = max(l.Rate, l.End).PerSecond() / float64(step.Share.Stride)
 	}
 	a.limit = maxInFlight(a.perSec, c.Timeout, c.MaxConnections)
 	return a
 }
 
-// timetable is the worker's part of a load without a warm-up.
-func (l Arrivals) timetable(step StepShare, c Config) pace.Schedule {
+// dueTimes are the worker's part of a load without a warm-up.
+func (l Arrivals) dueTimes(step StepShare, c Config) pace.Schedule {
 	ramp := pace.Ramp{From: l.Rate, To: l.End, Length: l.Duration}
 	if l.End == 0 {
 		ramp.To = l.Rate
@@ -53,21 +52,20 @@ func (l Arrivals) timetable(step StepShare, c Config) pace.Schedule {
 func (l Arrivals) warmUp(step StepShare, c Config) pace.Schedule {
 	l.Duration, l.End = step.WarmUp, 0
 	step.Share = step.Share.Of(l.Rate.Before(step.WarmUp))
-	step.Index = ^step.Index // no step's: what is drawn is independent
-	return l.timetable(step, c)
+	step.Index = ^step.Index // no step has it: the random times are independent
+	return l.dueTimes(step, c)
 }
 
 const (
-	// fewInFlight is how many requests may always be in flight.
+	// fewInFlight is the number of requests that may always be in flight.
 	fewInFlight = 64
-	// usualResponse is the response time for which connections are there from the
-	// beginning; more come when responses take longer.
+	// usualResponse is the response time for which connections are opened
+	// beforehand; more are opened when responses take longer.
 	usualResponse = 20 * time.Millisecond
-	// spareConnections are there beyond that.
+	// spareConnections are opened beyond that.
 	spareConnections = 8
 )
 
-// connections is how many there are from the beginning.
 func (a *arrivals) connections() int {
 	return min(a.limit, spareConnections+int(math.Ceil(a.perSec*usualResponse.Seconds())))
 }
@@ -81,14 +79,14 @@ func maxInFlight(perSec float64, timeout time.Duration, connections int) int {
 	return min(connections, max(fewInFlight, int(min(inFlight, math.MaxInt32))))
 }
 
-func (a *arrivals) parts() int64 { return int64(a.limit) }
+func (a *arrivals) maxParts() int64 { return int64(a.limit) }
 
 func (a *arrivals) due(t time.Duration, _ int64) int64 {
-	return a.timetable.Before(t) - a.timetable.Before(0)
+	return a.dueTimes.Before(t) - a.dueTimes.Before(0)
 }
 
-// render renders the worker's n-th hit into a buffer, and returns which of the
-// mix it is.
+// render renders the worker's n-th hit into a buffer, and returns its index in the
+// mix.
 func (a *arrivals) render(x *Execution, b *source.Buffer, n int64) int {
 	seq := a.share.Number(n)
 	request := x.source.RequestOf(0, seq)

@@ -36,8 +36,8 @@ func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
 	})
 }
 
-// With few connections and a target that holds them, vegeta's dispatcher waits
-// and would be silent about what it never sent.
+// The target holds the few connections that there may be: all other hits are
+// counted as unsent.
 func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		handle, _ := hold(t)
@@ -106,15 +106,15 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			load, step := Arrivals{Rate: tt.rate, Duration: time.Second}, StepShare{Share: all(100), Total: 100}
-			a := newArrivals(load, step, Config{Timeout: tt.timeout, MaxConnections: tt.connections})
-			if a.limit != tt.want {
-				t.Errorf("limit %d, want %d", a.limit, tt.want)
+			s := load.schedule(step, Config{Timeout: tt.timeout, MaxConnections: tt.connections})
+			if got := s.(*arrivals).limit; got != tt.want {
+				t.Errorf("limit %d, want %d", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestArrivalsWithoutAShare(t *testing.T) {
+func TestEmptyShareSendsNothing(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL})
@@ -125,7 +125,7 @@ func TestArrivalsWithoutAShare(t *testing.T) {
 	})
 }
 
-// Vegeta's client would follow a redirect: what it sees has no place to go to.
+// Vegeta's client follows redirects: the responses that it gets have no location.
 // The last hit is due half a second before the end, so that a busy machine still
 // sends it.
 func TestArrivalsDoNotFollowRedirects(t *testing.T) {

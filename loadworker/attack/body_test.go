@@ -13,7 +13,7 @@ import (
 
 // A whole response of an expected status whose body is not as expected is a bad
 // response: neither expected nor completed, and the sample says what was found.
-func TestBodiesThatAreExpected(t *testing.T) {
+func TestUnexpectedBodyIsABadResponse(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		tests := map[string]struct {
 			expect source.Expectation

@@ -3,30 +3,29 @@
 //
 //	Runner ── keeps the connections from step to step
 //	  └─ Execution ── one step: start, window, drain, cut; a snapshot at any time
-//	      ├─ schedule ── when requests are due: arrivals, or paced, closed and
-//	      │    burst users
-//	      ├─ scheduler ── sends a part of it, and counts what became of it
-//	      │    ├─ feed ── what is sent next, and over which connection
+//	      ├─ schedule ── due times: arrivals, or paced, closed and burst users
+//	      ├─ scheduler ── sends a part of the schedule, and counts the outcomes
+//	      │    ├─ feed ── chooses the next request and its connection
 //	      │    │    ├─ userFeed: each user has its own
 //	      │    │    └─ arrivalFeed: arrivals share a pool of idle ones
-//	      │    └─ driver ── how it is sent
+//	      │    └─ driver ── sends the request, waits for the response
 //	      │         ├─ loopDriver: an event loop
 //	      │         ├─ goroutineDriver: a goroutine for each connection
 //	      │         └─ vegetaDriver: vegeta's Attacker, for arrivals
 //	      └─ recorder ── counts and histograms, in shards
 //
-// Which driver it is follows from the client: connections over plain HTTP/1.1 on
-// Linux go to event loops, one for each processor, all others do not. All drivers
-// mean the same, since what is due, sent and recorded is the scheduler's; the
+// The client decides the driver: connections over plain HTTP/1.1 on Linux go to
+// event loops, one for each processor, all others do not. All drivers have the same
+// results, since the scheduler alone decides what is due, sent and recorded; the
 // tests run over each of them.
 //
-// Vegeta has no notion of a user, keeps no due time, cannot be cancelled and
-// does not say what it never sent. So only arrivals, which have no users, go
-// through its Attacker: its dispatcher asks the scheduler when to go on, and its
-// workers, which become more as responses slow down, carry the requests.
+// Vegeta has no users, keeps no due times, cannot be cancelled and does not count
+// requests that it never sent. So only arrivals, which have no users, go through
+// its Attacker: its dispatcher runs the scheduler, and its workers, of which it
+// starts more as responses slow down, carry the requests.
 //
 // All times of a step are durations since the beginning of its window, read from
-// the monotonic clock. The window is half open: what is due at its end is not in
-// it. A warm-up comes before it: what is due then, at a negative time, is sent by
-// the same driver, and not recorded.
+// the monotonic clock. The window is half open: a request that is due at its end is
+// not part of it. The warm-up comes before it: its requests are due at negative
+// times, sent by the same driver, and not recorded.
 package attack

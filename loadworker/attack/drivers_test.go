@@ -9,9 +9,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 )
 
-// testDriver is what drives the steps of a test's runners. A test cannot have a
-// runner without one, and has it from forEachDriver, or says why it is of one
-// driver only.
+// testDriver is the driver of a test's runners. A test cannot make a runner without
+// one. It gets one from forEachDriver, or says why it is for one driver only.
 type testDriver struct {
 	engine string // as results name it
 	client func(*http1.Client) transport.Client
@@ -39,7 +38,7 @@ func forEachDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
 	}
 }
 
-// onlyEventLoops is for a test that has no meaning over goroutines; why says so.
+// onlyEventLoops is for a test that has no meaning over goroutines, for a reason.
 func onlyEventLoops(t *testing.T, why string) testDriver {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -72,7 +71,6 @@ func TestUsersInFlightTakeNoGoroutine(t *testing.T) {
 	}
 }
 
-// The result says what drove the requests.
 func TestResultNamesTheEngine(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		for name, load := range map[string]Load{

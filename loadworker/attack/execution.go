@@ -12,25 +12,25 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 )
 
-// MaxDrain bounds how long what is in flight at the end of the window may take.
+// MaxDrain bounds the time after the window in which requests in flight may end.
 // It is long enough for the responses of a service that still works, and short
-// enough that the next step does not wait for one that hangs. What takes longer
-// is unfinished, which counts as failed.
+// enough that the next step does not wait for one that hangs. A request that takes
+// longer is unfinished, which counts as failed.
 const MaxDrain = 5 * time.Second
 
-// schedule is what a step asks for.
+// schedule is the load of a worker's share of a step.
 type schedule interface {
-	// due is how many requests are due before t. sent is how many were sent, which
-	// is the answer for loads without due times.
+	// due is the number of requests that are due before t. Loads without due times
+	// return the number that was sent.
 	due(t time.Duration, sent int64) int64
-	// connections is how many it needs for sure.
+	// connections is the number to open before the step.
 	connections() int
-	// parts is into how many it may be divided at most, and feed is the i-th of n.
-	parts() int64
-	feed(s *scheduler, i, n int64) feed
+	// maxParts is the largest number of parts, and feed is that of one of them.
+	maxParts() int64
+	feed(s *scheduler) feed
 }
 
-// Execution is a step that runs, or has run.
+// Execution is the execution of a step, under way or over.
 type Execution struct {
 	step     StepShare
 	start    time.Time // of the window, after the warm-up
@@ -39,20 +39,20 @@ type Execution struct {
 	source   *source.Source
 	rec      *recorder
 	schedule schedule
-	conns    []transport.Conn // to begin with
+	conns    []transport.Conn // that were opened before the step
 	used     int              // connections of the runner; under its lock
 	dialed   dialCounts       // before this step
 	health   healthWindow
 
-	ctx    context.Context // ends when what is in flight is interrupted
+	ctx    context.Context // ends when requests in flight are interrupted
 	cancel context.CancelFunc
 	done   chan struct{}
 
-	end    atomic.Int64           // when the window closes
-	began  atomic.Int64           // how long after its start sending began, plus one; 0: not yet
-	engine atomic.Pointer[string] // what drives it; nil: not yet known
+	end    atomic.Int64           // of the window
+	began  atomic.Int64           // from the start to when sending began, plus one; 0: not yet
+	engine atomic.Pointer[string] // the kind of driver; nil: not yet known
 	cut    atomic.Bool
-	// stopped says that what is in flight was interrupted: nothing more is sent.
+	// stopped is set when requests in flight were interrupted: no more are sent.
 	stopped atomic.Bool
 }
 
@@ -90,7 +90,8 @@ func (x *Execution) connect() {
 	x.runner.open(ctx, x.conns)
 }
 
-// drive sends the load: from event loops if there can be, else from goroutines.
+// drive sends the load: from event loops where the client allows them, else from
+// goroutines.
 func (x *Execution) drive() {
 	schedulers, engine := x.onLoops(), "event loops"
 	if schedulers == nil {
@@ -104,19 +105,17 @@ func (x *Execution) drive() {
 	group.Wait()
 }
 
-// schedulers divides the schedule, into at most so many parts.
+// schedulers divides the schedule into at most so many parts.
 func (x *Execution) schedulers(most int) []*scheduler {
-	n := max(1, min(int64(most), x.schedule.parts()))
-	all := make([]*scheduler, n)
+	all := make([]*scheduler, max(1, min(int64(most), x.schedule.maxParts())))
 	for i := range all {
-		all[i] = &scheduler{run: x}
-		all[i].feed = x.schedule.feed(all[i], int64(i), n)
+		all[i] = &scheduler{x: x, part: int64(i), parts: int64(len(all))}
 	}
 	return all
 }
 
-// onLoops returns a scheduler with an event loop for each processor, nil if there
-// can be no loops.
+// onLoops returns a scheduler with an event loop for each processor, nil if the
+// client or the system allows no loops.
 func (x *Execution) onLoops() []*scheduler {
 	client, ok := x.runner.client.(*http1.Client)
 	if !ok {
@@ -124,7 +123,7 @@ func (x *Execution) onLoops() []*scheduler {
 	}
 	all := x.schedulers(runtime.GOMAXPROCS(0))
 	for i, s := range all {
-		d, err := newLoopDriver(s, client, i)
+		d, err := newLoopDriver(s, client)
 		if err != nil {
 			for _, made := range all[:i] {
 				made.driver.(*loopDriver).loop.Close()
@@ -136,8 +135,8 @@ func (x *Execution) onLoops() []*scheduler {
 	return all
 }
 
-// onGoroutines returns schedulers with goroutines. Arrivals have one, of vegeta's
-// Attacker.
+// onGoroutines returns schedulers whose drivers use goroutines. For arrivals there
+// is one, with vegeta's Attacker.
 func (x *Execution) onGoroutines() []*scheduler {
 	if a, ok := x.schedule.(*arrivals); ok {
 		s := x.schedulers(1)[0]
@@ -151,7 +150,7 @@ func (x *Execution) onGoroutines() []*scheduler {
 	return all
 }
 
-// another is one more connection, which the runner keeps.
+// another returns one more connection, which the runner keeps.
 func (x *Execution) another() transport.Conn {
 	x.runner.mu.Lock()
 	defer x.runner.mu.Unlock()
@@ -159,7 +158,7 @@ func (x *Execution) another() transport.Conn {
 	return x.runner.ensure(x.used)[x.used-1]
 }
 
-// begin says that sending begins now; it returns false if the step was cut.
+// begin notes that sending begins now; it returns false if the step was cut.
 func (x *Execution) begin() bool {
 	if x.cut.Load() {
 		return false
@@ -187,7 +186,7 @@ func (x *Execution) Step() StepShare { return x.step }
 // Start is the instant at which it begins, with its warm-up if it has one.
 func (x *Execution) Start() time.Time { return x.start.Add(-x.step.WarmUp) }
 
-// Cut ends the step now: nothing more is sent, and what is in flight is
+// Cut ends the step now: no more requests are sent, and those in flight are
 // unfinished.
 func (x *Execution) Cut() {
 	if x.cut.Swap(true) {
@@ -197,13 +196,13 @@ func (x *Execution) Cut() {
 	x.interrupt()
 }
 
-// interrupt ends what is in flight.
+// interrupt ends the requests in flight.
 func (x *Execution) interrupt() {
 	x.stopped.Store(true)
 	x.cancel()
 }
 
-// Began is when sending began; ok is false before that.
+// Began is the instant at which sending began; ok is false before that.
 func (x *Execution) Began() (at time.Time, ok bool) {
 	if n := x.began.Load(); n > 0 {
 		return x.Start().Add(time.Duration(n - 1)), true

@@ -11,26 +11,26 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// goroutineDriver drives each connection from a goroutine. One more waits for
-// what is due: timers of the runtime, one for each user, would be up to a
-// millisecond late.
+// goroutineDriver drives each connection from a goroutine. One more runs the
+// scheduler and waits for due times: timers of the runtime, one for each user,
+// would be up to a millisecond late.
 //
 // All of them use the scheduler, under the lock. A goroutine whose request has
-// ended sends what is due by then itself: usually that is the next request of its
-// own connection, which so wakes no other goroutine.
+// ended also sends those that have become due. Usually that is the next request of
+// its own connection, and no other goroutine has to be woken.
 type goroutineDriver struct {
 	sched *scheduler
 	timer pace.Timer
 	conns []*goroutineConn
 	users sync.WaitGroup // the goroutines of connections
-	// ready is what vegeta's workers take connections from; nil: each connection
-	// has a goroutine.
+	// ready has the connections with a request to send, for vegeta's workers. It is
+	// nil if each connection has a goroutine, and a channel, of its own.
 	ready chan *goroutineConn
 
-	mu     sync.Mutex // of the scheduler; not held while it waits
-	freed  *sync.Cond // ends a wait without an end
-	wakeAt time.Duration
-	dials  int // connections that are being opened
+	mu     sync.Mutex    // of the scheduler; not held while it waits
+	freed  *sync.Cond    // ends a wait that has no end
+	wakeAt time.Duration // the end of the wait
+	dials  int           // connections that are being opened
 }
 
 var _ driver = (*goroutineDriver)(nil)
@@ -39,11 +39,11 @@ type goroutineConn struct {
 	connSlot
 	conn    transport.Conn
 	buffer  source.Buffer
-	ready   chan *goroutineConn // receives itself when there is a request to send
+	ready   chan *goroutineConn // receives it when it has a request to send
 	opening bool
 }
 
-// awake is when the scheduler is to be woken that does not wait.
+// awake is wakeAt while the scheduler does not wait.
 const awake = time.Duration(math.MinInt64)
 
 func newGoroutineDriver(s *scheduler) *goroutineDriver {
@@ -54,9 +54,9 @@ func newGoroutineDriver(s *scheduler) *goroutineDriver {
 
 func (d *goroutineDriver) drive() {
 	defer d.timer.Close()
-	defer context.AfterFunc(d.sched.run.ctx, d.stopWaiting)()
+	defer context.AfterFunc(d.sched.x.ctx, d.stopWaiting)()
 	d.mu.Lock()
-	d.sched.send()
+	d.sched.run()
 	d.mu.Unlock()
 	for _, c := range d.conns {
 		close(c.ready)
@@ -72,7 +72,7 @@ func (d *goroutineDriver) add(conn transport.Conn) *connSlot {
 		c.ready = make(chan *goroutineConn, 1)
 		d.users.Go(func() {
 			for range c.ready {
-				_, _ = d.exchange(c) // it is recorded
+				_, _ = d.exchange(c) // the outcome was recorded
 			}
 		})
 	}
@@ -84,7 +84,7 @@ func (d *goroutineDriver) send(s *connSlot) {
 	if c.opening = !c.conn.IsOpen(); c.opening {
 		d.dials++
 	}
-	c.ready <- c // there is room for each connection
+	c.ready <- c // never blocks: there is room for each connection
 }
 
 // exchange sends the request of a connection and waits for its response.
@@ -106,10 +106,10 @@ func (d *goroutineDriver) exchange(c *goroutineConn) (status int, err error) {
 	return response.Status, err
 }
 
-// do opens the connection first if it is not open: how many are opened at once
-// is bounded, how many requests are in flight is not.
+// do opens the connection first if it is closed: the feed of arrivals bounds the
+// number of connections that are being opened.
 func (d *goroutineDriver) do(c *goroutineConn) (transport.Response, error) {
-	x := d.sched.run
+	x := d.sched.x
 	deadline := x.start.Add(c.hit.sent + x.timeout)
 	if c.opening {
 		err := c.conn.Open(x.ctx, deadline)
@@ -124,7 +124,7 @@ func (d *goroutineDriver) do(c *goroutineConn) (transport.Response, error) {
 	return c.conn.Do(x.ctx, &c.buffer.Request, deadline)
 }
 
-// opened counts a connection that was opened, or could not be.
+// opened counts the end of an attempt to open a connection.
 func (d *goroutineDriver) opened(c *goroutineConn) {
 	if c.opening {
 		c.opening = false
@@ -132,8 +132,9 @@ func (d *goroutineDriver) opened(c *goroutineConn) {
 	}
 }
 
-// proceed sends what has become possible, and wakes the scheduler if it waits for
-// longer than it now should. vegeta's workers do not send by themselves.
+// proceed sends requests that had to wait, and shortens the wait of the scheduler
+// if it is too long now. vegeta's workers do not send by themselves: its dispatcher
+// does.
 func (d *goroutineDriver) proceed() {
 	if d.ready == nil {
 		d.sched.sendBatch()
@@ -154,13 +155,13 @@ func (d *goroutineDriver) wait(until time.Duration) {
 	if until == never {
 		d.freed.Wait()
 	} else {
-		d.sleep(until - d.sched.run.elapsed())
+		d.sleep(until - d.sched.x.elapsed())
 	}
 	d.wakeAt = awake
 }
 
-// sleep sleeps with the lock released: what has ended meanwhile goes on in any
-// case.
+// sleep sleeps with the lock released. It releases the lock even if there is no
+// time left, for the goroutines that wait for it.
 func (d *goroutineDriver) sleep(left time.Duration) {
 	if left > 0 {
 		d.timer.Set(max(left, minSleep))
@@ -174,12 +175,13 @@ func (d *goroutineDriver) sleep(left time.Duration) {
 
 // wake lets a wait end at an instant, if it would end later.
 func (d *goroutineDriver) wake(at time.Duration) {
-	switch now := d.sched.run.elapsed(); {
-	case at >= d.wakeAt:
+	if at >= d.wakeAt {
 		return
-	case d.wakeAt == never:
+	}
+	if d.wakeAt == never {
 		d.freed.Signal()
-	default:
+	} else {
+		now := d.sched.x.elapsed()
 		d.timer.Set(max(at, now) - now)
 	}
 	d.wakeAt = at

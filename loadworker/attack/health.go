@@ -54,8 +54,8 @@ func (r *Runner) dials() dialCounts {
 	return d
 }
 
-// fillHealth fills in the worker's health and what it opened in the step, the
-// connections that it opened beforehand for it included.
+// fillHealth fills in the worker's health and the connections that it opened in the
+// step, those that it opened beforehand included.
 func (x *Execution) fillHealth(s *measure.Measurement) {
 	now := x.runner.dials()
 	s.ConnectionsOpened = now.opened - x.dialed.opened

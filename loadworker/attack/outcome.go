@@ -16,17 +16,17 @@ type hit struct {
 	// number is the user's, or that of the arrivals.
 	number  int64
 	request int // of the mix
-	// due is when it should be sent; free is when the user could, if later.
+	// due is the instant to send it at; free is when the user could, if later.
 	due, free time.Duration
 	sent      time.Duration
 	ledger    *measure.Ledger // nil: not audited
 }
 
-// counts says whether a hit is part of the result: what is due in the warm-up is
-// not, in any count, ledger or sample, although it may be sent or answered later.
+// counts reports whether a hit is part of the result: a hit of the warm-up is not,
+// in any count, ledger or sample, even if it is sent or answered later.
 func (h *hit) counts() bool { return h.due >= 0 }
 
-// result is what became of a hit.
+// result is the outcome of a hit.
 type result struct {
 	received time.Duration
 	outcome  measure.Outcome
@@ -36,22 +36,23 @@ type result struct {
 	reused   bool // the connection had carried a request before
 }
 
-// errClosed is a request that was not sent because the window had closed.
+// errClosed is the error of a request that was not sent because the window had
+// closed.
 var errClosed = errors.New("the window has closed")
 
-// grace is how late a request may be sent when that is after the window has
-// closed. Even the best pacing is a little late, so that without it the last
-// requests of every step would be unsent.
+// grace is the lateness with which a request may be sent after the window has
+// closed. Even the best pacing is a little late: without it, the last requests of
+// every step would be unsent.
 const grace = measure.LateAfter
 
-// maySend says whether a request may be sent at an instant: it must be due within
-// the window, and sent within it or in time.
+// maySend reports whether a request may be sent at an instant: it must be due
+// within the window, and sent within it or in time.
 func (x *Execution) maySend(due, at time.Duration) bool {
 	end := x.windowEnd()
 	return at >= due && due < end && (at < end || at-due <= grace) && !x.stopped.Load()
 }
 
-// judge says what became of a hit.
+// judge classifies the response to a hit, or the error.
 func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 	res := result{received: x.elapsed(), reused: r.Reused}
 	res.inWindow = res.received <= x.windowEnd()

@@ -60,11 +60,11 @@ func closeGently(*net.TCPConn)   {}
 func closeRudely(c *net.TCPConn) { _ = c.SetLinger(0) }
 func staySilent(c *net.TCPConn)  { _, _ = io.Copy(io.Discard, c) }
 
-// nowhere is where nobody listens. A port that was closed for this could
-// meanwhile be another test's.
+// nowhere is an address on which no server listens. A port that was closed for this
+// could meanwhile be another test's.
 const nowhere = "http://127.0.0.1:1"
 
-func TestOutcomes(t *testing.T) {
+func TestResponsesAreClassified(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 		tests := map[string]struct {
@@ -100,7 +100,7 @@ func TestOutcomes(t *testing.T) {
 			"chunks that are none":              {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", nil), want: "badResponse"},
 			"silence":                           {url: answer("", staySilent), want: "timeout", sample: "i/o timeout"},
 			"silence in the body":               {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", staySilent), want: "timeout"},
-			"nobody listens":                    {url: at(nowhere), want: "refused", sample: "connection refused"},
+			"a port that is closed":             {url: at(nowhere), want: "refused", sample: "connection refused"},
 		}
 		for name, tt := range tests {
 			t.Run(name, func(t *testing.T) {
@@ -217,7 +217,7 @@ func TestLedgersAgreeWithTheLimiter(t *testing.T) {
 	})
 }
 
-func TestALedgerKnowsWhatIsInFlight(t *testing.T) {
+func TestLedgerCountsRequestsInFlightAsUnknown(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		handle, release := hold(t)
 		o := newOracle(t, handle)
@@ -234,7 +234,7 @@ func TestALedgerKnowsWhatIsInFlight(t *testing.T) {
 	})
 }
 
-func TestTooManyClientsAreUntracked(t *testing.T) {
+func TestClientsBeyondTheBoundAreUntracked(t *testing.T) {
 	l := newClientLedgers(time.Minute)
 	for i := range measure.MaxClients + 7 {
 		c := l.sent(fmt.Appendf(nil, "client-%d", i), time.Second)

@@ -15,19 +15,19 @@ const (
 	// maxCells bounds the memory of a recorder: a cell has two times three
 	// histograms.
 	maxCells = 64
-	// histogramMemory is what a histogram takes, once it was emptied.
+	// histogramMemory is the memory of a histogram that was emptied.
 	histogramMemory = 188 << 10
 )
 
-// Memory is what it takes to count the requests of a mix of so many: the cells,
-// their sum, and as much again for the last step, whose recorder is garbage that
-// may not have been collected when the next one's is full.
+// Memory is the memory for counting a mix of so many requests: the cells, their
+// sum, and as much again for the last step, whose recorder is garbage that may not
+// have been collected when the next one's is full.
 func Memory(requests int) int64 {
 	cells := int64(shards(requests)) * int64(requests)
 	return 2 * (6*cells + 3*int64(requests)) * histogramMemory
 }
 
-// shards is how many there are, for one processor each while they are not too
+// shards is the number of them, one for each processor while they are not too
 // large.
 func shards(requests int) int { return max(1, min(runtime.GOMAXPROCS(0), maxCells/max(1, requests))) }
 
@@ -41,7 +41,7 @@ type recorder struct {
 	clients *clientLedgers // nil: no audit
 
 	mu    sync.Mutex
-	total *measure.Measurement // what was collected so far
+	total *measure.Measurement // of all that was collected
 }
 
 // cell counts one request of the mix in one shard. Collecting swaps the counters,
@@ -100,8 +100,8 @@ func (r *recorder) countSent(shard int, h *hit, client []byte) {
 	}
 }
 
-// countEnd counts what became of a request that began. An unfinished one needs no
-// counting: it is what was sent and did not end.
+// countEnd counts the outcome of a request that was sent. An unfinished one is not
+// counted: it is one that was sent and did not end.
 func (r *recorder) countEnd(shard int, h *hit, res result) {
 	if r.clients != nil {
 		r.clients.resolve(h.ledger, h.sent, res.received, res.outcome)
@@ -143,13 +143,13 @@ func (r *recorder) noteLast(t time.Duration) {
 	}
 }
 
-// collect returns a copy of all that was counted so far. For each request of
-// the mix it is of one instant: the outcomes add up to what was sent.
+// collect returns a copy of all counts. For each request of the mix it is of one
+// instant: the outcomes add up to the number that was sent.
 func (r *recorder) collect() (*measure.Measurement, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	// The ledgers come first, since a request enters them last: they never hold
-	// more than what was sent.
+	// more than the requests that were sent.
 	var clients map[string]*measure.Ledger
 	var untracked int64
 	if r.clients != nil {
@@ -188,7 +188,7 @@ func (c *cell) drain(total *measure.Measurement, request int) error {
 	return total.Lateness.Merge(full.lateness)
 }
 
-// countUnfinished counts what was sent and has not ended as unfinished.
+// countUnfinished counts requests that were sent and have not ended as unfinished.
 func countUnfinished(q *measure.Request) {
 	left := q.Sent
 	for o, n := range q.Outcomes {

@@ -23,7 +23,7 @@ func collect(t *testing.T, r *recorder) *measure.Measurement {
 }
 
 // Two recorders are what a worker has room for.
-func TestMemoryIsThatOfRecorders(t *testing.T) {
+func TestMemoryCoversTwoRecorders(t *testing.T) {
 	for _, requests := range []int{1, 8, 32} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -65,7 +65,7 @@ func TestLatenessIsTheGeneratorsOwn(t *testing.T) {
 	}
 }
 
-func TestRecorderCountsAnEnd(t *testing.T) {
+func TestRecorderCountsEachOutcome(t *testing.T) {
 	h := hit{due: 10 * ms, sent: 11 * ms}
 	tests := map[string]struct {
 		res      result
@@ -107,7 +107,7 @@ func TestRecorderCountsAnEnd(t *testing.T) {
 }
 
 // Collecting must neither lose nor double what is counted meanwhile.
-func TestCollectWhileCounting(t *testing.T) {
+func TestCollectLosesNoConcurrentCount(t *testing.T) {
 	const users, each = 8, 2000
 	r := newRecorder(3, newClientLedgers(time.Minute))
 	var counting sync.WaitGroup
@@ -154,7 +154,7 @@ func TestCollectWhileCounting(t *testing.T) {
 	}
 }
 
-func TestSamplesKeepTheFirst(t *testing.T) {
+func TestSamplesKeepTheFirstError(t *testing.T) {
 	var s samples
 	if s.all() != nil {
 		t.Error("there are samples before the first failure")

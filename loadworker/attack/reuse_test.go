@@ -14,7 +14,7 @@ import (
 )
 
 // The first request of each connection is not reused, in whichever step it is.
-func TestStepsSayWhatIsReused(t *testing.T) {
+func TestReusedConnectionsAreCounted(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL})
@@ -34,7 +34,7 @@ func TestStepsSayWhatIsReused(t *testing.T) {
 	})
 }
 
-func TestArrivalsOverConnectionsThatClose(t *testing.T) {
+func TestArrivalsReopenConnectionsThatTheServerCloses(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 		r := d.runner(t, setup{url: raw(t, last, closeGently)})
@@ -49,7 +49,7 @@ func TestArrivalsOverConnectionsThatClose(t *testing.T) {
 	})
 }
 
-func TestArrivalsOfATargetThatIsGone(t *testing.T) {
+func TestArrivalsAtAClosedPortAreRefused(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		r := d.runner(t, setup{url: nowhere})
 		got := drive(t, r, arrivalsStep(20e6, time.Second))
@@ -63,9 +63,9 @@ func TestArrivalsOfATargetThatIsGone(t *testing.T) {
 	})
 }
 
-// Connections that nobody answers: as many are dialled as may be at once, and
+// Dialling never ends here: as many connections are dialled as may be at once, and
 // the other hits wait.
-func TestArrivalsBoundWhatIsOpened(t *testing.T) {
+func TestArrivalsBoundConnectionsBeingOpened(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		const due = 300
 		over := make(chan struct{})
@@ -92,7 +92,7 @@ func TestArrivalsBoundWhatIsOpened(t *testing.T) {
 
 // However many processors there are, each hit and each turn is sent once, and
 // arrivals have no more connections than they may.
-func TestOneLoopForEachProcessor(t *testing.T) {
+func TestRequestsAreSentOnceOnAnyNumberOfProcessors(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		steps := map[string]StepShare{
 			"arrivals": arrivalsStep(60e6, time.Second),

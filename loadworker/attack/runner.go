@@ -10,12 +10,11 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// Config is what a Runner needs to know.
+// Config configures a Runner.
 type Config struct {
 	Source *source.Source
 	Client transport.Client
@@ -31,9 +30,8 @@ type Config struct {
 	Seed int64
 }
 
-// Runner runs the steps of a run, one after another. It keeps the connections
-// between them: each costs a port, which stays taken for a minute after it was
-// closed.
+// Runner runs steps, one after another. It keeps the connections between them:
+// each takes a port, which stays taken for a minute after it was closed.
 type Runner struct {
 	config Config
 	client transport.Client
@@ -59,20 +57,20 @@ func NewRunner(c Config) (*Runner, error) {
 }
 
 const (
-	// openRate is how many connections are opened a second: each costs some
-	// 200 us of processor time here and as much in the target, which is not to
-	// be hit by that before the step begins.
+	// openRate is the number of connections that are opened in a second: each takes
+	// some 200 us of processor time here and as much in the target, which should
+	// not be overloaded before the step begins.
 	openRate = 1000
-	// openAtOnce bounds those under way.
+	// openAtOnce bounds the connections that are being opened at once.
 	openAtOnce = 64
 )
 
-// Prepare opens the connections that a step will need, until ctx ends. A
-// failure is no matter: a request that has no connection opens one.
+// Prepare opens the connections that a step will need, until ctx ends. Failures
+// are ignored: a request that has no connection opens one.
 func (r *Runner) Prepare(ctx context.Context, step StepShare) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.open(ctx, r.ensure(r.schedule(step).connections()))
+	r.open(ctx, r.ensure(step.Load.schedule(step, r.config).connections()))
 }
 
 // ensure returns n connections, making those that are missing.
@@ -102,20 +100,20 @@ func (r *Runner) open(ctx context.Context, conns []transport.Conn) {
 	_ = group.Wait()
 }
 
-// openUntil is how long before its start a step stops opening connections: it
-// takes some 30 ms to make 10,000 users of them, and more on a busy machine.
+// openUntil is the time before its start at which a step stops opening
+// connections: it takes some 30 ms to give 10,000 of them to a driver, and more
+// on a busy machine.
 const openUntil = 100 * time.Millisecond
 
-// Start runs a step, whose shares must have passed Check, at an instant. It
-// must not be called before the last run is done, and ends a Prepare only by
-// waiting for it.
+// Start runs a step, which must have passed Check, at an instant. It must not be
+// called before the last Execution is done, and it waits for a Prepare.
 func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := &Execution{
 		step: step, start: start.Add(step.WarmUp), timeout: r.config.Timeout,
 		runner: r, source: r.config.Source, dialed: r.dialed,
-		schedule: r.schedule(step), done: make(chan struct{}),
+		schedule: step.Load.schedule(step, r.config), done: make(chan struct{}),
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.end.Store(int64(step.Load.length()))
@@ -130,23 +128,8 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 	return x
 }
 
-func (r *Runner) schedule(step StepShare) schedule {
-	users := users{share: step.Share, total: step.Total}
-	switch load := step.Load.(type) {
-	case PacedUsers:
-		return &pacedUsers{users: users, duration: load.Duration,
-			schedule: pace.Users{Rate: load.Rate, Share: step.Share, Total: step.Total, WarmUp: step.WarmUp}}
-	case ClosedUsers:
-		return &closedUsers{users: users}
-	case Burst:
-		return &closedUsers{users: users, requests: load.Requests}
-	case Arrivals:
-		return newArrivals(load, step, r.config)
-	}
-	panic("attack: a step that was not checked")
-}
-
-// finished counts the connections up to the end of a step, which are not the next's.
+// finished keeps the counts at the end of a step: later connections belong to the
+// next.
 func (r *Runner) finished() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

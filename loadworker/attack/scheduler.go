@@ -9,52 +9,50 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// scheduler sends one part of a step. Its feed says what is sent next, its driver
-// sends it. Only one goroutine at a time may use it, but for begin and end, which
-// concern one request only.
+// scheduler sends one part of a step: its feed chooses the next request, and its
+// driver sends it. One goroutine at a time may use it; begin and end, which concern
+// one request only, are an exception.
 type scheduler struct {
-	run      *Execution
-	feed     feed
-	driver   driver
-	inFlight int // requests that the driver has
-	stopped  bool
+	x           *Execution
+	part, parts int64 // this one, from 0, of so many
+	feed        feed
+	driver      driver
+	inFlight    int // requests that the driver has
+	stopped     bool
 }
 
-// feed says what is sent next, and over which connection.
+// feed chooses the next request and its connection.
 type feed interface {
-	// fill adds the connections with which the step begins.
-	fill()
-	// next is when the next request is due that has a connection to go over; ok
-	// is false while there is none.
+	// next is the due time of the next request that has a connection; ok is false
+	// while there is none.
 	next() (due time.Duration, ok bool)
 	// take takes that request: the connection's hit is set.
 	take() *connSlot
 	// render renders the request of a connection, which take has returned.
 	render(c *connSlot, b *source.Buffer)
-	// ended takes the connection of a request back that has ended, dropped that of
-	// one that was not sent because the window had closed.
+	// ended frees the connection of a request that has ended, dropped that of a
+	// request that was not sent because the window had closed.
 	ended(c *connSlot, res result)
 	dropped(c *connSlot)
-	// stop forgets what was not sent.
+	// stop forgets the requests that were not sent.
 	stop()
 }
 
-// driver sends requests and waits for what comes back. There are three: event
-// loops, a goroutine for each connection, and vegeta's Attacker.
+// driver sends requests and waits for their responses.
 type driver interface {
 	// drive runs the scheduler until all was sent and nothing is in flight.
 	drive()
 	// add adds a connection.
 	add(c transport.Conn) *connSlot
-	// send sends the request of a connection. It calls begin, then end and ended,
-	// or dropped if begin has refused.
+	// send sends the request of a connection: it calls begin, then end and ended,
+	// or dropped if begin refuses.
 	send(c *connSlot)
-	// wait waits until an instant, or less if a request ended or the step is
-	// stopped. It may wait a little longer, never beyond that.
+	// wait waits until an instant. It ends early when a request ends, or when the
+	// step is stopped.
 	wait(until time.Duration)
-	// opening is how many connections are being opened.
+	// opening is the number of connections that are being opened.
 	opening() int
-	// interrupt ends what is in flight.
+	// interrupt ends the requests in flight.
 	interrupt()
 }
 
@@ -67,15 +65,18 @@ type connSlot struct {
 }
 
 const (
-	// atOnce is how many requests are sent before responses are looked at: a
+	// atOnce is the number of requests that are sent before responses are read: a
 	// response that waits for long would be measured as slow.
 	atOnce = 32
-	// never is when nothing is due.
+	// never is the due time of no request.
 	never = time.Duration(math.MaxInt64)
 )
 
-// send sends until nothing is to be sent or in flight.
-func (s *scheduler) send() {
+// count is how many of n numbers belong to this part.
+func (s *scheduler) count(n int64) int64 { return (n - s.part + s.parts - 1) / s.parts }
+
+// run sends until all was sent and nothing is in flight.
+func (s *scheduler) run() {
 	if !s.start() {
 		return
 	}
@@ -86,30 +87,30 @@ func (s *scheduler) send() {
 
 // start waits for the step's start; it returns false if the step is cut before.
 func (s *scheduler) start() bool {
-	s.feed.fill()
-	x := s.run
+	x := s.x
+	s.feed = x.schedule.feed(s)
 	for x.elapsed() < -x.step.WarmUp && !x.stopped.Load() {
 		s.driver.wait(-x.step.WarmUp)
 	}
 	return x.begin()
 }
 
-// wait waits until a request is due, or something else happens; it returns false
-// when nothing is to be sent or in flight.
+// wait waits until a request is due, or another has ended; it returns false when
+// all was sent and nothing is in flight.
 func (s *scheduler) wait() bool {
 	due, ok := s.next()
 	if !ok {
 		return false
 	}
 	s.driver.wait(due)
-	if s.run.stopped.Load() {
+	if s.x.stopped.Load() {
 		s.stop()
 	}
 	return true
 }
 
-// next is when there is something to do, as far as is known; ok is false when
-// there will be nothing more.
+// next is the due time of the next request, as far as it is known; ok is false when
+// all was sent and nothing is in flight.
 func (s *scheduler) next() (due time.Duration, ok bool) {
 	if due, ok = s.feed.next(); ok {
 		return due, true
@@ -123,9 +124,9 @@ func (s *scheduler) add(c transport.Conn) *connSlot {
 	return s.driver.add(c)
 }
 
-// sendBatch sends what is due, up to a number.
+// sendBatch sends requests that are due, up to a number.
 func (s *scheduler) sendBatch() {
-	now := s.run.elapsed()
+	now := s.x.elapsed()
 	for range atOnce {
 		if !s.sendDue(now) {
 			return
@@ -144,10 +145,10 @@ func (s *scheduler) sendDue(now time.Duration) bool {
 	return true
 }
 
-// begin renders and counts the request of a connection, which is sent then. It
-// returns false if it may not be sent any more.
+// begin renders and counts the request of a connection before it is sent. It
+// returns false if the request may not be sent any more.
 func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
-	x := s.run
+	x := s.x
 	s.feed.render(c, b)
 	c.hit.sent = x.elapsed()
 	if !x.maySend(c.hit.due, c.hit.sent) {
@@ -159,9 +160,9 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 	return true
 }
 
-// end counts what became of the request of a connection.
+// end counts the outcome of the request of a connection.
 func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
-	x := s.run
+	x := s.x
 	if err != nil && x.stopped.Load() {
 		err = failure.ErrInterrupted // whatever error the interruption caused
 	}
@@ -184,7 +185,7 @@ func (s *scheduler) dropped(c *connSlot) {
 	s.feed.dropped(c)
 }
 
-// stop ends what is in flight, and forgets what was not sent.
+// stop ends the requests in flight, and forgets those that were not sent.
 func (s *scheduler) stop() {
 	if s.stopped {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// Snapshot is what was measured so far, but for the times that only the session
+// Snapshot is the measurement so far, without the times that only the session
 // knows: start and clock error.
 func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	ended := x.ended()

@@ -12,21 +12,24 @@ import (
 type StepShare struct {
 	// Index is the step's number in the run.
 	Index int32
-	// Share is which users, or hits, of all workers are this worker's.
+	// Share selects this worker's users, or hits, from those of all workers.
 	Share pace.Share
 	// Total is the number of users, or hits, over all workers.
 	Total int64
-	// WarmUp is how long, from its start, the step sends load that is not counted.
+	// WarmUp is the time, from its start, in which the step sends load that is not
+	// counted.
 	WarmUp time.Duration
 	// Load is PacedUsers, ClosedUsers, Burst or Arrivals.
 	Load Load
 }
 
-// Load is what a step sends.
+// Load is the kind of load that a step sends.
 type Load interface {
 	// length is the length of the window, or the limit of a burst.
 	length() time.Duration
 	check() error
+	// schedule is the worker's part of it.
+	schedule(step StepShare, c Config) schedule
 }
 
 // PacedUsers send Rate requests in turn, one at a time each.
@@ -98,7 +101,7 @@ func checkRate(r pace.Rate) error {
 	return nil
 }
 
-// Check refuses what cannot be driven.
+// Check refuses a step that cannot be sent.
 func (s StepShare) Check() error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("step %d: %w", s.Index, err)
@@ -129,7 +132,7 @@ func isBurst(l Load) bool {
 	return ok
 }
 
-// Users is how many of its own users the worker has in the step; 0 for arrivals.
+// Users is the number of users that the worker has in the step; 0 for arrivals.
 func (s StepShare) Users() int64 {
 	if _, ok := s.Load.(Arrivals); ok {
 		return 0

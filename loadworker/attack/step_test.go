@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 )
 
-func TestCheck(t *testing.T) {
+func TestCheckRefusesInvalidSteps(t *testing.T) {
 	good := StepShare{Index: 3, Share: all(2), Total: 2, Load: ClosedUsers{Duration: time.Second}}
 	tests := map[string]struct {
 		change func(*StepShare)
@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestNewRunnerRefuses(t *testing.T) {
+func TestNewRunnerRefusesInvalidConfigurations(t *testing.T) {
 	src, err := source.New(source.Config{Requests: []source.Request{get("/")}})
 	if err != nil {
 		t.Fatal(err)

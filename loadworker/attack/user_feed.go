@@ -7,23 +7,22 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// userSchedule says when a user's requests are due.
+// userSchedule has the due times of a user's requests.
 type userSchedule interface {
-	// dueAt is when the k-th request of the worker's j-th user is due, who was
-	// free since an instant; ok is false when there is none.
+	// dueAt is the due time of the k-th request of the worker's j-th user, which
+	// has been free since an instant; ok is false when there is none.
 	dueAt(j, k int64, free time.Duration) (due time.Duration, ok bool)
-	// pause is how long a user is not free after an outcome.
+	// pause is the time after an outcome until the user is free.
 	pause(o measure.Outcome) time.Duration
 }
 
-// userFeed feeds a scheduler with the requests of some of a step's users, those
-// whose number leaves the same remainder. Each has a connection of its own.
+// userFeed feeds a scheduler with the requests of its part of a step's users: the
+// numbers of users divided by that of parts leave the same remainder. Each user
+// has a connection of its own.
 type userFeed struct {
 	users    users
 	schedule userSchedule
 	sched    *scheduler
-	first    int64 // the number of the first
-	stride   int64 // from one to the next
 	states   []userState
 	queue    userQueue // users that wait for their due time
 	stopped  bool
@@ -38,25 +37,21 @@ type userState struct {
 	free time.Duration
 }
 
-// newUserFeed returns the i-th of n feeds.
-func newUserFeed(u users, schedule userSchedule, s *scheduler, i, n int64) *userFeed {
-	return &userFeed{users: u, schedule: schedule, sched: s, first: i, stride: n}
-}
-
-// number is that of a user among those of the worker.
-func (f *userFeed) number(user int) int64 { return f.first + int64(user)*f.stride }
-
-func (f *userFeed) fill() {
-	n := (f.users.share.Count - f.first + f.stride - 1) / f.stride
-	f.states, f.queue = make([]userState, n), make(userQueue, 0, n)
+func newUserFeed(u users, schedule userSchedule, s *scheduler) *userFeed {
+	n := s.count(u.share.Count)
+	f := &userFeed{users: u, schedule: schedule, sched: s, states: make([]userState, n), queue: make(userQueue, 0, n)}
 	for user := range f.states {
-		f.states[user].conn = f.sched.add(f.sched.run.conns[f.number(user)])
-		f.enqueue(user, -f.sched.run.step.WarmUp)
+		f.states[user].conn = s.add(s.x.conns[f.number(user)])
+		f.enqueue(user, -s.x.step.WarmUp)
 	}
+	return f
 }
 
-// enqueue puts a user who is free since an instant in the queue, unless there is
-// nothing more to send.
+// number is a user's number among those of the worker.
+func (f *userFeed) number(user int) int64 { return f.sched.part + int64(user)*f.sched.parts }
+
+// enqueue puts a user, which has been free since an instant, in the queue, unless
+// all its requests were sent.
 func (f *userFeed) enqueue(user int, free time.Duration) {
 	u := &f.states[user]
 	due, ok := f.schedule.dueAt(f.number(user), u.k, free)
@@ -82,7 +77,7 @@ func (f *userFeed) take() *connSlot {
 }
 
 func (f *userFeed) render(c *connSlot, b *source.Buffer) {
-	c.hit.request = f.users.render(f.sched.run, b, f.number(c.index), c.hit.number)
+	c.hit.request = f.users.render(f.sched.x, b, f.number(c.index), c.hit.number)
 }
 
 func (f *userFeed) ended(c *connSlot, res result) {
@@ -90,12 +85,12 @@ func (f *userFeed) ended(c *connSlot, res result) {
 	f.enqueue(c.index, res.received+f.schedule.pause(res.outcome))
 }
 
-// dropped ends a user: nothing that it would send later could be sent.
+// dropped ends a user: none of its later requests could be sent.
 func (*userFeed) dropped(*connSlot) {}
 
 func (f *userFeed) stop() { f.queue, f.stopped = f.queue[:0], true }
 
-// userQueue is a binary heap of users, of which the first is due first.
+// userQueue is a binary heap of users; the first is due first.
 type userQueue []queuedUser
 
 // queuedUser is a user and when its next request is due.
@@ -104,7 +99,7 @@ type queuedUser struct {
 	user int
 }
 
-// push adds a user. One that is due last, as most are, stays where it is put.
+// push adds a user. One that is due last, as most are, is not moved.
 func (q *userQueue) push(e queuedUser) {
 	h := append(*q, e)
 	i := len(h) - 1

@@ -8,18 +8,20 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// users are one worker's users of a step, of which each has a connection.
+// users are one worker's users of a step. Each has a connection.
 type users struct {
 	share pace.Share
 	total int64
 }
 
+func (s StepShare) users() users { return users{share: s.Share, total: s.Total} }
+
 func (u users) connections() int { return int(u.share.Count) }
 
-func (u users) parts() int64 { return u.share.Count }
+func (u users) maxParts() int64 { return u.share.Count }
 
 // render renders the k-th request of the worker's j-th user into a buffer, and
-// returns which of the mix it is.
+// returns its index in the mix.
 func (u users) render(x *Execution, b *source.Buffer, j, k int64) int {
 	user := u.share.Number(j)
 	request := x.source.RequestOf(user, k)
@@ -33,7 +35,7 @@ func (u users) render(x *Execution, b *source.Buffer, j, k int64) int {
 // pacedUsers each have a schedule.
 type pacedUsers struct {
 	users
-	schedule pace.Users
+	turns    pace.Users
 	duration time.Duration
 }
 
@@ -42,14 +44,19 @@ var (
 	_ userSchedule = (*pacedUsers)(nil)
 )
 
-func (p *pacedUsers) due(t time.Duration, _ int64) int64 {
-	return p.schedule.Before(t) - p.schedule.Before(0)
+func (l PacedUsers) schedule(s StepShare, _ Config) schedule {
+	turns := pace.Users{Rate: l.Rate, Share: s.Share, Total: s.Total, WarmUp: s.WarmUp}
+	return &pacedUsers{users: s.users(), turns: turns, duration: l.Duration}
 }
 
-func (p *pacedUsers) feed(s *scheduler, i, n int64) feed { return newUserFeed(p.users, p, s, i, n) }
+func (p *pacedUsers) due(t time.Duration, _ int64) int64 {
+	return p.turns.Before(t) - p.turns.Before(0)
+}
+
+func (p *pacedUsers) feed(s *scheduler) feed { return newUserFeed(p.users, p, s) }
 
 func (p *pacedUsers) dueAt(j, k int64, _ time.Duration) (time.Duration, bool) {
-	due := p.schedule.Due(j, k)
+	due := p.turns.Due(j, k)
 	return due, due < p.duration
 }
 
@@ -70,17 +77,24 @@ var (
 	_ userSchedule = (*closedUsers)(nil)
 )
 
+func (l ClosedUsers) schedule(s StepShare, _ Config) schedule {
+	return &closedUsers{users: s.users()}
+}
+
+func (l Burst) schedule(s StepShare, _ Config) schedule {
+	return &closedUsers{users: s.users(), requests: l.Requests}
+}
+
 func (*closedUsers) due(_ time.Duration, sent int64) int64 { return sent }
 
-func (c *closedUsers) feed(s *scheduler, i, n int64) feed { return newUserFeed(c.users, c, s, i, n) }
+func (c *closedUsers) feed(s *scheduler) feed { return newUserFeed(c.users, c, s) }
 
 func (c *closedUsers) dueAt(_, k int64, free time.Duration) (time.Duration, bool) {
 	return free, c.requests == 0 || k < c.requests
 }
 
-// failedPause is how long a user of a closed loop waits after a request that did
-// not reach the target. Without it, users that are refused would do nothing but
-// dial.
+// failedPause is the pause of a closed user after a request that did not reach the
+// target. Without it, users that are refused would do nothing but dial.
 const failedPause = 100 * time.Millisecond
 
 func (c *closedUsers) pause(o measure.Outcome) time.Duration {
@@ -90,7 +104,7 @@ func (c *closedUsers) pause(o measure.Outcome) time.Duration {
 	return 0
 }
 
-// unreachable says whether a request failed before the target saw it.
+// unreachable reports whether a request failed before the target saw it.
 func unreachable(o measure.Outcome) bool {
 	return o == measure.Refused || o == measure.DNS || o == measure.TLS || o == measure.Other
 }

@@ -192,7 +192,7 @@ func TestResponseTimeCountsFromTheDueTime(t *testing.T) {
 	})
 }
 
-func TestWhatABusyUserCouldNotSendIsUnsent(t *testing.T) {
+func TestRequestsThatABusyUserMissedAreUnsent(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		handle, _ := hold(t)
 		o := newOracle(t, handle)
@@ -289,9 +289,9 @@ func TestCutBeforeTheStartSendsNothing(t *testing.T) {
 	})
 }
 
-// A worker that is told too late still says the truth: what was due meanwhile
-// is sent late, as far as the window reaches.
-func TestStartInThePast(t *testing.T) {
+// A worker that starts too late sends the requests that became due before, late,
+// until the window closes.
+func TestLateStartSendsTheRestOfTheWindow(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		tests := map[string]struct {
 			ago          time.Duration
@@ -315,7 +315,7 @@ func TestStartInThePast(t *testing.T) {
 	})
 }
 
-func TestSnapshotsHoldTogetherWhileTheStepRuns(t *testing.T) {
+func TestSnapshotsAreConsistentWhileTheStepRuns(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL, requests: []source.Request{get("/a"), get("/b")}})

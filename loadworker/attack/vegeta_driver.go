@@ -30,7 +30,7 @@ func newVegetaDriver(s *scheduler, a *arrivals) vegetaDriver {
 
 func (d vegetaDriver) drive() {
 	defer d.timer.Close()
-	defer context.AfterFunc(d.sched.run.ctx, d.stopWaiting)()
+	defer context.AfterFunc(d.sched.x.ctx, d.stopWaiting)()
 	attacker := vegeta.NewAttacker(
 		vegeta.Workers(uint64(d.arrivals.connections())),
 		vegeta.MaxWorkers(uint64(d.arrivals.limit)),
@@ -41,7 +41,7 @@ func (d vegetaDriver) drive() {
 	}
 }
 
-// target is the same for every hit: RoundTrip sends what the scheduler says.
+// target is the same for every hit: RoundTrip sends a request of the scheduler.
 func target(t *vegeta.Target) error {
 	t.Method, t.URL = http.MethodGet, "http://t/"
 	return nil
@@ -56,18 +56,18 @@ func (d vegetaDriver) Pace(_ time.Duration, hits uint64) (time.Duration, bool) {
 		return 0, true
 	}
 	for d.sched.wait() {
-		if d.sched.sendDue(d.sched.run.elapsed()) {
+		if d.sched.sendDue(d.sched.x.elapsed()) {
 			return 0, false
 		}
 	}
 	return 0, true
 }
 
-// Rate is asked for plots only.
+// Rate is used for plots only.
 func (d vegetaDriver) Rate(time.Duration) float64 { return d.arrivals.perSec }
 
-// RoundTrip sends a hit that is ready. The response is the bare status: the body
-// has been read.
+// RoundTrip sends a request that is ready. The response has the status only: the
+// body has been read.
 func (d vegetaDriver) RoundTrip(r *http.Request) (*http.Response, error) {
 	status, err := d.exchange(<-d.ready)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
-// What is due in the warm-up is sent, and no part of the result.
+// Requests of the warm-up are sent, and no part of the result.
 func TestWarmUpIsSentAndNotCounted(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		rate, window, warmUp := pace.Rate(40e6), 500*time.Millisecond, 625*time.Millisecond
@@ -67,9 +67,9 @@ func TestClosedUsersCountFromTheEndOfTheWarmUp(t *testing.T) {
 	})
 }
 
-// Errors of the warm-up are no samples, and what it still has in flight at its
-// end is not counted later.
-func TestWarmUpLeavesNothingBehind(t *testing.T) {
+// Errors of the warm-up are no samples, and its requests that are in flight at its
+// end are not counted later.
+func TestWarmUpFailuresAreNotCounted(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		handle, release := hold(t)
 		o := newOracle(t, handle)
@@ -90,7 +90,7 @@ func TestWarmUpLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func TestCutInTheWarmUp(t *testing.T) {
+func TestCutInTheWarmUpCountsNothing(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL})
@@ -122,7 +122,7 @@ func TestCutInTheWarmUp(t *testing.T) {
 	})
 }
 
-func TestRampedArrivals(t *testing.T) {
+func TestSharesOfARampAreTogetherTheSchedule(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		const workers = 3
 		ramp := pace.Ramp{From: 100e6, To: 300e6, Length: 300 * time.Millisecond}
@@ -153,7 +153,7 @@ func TestRampedArrivals(t *testing.T) {
 	})
 }
 
-func TestPoissonArrivals(t *testing.T) {
+func TestPoissonArrivalsFollowTheSeed(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL, worker: 1})
