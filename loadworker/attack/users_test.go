@@ -315,44 +315,6 @@ func TestLateStartSendsTheRestOfTheWindow(t *testing.T) {
 	})
 }
 
-func TestSnapshotsAreConsistentWhileTheStepRuns(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		o := newOracle(t, nil)
-		r := d.runner(t, setup{url: o.URL, requests: []source.Request{get("/a"), get("/b")}})
-		x := r.Start(usersStep(20, ClosedUsers{Duration: 300 * time.Millisecond}), time.Now())
-		last := int64(0)
-		for running := true; running; {
-			select {
-			case <-x.Done():
-				running = false
-			default:
-			}
-			q := total(t, snapshot(t, x))
-			if q.Sent < last {
-				t.Fatalf("sent fell from %d to %d", last, q.Sent)
-			}
-			last = q.Sent
-		}
-		if served := int64(len(o.served())); last != served {
-			t.Errorf("sent %d, the server served %d", last, served)
-		}
-	})
-}
-
-func TestSnapshotIsACopy(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		o := newOracle(t, nil)
-		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(usersStep(2, Burst{Requests: 2, Limit: time.Minute}), time.Now())
-		first := finish(t, x)
-		first.Requests[0].Sent = 1000
-		first.Requests[0].Response.Record(time.Second)
-		if again := snapshot(t, x); again.Requests[0].Sent != 4 || again.Requests[0].Response.Count() != 4 {
-			t.Errorf("a changed snapshot changed the next: %+v", again.Requests[0])
-		}
-	})
-}
-
 func TestPrepareOpensTheConnections(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
