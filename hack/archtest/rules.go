@@ -1,5 +1,7 @@
 package archtest
 
+import "slices"
+
 // ours is the module whose packages the rules are about. Rules name its
 // packages without it.
 const ours = "github.com/loadtest-dev/loadtest-operator"
@@ -39,7 +41,22 @@ var clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/.
 // everything of ours but the root package, which wires it together.
 var everything = []string{"api/...", "measure/...", "text", "controllers/...", "loadworker/...", "targets/..."}
 
+// tools are what builds, tests and measures the product.
+var tools = []string{"hack/...", "test/..."}
+
 var rules = []rule{
+	{
+		because: "nothing that is shipped needs a tool or a harness",
+		of:      slices.Concat(everything, []string{"cmd/...", ours}),
+		reach:   transitive,
+		forbid:  tools,
+	},
+	{
+		because: "tests lean on no tool: tools may use what tests share",
+		of:      []string{"test/..."},
+		reach:   direct,
+		forbid:  []string{"hack/..."},
+	},
 	{
 		because: "api imports nothing of ours",
 		of:      []string{"api/..."},
