@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -37,6 +39,26 @@ func TestPlannedRatesAreValidated(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{want}, refusals(t, patch("0"))); diff != "" {
 			t.Errorf("refusals of a %s of 0 (-want +got):\n%s", field, diff)
+		}
+	}
+}
+
+func TestEmptyStatusPartsAreLeftOut(t *testing.T) {
+	for want, test := range map[string]v1alpha1.LoadTest{
+		"":                       {},
+		`{"phase":"Ended"}`:      {Status: v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseEnded}},
+		`{"workers":{"lost":1}}`: {Status: v1alpha1.LoadTestStatus{Workers: v1alpha1.WorkerCounts{Lost: 1}}},
+	} {
+		raw, err := json.Marshal(test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Status json.RawMessage }
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatal(err)
+		}
+		if string(got.Status) != want {
+			t.Errorf("status is written as %q, want %q", got.Status, want)
 		}
 	}
 }
