@@ -29,17 +29,17 @@ type Coordinator struct {
 	receivers sync.WaitGroup
 
 	mu       sync.Mutex
-	runs     map[RunID]*run
+	runs     map[RunID]*runState
 	stopping bool
 }
 
-// New returns a coordinator that serves nobody yet.
+// New returns a coordinator, which accepts workers once Serve is called.
 //
-// notify says that an Observation changed: at once when a worker comes, goes,
-// or changes its readiness, and when the last final snapshot of a step is there;
-// for other snapshots once a second at most. It also says that workers of an
-// unknown run wait, which is normal after a restart; that run must then be
-// directed or, if it is over or gone, forgotten. It is called from many
+// notify is called when an Observation changed: at once when a worker connects,
+// disconnects or changes its readiness, and when the last final snapshot of a step
+// is there; for other snapshots once a second at most. It is also called when
+// workers of an unknown run wait, which is normal after a restart; that run must
+// then be directed or, if it is over or gone, forgotten. It is called from many
 // goroutines and must not block.
 func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg prometheus.Registerer) *Coordinator {
 	return &Coordinator{
@@ -52,17 +52,17 @@ func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg pro
 			return func() { t.Stop() }
 		},
 		verifying: make(chan struct{}, maxVerifying),
-		runs:      map[RunID]*run{},
+		runs:      map[RunID]*runState{},
 	}
 }
 
-// Direct says what the run wants of its workers now. It never waits for them.
+// Direct replaces the directive of a run. It never waits for the workers.
 func (c *Coordinator) Direct(id RunID, d Directive) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.runs[id]
 	if !ok {
-		r = newRun(id)
+		r = newRunState(id)
 		c.runs[id] = r
 	}
 	r.direct(d)
@@ -73,8 +73,9 @@ func (c *Coordinator) Direct(id RunID, d Directive) {
 	}
 }
 
-// Forget drops all that is known of a run; workers that are still connected may
-// go. One that connects later waits for a directive again, which notify tells.
+// Forget drops all that is known of a run and finishes the workers that are still
+// connected. One that connects later waits for a directive again, and notify is
+// called.
 func (c *Coordinator) Forget(id RunID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +93,7 @@ func (c *Coordinator) attach(s *session) error {
 	err := c.attachLocked(s)
 	c.mu.Unlock()
 	if err == nil {
-		c.changed(s.run, atOnce)
+		c.notifyChange(s.run, atOnce)
 	}
 	return err
 }
@@ -106,7 +107,7 @@ func (c *Coordinator) attachLocked(s *session) error {
 		if c.waiting() >= maxWaiting {
 			return c.reject(rejectFull, codes.ResourceExhausted, "%d runs wait for the operator", maxWaiting)
 		}
-		r = newRun(s.identity.Run)
+		r = newRunState(s.identity.Run)
 	}
 	if number, limit := s.identity.Worker, r.size(); number < 0 || int(number) >= limit {
 		return c.rejectNumber(number, limit)
@@ -143,7 +144,7 @@ func (c *Coordinator) detach(s *session) {
 	}
 	c.mu.Unlock()
 	if current {
-		c.changed(r, atOnce)
+		c.notifyChange(r, atOnce)
 	}
 }
 
@@ -173,3 +174,51 @@ func (c *Coordinator) stop() {
 }
 
 var errStopping = status.Error(codes.Unavailable, "the operator is stopping")
+
+// urgency is how soon a change is notified.
+type urgency int
+
+const (
+	// soon: within a second, together with whatever else happens until then.
+	soon urgency = iota
+	// atOnce: now.
+	atOnce
+)
+
+// notifyInterval is the least time between two notifications that are not urgent.
+const notifyInterval = time.Second
+
+// notifyChange notifies of a change of the run. The mutex must not be held.
+func (c *Coordinator) notifyChange(r *runState, u urgency) {
+	c.mu.Lock()
+	now := c.dueLocked(r, u)
+	c.mu.Unlock()
+	if now {
+		c.notify(r.id)
+	}
+}
+
+// dueLocked says whether to notify now. If not, a timer will, so that the last
+// change is notified as well.
+func (c *Coordinator) dueLocked(r *runState, u urgency) bool {
+	if r.forgotten || c.stopping {
+		return false
+	}
+	wait := notifyInterval - c.clock.Since(r.notified)
+	switch {
+	case u == atOnce || wait <= 0:
+		r.stopTimer()
+		r.notified = c.clock.Now()
+		return true
+	case r.cancelTimer == nil:
+		r.cancelTimer = c.after(wait, func() { c.notifyChange(r, atOnce) })
+	}
+	return false
+}
+
+func (r *runState) stopTimer() {
+	if r.cancelTimer != nil {
+		r.cancelTimer()
+		r.cancelTimer = nil
+	}
+}

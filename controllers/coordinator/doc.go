@@ -5,16 +5,16 @@
 // directed to it; what is known of them is observed from it:
 //
 //	reconciler                     coordinator                    workers
-//	  Direct(run, Directive) ────▶ run ◀─ told / not told yet ─▶ session ═══ worker 0
+//	  Direct(run, Directive) ────▶ run ◀── sent and pending ───▶ session ═══ worker 0
 //	  Observe(run)           ◀──── merge ◀─ latest snapshots ─── session ═══ worker 1
 //	  notify(run)            ◀──── something changed             …
 //
 // A Directive is a state and so is a Snapshot. Each session's sender compares
-// the directive with what that session was told and sends the difference; a
+// the directive with what it sent to that session and sends the difference; a
 // snapshot replaces the worker's earlier one of that step. So a reconnect, a
 // repeated call and a restart of the operator change nothing: a new coordinator
-// that is directed as the old one was, and hears from the workers what they hold
-// unacknowledged, ends with the same totals.
+// that is directed as the old one was, and receives from the workers what is not
+// acknowledged, ends with the same totals.
 //
 // A session is two goroutines: gRPC's, which runs Session and is the sender, and
 // the receiver that it starts. One mutex guards all state; nothing blocks while

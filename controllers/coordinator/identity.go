@@ -9,12 +9,11 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// Identity is who a worker's token proves it to be.
+// Identity is what a worker's token proves.
 type Identity struct {
 	Run       RunID
 	Worker    int32
@@ -22,12 +21,12 @@ type Identity struct {
 }
 
 // ErrUnauthenticated is wrapped by an Authenticator's error when the token
-// itself is no good, so that trying again is pointless.
+// itself is invalid, so that trying again is pointless.
 var ErrUnauthenticated = errors.New("unauthenticated")
 
-// Authenticator verifies a worker's bearer token. A worker is told
-// Unauthenticated for errors that wrap ErrUnauthenticated, and Unavailable,
-// which it retries, for all others. It is called once for each session, before
+// Authenticator verifies a worker's bearer token. A session ends
+// with Unauthenticated for errors that wrap ErrUnauthenticated, and with
+// Unavailable, which the worker retries, for all others. It is called once for each session, before
 // anything is read from it, and from many goroutines.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Identity, error)
@@ -36,9 +35,9 @@ type Authenticator interface {
 const (
 	// authTimeout bounds a verification; it is one call to the API server.
 	authTimeout = 10 * time.Second
-	// maxVerifying is how many run at once. A thousand workers come in the same
-	// second, and a stranger may come as often as he likes; the API server has
-	// others to serve. At 5 ms each, so many make 3,000 a second.
+	// maxVerifying is how many run at once. A thousand workers connect in the same
+	// second, and any pod of the cluster may connect as often as it likes, but the
+	// API server serves others, too. At 5 ms each, so many make 3,000 a second.
 	maxVerifying = 16
 )
 
@@ -80,7 +79,7 @@ func bearerToken(ctx context.Context) (string, bool) {
 	return token, ok && token != ""
 }
 
-// checkHello holds what a worker says against what its token proves.
+// checkHello compares a hello with what the token proves.
 func (c *Coordinator) checkHello(identity Identity, hello *workerv1.Hello) error {
 	switch {
 	case hello == nil:
@@ -94,10 +93,4 @@ func (c *Coordinator) checkHello(identity Identity, hello *workerv1.Hello) error
 		return c.reject(rejectIdentity, codes.PermissionDenied, "hello.worker is %d, the token is worker %d's", hello.GetWorker(), identity.Worker)
 	}
 	return nil
-}
-
-// reject counts and returns the status that ends a session.
-func (c *Coordinator) reject(why rejection, code codes.Code, format string, args ...any) error {
-	c.metrics.rejected.WithLabelValues(string(why)).Inc()
-	return status.Errorf(code, format, args...)
 }

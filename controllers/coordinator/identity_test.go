@@ -12,7 +12,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// slow is an API server that answers when it is told to.
+// slow is an authenticator that waits for the test before it answers.
 type slow struct {
 	entered chan struct{}
 	answer  chan struct{}
@@ -38,7 +38,7 @@ func TestVerificationsAreBounded(t *testing.T) {
 	const callers = 5 * maxVerifying
 	auth := &slow{entered: make(chan struct{}, callers), answer: make(chan struct{})}
 	c := New(auth, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	var group sync.WaitGroup
 	var verified atomic.Int32
@@ -52,7 +52,7 @@ func TestVerificationsAreBounded(t *testing.T) {
 	for range maxVerifying {
 		<-auth.entered
 	}
-	// There is no room: who cannot wait is told so, and asks nobody.
+	// There is no room: a caller that cannot wait gets an error.
 	impatient, give := context.WithCancel(ctx)
 	give()
 	if _, err := c.verify(impatient, "a"); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnauthenticated) {
@@ -88,7 +88,7 @@ func TestBearerToken(t *testing.T) {
 }
 
 // One that takes too long makes room for others.
-func TestAVerificationThatEndsMakesRoom(t *testing.T) {
+func TestCanceledVerificationFreesItsPlace(t *testing.T) {
 	auth := &slow{entered: make(chan struct{}, 2*maxVerifying), answer: make(chan struct{})}
 	c := New(auth, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	ctx, cancel := context.WithCancel(t.Context())

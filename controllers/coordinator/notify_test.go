@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-func TestNotifyPace(t *testing.T) {
-	r := newRig(t)
+func TestSnapshotsAreNotifiedOnceASecond(t *testing.T) {
+	r := newFixture(t)
 	r.Direct("a", running("a", 2, 0))
-	told := r.notifications()
+	before := r.notifications()
 	step := func(what string, want int) {
 		t.Helper()
-		if got := r.notifications() - told; got != want {
-			t.Errorf("%s: told %d times, want %d", what, got, want)
+		if got := r.notifications() - before; got != want {
+			t.Errorf("%s: notified %d times, want %d", what, got, want)
 		}
-		told = r.notifications()
+		before = r.notifications()
 	}
 	w0, w1 := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
 	step("two workers came", 2)
@@ -51,4 +51,56 @@ func TestNotifyPace(t *testing.T) {
 	w1.sync()
 	r.fire()
 	step("a stale snapshot", 0)
+}
+
+// A change that is not urgent is notified a second after the last notification.
+func TestLaterChangeIsNotifiedAfterASecond(t *testing.T) {
+	c, clk, notices := newIdleCoordinator()
+	var pending []func()
+	c.after = func(_ time.Duration, f func()) func() {
+		pending = append(pending, f)
+		i := len(pending) - 1
+		return func() { pending[i] = func() {} }
+	}
+	fire := func() {
+		for _, f := range pending {
+			f()
+		}
+		pending = nil
+	}
+	r := newRunState("a")
+	r.notified = noon
+	for second := range 3 {
+		c.notifyChange(r, soon)
+		c.notifyChange(r, soon)
+		if *notices != second {
+			t.Errorf("second %d: notified %d times before it was over", second, *notices)
+		}
+		clk.Step(time.Second)
+		fire()
+		if *notices != second+1 {
+			t.Errorf("second %d: notified %d times, want once in each", second, *notices)
+		}
+	}
+	c.notifyChange(r, soon)
+	c.notifyChange(r, atOnce)
+	fire()
+	if *notices != 4 {
+		t.Errorf("notified %d times, want once of both changes", *notices)
+	}
+}
+
+func TestForgottenAndStoppingRunsNotifyNothing(t *testing.T) {
+	c, clk, notices := newIdleCoordinator()
+	c.Direct("a", running("a", 1, 0))
+	r := c.runs["a"]
+	c.Forget("a")
+	clk.Step(time.Minute)
+	c.notifyChange(r, atOnce)
+	c.Direct("b", running("b", 1, 0))
+	c.stop()
+	c.notifyChange(c.runs["b"], atOnce)
+	if *notices != 0 {
+		t.Errorf("notified %d times", *notices)
+	}
 }

@@ -81,7 +81,7 @@ func (c *Coordinator) Observe(id RunID) Observation {
 	return o
 }
 
-func (r *run) observeWorkers() []Worker {
+func (r *runState) observeWorkers() []Worker {
 	workers := make([]Worker, len(r.directive.Assignments))
 	for number := range workers {
 		w := r.worker(int32(number))
@@ -96,8 +96,8 @@ func (r *run) observeWorkers() []Worker {
 			LastSeen:  w.lastSeen,
 		}
 		if r.directive.open() {
-			report, ok := w.reports[r.directive.Start.Step]
-			workers[number].Reported, workers[number].Final = ok, report.final
+			latest, ok := w.snapshots[r.directive.Start.Step]
+			workers[number].Reported, workers[number].Final = ok, latest.final
 		}
 	}
 	return workers
@@ -105,7 +105,7 @@ func (r *run) observeWorkers() []Worker {
 
 // observeStep returns the directed step without the merge, and what to merge;
 // nil when nothing was reported.
-func (r *run) observeStep() (*StepObservation, []*wire.Reading) {
+func (r *runState) observeStep() (*StepObservation, []*wire.Reading) {
 	if !r.directive.open() {
 		return nil, nil
 	}
@@ -113,18 +113,18 @@ func (r *run) observeStep() (*StepObservation, []*wire.Reading) {
 	var readings []*wire.Reading
 	var windows time.Duration
 	for number := range r.directive.Assignments {
-		report, ok := r.worker(int32(number)).reports[o.Step]
+		latest, ok := r.worker(int32(number)).snapshots[o.Step]
 		if !ok {
 			continue
 		}
-		readings = append(readings, report.reading)
-		windows += report.reading.Window()
+		readings = append(readings, latest.reading)
+		windows += latest.reading.Window()
 		o.Reporting++
-		if report.final {
+		if latest.final {
 			o.Final++
 		}
-		if report.received.After(o.ReportedUntil) {
-			o.ReportedUntil = report.received
+		if latest.received.After(o.ReportedUntil) {
+			o.ReportedUntil = latest.received
 		}
 	}
 	if o.Reporting == 0 {
@@ -134,7 +134,7 @@ func (r *run) observeStep() (*StepObservation, []*wire.Reading) {
 	return o, readings
 }
 
-func (r *run) requests() int {
+func (r *runState) requests() int {
 	if len(r.directive.Assignments) == 0 {
 		return 0
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
-// run is what is known of a run. The coordinator's mutex guards it.
-type run struct {
+// runState is what is known of a run. The coordinator's mutex guards it.
+type runState struct {
 	id RunID
 	// directed is false while workers wait for the first directive.
 	directed  bool
@@ -18,7 +18,7 @@ type run struct {
 	directive Directive
 	// redirected is closed, and replaced, by each directive.
 	redirected chan struct{}
-	workers    map[int32]*worker
+	workers    map[int32]*workerState
 
 	// version counts what changes the merged step.
 	version int64
@@ -30,26 +30,26 @@ type run struct {
 	cancelTimer func()
 }
 
-// worker is what is known of a worker, connected or not.
-type worker struct {
+// workerState is what is known of a worker, connected or not.
+type workerState struct {
 	session  *session
 	identity Identity
 	lastSeen time.Time
 	readiness
-	// reports are the latest snapshots of the steps that were started and are not
+	// snapshots are the latest of the steps that were started and are not
 	// acknowledged.
-	reports map[int32]report
+	snapshots map[int32]storedSnapshot
 }
 
-// readiness is what a worker says of itself.
+// readiness is what a worker reported before the first step.
 type readiness struct {
 	ready           bool
 	reason, message string
 	answers         int32
 }
 
-// report is a snapshot that was taken.
-type report struct {
+// storedSnapshot is a snapshot that was accepted.
+type storedSnapshot struct {
 	pod      string
 	sequence int64
 	final    bool
@@ -57,28 +57,28 @@ type report struct {
 	reading  *wire.Reading
 }
 
-func newRun(id RunID) *run {
-	return &run{id: id, redirected: make(chan struct{}), workers: map[int32]*worker{}}
+func newRunState(id RunID) *runState {
+	return &runState{id: id, redirected: make(chan struct{}), workers: map[int32]*workerState{}}
 }
 
-func (r *run) worker(number int32) *worker {
+func (r *runState) worker(number int32) *workerState {
 	w, ok := r.workers[number]
 	if !ok {
-		w = &worker{reports: map[int32]report{}}
+		w = &workerState{snapshots: map[int32]storedSnapshot{}}
 		r.workers[number] = w
 	}
 	return w
 }
 
 // size is how many workers there may be.
-func (r *run) size() int {
+func (r *runState) size() int {
 	if r.directed {
 		return len(r.directive.Assignments)
 	}
 	return workerv1.MaxWorkers
 }
 
-func (r *run) connected() bool {
+func (r *runState) connected() bool {
 	for _, w := range r.workers {
 		if w.session != nil {
 			return true
@@ -87,7 +87,7 @@ func (r *run) connected() bool {
 	return false
 }
 
-func (r *run) direct(d Directive) {
+func (r *runState) direct(d Directive) {
 	if d.openStep() != r.directive.openStep() {
 		r.version++
 	}
@@ -95,16 +95,16 @@ func (r *run) direct(d Directive) {
 	close(r.redirected)
 	r.redirected = make(chan struct{})
 	for _, w := range r.workers {
-		for step := range w.reports {
+		for step := range w.snapshots {
 			if step < d.Acknowledged {
-				delete(w.reports, step)
+				delete(w.snapshots, step)
 			}
 		}
-		w.session.poke()
+		w.session.wakeSender()
 	}
 }
 
-func (r *run) forget() {
+func (r *runState) forget() {
 	r.stopTimer()
 	d := r.directive
 	d.Finish = true
@@ -113,21 +113,21 @@ func (r *run) forget() {
 }
 
 // allFinal says whether all workers are done with the directed step.
-func (r *run) allFinal() bool {
+func (r *runState) allFinal() bool {
 	if !r.directive.open() {
 		return false
 	}
 	for number := range r.directive.Assignments {
-		if !r.worker(int32(number)).reports[r.directive.Start.Step].final {
+		if !r.worker(int32(number)).snapshots[r.directive.Start.Step].final {
 			return false
 		}
 	}
 	return true
 }
 
-// connect makes s the worker's session. What a worker said of itself holds
-// across its reconnects, not for another pod with its number.
-func (w *worker) connect(s *session, now time.Time) {
+// connect makes s the worker's session. Its readiness holds across reconnects,
+// not for another pod with its number.
+func (w *workerState) connect(s *session, now time.Time) {
 	if w.session != nil {
 		w.session.end(errReplaced)
 	}
@@ -135,25 +135,25 @@ func (w *worker) connect(s *session, now time.Time) {
 		w.readiness = readiness{}
 	}
 	w.session, w.identity, w.lastSeen = s, s.identity, now
-	s.poke()
+	s.wakeSender()
 }
 
-// take keeps a snapshot if it is newer than what is known, and else says why not.
-func (r *run) take(s *session, m *workerv1.Snapshot, reading *wire.Reading, now time.Time) (why rejection, ok bool) {
+// store keeps a snapshot if it is newer than the stored one, and else says why not.
+func (r *runState) store(s *session, m *workerv1.Snapshot, reading *wire.Reading, now time.Time) (why rejection, ok bool) {
 	w := r.worker(s.identity.Worker)
 	step := m.GetStep()
-	old, known := w.reports[step]
+	old, known := w.snapshots[step]
 	switch {
 	case step < r.directive.Acknowledged:
 		return rejectStale, false
-	// Nothing is counted twice: what the first pod sent was sent, and a second one
-	// that begins again cannot know of it.
+	// Nothing is counted twice: the target received what the first pod sent, and a
+	// second pod that begins again does not know of it.
 	case known && old.pod != s.identity.Pod:
 		return rejectOtherPod, false
 	case known && (m.GetSequence() <= old.sequence || old.final):
 		return rejectStale, false
 	}
-	w.reports[step] = report{
+	w.snapshots[step] = storedSnapshot{
 		pod:      s.identity.Pod,
 		sequence: m.GetSequence(),
 		final:    m.GetFinal(),
@@ -164,9 +164,9 @@ func (r *run) take(s *session, m *workerv1.Snapshot, reading *wire.Reading, now 
 	return "", true
 }
 
-// snapshot takes a worker's snapshot. One of a step that was not started yet
-// waits until it was: after a restart of the operator, workers are back before
-// the run is directed.
+// snapshot validates and stores a worker's snapshot. One of a step that was not
+// started yet waits until it is: after a restart of the operator, workers connect
+// before the run is directed.
 func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 	requests, known, err := c.await(s, m.GetStep())
 	if err != nil || !known {
@@ -181,7 +181,7 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 		c.mu.Unlock()
 		return s.err
 	}
-	why, ok := s.run.take(s, m, reading, c.clock.Now())
+	why, ok := s.run.store(s, m, reading, c.clock.Now())
 	last := ok && m.GetFinal() && s.run.allFinal()
 	c.mu.Unlock()
 	switch {
@@ -189,9 +189,9 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 		c.metrics.rejected.WithLabelValues(string(why)).Inc()
 		return nil
 	case last:
-		c.changed(s.run, atOnce)
+		c.notifyChange(s.run, atOnce)
 	default:
-		c.changed(s.run, soon)
+		c.notifyChange(s.run, soon)
 	}
 	c.metrics.snapshots.Inc()
 	return nil

@@ -12,18 +12,18 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-func TestLifeOfARun(t *testing.T) {
-	r := newRig(t)
+func TestRunFromAssignmentToFinish(t *testing.T) {
+	r := newFixture(t)
 	r.Direct("a", Directive{Assignments: assignments("a", 2)})
 	if diff := cmp.Diff(Observation{Workers: make([]Worker, 2)}, r.Observe("a")); diff != "" {
-		t.Errorf("before anyone came (-want +got):\n%s", diff)
+		t.Errorf("before any worker connected (-want +got):\n%s", diff)
 	}
 
 	w0, w1 := r.connect("a", 0, "pod-0"), r.connect("a", 1, "pod-1")
-	wantHeard(t, w0, "assignment 0/2")
-	wantHeard(t, w1, "assignment 1/2")
+	wantReceived(t, w0, "assignment 0/2")
+	wantReceived(t, w1, "assignment 1/2")
 	w0.ready(false, "TargetUnreachable", "dial\x1b[31m refused")
-	w1.say(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: true, PreflightAnswers: 2}}})
+	w1.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: true, PreflightAnswers: 2}}})
 	w0.sync()
 	w1.sync()
 	want := Observation{Workers: []Worker{
@@ -37,8 +37,8 @@ func TestLifeOfARun(t *testing.T) {
 	w0.sync()
 
 	r.Direct("a", running("a", 2, 0))
-	wantHeard(t, w0, "start 0 at 12:00:00")
-	wantHeard(t, w1, "start 0 at 12:00:00")
+	wantReceived(t, w0, "start 0 at 12:00:00")
+	wantReceived(t, w1, "start 0 at 12:00:00")
 	w0.snapshot(snapshot(t, 0, 1, false, 10))
 	w0.sync()
 	o := r.Observe("a")
@@ -67,43 +67,43 @@ func TestLifeOfARun(t *testing.T) {
 	d := running("a", 2, 0)
 	d.Acknowledged = 1
 	r.Direct("a", d)
-	wantHeard(t, w0, "acknowledge before 1")
-	wantHeard(t, w1, "acknowledge before 1")
+	wantReceived(t, w0, "acknowledge before 1")
+	wantReceived(t, w1, "acknowledge before 1")
 	if o := r.Observe("a"); o.Step != nil || o.Workers[0].Final {
 		t.Errorf("an acknowledged step is still observed: %+v", o)
 	}
 	r.Direct("a", running("a", 2, 2))
-	wantHeard(t, w0, "acknowledge before 2", "start 2 at 12:00:00")
-	wantHeard(t, w1, "acknowledge before 2", "start 2 at 12:00:00")
+	wantReceived(t, w0, "acknowledge before 2", "start 2 at 12:00:00")
+	wantReceived(t, w1, "acknowledge before 2", "start 2 at 12:00:00")
 	d = running("a", 2, 2)
 	d.Stop = true
 	r.Direct("a", d)
 	r.Direct("a", d)
-	wantHeard(t, w0, "stop 2")
-	wantHeard(t, w1, "stop 2")
+	wantReceived(t, w0, "stop 2")
+	wantReceived(t, w1, "stop 2")
 	d.Finish, d.Acknowledged = true, 3
 	r.Direct("a", d)
-	wantHeard(t, w0, "acknowledge before 3", "finish", "end: ok")
-	wantHeard(t, w1, "acknowledge before 3", "finish", "end: ok")
+	wantReceived(t, w0, "acknowledge before 3", "finish", "end: ok")
+	wantReceived(t, w1, "acknowledge before 3", "finish", "end: ok")
 	r.until("a", "all workers gone", func(o Observation) bool { return !o.Workers[0].Connected && !o.Workers[1].Connected })
 	if got := testutil.ToFloat64(r.metrics.snapshots); got != 3 {
 		t.Errorf("loadtest_coordinator_snapshots_total: got %v, want 3", got)
 	}
 }
 
-func TestReconnectCountsOnce(t *testing.T) {
-	r := newRig(t)
+func TestReconnectCountsSnapshotsOnce(t *testing.T) {
+	r := newFixture(t)
 	r.Direct("a", running("a", 1, 0))
 	w := r.connect("a", 0, "pod")
 	w.ready(true, "", "")
 	w.snapshot(snapshot(t, 0, 3, false, 10))
 	w.sync()
-	w.hangUp()
+	w.disconnect()
 	r.until("a", "disconnected", func(o Observation) bool { return !o.Workers[0].Connected })
 	wantSent(t, r.Observe("a"), 10)
 
 	w = r.connect("a", 0, "pod")
-	wantHeard(t, w, "assignment 0/1", "start 0 at 12:00:00")
+	wantReceived(t, w, "assignment 0/1", "start 0 at 12:00:00")
 	if !r.Observe("a").Workers[0].Ready {
 		t.Error("a pod that reconnects is no longer ready")
 	}
@@ -120,8 +120,8 @@ func TestReconnectCountsOnce(t *testing.T) {
 	r.wantRejected(rejectStale, 3)
 }
 
-func TestAnotherPodCountsForNothing(t *testing.T) {
-	r := newRig(t)
+func TestSnapshotsOfAnotherPodAreRejected(t *testing.T) {
+	r := newFixture(t)
 	r.Direct("a", running("a", 1, 0))
 	w := r.connect("a", 0, "first")
 	w.ready(true, "", "")
@@ -140,16 +140,16 @@ func TestAnotherPodCountsForNothing(t *testing.T) {
 
 // A restarted operator has the directive from the status, and the snapshots
 // from the workers, which may be back before the directive is.
-func TestRestartEndsWithTheSameTotals(t *testing.T) {
+func TestRestartKeepsTheTotals(t *testing.T) {
 	snapshots := []*workerv1.Snapshot{snapshot(t, 2, 4, true, 1000), snapshot(t, 2, 9, true, 500), snapshot(t, 2, 1, false, 70)}
 	var totals [2]measure.Measurement
 	for life := range totals {
-		r := newRig(t)
+		r := newFixture(t)
 		restarted := life == 1
 		if !restarted {
 			r.Direct("a", running("a", 3, 2))
 		}
-		var workers []*scripted
+		var workers []*scriptedWorker
 		for i, s := range snapshots {
 			w := r.connect("a", int32(i), "pod")
 			w.snapshot(s)
@@ -160,7 +160,7 @@ func TestRestartEndsWithTheSameTotals(t *testing.T) {
 				t.Errorf("observed before it was directed: %+v", o)
 			}
 			if r.notifications() < 3 {
-				t.Error("nobody was told that workers wait for a directive")
+				t.Error("no notification that workers wait for a directive")
 			}
 			r.Direct("a", running("a", 3, 2))
 		}
@@ -193,8 +193,8 @@ func comparable(t *testing.T, s measure.Measurement) map[string]any {
 	return map[string]any{"step": s, "request": request, "histograms": histograms}
 }
 
-func TestReplacedSession(t *testing.T) {
-	r := newRig(t)
+func TestNewerSessionReplacesAnOlder(t *testing.T) {
+	r := newFixture(t)
 	r.Direct("a", running("a", 1, 0))
 	old := r.connect("a", 0, "pod")
 	old.snapshot(snapshot(t, 0, 1, false, 10))
@@ -211,7 +211,7 @@ func TestReplacedSession(t *testing.T) {
 	}
 }
 
-func TestHostileSnapshots(t *testing.T) {
+func TestInvalidSnapshotEndsTheSession(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*workerv1.Snapshot)
 		want   string
@@ -226,7 +226,7 @@ func TestHostileSnapshots(t *testing.T) {
 		"more clamped than is": {func(s *workerv1.Snapshot) { s.Measurement.Lateness.Clamped = 100 }, "lateness: clamped: 100 is more than count, 99"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			r := newFixture(t)
 			r.Direct("a", running("a", 1, 3))
 			w := r.connect("a", 0, "pod")
 			w.snapshot(snapshot(t, 3, 1, false, 10))
@@ -241,7 +241,7 @@ func TestHostileSnapshots(t *testing.T) {
 }
 
 func TestSnapshotOfAnAcknowledgedStepIsIgnored(t *testing.T) {
-	r := newRig(t)
+	r := newFixture(t)
 	r.Direct("a", running("a", 1, 2))
 	w := r.connect("a", 0, "pod")
 	w.snapshot(snapshot(t, 0, 9, true, 10))
@@ -252,7 +252,7 @@ func TestSnapshotOfAnAcknowledgedStepIsIgnored(t *testing.T) {
 
 // A snapshot that is ahead of the directive holds up its own session only.
 func TestSnapshotAheadOfTheDirectiveWaits(t *testing.T) {
-	r := newRig(t)
+	r := newFixture(t)
 	r.Direct("a", running("a", 2, 0))
 	ahead, other := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
 	ahead.snapshot(snapshot(t, 2, 1, true, 10))

@@ -29,7 +29,7 @@ const (
 	// minClientPing is the least time between a client's pings; workers ping each
 	// PingEvery, and pings that a busy network bunches together are no abuse.
 	minClientPing = 5 * time.Second
-	// maxIdle closes a connection on which nobody opens a session.
+	// maxIdle closes a connection without a session.
 	maxIdle = time.Minute
 	// handshakeTimeout bounds the time until a connection can carry sessions.
 	handshakeTimeout = 10 * time.Second

@@ -18,7 +18,7 @@ import (
 
 type stream = grpc.BidiStreamingServer[workerv1.SessionRequest, workerv1.SessionResponse]
 
-// helloTimeout bounds the time until a worker has said who it is.
+// helloTimeout bounds the time until a worker's hello.
 const helloTimeout = 10 * time.Second
 
 var (
@@ -44,9 +44,9 @@ type session struct {
 	closed  bool
 
 	// The rest is guarded by the coordinator's mutex.
-	run      *run
+	run      *runState
 	detached bool
-	told     told
+	sent     sentState
 }
 
 // end ends the session; the first reason counts.
@@ -66,9 +66,9 @@ func (s *session) isOver() bool {
 	}
 }
 
-// poke makes the sender look whether there is something to send. A nil session
-// has nobody to tell.
-func (s *session) poke() {
+// wakeSender makes the sender look whether there is something to send. On a nil
+// session it does nothing.
+func (s *session) wakeSender() {
 	if s == nil {
 		return
 	}
@@ -107,10 +107,10 @@ func (c service) Session(stream stream) error {
 		stream:   stream,
 		wake:     make(chan struct{}, 1),
 		over:     make(chan struct{}),
-		told:     nothingTold,
+		sent:     nothingSent,
 	}
 	c.receivers.Go(func() { s.end(c.receive(s)) })
-	err = c.tellAll(s)
+	err = c.sendPending(s)
 	s.close()
 	s.end(err)
 	c.detach(s)
@@ -125,15 +125,16 @@ func (s *session) close() {
 	s.closed = true
 }
 
-// tellAll sends whatever there is to tell until the session is over.
-func (c *Coordinator) tellAll(s *session) error {
+// sendPending sends what is pending, each time that it is woken, until the session
+// is over.
+func (c *Coordinator) sendPending(s *session) error {
 	for {
 		select {
 		case <-s.over:
 			return s.err
 		case <-s.wake:
 		}
-		messages, finished := c.untold(s)
+		messages, finished := c.pending(s)
 		for _, m := range messages {
 			if err := s.send(func() *workerv1.SessionResponse { return m }); err != nil {
 				return err
@@ -151,7 +152,7 @@ func (c *Coordinator) receive(s *session) error {
 	first, err := s.stream.Recv()
 	cancel()
 	if err != nil {
-		return hangUp(err)
+		return endOfStream(err)
 	}
 	if err := c.checkHello(s.identity, first.GetHello()); err != nil {
 		return err
@@ -162,7 +163,7 @@ func (c *Coordinator) receive(s *session) error {
 	for {
 		m, err := s.stream.Recv()
 		if err != nil {
-			return hangUp(err)
+			return endOfStream(err)
 		}
 		if err := c.handle(s, m); err != nil {
 			return err
@@ -170,8 +171,8 @@ func (c *Coordinator) receive(s *session) error {
 	}
 }
 
-// hangUp is nil if the worker ended the session as it should.
-func hangUp(err error) error {
+// endOfStream is nil if the worker ended the session in the regular way.
+func endOfStream(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -212,7 +213,7 @@ func (c *Coordinator) clockReply(probe *workerv1.ClockProbe) *workerv1.SessionRe
 // reasonSyntax is that of a condition's reason, which it becomes.
 var reasonSyntax = regexp.MustCompile(`^([A-Z][A-Za-z0-9]{0,63})?$`)
 
-// readiness keeps what a worker says of itself. A change is told at once.
+// readiness stores a worker's readiness. A change is notified at once.
 func (c *Coordinator) readiness(s *session, m *workerv1.Readiness) error {
 	if !reasonSyntax.MatchString(m.GetReason()) {
 		return c.reject(rejectInvalid, codes.InvalidArgument, "readiness.reason: want a condition reason, for example WorkerRefused")
@@ -230,7 +231,7 @@ func (c *Coordinator) readiness(s *session, m *workerv1.Readiness) error {
 	}
 	c.mu.Unlock()
 	if changed {
-		c.changed(s.run, atOnce)
+		c.notifyChange(s.run, atOnce)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-func TestRefusedSessions(t *testing.T) {
+func TestUnprovenSessionIsRefused(t *testing.T) {
 	anotherProtocol := helloOf("a", 0)
 	anotherProtocol.GetHello().Protocol = workerv1.ProtocolVersion - 1
 	for name, test := range map[string]struct {
@@ -39,10 +39,10 @@ func TestRefusedSessions(t *testing.T) {
 		"no hello":         {"a/0/pod", &workerv1.SessionRequest{}, codes.InvalidArgument, "the first message of a session is hello", rejectHello},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			r := newFixture(t)
 			r.Direct("a", Directive{Assignments: assignments("a", 2)})
 			w := r.dial(test.token)
-			w.say(test.first)
+			w.send(test.first)
 			wantEnd(t, w.end(), test.code, test.text)
 			r.wantRejected(test.why, 1)
 			if r.notifications() != 0 || r.Observe("a").Workers[0].Pod != "" {
@@ -52,7 +52,7 @@ func TestRefusedSessions(t *testing.T) {
 	}
 }
 
-func TestMessagesThatEndASession(t *testing.T) {
+func TestInvalidMessageEndsTheSession(t *testing.T) {
 	for name, test := range map[string]struct {
 		message *workerv1.SessionRequest
 		text    string
@@ -64,9 +64,9 @@ func TestMessagesThatEndASession(t *testing.T) {
 		}}, "readiness.reason: want a condition reason"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			r := newFixture(t)
 			w := r.connect("a", 0, "pod")
-			w.say(test.message)
+			w.send(test.message)
 			wantEnd(t, w.end(), codes.InvalidArgument, test.text)
 			r.wantRejected(rejectInvalid, 1)
 		})
@@ -74,11 +74,11 @@ func TestMessagesThatEndASession(t *testing.T) {
 }
 
 func TestHelloMustComeInTime(t *testing.T) {
-	r := newRig(t)
+	r := newFixture(t)
 	w := r.dial("a/0/pod")
 	ended := make(chan error)
 	go func() { ended <- w.end() }()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for {
 		// The timer is set once the session began; that cannot be seen from here.
 		r.fire()
@@ -94,7 +94,7 @@ func TestHelloMustComeInTime(t *testing.T) {
 }
 
 func TestClockReply(t *testing.T) {
-	r := newRig(t)
+	r := newFixture(t)
 	w := r.connect("a", 0, "pod")
 	r.clock.SetTime(noon.Add(7 * time.Nanosecond))
 	w.probe(42)
@@ -108,8 +108,8 @@ func TestClockReply(t *testing.T) {
 }
 
 // A worker that reads nothing holds up neither Direct nor the others.
-func TestSlowWorker(t *testing.T) {
-	r := newRig(t)
+func TestSlowWorkerDelaysNoOther(t *testing.T) {
+	r := newFixture(t)
 	slow, quick := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
 	d := running("a", 2, 0)
 	for _, a := range d.Assignments {
@@ -117,26 +117,26 @@ func TestSlowWorker(t *testing.T) {
 		a.Requests[0].Body = bytes.Repeat([]byte("x"), 1<<20)
 	}
 	r.Direct("a", d)
-	wantHeard(t, quick, "assignment 1/2", "start 0 at 12:00:00")
-	r.untilTold("a", 0, *d.Start)
+	wantReceived(t, quick, "assignment 1/2", "start 0 at 12:00:00")
+	r.untilStartIsSent("a", 0, *d.Start)
 	for second := range 100 {
 		d.Start = &Start{At: noon.Add(time.Duration(second) * time.Second)}
 		r.Direct("a", d)
 	}
 	d.Stop = true
 	r.Direct("a", d)
-	for heard := ""; heard != "stop 0"; {
-		heard = quick.hear()
-		if heard == "end: ok" {
+	for received := ""; received != "stop 0"; {
+		received = quick.receive()
+		if received == "end: ok" {
 			t.Fatal("the quick worker's session ended")
 		}
 	}
-	// Once it reads it hears where things stand, not what they went through.
-	wantHeard(t, slow, "assignment 0/2", "start 0 at 12:00:00", "start 0 at 12:01:39", "stop 0")
+	// Once it reads it receives the latest directive, not those before it.
+	wantReceived(t, slow, "assignment 0/2", "start 0 at 12:00:00", "start 0 at 12:01:39", "stop 0")
 }
 
-func TestForget(t *testing.T) {
-	r := newRig(t)
+func TestForgetFinishesTheWorkers(t *testing.T) {
+	r := newFixture(t)
 	r.Direct("directed", running("directed", 1, 0))
 	directed, waiting := r.connect("directed", 0, "pod"), r.connect("waiting", 0, "pod")
 	// One whose snapshot still waits for a directive goes as well.
@@ -144,8 +144,8 @@ func TestForget(t *testing.T) {
 	r.Forget("directed")
 	r.Forget("waiting")
 	r.Forget("unknown")
-	wantHeard(t, directed, "assignment 0/1", "start 0 at 12:00:00", "finish", "end: ok")
-	wantHeard(t, waiting, "finish", "end: ok")
+	wantReceived(t, directed, "assignment 0/1", "start 0 at 12:00:00", "finish", "end: ok")
+	wantReceived(t, waiting, "finish", "end: ok")
 	if len(r.runs) != 0 {
 		t.Errorf("%d runs are remembered", len(r.runs))
 	}
@@ -154,14 +154,14 @@ func TestForget(t *testing.T) {
 	}
 }
 
-func TestARunWithoutDirectiveLivesAsLongAsItsWorkers(t *testing.T) {
-	r := newRig(t)
+func TestUndirectedRunEndsWithItsLastWorker(t *testing.T) {
+	r := newFixture(t)
 	w := r.connect("a", 0, "pod")
 	if got := testutil.ToFloat64(r.metrics.sessions); got != 1 {
 		t.Errorf("loadtest_coordinator_sessions: got %v, want 1", got)
 	}
-	w.hangUp()
-	deadline := time.After(patience)
+	w.disconnect()
+	deadline := time.After(timeout)
 	for r.remembered() != 0 {
 		select {
 		case <-r.notified:
@@ -171,55 +171,55 @@ func TestARunWithoutDirectiveLivesAsLongAsItsWorkers(t *testing.T) {
 	}
 }
 
-// untilTold waits until the sender of a worker's session has taken up a start,
+// untilStartIsSent waits until the sender of a worker's session has taken up a start,
 // which it may be about to send.
-func (r *rig) untilTold(id RunID, number int32, start Start) {
+func (r *fixture) untilStartIsSent(id RunID, number int32, start Start) {
 	r.t.Helper()
 	taken := func() bool {
 		r.Coordinator.mu.Lock()
 		defer r.Coordinator.mu.Unlock()
-		return r.runs[id].worker(number).session.told.start == start
+		return r.runs[id].worker(number).session.sent.start == start
 	}
-	for deadline := time.After(patience); !taken(); {
+	for deadline := time.After(timeout); !taken(); {
 		select {
 		case <-deadline:
-			r.t.Fatalf("worker %d is never told to start", number)
+			r.t.Fatalf("the start is never sent to worker %d", number)
 		case <-time.After(time.Millisecond):
 		}
 	}
 }
 
-func (r *rig) remembered() int {
+func (r *fixture) remembered() int {
 	r.Coordinator.mu.Lock()
 	defer r.Coordinator.mu.Unlock()
 	return len(r.runs)
 }
 
-func TestTooManyRunsWait(t *testing.T) {
-	r := newRig(t)
+func TestUndirectedRunsAreBounded(t *testing.T) {
+	r := newFixture(t)
 	r.Coordinator.mu.Lock()
 	for i := range maxWaiting {
 		id := RunID(fmt.Sprint("waiting-", i))
-		r.runs[id] = newRun(id)
+		r.runs[id] = newRunState(id)
 	}
 	r.Coordinator.mu.Unlock()
 	r.Direct("a", running("a", 1, 0))
 	r.connect("a", 0, "pod") // a directed run is served
 	w := r.dial("b/0/pod")
-	w.say(helloOf("b", 0))
+	w.send(helloOf("b", 0))
 	wantEnd(t, w.end(), codes.ResourceExhausted, "1000 runs wait")
 	r.wantRejected(rejectFull, 1)
 }
 
-func TestDirectTurnsSurplusWorkersAway(t *testing.T) {
-	r := newRig(t)
+func TestDirectEndsSurplusSessions(t *testing.T) {
+	r := newFixture(t)
 	w := r.connect("a", 5, "pod")
 	r.Direct("a", running("a", 2, 0))
 	wantEnd(t, w.end(), codes.PermissionDenied, "worker 5 of a run of 2 workers")
 }
 
 func TestServeEndsSessionsAndReturns(t *testing.T) {
-	r := newRig(t)
+	r := newFixture(t)
 	r.Direct("a", running("a", 1, 0))
 	directed := r.connect("a", 0, "pod")
 	waiting := r.connect("b", 0, "pod")
@@ -231,7 +231,7 @@ func TestServeEndsSessionsAndReturns(t *testing.T) {
 	wantEnd(t, waiting.end(), codes.Unavailable, "")
 }
 
-func TestServeRefuses(t *testing.T) {
+func TestServeRefusesToRunWithoutTLS(t *testing.T) {
 	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	if err := c.Serve(context.Background(), nil, nil); err == nil {
 		t.Error("served without TLS")
@@ -239,7 +239,7 @@ func TestServeRefuses(t *testing.T) {
 }
 
 func TestServeSpeaksTLS13Only(t *testing.T) {
-	r := newRig(t)
+	r := newFixture(t)
 	conn, err := net.Dial("tcp", r.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestServeSpeaksTLS13Only(t *testing.T) {
 	}
 }
 
-func TestServeSaysWhyItEnds(t *testing.T) {
+func TestServeReturnsTheErrorOfTheListener(t *testing.T) {
 	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -265,8 +265,8 @@ func TestServeSaysWhyItEnds(t *testing.T) {
 	}
 }
 
-// Every reason is there from the beginning, so that a rate of it can be told.
-func TestMetricsAreThere(t *testing.T) {
+// A rate is computed from the first increment on only if the counter was 0 before.
+func TestEveryReasonHasACounterFromTheStart(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, registry)
 	for name, want := range map[string]int{
@@ -278,7 +278,7 @@ func TestMetricsAreThere(t *testing.T) {
 	}
 }
 
-func TestServeAfterTheEnd(t *testing.T) {
+func TestServeReturnsWhenItsContextHasEnded(t *testing.T) {
 	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

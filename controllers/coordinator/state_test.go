@@ -14,20 +14,20 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// still is a coordinator that serves nobody, its clock, and how often it told of a
-// change.
-func still() (*Coordinator, *clocktesting.FakeClock, *int) {
-	clk, told := clocktesting.NewFakeClock(noon), new(int)
-	c := New(tokens{}, clk, func(RunID) { *told++ }, prometheus.NewRegistry())
-	return c, clk, told
+// newIdleCoordinator is a coordinator that does not serve, its clock, and how often
+// it notified of a change.
+func newIdleCoordinator() (*Coordinator, *clocktesting.FakeClock, *int) {
+	clk, notices := clocktesting.NewFakeClock(noon), new(int)
+	c := New(tokens{}, clk, func(RunID) { *notices++ }, prometheus.NewRegistry())
+	return c, clk, notices
 }
 
-// sessionOf is a session of which nobody reads.
+// sessionOf is a session without a stream.
 func sessionOf(run RunID, number int32) *session {
-	return &session{identity: Identity{Run: run, Worker: number, Pod: "pod"}, wake: make(chan struct{}, 1), over: make(chan struct{}), told: nothingTold}
+	return &session{identity: Identity{Run: run, Worker: number, Pod: "pod"}, wake: make(chan struct{}, 1), over: make(chan struct{}), sent: nothingSent}
 }
 
-func TestCovers(t *testing.T) {
+func TestDirectiveCoversStepsThatStarted(t *testing.T) {
 	start := &Start{Step: 2}
 	for name, tc := range map[string]struct {
 		d    Directive
@@ -48,73 +48,20 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-func TestPlansOfWorkersThatAreNotThere(t *testing.T) {
+func TestWorkerOutsideTheRunHasNoSteps(t *testing.T) {
 	d := Directive{Assignments: assignments("a", 2)}
 	if !d.plans(1, 3) || d.plans(1, 1) || d.plans(2, 3) {
 		t.Errorf("worker 1 has step 3: %t, step 1: %t; worker 2 has step 3: %t; want true, false, false", d.plans(1, 3), d.plans(1, 1), d.plans(2, 3))
 	}
-	state := nothingTold
+	state := nothingSent
 	if messages := state.update(&d, 2); len(messages) != 0 {
-		t.Errorf("worker 2 of 2 is told %v", messages)
+		t.Errorf("worker 2 of 2 is sent %v", messages)
 	}
 }
 
-// A change that is not urgent is told a second after the last, however often that was.
-func TestEveryChangeIsToldInTheEnd(t *testing.T) {
-	c, clk, told := still()
-	var pending []func()
-	c.after = func(_ time.Duration, f func()) func() {
-		pending = append(pending, f)
-		i := len(pending) - 1
-		return func() { pending[i] = func() {} }
-	}
-	fire := func() {
-		for _, f := range pending {
-			f()
-		}
-		pending = nil
-	}
-	r := newRun("a")
-	r.notified = noon
-	for second := range 3 {
-		c.changed(r, soon)
-		c.changed(r, soon)
-		if *told != second {
-			t.Errorf("second %d: told %d times before it was over", second, *told)
-		}
-		clk.Step(time.Second)
-		fire()
-		if *told != second+1 {
-			t.Errorf("second %d: told %d times, want once in each", second, *told)
-		}
-	}
-	c.changed(r, soon)
-	c.changed(r, atOnce)
-	fire()
-	if *told != 4 {
-		t.Errorf("told %d times, want once of both changes", *told)
-	}
-}
-
-// Nobody is told of a run that is forgotten, or by a coordinator that stops.
-func TestWhoIsNotToldOf(t *testing.T) {
-	c, clk, told := still()
-	c.Direct("a", running("a", 1, 0))
-	r := c.runs["a"]
-	c.Forget("a")
-	clk.Step(time.Minute)
-	c.changed(r, atOnce)
-	c.Direct("b", running("b", 1, 0))
-	c.stop()
-	c.changed(c.runs["b"], atOnce)
-	if *told != 0 {
-		t.Errorf("told %d times", *told)
-	}
-}
-
-// A session that comes when all is over, or that is over itself, is none.
-func TestSessionsThatComeTooLate(t *testing.T) {
-	c, _, _ := still()
+// A coordinator that stops accepts no session, and a session that is over stays so.
+func TestSessionAfterTheEndIsRefused(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
 	over := sessionOf("a", 0)
 	c.detach(over)
 	if err := c.attach(over); !errors.Is(err, errStopping) {
@@ -129,9 +76,9 @@ func TestSessionsThatComeTooLate(t *testing.T) {
 	}
 }
 
-// A run that nobody directed yet stays for the worker that is left of it.
-func TestARunStaysForItsLastWorker(t *testing.T) {
-	c, _, _ := still()
+// A run without a directive stays for its last worker.
+func TestUndirectedRunStaysWhileAWorkerIsConnected(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
 	first, fifth := sessionOf("a", 0), sessionOf("a", 5)
 	if err := errors.Join(c.attach(first), c.attach(fifth)); err != nil {
 		t.Fatal(err)
@@ -157,15 +104,14 @@ func TestARunStaysForItsLastWorker(t *testing.T) {
 	}
 }
 
-// What an older session of a worker says does not count any more.
-func TestAnOlderSessionSaysNothing(t *testing.T) {
-	c, clk, told := still()
+func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
+	c, clk, notices := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 0))
 	old, young := sessionOf("a", 0), sessionOf("a", 0)
 	if err := errors.Join(c.attach(old), c.attach(young)); err != nil {
 		t.Fatal(err)
 	}
-	before := *told
+	before := *notices
 	clk.Step(time.Second)
 	c.seen(old)
 	if err := c.readiness(old, &workerv1.Readiness{Ready: true}); err != nil {
@@ -174,8 +120,8 @@ func TestAnOlderSessionSaysNothing(t *testing.T) {
 	if err := c.snapshot(old, snapshot(t, 0, 1, true, 10)); !errors.Is(err, errReplaced) {
 		t.Errorf("its snapshot: %v, want that it was replaced", err)
 	}
-	if w := c.Observe("a").Workers[0]; w.Ready || w.Reported || !w.LastSeen.Equal(noon) || *told != before {
-		t.Errorf("the worker is %+v, told %d times; want as it was", w, *told-before)
+	if w := c.Observe("a").Workers[0]; w.Ready || w.Reported || !w.LastSeen.Equal(noon) || *notices != before {
+		t.Errorf("the worker is %+v, notified %d times; want as it was", w, *notices-before)
 	}
 	c.seen(young)
 	if err := c.readiness(young, &workerv1.Readiness{Ready: true, Reason: "Stale", Message: "is gone"}); err != nil {
@@ -188,8 +134,8 @@ func TestAnOlderSessionSaysNothing(t *testing.T) {
 }
 
 // Reports are held until they are acknowledged, and merged once.
-func TestReportsAreMergedOnce(t *testing.T) {
-	c, clk, _ := still()
+func TestSnapshotsAreMergedOnce(t *testing.T) {
+	c, clk, _ := newIdleCoordinator()
 	c.Direct("a", running("a", 2, 0))
 	sessions := []*session{sessionOf("a", 0), sessionOf("a", 1)}
 	for _, number := range []int{1, 0} { // the newest is not of the last
@@ -210,32 +156,13 @@ func TestReportsAreMergedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Direct("a", next)
-	if held := c.runs["a"].worker(0).reports; len(held) != 1 || held[2].reading == nil {
+	if held := c.runs["a"].worker(0).snapshots; len(held) != 1 || held[2].reading == nil {
 		t.Errorf("%d reports are held, want the one that is not acknowledged", len(held))
 	}
 }
 
-func TestNothingIsToldToNobody(t *testing.T) {
-	c, _, _ := still()
-	alone, waiting, over := sessionOf("a", 0), sessionOf("a", 0), sessionOf("b", 0)
-	if err := c.attach(waiting); err != nil {
-		t.Fatal(err)
-	}
-	c.Direct("b", running("b", 1, 0))
-	if err := c.attach(over); err != nil {
-		t.Fatal(err)
-	}
-	c.detach(over)
-	for name, s := range map[string]*session{"not attached": alone, "of a run that waits": waiting, "that is over": over} {
-		if messages, finished := c.untold(s); len(messages) > 0 || finished {
-			t.Errorf("a session %s is told %v, finished %t", name, messages, finished)
-		}
-	}
-	(*session)(nil).poke() // of a worker that is not connected
-}
-
 // A stream must not be used once its handler has returned.
-func TestNothingIsSentOnceClosed(t *testing.T) {
+func TestClosedSessionSendsNothing(t *testing.T) {
 	s := sessionOf("a", 0)
 	s.close()
 	if err := s.send(func() *workerv1.SessionResponse { return finish() }); !errors.Is(err, io.ErrClosedPipe) {
@@ -243,11 +170,11 @@ func TestNothingIsSentOnceClosed(t *testing.T) {
 	}
 }
 
-func TestHangUp(t *testing.T) {
-	if err := hangUp(io.EOF); err != nil {
+func TestRegularEndOfStreamIsNoError(t *testing.T) {
+	if err := endOfStream(io.EOF); err != nil {
 		t.Errorf("an end as it should be: %v", err)
 	}
-	if err := hangUp(io.ErrUnexpectedEOF); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := endOfStream(io.ErrUnexpectedEOF); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("an end in the middle: %v", err)
 	}
 }

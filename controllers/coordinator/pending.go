@@ -2,9 +2,9 @@ package coordinator
 
 import workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 
-// told is what a session was told of the directive. A new session was told
-// nothing, so that a worker which reconnects hears all of it again.
-type told struct {
+// sentState is what was sent to a session of the directive. To a new session
+// nothing was sent, so that a worker which reconnects receives all of it again.
+type sentState struct {
 	assigned     bool
 	start        Start
 	stopped      int32
@@ -12,49 +12,49 @@ type told struct {
 	finished     bool
 }
 
-var nothingTold = told{start: Start{Step: noStep}, stopped: noStep}
+var nothingSent = sentState{start: Start{Step: noStep}, stopped: noStep}
 
-// untold returns what the session has to be told to know the directive, and
-// whether that is the end of it.
-func (c *Coordinator) untold(s *session) (messages []*workerv1.SessionResponse, finished bool) {
+// pending returns the messages that the session lacks of the directive, and
+// whether they end the session.
+func (c *Coordinator) pending(s *session) (messages []*workerv1.SessionResponse, finished bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.run == nil || !s.run.directed || s.detached {
 		return nil, false
 	}
-	messages = s.told.update(&s.run.directive, s.identity.Worker)
-	return messages, s.told.finished
+	messages = s.sent.update(&s.run.directive, s.identity.Worker)
+	return messages, s.sent.finished
 }
 
-// update makes t what the directive says, and returns the messages that tell
-// the difference: what is stored before what begins, and the end last.
-func (t *told) update(d *Directive, worker int32) (messages []*workerv1.SessionResponse) {
-	if d.Acknowledged > t.acknowledged {
-		t.acknowledged = d.Acknowledged
+// update makes it what the directive says, and returns the messages for the
+// difference: acknowledgements before a start, and the end last.
+func (sent *sentState) update(d *Directive, worker int32) (messages []*workerv1.SessionResponse) {
+	if d.Acknowledged > sent.acknowledged {
+		sent.acknowledged = d.Acknowledged
 		messages = append(messages, acknowledge(d.Acknowledged))
 	}
 	if d.Finish {
-		if !t.finished {
-			t.finished = true
+		if !sent.finished {
+			sent.finished = true
 			messages = append(messages, finish())
 		}
 		return messages
 	}
-	if !t.assigned && int(worker) < len(d.Assignments) {
-		t.assigned = true
-		// What an acknowledgement refers to comes first.
+	if !sent.assigned && int(worker) < len(d.Assignments) {
+		sent.assigned = true
+		// The assignment comes before an acknowledgement of its steps.
 		messages = append([]*workerv1.SessionResponse{assignment(d.Assignments[worker])}, messages...)
 	}
 	// A worker that comes back after its step was acknowledged must not run it.
 	if !d.open() {
 		return messages
 	}
-	if t.start.Step != d.Start.Step || !t.start.At.Equal(d.Start.At) {
-		t.start = *d.Start
+	if sent.start.Step != d.Start.Step || !sent.start.At.Equal(d.Start.At) {
+		sent.start = *d.Start
 		messages = append(messages, startStep(*d.Start))
 	}
-	if d.Stop && t.stopped != d.Start.Step {
-		t.stopped = d.Start.Step
+	if d.Stop && sent.stopped != d.Start.Step {
+		sent.stopped = d.Start.Step
 		messages = append(messages, stopStep(d.Start.Step))
 	}
 	return messages

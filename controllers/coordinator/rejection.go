@@ -1,18 +1,22 @@
 package coordinator
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
 
-// rejection is why something a worker said was not taken.
+// rejection is why a session was refused or a message not accepted.
 type rejection string
 
 const (
-	// rejectUnauthenticated: no token, or one that is no good.
+	// rejectUnauthenticated: no token, or an invalid one.
 	rejectUnauthenticated rejection = "unauthenticated"
 	// rejectUnverified: the token could not be verified now.
 	rejectUnverified rejection = "unverified"
 	// rejectHello: no hello, in time and first, or of another protocol.
 	rejectHello rejection = "hello"
-	// rejectIdentity: the worker is not who it says, or not one of the run's.
+	// rejectIdentity: the hello contradicts the token, or the run has no such worker.
 	rejectIdentity rejection = "identity"
 	// rejectFull: too many runs wait for a directive.
 	rejectFull rejection = "full"
@@ -21,7 +25,7 @@ const (
 	// rejectStale: a snapshot older than what is known. Some are normal after a
 	// reconnect.
 	rejectStale rejection = "stale"
-	// rejectOtherPod: a snapshot of a step of which another pod with this worker's
+	// rejectOtherPod: a snapshot of a step that another pod with this worker's
 	// number reported already.
 	rejectOtherPod rejection = "other_pod"
 )
@@ -56,4 +60,10 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	reg.MustRegister(m.sessions, m.snapshots, m.rejected)
 	return m
+}
+
+// reject counts and returns the status that ends a session.
+func (c *Coordinator) reject(why rejection, code codes.Code, format string, args ...any) error {
+	c.metrics.rejected.WithLabelValues(string(why)).Inc()
+	return status.Errorf(code, format, args...)
 }

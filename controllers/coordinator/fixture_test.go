@@ -30,8 +30,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
-// patience bounds what would otherwise hang; nothing takes that long.
-const patience = 30 * time.Second
+// timeout bounds what would otherwise hang; nothing takes that long.
+const timeout = 30 * time.Second
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
@@ -51,8 +51,8 @@ func (tokens) Authenticate(_ context.Context, token string) (Identity, error) {
 	return id, nil
 }
 
-// rig is a coordinator that serves on loopback.
-type rig struct {
+// fixture is a coordinator that serves on loopback.
+type fixture struct {
 	*Coordinator
 	t     *testing.T
 	clock *clocktesting.FakeClock
@@ -61,15 +61,15 @@ type rig struct {
 	stop  func() error
 
 	mu       sync.Mutex
-	told     int
+	notices  int
 	timers   map[int]func()
 	timer    int
 	notified chan struct{}
 }
 
-func newRig(t *testing.T) *rig {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	r := &rig{t: t, clock: clocktesting.NewFakeClock(noon), timers: map[int]func(){}, notified: make(chan struct{}, 1), roots: x509.NewCertPool()}
+	r := &fixture{t: t, clock: clocktesting.NewFakeClock(noon), timers: map[int]func(){}, notified: make(chan struct{}, 1), roots: x509.NewCertPool()}
 	r.Coordinator = New(tokens{}, r.clock, r.count, prometheus.NewRegistry())
 	// Timers fire when the test says so.
 	r.after = func(_ time.Duration, f func()) func() {
@@ -88,7 +88,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-func (r *rig) serve() {
+func (r *fixture) serve() {
 	ca, cert, key, err := certs.Generate(time.Now())
 	if err != nil {
 		r.t.Fatal(err)
@@ -120,9 +120,9 @@ func (r *rig) serve() {
 	})
 }
 
-func (r *rig) count(RunID) {
+func (r *fixture) count(RunID) {
 	r.mu.Lock()
-	r.told++
+	r.notices++
 	r.mu.Unlock()
 	select {
 	case r.notified <- struct{}{}:
@@ -130,15 +130,15 @@ func (r *rig) count(RunID) {
 	}
 }
 
-// notifications is how often any run was told of.
-func (r *rig) notifications() int {
+// notifications is how often notify was called, for any run.
+func (r *fixture) notifications() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.told
+	return r.notices
 }
 
 // fire lets all timers run off that were not stopped.
-func (r *rig) fire() {
+func (r *fixture) fire() {
 	r.mu.Lock()
 	timers := r.timers
 	r.timers = map[int]func(){}
@@ -149,9 +149,9 @@ func (r *rig) fire() {
 }
 
 // until observes again at each notification until ok.
-func (r *rig) until(id RunID, what string, ok func(Observation) bool) {
+func (r *fixture) until(id RunID, what string, ok func(Observation) bool) {
 	r.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for !ok(r.Observe(id)) {
 		select {
 		case <-r.notified:
@@ -161,24 +161,24 @@ func (r *rig) until(id RunID, what string, ok func(Observation) bool) {
 	}
 }
 
-// scripted is a worker that does what the test says.
-type scripted struct {
+// scriptedWorker is a worker that sends what the test says.
+type scriptedWorker struct {
 	t      *testing.T
 	run    string
 	number int32
 	stream grpc.BidiStreamingClient[workerv1.SessionRequest, workerv1.SessionResponse]
-	hangUp func()
+	disconnect func()
 	inbox  []*workerv1.SessionResponse
 }
 
-// dial opens a session with that token, and says nothing yet.
-func (r *rig) dial(token string) *scripted {
+// dial opens a session with that token, and sends nothing yet.
+func (r *fixture) dial(token string) *scriptedWorker {
 	r.t.Helper()
 	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName})))
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	if token != "" {
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	}
@@ -186,17 +186,17 @@ func (r *rig) dial(token string) *scripted {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	w := &scripted{t: r.t, stream: stream, hangUp: func() { cancel(); _ = conn.Close() }}
-	r.t.Cleanup(w.hangUp)
+	w := &scriptedWorker{t: r.t, stream: stream, disconnect: func() { cancel(); _ = conn.Close() }}
+	r.t.Cleanup(w.disconnect)
 	return w
 }
 
-// connect opens a session and says hello; it returns once that was heard.
-func (r *rig) connect(run string, number int32, pod string) *scripted {
+// connect opens a session and sends a hello; it returns once that was handled.
+func (r *fixture) connect(run string, number int32, pod string) *scriptedWorker {
 	r.t.Helper()
 	w := r.dial(fmt.Sprintf("%s/%d/%s", run, number, pod))
 	w.run, w.number = run, number
-	w.say(helloOf(run, number))
+	w.send(helloOf(run, number))
 	w.sync()
 	return w
 }
@@ -205,7 +205,7 @@ func helloOf(run string, number int32) *workerv1.SessionRequest {
 	return &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{Run: run, Worker: number, Protocol: workerv1.ProtocolVersion}}}
 }
 
-func (w *scripted) say(m *workerv1.SessionRequest) {
+func (w *scriptedWorker) send(m *workerv1.SessionRequest) {
 	w.t.Helper()
 	// An ended stream shows at the next receive.
 	if err := w.stream.Send(m); err != nil && !errors.Is(err, io.EOF) {
@@ -213,17 +213,17 @@ func (w *scripted) say(m *workerv1.SessionRequest) {
 	}
 }
 
-func (w *scripted) ready(ready bool, reason, message string) {
-	w.say(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: ready, Reason: reason, Message: message}}})
+func (w *scriptedWorker) ready(ready bool, reason, message string) {
+	w.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: ready, Reason: reason, Message: message}}})
 }
 
-func (w *scripted) snapshot(s *workerv1.Snapshot) {
-	w.say(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Snapshot{Snapshot: s}})
+func (w *scriptedWorker) snapshot(s *workerv1.Snapshot) {
+	w.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Snapshot{Snapshot: s}})
 }
 
-// sync returns once all that was said before was dealt with: a session's
-// messages are taken one after another.
-func (w *scripted) sync() {
+// sync returns once all that was sent before was handled: a session's messages
+// are handled one after another.
+func (w *scriptedWorker) sync() {
 	w.t.Helper()
 	w.probe(1)
 	for {
@@ -238,12 +238,12 @@ func (w *scripted) sync() {
 	}
 }
 
-func (w *scripted) probe(at int64) {
-	w.say(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_ClockProbe{ClockProbe: &workerv1.ClockProbe{SentUnixNanos: at}}})
+func (w *scriptedWorker) probe(at int64) {
+	w.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_ClockProbe{ClockProbe: &workerv1.ClockProbe{SentUnixNanos: at}}})
 }
 
-// hear returns the next message, in the words of the test.
-func (w *scripted) hear() string {
+// receive returns the next message, as describe has it.
+func (w *scriptedWorker) receive() string {
 	w.t.Helper()
 	var m *workerv1.SessionResponse
 	if len(w.inbox) > 0 {
@@ -254,11 +254,11 @@ func (w *scripted) hear() string {
 			return "end: " + endText(err)
 		}
 	}
-	return words(m)
+	return describe(m)
 }
 
 // end reads to the end of the session and returns why it ended.
-func (w *scripted) end() error {
+func (w *scriptedWorker) end() error {
 	for {
 		if _, err := w.stream.Recv(); err != nil {
 			return err
@@ -273,7 +273,7 @@ func endText(err error) string {
 	return status.Code(err).String()
 }
 
-func words(m *workerv1.SessionResponse) string {
+func describe(m *workerv1.SessionResponse) string {
 	switch m := m.GetMessage().(type) {
 	case *workerv1.SessionResponse_Assignment:
 		return fmt.Sprintf("assignment %d/%d", m.Assignment.GetWorker(), m.Assignment.GetWorkers())
@@ -354,11 +354,11 @@ func wantSent(t *testing.T, o Observation, want int64) {
 	}
 }
 
-func wantHeard(t *testing.T, w *scripted, want ...string) {
+func wantReceived(t *testing.T, w *scriptedWorker, want ...string) {
 	t.Helper()
 	for _, line := range want {
-		if got := w.hear(); got != line {
-			t.Errorf("worker %d heard %q, want %q", w.number, got, line)
+		if got := w.receive(); got != line {
+			t.Errorf("worker %d received %q, want %q", w.number, got, line)
 		}
 	}
 }
@@ -370,7 +370,7 @@ func wantEnd(t *testing.T, err error, code codes.Code, text string) {
 	}
 }
 
-func (r *rig) wantRejected(why rejection, want float64) {
+func (r *fixture) wantRejected(why rejection, want float64) {
 	r.t.Helper()
 	if got := testutil.ToFloat64(r.metrics.rejected.WithLabelValues(string(why))); got != want {
 		r.t.Errorf("loadtest_coordinator_rejected_total{reason=%q}: got %v, want %v", why, got, want)

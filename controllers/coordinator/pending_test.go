@@ -1,0 +1,61 @@
+package coordinator
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestUpdateReturnsWhatWasNotSent(t *testing.T) {
+	plan := assignments("a", 2)
+	start := &Start{Step: 2, At: noon}
+	all := sentState{assigned: true, start: *start, stopped: 2, acknowledged: 2}
+	for name, test := range map[string]struct {
+		sent sentState
+		d    Directive
+		want []string
+	}{
+		"a new run":                            {nothingSent, Directive{Assignments: plan}, []string{"assignment 1/2"}},
+		"a new session in a step":              {nothingSent, Directive{Assignments: plan, Start: start, Acknowledged: 2}, []string{"assignment 1/2", "acknowledge before 2", "start 2 at 12:00:00"}},
+		"a new session in a stop":              {nothingSent, Directive{Assignments: plan, Start: start, Stop: true}, []string{"assignment 1/2", "start 2 at 12:00:00", "stop 2"}},
+		"a new session after the step":         {nothingSent, Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 3}, []string{"assignment 1/2", "acknowledge before 3"}},
+		"a new session of a run that ended":    {nothingSent, Directive{Assignments: plan, Start: start, Acknowledged: 3, Finish: true}, []string{"acknowledge before 3", "finish"}},
+		"nothing new":                          {all, Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 2}, nil},
+		"no stop without a step":               {sentState{assigned: true}, Directive{Assignments: plan, Stop: true}, nil},
+		"the next step":                        {all, Directive{Assignments: plan, Start: &Start{Step: 3, At: noon}, Acknowledged: 3}, []string{"acknowledge before 3", "start 3 at 12:00:00"}},
+		"an acknowledgement is not taken back": {all, Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 1}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := test.sent
+			var got []string
+			for _, m := range state.update(&test.d, 1) {
+				got = append(got, describe(m))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("update (-want +got):\n%s", diff)
+			}
+			if again := state.update(&test.d, 1); len(again) != 0 {
+				t.Errorf("sent again: %v", again)
+			}
+		})
+	}
+}
+
+func TestNothingIsPendingWithoutADirectedRun(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
+	alone, waiting, over := sessionOf("a", 0), sessionOf("a", 0), sessionOf("b", 0)
+	if err := c.attach(waiting); err != nil {
+		t.Fatal(err)
+	}
+	c.Direct("b", running("b", 1, 0))
+	if err := c.attach(over); err != nil {
+		t.Fatal(err)
+	}
+	c.detach(over)
+	for name, s := range map[string]*session{"not attached": alone, "of a run that waits": waiting, "that is over": over} {
+		if messages, finished := c.pending(s); len(messages) > 0 || finished {
+			t.Errorf("a session %s has pending %v, finished %t", name, messages, finished)
+		}
+	}
+	(*session)(nil).wakeSender() // of a worker that is not connected
+}
