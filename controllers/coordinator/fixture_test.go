@@ -163,12 +163,12 @@ func (r *fixture) until(id RunID, what string, ok func(Observation) bool) {
 
 // scriptedWorker is a worker that sends what the test says.
 type scriptedWorker struct {
-	t      *testing.T
-	run    string
-	number int32
-	stream grpc.BidiStreamingClient[workerv1.SessionRequest, workerv1.SessionResponse]
+	t          *testing.T
+	run        string
+	number     int32
+	stream     grpc.BidiStreamingClient[workerv1.SessionRequest, workerv1.SessionResponse]
 	disconnect func()
-	inbox  []*workerv1.SessionResponse
+	inbox      []*workerv1.SessionResponse
 }
 
 // dial opens a session with that token, and sends nothing yet.
