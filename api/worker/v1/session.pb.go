@@ -176,7 +176,7 @@ func (DataChoice) EnumDescriptor() ([]byte, []int) {
 	return file_worker_v1_session_proto_rawDescGZIP(), []int{2}
 }
 
-// SessionRequest is what a worker says.
+// SessionRequest is a message of a worker.
 type SessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -291,7 +291,7 @@ func (*SessionRequest_Readiness) isSessionRequest_Message() {}
 
 func (*SessionRequest_Snapshot) isSessionRequest_Message() {}
 
-// SessionResponse is what the coordinator says.
+// SessionResponse is a message of the coordinator.
 type SessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -621,7 +621,7 @@ type Readiness struct {
 	// message is a sentence that says what to change.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	// preflight_answers is how many of Assignment.preflight were answered as
-	// expected: a worker that is ready and does not know of them says 0.
+	// expected; 0 from a worker that is ready and does not know of them.
 	PreflightAnswers int32 `protobuf:"varint,4,opt,name=preflight_answers,json=preflightAnswers,proto3" json:"preflight_answers,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -703,8 +703,7 @@ type Assignment struct {
 	Seed  int64   `protobuf:"varint,8,opt,name=seed,proto3" json:"seed,omitempty"`
 	Data  []*Data `protobuf:"bytes,9,rep,name=data,proto3" json:"data,omitempty"`
 	Setup *Setup  `protobuf:"bytes,10,opt,name=setup,proto3" json:"setup,omitempty"`
-	// preflight are asked before anything else is sent; their weights and items
-	// mean nothing.
+	// preflight are sent before anything else; their weights and items are ignored.
 	Preflight     []*Request `protobuf:"bytes,11,rep,name=preflight,proto3" json:"preflight,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -831,8 +830,8 @@ type Target struct {
 	// proxy_url is scheme and host of the proxy that requests go through; empty:
 	// none.
 	ProxyUrl string `protobuf:"bytes,7,opt,name=proxy_url,json=proxyUrl,proto3" json:"proxy_url,omitempty"`
-	// allow_special_addresses permits loopback and link-local addresses: only in
-	// local mode, never in a cluster.
+	// allow_special_addresses permits loopback and link-local addresses. It is never
+	// set in a cluster.
 	AllowSpecialAddresses bool `protobuf:"varint,3,opt,name=allow_special_addresses,json=allowSpecialAddresses,proto3" json:"allow_special_addresses,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -1881,9 +1880,9 @@ type Arrivals struct {
 	EndRateMicros int64 `protobuf:"varint,3,opt,name=end_rate_micros,json=endRateMicros,proto3" json:"end_rate_micros,omitempty"`
 	// poisson has hits come at random, so that rates are means. Worker w of W draws
 	// a Poisson process of its own with a W-th of the rate, from the seed, the
-	// step's index and w; together they are one of the whole rate, whose number of
-	// hits nobody knows beforehand: Step.total and Share.count are 0. The worker's
-	// hits have the numbers first, first+stride, … all the same.
+	// step's index and w; together they are one of the whole rate. The number of hits
+	// is not known beforehand: Step.total and Share.count are 0. The worker's hits
+	// have the numbers first, first+stride, … all the same.
 	Poisson       bool `protobuf:"varint,4,opt,name=poisson,proto3" json:"poisson,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2364,7 +2363,7 @@ func (x *StepMeasurement) GetEngine() string {
 	return ""
 }
 
-// GeneratorHealth is how a worker fared in a step.
+// GeneratorHealth is what a worker used and waited for in a step.
 type GeneratorHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// cpu_throttled_nanos is how long the control group held the worker back.

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// validity is that of the CA as well: its key is not kept, so that it has
-	// nothing to do once its one certificate has expired.
+	// validity is that of the CA as well: its key is not kept, so that it is of no
+	// use once its one certificate has expired.
 	validity = 365 * 24 * time.Hour
 	// backdate lets a worker connect whose node's clock is behind.
 	backdate = time.Hour
@@ -28,15 +28,15 @@ const (
 
 // Generate makes a CA and one serving certificate signed by it, all in PEM.
 //
-// The CA's key is dropped: no second certificate that workers would trust can
-// ever be made, by anyone. The price is that renewal replaces the CA too, which
-// is why Valid asks for a pair that outlives any run.
+// The CA's key is dropped, so that no second certificate can be made that workers
+// would trust. Renewal therefore replaces the CA too, which is why Valid asks for
+// a pair that outlives any run.
 func Generate(now time.Time) (caPEM, certPEM, keyPEM []byte, err error) {
 	ca := template("loadtest coordinator CA", now)
 	ca.IsCA = true
 	ca.MaxPathLenZero = true
 	ca.KeyUsage = x509.KeyUsageCertSign
-	// Whoever had the key could still impersonate nobody else.
+	// Even with its key, the CA is good for no other name.
 	ca.PermittedDNSDomainsCritical = true
 	ca.PermittedDNSDomains = []string{workerv1.ServerName}
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
