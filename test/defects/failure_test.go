@@ -59,26 +59,37 @@ func TestTimeoutsAreRecognised(t *testing.T) {
 // Defect: failures that no breakdown explains. Each way to fail has a class of
 // its own, the classes add up to what was sent, and each has a sample.
 func TestEveryFailureHasItsClass(t *testing.T) {
-	replies := map[string]groundtruth.Reply{
-		"rateLimited":      groundtruth.Status(429, 1),
-		"clientError":      groundtruth.Status(404, 1),
-		"serverError":      groundtruth.Status(503, 1),
-		"unexpectedStatus": groundtruth.Status(600, 1),
-		"reset":            groundtruth.Reset(),
-		"reset by a close": groundtruth.EarlyClose(),
-		"reset in a body":  groundtruth.Truncated(9),
-		"badResponse":      groundtruth.Garbage(),
-		"success":          groundtruth.OK(1),
-		"success, chunked": groundtruth.Chunked(40),
-		"success, no end":  groundtruth.UntilClose(9),
-		"success, interim": groundtruth.Interim(9),
+	lua := &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: "lua"}}}
+	small := &v1alpha1.Expectation{MaxBytes: ptr[int64](8)}
+	tests := map[string]struct {
+		reply  groundtruth.Reply
+		expect *v1alpha1.Expectation
+	}{
+		"rateLimited":              {reply: groundtruth.Status(429, 1)},
+		"clientError":              {reply: groundtruth.Status(404, 1)},
+		"serverError":              {reply: groundtruth.Status(503, 1)},
+		"unexpectedStatus":         {reply: groundtruth.Status(600, 1)},
+		"reset":                    {reply: groundtruth.Reset()},
+		"reset by a close":         {reply: groundtruth.EarlyClose()},
+		"reset in a body":          {reply: groundtruth.Truncated(9)},
+		"badResponse":              {reply: groundtruth.Garbage()},
+		"badResponse, other value": {reply: groundtruth.JSON(`{"strategy":"hash"}`), expect: lua},
+		"badResponse, large body":  {reply: groundtruth.OK(9), expect: small},
+		"success":                  {reply: groundtruth.OK(1)},
+		"success, chunked":         {reply: groundtruth.Chunked(40)},
+		"success, no end":          {reply: groundtruth.UntilClose(9)},
+		"success, interim":         {reply: groundtruth.Interim(9)},
+		"success, expected value":  {reply: groundtruth.JSON(`{"strategy":"lua"}`), expect: lua},
+		"success, small body":      {reply: groundtruth.OK(8), expect: small},
 	}
-	for name, reply := range replies {
+	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			const users, each = 3, 2
+			request := get("/${seq}")
+			request.Expect = tt.expect
 			o := experiment{
-				server: routes(map[string]groundtruth.Route{"": {Reply: reply}}),
-				spec:   v1alpha1.LoadTestSpec{Steps: burst(users, each)},
+				server: routes(map[string]groundtruth.Route{"": {Reply: tt.reply}}),
+				spec:   v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{request}, Steps: burst(users, each)},
 			}.run(t)
 			o.classIs(t, firstWord(name), users*each)
 			o.settled(t)
@@ -127,19 +138,23 @@ func TestEveryFailureToConnectHasItsClass(t *testing.T) {
 	}
 	tests := map[string]struct {
 		url    string
+		tls    *v1alpha1.TLS
 		lookup dial.Lookup
 		want   string
 	}{
 		// A port that was closed for this could meanwhile be another test's.
-		"nobody listens":             {url: "http://127.0.0.1:1", want: "refused"},
+		"the port is closed":         {url: "http://127.0.0.1:1", want: "refused"},
 		"the name is unknown":        {url: "http://nowhere.example", lookup: unknown, want: "dns"},
 		"an unknown certificate":     {url: strange.URL(), want: "tls"},
+		"one that is not verified":   {url: strange.URL(), tls: &v1alpha1.TLS{InsecureSkipVerify: true}, want: "success"},
 		"the server speaks no TLS":   {url: "https://" + plain.Listener.Addr().String(), want: "tls"},
 		"the server speaks only TLS": {url: "http://" + strange.URL()[len("https://"):], want: "clientError"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := experiment{url: tt.url, lookup: tt.lookup, spec: v1alpha1.LoadTestSpec{Steps: burst(2, 2)}}.run(t)
+			o := experiment{url: tt.url, lookup: tt.lookup, spec: v1alpha1.LoadTestSpec{
+				Target: v1alpha1.Target{TLS: tt.tls}, Steps: burst(2, 2),
+			}}.run(t)
 			o.classIs(t, tt.want, 4)
 		})
 	}
