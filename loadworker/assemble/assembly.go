@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// Config is what an assignment does not say.
+// Config has the settings that are no part of an assignment.
 type Config struct {
 	// Version is the build; it is in the User-Agent of the requests.
 	Version string
@@ -70,7 +70,7 @@ func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
 
 // assemble makes all that sends requests.
 func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) error {
-	traffic, err := newTraffic(a)
+	requests, err := newRequestSource(a)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) e
 		return err
 	}
 	x.Runner, err = attack.NewRunner(attack.Config{
-		Source: traffic.source, Client: x.client, Worker: a.GetWorker(),
+		Source: requests.source, Client: x.client, Worker: a.GetWorker(),
 		Seed:           a.GetSeed(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections: connections,
@@ -88,7 +88,7 @@ func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) e
 		return err
 	}
 	first, _ := x.StepAfter(-1)
-	if x.setup, err = newSetupPhase(a, c, traffic, first); err != nil {
+	if x.setup, err = newSetupPhase(a, c, requests, first); err != nil {
 		return err
 	}
 	x.preflight, err = newPreflight(a, x.setup.config)

@@ -25,7 +25,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
-// authority signs certificates; nobody trusts it but who is told to.
+// authority signs certificates; only clients that name it trust it.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -82,7 +82,7 @@ func (a *authority) sign(t *testing.T, name string) (pair tls.Certificate, certF
 	return pair, file(t, string(certPEM)), file(t, string(keyPEM))
 }
 
-// newSecure is a server for shop.test that says by what it knows the client.
+// newSecure is a server for shop.test that answers with the client's name.
 func newSecure(t *testing.T, a *authority, change func(*httptest.Server)) string {
 	t.Helper()
 	pair, _, _ := a.sign(t, "shop.test")

@@ -1,5 +1,5 @@
-// Package assemble makes of an assignment what carries it out: the one place that
-// does, for workers in a cluster, benchmarks and tests alike.
+// Package assemble makes a runner of an assignment. It is the only place that does so:
+// workers in a cluster, benchmarks and tests all call it.
 //
 //	Assignment ──▶ source      requests, bodies, headers, rows of data
 //	  + Config ──▶ client      HTTP/1.1, HTTP/2 or a proxy; TLS; allowed addresses
@@ -7,9 +7,9 @@
 //	           ──▶ setup       preflight, fill, warm-up
 //	           ──▶ attack.Runner and its steps
 //
-// New checks all that can be checked without the target; Prepare does what must
-// be done with the target before the first step begins.
+// New checks all that can be checked without the target; Prepare sends all that comes
+// before the first step.
 //
-// It reads the files that an assignment names, and knows neither a coordinator
-// nor the environment of its process: what a caller knows is in a Config.
+// It reads the files that an assignment names. It knows no coordinator, and reads no
+// environment: its callers pass a Config.
 package assemble

@@ -24,8 +24,7 @@ const (
 	kernelMemory = 5 * kib
 )
 
-// need is the memory that a worker takes: for each of its connections, and for all
-// else.
+// need is the memory that a worker needs: each for a connection, base for all else.
 type need struct{ base, each int64 }
 
 func memoryNeed(a *workerv1.Assignment) need {
@@ -64,7 +63,7 @@ func sockets(l health.Limits) int64 {
 	return max(0, min(l.Descriptors-spareDescriptors, l.Ports))
 }
 
-// fitMemory is for how many connections there is memory.
+// fitMemory is how many connections fit into the memory.
 func fitMemory(l health.Limits, n need) int64 {
 	if l.Memory == 0 {
 		return health.Unlimited

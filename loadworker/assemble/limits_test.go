@@ -52,7 +52,7 @@ func TestLimits(t *testing.T) {
 			memory(30 * mib), hits,
 			"the worker may use 30Mi of memory, and needs 31Mi before any connection: raise spec.worker.resources.limits.memory",
 		},
-		"descriptors are told of first": {
+		"descriptors come first": {
 			health.Limits{Descriptors: 74, Ports: 28232, Memory: 31 * mib}, users(200, 200),
 			"step 4 gives the worker 200 users, but it can hold 10 connections (74 file descriptors, 28232 ports): set spec.parallelism to 20 or more",
 		},

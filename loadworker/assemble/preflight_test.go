@@ -27,7 +27,7 @@ func asking(t *testing.T, url string, steps ...*workerv1.Step) *workerv1.Assignm
 	return a
 }
 
-// startLimiter is a target that says of itself what it is.
+// startLimiter starts a target that answers with its version.
 func startLimiter(t *testing.T, about string) *groundtruth.Server {
 	t.Helper()
 	s, err := groundtruth.Start(groundtruth.Config{Routes: map[string]groundtruth.Route{
@@ -131,7 +131,7 @@ func TestPreflightWaitsForTheTarget(t *testing.T) {
 		notReady http.HandlerFunc
 		message  string
 	}{
-		"it says so": {
+		"it answers so": {
 			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
 			`preflight: GET /version: status 503 Service Unavailable is not expected, but 200: the target is not ready`,
 		},

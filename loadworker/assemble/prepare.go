@@ -92,11 +92,12 @@ func (x *Assembly) ask(ctx context.Context) *Refusal {
 	return nil
 }
 
-// refuse says that the target is unreachable, or else that it is as it should not be.
-func refuse(err error, otherwise string) *Refusal {
+// refuse returns the refusal that the target is unreachable, or else that of the
+// given reason.
+func refuse(err error, reason string) *Refusal {
 	var unreachable *setup.Unreachable
 	if errors.As(err, &unreachable) {
 		return &Refusal{workerv1.ReasonTargetUnreachable, err}
 	}
-	return &Refusal{otherwise, err}
+	return &Refusal{reason, err}
 }

@@ -21,7 +21,7 @@ type setupPhase struct {
 
 // newSetupPhase reads an assignment's setup. It has a client of its own, so that
 // its connections are no part of the first step's.
-func newSetupPhase(a *workerv1.Assignment, c Config, t *traffic, first attack.StepShare) (*setupPhase, error) {
+func newSetupPhase(a *workerv1.Assignment, c Config, t *requestSource, first attack.StepShare) (*setupPhase, error) {
 	p := &setupPhase{config: setup.Config{
 		Source: t.source, Timeout: time.Duration(a.GetTarget().GetTimeoutNanos()),
 		Worker: a.GetWorker(), Workers: max(a.GetWorkers(), 1),

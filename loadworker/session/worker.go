@@ -28,7 +28,7 @@ type Config struct {
 	// Run is the UID of the LoadTest, Worker the number of this worker.
 	Run    string
 	Worker int32
-	// Assembly is what the assignment does not say.
+	// Assembly has the settings that are no part of the assignment.
 	Assembly assemble.Config
 	// Log is for people; nothing secret is in it. Default: no log.
 	Log *slog.Logger

@@ -13,15 +13,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
-// traffic is what an assignment sends.
-type traffic struct {
+// requestSource is the source of an assignment's requests.
+type requestSource struct {
 	source *source.Source
 	// captured is filled by setup.fill; nil: nothing is captured.
 	captured *source.Table
 }
 
 // takesCaptured reports whether a request takes values that the setup captures.
-func (t *traffic) takesCaptured() bool {
+func (t *requestSource) takesCaptured() bool {
 	for i := range t.source.Len() {
 		if t.captured != nil && t.source.Takes(i, t.captured) {
 			return true
@@ -30,10 +30,10 @@ func (t *traffic) takesCaptured() bool {
 	return false
 }
 
-// newTraffic compiles the requests, and reads the files that they name. What is
-// in the files may be secret: errors name the file, never what it holds.
-func newTraffic(a *workerv1.Assignment) (*traffic, error) {
-	t := &traffic{}
+// newRequestSource compiles the requests, and reads the files that they name. A file
+// may be secret: errors name the file, never its text.
+func newRequestSource(a *workerv1.Assignment) (*requestSource, error) {
+	t := &requestSource{}
 	c := source.Config{ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers()}
 	for _, d := range a.GetData() {
 		table, err := readTable(d, a.GetWorker(), max(a.GetWorkers(), 1))
@@ -95,7 +95,7 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 			if err != nil {
 				return out, fmt.Errorf("header %q: %w", h.GetName(), err)
 			}
-			// Whoever writes a file by hand ends it with a line break.
+			// A file that was written by hand ends with a line break.
 			header.Value, header.Literal = strings.TrimRight(value, "\r\n"), true
 		}
 		out.Headers = append(out.Headers, header)

@@ -15,16 +15,16 @@ import (
 // render is the first request of an assignment as one of its workers sends it.
 func render(t *testing.T, a *workerv1.Assignment, v source.Vars) *transport.Request {
 	t.Helper()
-	traffic, err := newTraffic(a)
+	requests, err := newRequestSource(a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b source.Buffer
-	traffic.source.Render(&b, 0, v)
+	requests.source.Render(&b, 0, v)
 	return &b.Request
 }
 
-func TestTrafficOfFiles(t *testing.T) {
+func TestSourceOfFiles(t *testing.T) {
 	a := &workerv1.Assignment{
 		Seed: 9, Worker: 1, Workers: 2,
 		Data: []*workerv1.Data{
@@ -49,7 +49,7 @@ func TestTrafficOfFiles(t *testing.T) {
 
 // Rows are taken in turn by how many workers there are: of their arrivals, each has
 // every third, and of those every second takes a row.
-func TestTrafficKnowsTheWorkers(t *testing.T) {
+func TestSourceKnowsTheWorkers(t *testing.T) {
 	a := &workerv1.Assignment{
 		Worker: 1, Workers: 3,
 		Data: []*workerv1.Data{{
@@ -66,11 +66,11 @@ func TestTrafficKnowsTheWorkers(t *testing.T) {
 }
 
 // The expectation of a request is held against its responses.
-func TestTrafficExpects(t *testing.T) {
+func TestSourceExpects(t *testing.T) {
 	a := workertest.Assignment("http://x")
 	a.Requests[0].ExpectedStatus, a.Requests[0].MaxBodyBytes = []int32{201}, 20
 	a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".a", Equals: "b"}}
-	traffic, err := newTraffic(a)
+	requests, err := newRequestSource(a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestTrafficExpects(t *testing.T) {
 		{201, `{"a":"b", "much": "more"}`, "body of 25 bytes, at most 20 are expected"},
 	} {
 		got := ""
-		if err := traffic.source.Check(0, &transport.Response{Status: tt.status, Size: int64(len(tt.body)), Body: []byte(tt.body)}); err != nil {
+		if err := requests.source.Check(0, &transport.Response{Status: tt.status, Size: int64(len(tt.body)), Body: []byte(tt.body)}); err != nil {
 			got = err.Error()
 		}
 		if got != tt.want {
@@ -94,7 +94,7 @@ func TestTrafficExpects(t *testing.T) {
 }
 
 // A file may be as large as its bound.
-func TestTrafficTakesALargeHeader(t *testing.T) {
+func TestSourceTakesALargeHeader(t *testing.T) {
 	a := workertest.Assignment("http://x")
 	value := strings.Repeat("x", maxHeaderFile)
 	a.Requests[0].Headers = []*workerv1.Header{{Name: "X", ValueFile: file(t, value)}}
@@ -103,7 +103,7 @@ func TestTrafficTakesALargeHeader(t *testing.T) {
 	}
 }
 
-func TestTrafficRefuses(t *testing.T) {
+func TestSourceRefuses(t *testing.T) {
 	const secret = "top\x00secret"
 	tests := map[string]struct {
 		change func(*workerv1.Assignment)
@@ -169,12 +169,12 @@ func TestTrafficRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := workertest.Assignment("http://x")
 			tt.change(a)
-			_, err := newTraffic(a)
+			_, err := newRequestSource(a)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Fatalf("newTraffic = %v, want …%s…", err, tt.want)
+				t.Fatalf("newRequestSource = %v, want …%s…", err, tt.want)
 			}
 			if strings.Contains(err.Error(), "secret") {
-				t.Errorf("the error tells what the file holds: %v", err)
+				t.Errorf("the error has the text of the file: %v", err)
 			}
 		})
 	}
@@ -185,15 +185,15 @@ func TestCapturedColumnsAreKnown(t *testing.T) {
 	a := workertest.Assignment("http://x")
 	a.Requests[0].Path = "/${code}"
 	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"code": ".code", "id": ".id"}}}
-	traffic, err := newTraffic(a)
+	requests, err := newRequestSource(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := traffic.captured.Add([]string{"abc", "1"}); err != nil {
+	if err := requests.captured.Add([]string{"abc", "1"}); err != nil {
 		t.Fatal(err)
 	}
 	var b source.Buffer
-	traffic.source.Render(&b, 0, source.Vars{})
+	requests.source.Render(&b, 0, source.Vars{})
 	if got := string(b.Request.Path); got != "/abc" {
 		t.Errorf("path %s, want /abc", got)
 	}
