@@ -10,7 +10,7 @@ import (
 )
 
 // Defect: a new connection for each request, which measures handshakes. Users
-// keep theirs; where the server closes it, the result says so.
+// keep theirs; where the server closes it, the result counts it.
 func TestConnectionsAreReused(t *testing.T) {
 	tests := map[string]struct {
 		reply groundtruth.Reply

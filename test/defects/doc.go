@@ -12,7 +12,7 @@
 //
 // The defects, and what finds them:
 //
-//	 1 a closed loop; load not sent is not told   TestCoordinatedOmission,
+//	 1 a closed loop; unsent load not reported    TestCoordinatedOmission,
 //	                                              TestIntendedAndActualLoad
 //	 2 percentiles of successes only              TestQuantilesAreOfAllOutcomes
 //	 3 percentiles of another rank or unit        TestQuantilesAreNearestRanks
@@ -37,14 +37,13 @@
 //	14 version under test not verified            TestTheTargetIsTheOneThatWasMeant
 //	15 a bad result fails nothing                 TestABreachFailsTheRun
 //
-// Some are met only as far as it goes. Of 11, nothing says whether a worker and the
-// target share a machine; what it is short of then, and its lateness, are recorded.
-// Of 12, repetitions give a spread, from least to greatest, and the report of one run
-// says that it is of one. Of 13, it is what a limiter granted and denied that is held
-// to its contract here; what a target has stored is compared with what it
-// acknowledged in the cluster, by TestTargets of test/e2e. Of 14, a spec with a
-// preflight lets no load go to another target than the one that was meant, and the
-// report of any other run says that nobody asked.
+// Some are met in part. Of 11, it is not recorded whether a worker and the target share
+// a machine; the lack of resources and the lateness that follow are. Of 12, repetitions
+// give a spread, from least to greatest, and the report of one run states that it is of
+// one. Of 13, the grants and denials of a limiter are checked against its contract
+// here; TestTargets of test/e2e compares the stored records of a target with the
+// acknowledged ones. Of 14, a spec with a preflight sends no load to a target that
+// fails it, and the report of any other run states that the target was not verified.
 //
 // The package has no code of its own beside this comment.
 package defects

@@ -106,7 +106,7 @@ func firstWord(s string) string {
 	return s
 }
 
-// classIs checks that all n requests had one class, in every place that says so.
+// classIs checks that all n requests had one class, in every figure.
 func (o outcome) classIs(t *testing.T, class string, n int64) {
 	t.Helper()
 	if diff := cmp.Diff(map[string]int64{class: n}, classes(o.total)); diff != "" {

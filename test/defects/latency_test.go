@@ -38,8 +38,8 @@ func TestQuantilesAreOfAllOutcomes(t *testing.T) {
 }
 
 // Defect: percentiles off by one rank, rounded to two figures, or off by a
-// factor of 100. Each value is 1 % above the one before, so that its neighbour
-// is told from it.
+// factor of 100. Each value is 1 % above the one before, so that
+// neighbours differ.
 func TestQuantilesAreNearestRanks(t *testing.T) {
 	const n = 1000
 	values := make([]time.Duration, n)

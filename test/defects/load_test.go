@@ -56,7 +56,7 @@ func waited(o outcome, perSecond int64, length time.Duration) (list []time.Durat
 
 // Defect: load that was never sent is not reported, nor is what was intended
 // beside what was done. The target answers nothing; users that wait send
-// nothing, and the result must say how much that was.
+// nothing, and the result must count that as unsent.
 func TestIntendedAndActualLoad(t *testing.T) {
 	o := experiment{
 		server:  routes(map[string]groundtruth.Route{"": {Latency: groundtruth.Fixed(forever)}}),

@@ -41,7 +41,7 @@ type operated struct {
 	notified    chan struct{}
 
 	mu      sync.Mutex
-	workers []lifecycle.Worker // of which the pod is known here
+	workers []lifecycle.Worker // only their pods are set
 	group   sync.WaitGroup
 }
 
@@ -131,7 +131,7 @@ func (o *operated) live(ctx context.Context) {
 	}
 }
 
-// write stores a status as the API server does, and says whether it changed.
+// write stores a status as the API server does, and reports whether it changed.
 func (o *operated) write(s v1alpha1.LoadTestStatus) (changed bool) {
 	before, err := json.Marshal(o.lt.Status)
 	if err != nil {
@@ -148,7 +148,7 @@ func (o *operated) write(s v1alpha1.LoadTestStatus) (changed bool) {
 	return string(before) != string(after)
 }
 
-// direct tells the coordinator what the workers are to do.
+// direct passes the directive on to the coordinator.
 func (o *operated) direct(d lifecycle.Directive) {
 	if len(o.lt.Status.Steps) == 0 {
 		return
@@ -224,8 +224,8 @@ func (o *operated) observe() lifecycle.Observed {
 	return seen
 }
 
-// said is a condition of the run, as status, reason and message.
-func said(lt *v1alpha1.LoadTest, kind string) string {
+// conditionText is a condition of the run, as status, reason and message.
+func conditionText(lt *v1alpha1.LoadTest, kind string) string {
 	for _, c := range lt.Status.Conditions {
 		if c.Type == kind {
 			return strings.Join([]string{string(c.Status), c.Reason, c.Message}, " ")

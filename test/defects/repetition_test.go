@@ -22,9 +22,9 @@ import (
 // slowness is how long the server takes in the second repetition at least.
 const slowness = 80 * ms
 
-// Defect: one run, stated as if the next came to the same. A target that is slow
-// in one repetition of three is told from one that is not, by figures that the
-// repetitions had themselves; and it does not pass, though it was fast twice.
+// Defect: one run, presented as if the next gave the same. The figures
+// of the repetitions themselves show a target that is slow in one of three; it does not
+// pass, though it was fast twice.
 func TestRepetitionsShowHowFarTheyDiffer(t *testing.T) {
 	lt := experiment{spec: v1alpha1.LoadTestSpec{
 		Repetitions: 3, Steps: burst(20, 5), Parallelism: ptr[int32](2),

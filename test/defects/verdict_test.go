@@ -9,9 +9,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
-// Defect: the generator was the limit, and nothing says so. One connection
+// Defect: the generator was the limit, and it is not recorded. One connection
 // cannot carry 200,000 requests a second, so that they are late by the generator's
-// own doing; a threshold that is kept by what was sent says nothing of the target.
+// own doing; a threshold that the sent requests keep is no verdict on the target.
 func TestTheGeneratorsOwnLimitIsRecorded(t *testing.T) {
 	o := experiment{connections: 1, spec: v1alpha1.LoadTestSpec{
 		Steps:      arrivals("200000", 500*ms),
@@ -25,8 +25,8 @@ func TestTheGeneratorsOwnLimitIsRecorded(t *testing.T) {
 	o.verdictIs(t, v1alpha1.VerdictInconclusive)
 }
 
-// The same of a generator that sends all that is due, and sends it late: what its
-// own lateness makes of the quantiles is said of no target.
+// The same of a generator that sends all that is due, and sends it late: its lateness
+// is in the quantiles, which are then no verdict on the target.
 func TestTheGeneratorsLatenessIsRecorded(t *testing.T) {
 	const n, service = 1000, 2 * ms
 	tests := map[string]struct {
@@ -61,9 +61,8 @@ func TestTheGeneratorsLatenessIsRecorded(t *testing.T) {
 	}
 }
 
-// Defect: the resources of the generator are not recorded, so that nobody knows
-// whether it had what it needed. They are in the result, and one worker of many
-// that was held back by its CPU limit spoils what is said of the target.
+// Defect: the resources of the generator are not recorded. They are in the result, and
+// one throttled worker of many makes the verdict inconclusive.
 func TestTheGeneratorsResourcesAreRecorded(t *testing.T) {
 	const workers, length = 20, 300 * ms
 	tests := map[string]struct {
@@ -106,8 +105,8 @@ func TestTheGeneratorsResourcesAreRecorded(t *testing.T) {
 	}
 }
 
-// Defect: nobody looks whether what was counted is right. A limiter that grants
-// everything, or denies everything, is found out by its contract.
+// Defect: correctness is not verified. A limiter that grants everything, or denies
+// everything, breaks its contract.
 func TestTheTargetsAnswersAreAudited(t *testing.T) {
 	tests := map[string]struct {
 		reply  groundtruth.Reply
@@ -126,7 +125,7 @@ func TestTheTargetsAnswersAreAudited(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			request := get("/")
-			request.Headers = []v1alpha1.Header{{Name: "X-Client", Value: ptr("somebody")}}
+			request.Headers = []v1alpha1.Header{{Name: "X-Client", Value: ptr("client")}}
 			o := experiment{
 				server: routes(map[string]groundtruth.Route{"": {Reply: tt.reply}}),
 				spec: v1alpha1.LoadTestSpec{

@@ -11,10 +11,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
-// Defect: nobody verifies which version or strategy of the target it is that is
-// tested. A target that is another than was meant gets none of the load, and none
-// of the run's verdicts about a target; of one that is meant the result says what
-// was verified, and of one that was not asked, that it was not.
+// Defect: the version or strategy of the target is not verified. A target that fails
+// the preflight gets no load, and the verdict is about no target. The result of one
+// that passes has the values that were verified; that of a run without a preflight
+// states that the target was not verified.
 func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
 	const workers, users, each = 2, 10, 3
 	meant := []v1alpha1.Preflight{{
@@ -41,7 +41,7 @@ func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
 			verified: "True PreflightPassed GET /version has .strategy lua, .store redis.",
 			reported: "Target verified     GET /version has .strategy lua, .store redis.",
 		},
-		"one that nobody asked": {
+		"no preflight": {
 			about: `{"strategy":"hash","store":"redis"}`, verdict: v1alpha1.VerdictPassed, load: users * each,
 			verified: "Unknown NoPreflight spec.preflight is empty: nothing says which version of the target was tested.",
 			reported: "Target not verified spec.preflight is empty: nothing says which version of the target was tested.",
@@ -59,14 +59,14 @@ func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
 			if lt.Status.Verdict != tt.verdict {
 				t.Errorf("the verdict is %s, want %s: %v", lt.Status.Verdict, tt.verdict, lt.Status.Conditions)
 			}
-			if diff := cmp.Diff(tt.verified, said(lt, v1alpha1.ConditionTargetVerified)); diff != "" {
+			if diff := cmp.Diff(tt.verified, conditionText(lt, v1alpha1.ConditionTargetVerified)); diff != "" {
 				t.Errorf("condition TargetVerified (-want +got):\n%s", diff)
 			}
 			if page := report.Text(lt); !strings.Contains(page, "\n"+tt.reported+"\n") {
 				t.Errorf("the report does not say %q:\n%s", tt.reported, page)
 			}
-			// The workers are gone: what the server has is all that there is. A worker
-			// of which another's answer ended the run may not have come to ask.
+			// The workers have ended, so that the counts are final. The run may end by one
+			// worker's refusal before the other asked.
 			asked, least := server.Counters().Routes, int64(0)
 			if len(tt.asks) > 0 {
 				least = 1
