@@ -14,9 +14,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-// TestAPIServerTakesIt applies what chart and config render to a real API
+// TestAPIServerAcceptsChart applies what chart and config render to a real API
 // server, which refuses fields that it does not know.
-func TestAPIServerTakesIt(t *testing.T) {
+func TestAPIServerAcceptsChart(t *testing.T) {
 	c := client.WithFieldValidation(apiserver.Client(t), metav1.FieldValidationStrict)
 	for name, objects := range map[string][]unstructured.Unstructured{
 		"chart":                   render(t),

@@ -25,7 +25,7 @@ func policy(t *testing.T, set string) networkingv1.NetworkPolicy {
 	return p
 }
 
-func TestNoPolicyUnlessAskedFor(t *testing.T) {
+func TestNetworkPolicyIsOptional(t *testing.T) {
 	for _, object := range render(t) {
 		if object.GetKind() == "NetworkPolicy" {
 			t.Error("a NetworkPolicy is there without having been asked for")
@@ -33,7 +33,7 @@ func TestNoPolicyUnlessAskedFor(t *testing.T) {
 	}
 }
 
-func TestThePolicyLetsInWhoIsNamed(t *testing.T) {
+func TestNetworkPolicyAllowsNamedPeers(t *testing.T) {
 	for set, want := range map[string]map[string]networkingv1.NetworkPolicyPeer{
 		"": {"coordinator": {NamespaceSelector: &metav1.LabelSelector{}}},
 		",watchNamespaces={one,two}": {"coordinator": {NamespaceSelector: &metav1.LabelSelector{
@@ -63,7 +63,7 @@ func TestThePolicyLetsInWhoIsNamed(t *testing.T) {
 
 // The policy is about the operator's pod and its ports, and knows workers by a
 // label that they have.
-func TestThePolicyMeetsOperatorAndWorkers(t *testing.T) {
+func TestNetworkPolicySelectsOperatorAndWorkers(t *testing.T) {
 	p := policy(t, ",networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus")
 	pod := operatorPod(t, namespace)
 	if !selects(t, &p.Spec.PodSelector, pod.Labels) {

@@ -19,8 +19,8 @@ type schema struct {
 	Properties  map[string]schema
 }
 
-// TestReadmeListsTheValues keeps the table of the README, which -update writes.
-func TestReadmeListsTheValues(t *testing.T) {
+// TestReadmeListsValues keeps the table of the README, which -update writes.
+func TestReadmeListsValues(t *testing.T) {
 	const begin, end = "<!-- values -->\n", "<!-- /values -->"
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -18,9 +18,9 @@ var chartLabels = []string{
 	"helm.sh/chart", "app.kubernetes.io/instance", "app.kubernetes.io/managed-by", "app.kubernetes.io/version",
 }
 
-// TestChartAndConfigInstallTheSame compares every object whole, but for those
+// TestChartMatchesConfig compares every object whole, but for those
 // labels and the order of rules.
-func TestChartAndConfigInstallTheSame(t *testing.T) {
+func TestChartMatchesConfig(t *testing.T) {
 	chart := byName(t, render(t, "--values", "values-local.yaml"))
 	config := byName(t, kustomize(t, "default"))
 	// Helm creates the namespace itself, or finds it; and it installs the CRD
@@ -35,7 +35,7 @@ func TestChartAndConfigInstallTheSame(t *testing.T) {
 	}
 }
 
-func TestCRDIsTheGeneratedOne(t *testing.T) {
+func TestCRDMatchesGenerated(t *testing.T) {
 	const file = "loadtest.dev_loadtests.yaml"
 	generated, err := os.ReadFile(filepath.Join("..", "..", "config", "crd", "bases", file))
 	if err != nil {
@@ -100,8 +100,8 @@ func sorted(rules []any) []any {
 
 func byText(a, b any) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
 
-// TestNormalisingKeepsWhatMatters shows that the comparison can fail.
-func TestNormalisingKeepsWhatMatters(t *testing.T) {
+// TestComparisonDetectsDifferences shows that the comparison can fail.
+func TestComparisonDetectsDifferences(t *testing.T) {
 	for name, change := range map[string]func(objects map[string]map[string]any){
 		"a verb": func(objects map[string]map[string]any) {
 			rules := objects["ClusterRole loadtest-operator-manager"]["rules"].([]any)

@@ -157,7 +157,7 @@ func TestFrontDoors(t *testing.T) {
 }
 
 // Helm reads numbers of a file as floats, and would write a million as 1e+06.
-func TestNumbersStayNumbers(t *testing.T) {
+func TestNumericValuesStayNumbers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "values.yaml")
 	values := `
 ratelimiter: {capacity: 1000000, maxRetries: 0, refillPerSecond: 0.5}
@@ -192,7 +192,7 @@ pgbouncer: {poolSize: 10000, maxClientConnections: 100000}
 }
 
 // Programs read their configuration at their start only.
-func TestAnotherConfigurationIsAnotherPod(t *testing.T) {
+func TestConfigurationChangeReplacesPods(t *testing.T) {
 	for key, set := range map[string]string{
 		"Deployment/ratelimiter-nginx":     "nginx.keepalive=7",
 		"Deployment/shortener-pgbouncer-0": "pgbouncer.poolSize=7",

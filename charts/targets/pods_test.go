@@ -120,7 +120,7 @@ func TestVolumes(t *testing.T) {
 }
 
 // The event store writes where its events are, and nowhere else.
-func TestEventStoreMountsWhatItUses(t *testing.T) {
+func TestEventStoreMounts(t *testing.T) {
 	const key = "StatefulSet/eventstore-app"
 	for set, want := range map[string][]string{
 		"eventstore.gzip=true":                 {"/data"},
@@ -175,7 +175,7 @@ func TestOpenLogsFit(t *testing.T) {
 }
 
 // No image is out of reach for who has another registry.
-func TestEveryImageIsAChoice(t *testing.T) {
+func TestImagesAreConfigurable(t *testing.T) {
 	args := []string{"--set", everything + ",imagePullSecrets[0].name=mine"}
 	for _, of := range []string{"ratelimiter", "shortener", "eventstore", "postgres", "pgbouncer", "kafka", "redis", "nginx"} {
 		args = append(args, "--set", of+".image.repository=registry.example.com/"+of+","+of+".image.tag=v8,"+of+".image.pullPolicy=Always")
@@ -216,7 +216,7 @@ func TestPlacement(t *testing.T) {
 }
 
 // Go's collector aims below the limit at which the kernel kills.
-func TestCollectorHeedsTheLimit(t *testing.T) {
+func TestGOMEMLIMITFollowsMemoryLimit(t *testing.T) {
 	for limit, want := range map[string]string{"1Gi": "921MiB", "2Gi": "1843MiB", "512Mi": "460MiB", "1G": "", "1.5Gi": ""} {
 		r := render(t, "--set", everything+",ratelimiter.resources.limits.memory="+limit+",eventstore.resources.limits.memory="+limit+
 			",shortener.resources.limits.memory="+limit+",shortener.clicks.resources.limits.memory="+limit+",shortener.seed.resources.limits.memory="+limit)

@@ -102,7 +102,7 @@ func TestConfigurations(t *testing.T) {
 }
 
 // Tenants have a file of keys, one store has one key, and a store for all none.
-func TestKeysOfTheEventStore(t *testing.T) {
+func TestEventStoreKeys(t *testing.T) {
 	tests := map[string]struct {
 		set               string
 		apiKey, file, try string

@@ -76,7 +76,7 @@ func restricted(t *testing.T) string {
 }
 
 // That the API server judges at all is shown on what it must refuse.
-func TestTheAPIServerRefuses(t *testing.T) {
+func TestAPIServerRefuses(t *testing.T) {
 	template := render(t).pods(t)["Deployment/ratelimiter-app"]
 	for name, change := range map[string]func(*corev1.PodSpec){
 		"root":          func(p *corev1.PodSpec) { p.SecurityContext.RunAsUser, p.SecurityContext.RunAsNonRoot = new(int64), nil },

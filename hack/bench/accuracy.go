@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// perSecond is the rate of all accuracy measurements but the crowd's.
+	// perSecond is the rate of all accuracy measurements but the pacedUsers's.
 	perSecond = 1000
-	// crowd is the users of which each sends one request a second.
-	crowd = 10_000
+	// pacedUsers is the users of which each sends one request a second.
+	pacedUsers = 10_000
 	// stallAt and stallFor are when the server stands still.
 	stallAt, stallFor = 10 * time.Second, 2 * time.Second
 	// tenWorkers is what a bounded generator has.
@@ -166,7 +166,7 @@ func (b *bench) pacing(d time.Duration) (float64, error) {
 		step v1alpha1.Step
 	}{
 		{fmt.Sprintf("%d arrivals/s", perSecond), perSecond, arrivals(perSecond, d)},
-		{fmt.Sprintf("%d users, 1/s each", crowd), crowd, harness.PacedUsers(crowd, "1", d)},
+		{fmt.Sprintf("%d users, 1/s each", pacedUsers), pacedUsers, harness.PacedUsers(pacedUsers, "1", d)},
 	}
 	result := 0.0
 	for i, c := range cases {

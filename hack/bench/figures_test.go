@@ -159,7 +159,7 @@ func TestScaleReport(t *testing.T) {
 }
 
 // The figures of a fleet are those of all its servers.
-func TestFleetLooksAtAllServers(t *testing.T) {
+func TestFleetSumsAllServers(t *testing.T) {
 	x := &fleet{}
 	for i := range 2 {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -223,7 +223,7 @@ func TestAllFromCache(t *testing.T) {
 			t.Cleanup(s.Close)
 			t.Cleanup(asker.CloseIdleConnections)
 			got := ""
-			if err := (&stage{cached: &service{url: s.URL}}).allFromCache(); err != nil {
+			if err := (&testEnv{cached: &service{url: s.URL}}).allFromCache(); err != nil {
 				got = err.Error()
 			}
 			if got != tt.want {
@@ -236,7 +236,7 @@ func TestAllFromCache(t *testing.T) {
 // What was started last ends first, and all of it, whatever fails.
 func TestClosing(t *testing.T) {
 	var order []int
-	x := &stage{}
+	x := &testEnv{}
 	first, second := errors.New("first"), errors.New("second")
 	for i, err := range []error{first, nil, second} {
 		x.closers = append(x.closers, func() error { order = append(order, i); return err })

@@ -14,7 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
-func TestNginxCountsWhatItServes(t *testing.T) {
+func TestNginxCountsRequests(t *testing.T) {
 	for _, p := range []protocol{overTLS, overHTTP2} {
 		t.Run(string(p), func(t *testing.T) {
 			b := &bench{work: t.TempDir(), peers: peer.Store{Log: io.Discard}}
@@ -74,7 +74,7 @@ func TestReadStubStatus(t *testing.T) {
 	}
 }
 
-func TestProgressDatesTheFirstAndTheLastRequest(t *testing.T) {
+func TestProgressTimesFirstAndLastRequest(t *testing.T) {
 	var p progress
 	p.start(100, stubStatus{accepts: 5, requests: 10})
 	for _, r := range []struct {

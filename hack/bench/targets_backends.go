@@ -20,7 +20,7 @@ import (
 const nobody = 65534
 
 // redis starts a server that keeps nothing on the disk.
-func (x *stage) redis(ctx context.Context) (*service, error) {
+func (x *testEnv) redis(ctx context.Context) (*service, error) {
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, fmt.Errorf("needs redis-server in PATH (Debian package redis-server): %w", err)
@@ -47,7 +47,7 @@ func (x *stage) redis(ctx context.Context) (*service, error) {
 
 // postgres starts a server with its own settings, which are durable, and an
 // empty database.
-func (x *stage) postgres(ctx context.Context) (*service, error) {
+func (x *testEnv) postgres(ctx context.Context) (*service, error) {
 	bin, err := postgresPrograms()
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func postgresPrograms() (string, error) {
 
 // unprivileged makes a folder for a program that refuses to be root, and returns
 // what that is started by: nothing, if this is not root either.
-func (x *stage) unprivileged(folder string) ([]string, error) {
+func (x *testEnv) unprivileged(folder string) ([]string, error) {
 	if err := os.Mkdir(folder, 0o700); err != nil || os.Geteuid() != 0 {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ type targetResults struct {
 }
 
 // insert runs the plain loop of package sqlite, on the core of the services.
-func (x *stage) insert(ctx context.Context, d time.Duration, plain map[int][]float64) error {
+func (x *testEnv) insert(ctx context.Context, d time.Duration, plain map[int][]float64) error {
 	var out bytes.Buffer
 	p, err := process.Start(process.Command{
 		Path: x.path("sqlite.test"), Core: serverCore, Env: []string{"TMPDIR=" + x.work}, Stdin: strings.NewReader(""), Stdout: &out,

@@ -34,7 +34,7 @@ type service struct {
 }
 
 // replica starts a target's command, and returns when it is ready.
-func (x *stage) replica(ctx context.Context, program string, args ...string) (*service, error) {
+func (x *testEnv) replica(ctx context.Context, program string, args ...string) (*service, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ func (x *stage) replica(ctx context.Context, program string, args ...string) (*s
 	})
 }
 
-// launch starts a process that runs until the stage is closed, which ends it by
+// launch starts a process that runs until the testEnv is closed, which ends it by
 // the signal.
-func (x *stage) launch(c process.Command, end syscall.Signal) (*service, error) {
+func (x *testEnv) launch(c process.Command, end syscall.Signal) (*service, error) {
 	c.Stdin, c.Stdout = strings.NewReader(""), io.Discard
 	p, err := process.Start(c)
 	if err != nil {
@@ -68,7 +68,7 @@ func (x *stage) launch(c process.Command, end syscall.Signal) (*service, error) 
 
 // bare starts a handler that answers a question as the service does, and does
 // nothing for it.
-func (x *stage) bare(ctx context.Context, s *service, q question) (*service, error) {
+func (x *testEnv) bare(ctx context.Context, s *service, q question) (*service, error) {
 	r, err := probe(ctx, s.url, q)
 	if err != nil {
 		return nil, err
@@ -155,8 +155,8 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// closing closes the stage; its errors join another.
-func closing(err error, x *stage) error {
+// closing closes the testEnv; its errors join another.
+func closing(err error, x *testEnv) error {
 	asker.CloseIdleConnections()
 	for i := len(x.closers) - 1; i >= 0; i-- {
 		err = errors.Join(err, x.closers[i]())

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// stage is a PATH in which kubectl and helm are a program that notes its calls.
-type stage struct {
+// fixture is a PATH in which kubectl and helm are a program that notes its calls.
+type fixture struct {
 	t          *testing.T
 	transcript string
 	answers    string
@@ -28,14 +28,14 @@ type stage struct {
 	out        bytes.Buffer
 }
 
-func newStage(t *testing.T) *stage {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	program, err := os.ReadFile("testdata/program.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	s := &stage{t: t, transcript: filepath.Join(dir, "transcript"), answers: filepath.Join(dir, "answers")}
+	s := &fixture{t: t, transcript: filepath.Join(dir, "transcript"), answers: filepath.Join(dir, "answers")}
 	for _, name := range []string{"kubectl", "helm"} {
 		if err := os.WriteFile(filepath.Join(dir, name), program, 0o755); err != nil {
 			t.Fatal(err)
@@ -56,25 +56,25 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// on makes a call, by its first words, do something in shell.
-func (s *stage) on(words, script string) {
+// stub runs a shell script for calls that begin with words.
+func (s *fixture) stub(words, script string) {
 	s.t.Helper()
 	if err := os.WriteFile(filepath.Join(s.answers, strings.NewReplacer(" ", "_", "/", ":").Replace(words)), []byte(script+"\n"), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// tells makes kubectl get tell of objects.
-func (s *stage) tells(words string, objects any) {
+// returnsObjects makes kubectl get return objects.
+func (s *fixture) returnsObjects(words string, objects any) {
 	s.t.Helper()
 	data, err := json.Marshal(objects)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.on(words, "cat <<'END'\n"+string(data)+"\nEND")
+	s.stub(words, "cat <<'END'\n"+string(data)+"\nEND")
 }
 
-func (s *stage) calls() string {
+func (s *fixture) calls() string {
 	s.t.Helper()
 	data, err := os.ReadFile(s.transcript)
 	if err != nil {
@@ -83,12 +83,12 @@ func (s *stage) calls() string {
 	return string(data)
 }
 
-// calm is a cluster on which all goes well.
-func (s *stage) calm() {
+// stubSuccess is a cluster on which all goes well.
+func (s *fixture) stubSuccess() {
 	s.t.Helper()
-	s.on("helm status", "exit 1") // nothing is installed yet
+	s.stub("helm status", "exit 1") // nothing is installed yet
 	for ns, verdict := range map[string]v1alpha1.Verdict{"limiter-hash": v1alpha1.VerdictFailed, "limiter-lua": v1alpha1.VerdictPassed} {
-		s.tells("kubectl get deployments --namespace "+ns+" --output=json", map[string]any{
+		s.returnsObjects("kubectl get deployments --namespace "+ns+" --output=json", map[string]any{
 			"items": []any{map[string]any{"metadata": map[string]any{"name": "ratelimiter-app"}}},
 		})
 		var list v1alpha1.LoadTestList
@@ -98,9 +98,9 @@ func (s *stage) calm() {
 			lt.Status.Steps = []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{RateLimit: &v1alpha1.RateLimitStatus{Granted: 154, OverLimitGrants: 104}}}}
 			list.Items = append(list.Items, lt)
 		}
-		s.tells("kubectl get loadtests --namespace "+ns, list)
+		s.returnsObjects("kubectl get loadtests --namespace "+ns, list)
 	}
-	s.tells("kubectl get deployments --namespace loadtest-system --output=json", map[string]any{"items": []any{}})
+	s.returnsObjects("kubectl get deployments --namespace loadtest-system --output=json", map[string]any{"items": []any{}})
 }
 
 // TestPhases compares all that the demo does on a fresh cluster with what a
@@ -110,9 +110,9 @@ func TestPhases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t)
-	s.calm()
-	s.on("kubectl loadtest run --namespace limiter-hash", "exit 1") // Failed, as it should be
+	s := newFixture(t)
+	s.stubSuccess()
+	s.stub("kubectl loadtest run --namespace limiter-hash", "exit 1") // Failed, as it should be
 	if err := s.demo.phases(t.Context()); err != nil {
 		t.Fatalf("phases() = %v\n%s", err, s.out.String())
 	}
@@ -139,11 +139,11 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestPhasesAgain: images may have been built anew under the same name.
-func TestPhasesAgain(t *testing.T) {
-	s := newStage(t)
-	s.calm()
-	s.on("helm status", "exit 0")
+// TestPhasesOnExistingCluster: images may have been built anew under the same name.
+func TestPhasesOnExistingCluster(t *testing.T) {
+	s := newFixture(t)
+	s.stubSuccess()
+	s.stub("helm status", "exit 0")
 	if err := s.demo.phases(t.Context()); err != nil {
 		t.Fatalf("phases() = %v\n%s", err, s.out.String())
 	}
@@ -152,7 +152,7 @@ func TestPhasesAgain(t *testing.T) {
 	}
 }
 
-func TestPhasesSayWhy(t *testing.T) {
+func TestFailedPhasesAreDiagnosed(t *testing.T) {
 	pod := func(name string, phase corev1.PodPhase, ready corev1.ConditionStatus) corev1.Pod {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{
 			Phase: phase, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
@@ -169,16 +169,16 @@ func TestPhasesSayWhy(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
-			s.calm()
-			s.on(test.words, "echo out of memory; exit 4")
-			s.tells("kubectl get pods --namespace="+test.namespace+" --output=json", corev1.PodList{Items: []corev1.Pod{
+			s := newFixture(t)
+			s.stubSuccess()
+			s.stub(test.words, "echo out of memory; exit 4")
+			s.returnsObjects("kubectl get pods --namespace="+test.namespace+" --output=json", corev1.PodList{Items: []corev1.Pod{
 				pod("good", corev1.PodRunning, corev1.ConditionTrue),
 				pod("done", corev1.PodSucceeded, corev1.ConditionFalse),
 				pod("bad", corev1.PodRunning, corev1.ConditionFalse),
 				{ObjectMeta: metav1.ObjectMeta{Name: "waiting"}},
 			}})
-			s.on("kubectl logs --namespace="+test.namespace+" bad", "echo the last words")
+			s.stub("kubectl logs --namespace="+test.namespace+" bad", "echo the last words")
 			err := s.demo.phases(t.Context())
 			if err == nil || err.Error() != test.wantErr {
 				t.Errorf("phases() = %v, want %s", err, test.wantErr)
@@ -199,8 +199,8 @@ func TestPhasesSayWhy(t *testing.T) {
 
 // TestPhasesInterrupted: no search for a reason that is known.
 func TestPhasesInterrupted(t *testing.T) {
-	s := newStage(t)
-	s.calm()
+	s := newFixture(t)
+	s.stubSuccess()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	if err := s.demo.phases(ctx); err == nil || !interrupted(ctx) {

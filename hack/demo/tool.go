@@ -15,14 +15,14 @@ import (
 // tools are the programs that do the work, with what they print.
 type tools struct{ out, err io.Writer }
 
-// farewell is how long a program may take to end after it was interrupted: Helm
+// shutdownTimeout is how long a program may take to end after it was interrupted: Helm
 // notes in its release that it was.
-const farewell = 10 * time.Second
+const shutdownTimeout = 10 * time.Second
 
 func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	c.WaitDelay = farewell
+	c.WaitDelay = shutdownTimeout
 	return c
 }
 

@@ -43,9 +43,9 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestPhaseOutOfTime: what is said is that the time was up, not that a program
+// TestPhaseTimeout: what is said is that the time was up, not that a program
 // was interrupted.
-func TestPhaseOutOfTime(t *testing.T) {
+func TestPhaseTimeout(t *testing.T) {
 	d := &demo{tools: tools{out: discard{}, err: discard{}}}
 	err := d.phase(t.Context(), "Wait", time.Nanosecond, func(ctx context.Context) error {
 		<-ctx.Done()
@@ -71,9 +71,9 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-// TestPhasesOutsideOfTheRepository: the first thing that is said, before
+// TestPhasesOutsideRepository: the first thing that is said, before
 // anything is installed.
-func TestPhasesOutsideOfTheRepository(t *testing.T) {
+func TestPhasesOutsideRepository(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer
 	d := &demo{tools: tools{out: &out, err: &out}}

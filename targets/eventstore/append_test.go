@@ -14,15 +14,15 @@ func TestNewAppend(t *testing.T) {
 	expected := int64(7)
 	got, err := NewAppend([]Event{
 		{Type: "bare"},
-		{Type: "full", Data: []byte("1"), Timestamp: noon.Add(-time.Hour)},
-	}, Terms{Expected: &expected}, noon)
+		{Type: "full", Data: []byte("1"), Timestamp: testTime.Add(-time.Hour)},
+	}, Terms{Expected: &expected}, testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Append{
 		Events: []Event{
-			{Type: "bare", Data: []byte("null"), Timestamp: noon},
-			{Type: "full", Data: []byte("1"), Timestamp: noon.Add(-time.Hour)},
+			{Type: "bare", Data: []byte("null"), Timestamp: testTime},
+			{Type: "full", Data: []byte("1"), Timestamp: testTime.Add(-time.Hour)},
 		},
 		Expected: &expected,
 	}
@@ -54,7 +54,7 @@ func TestNewAppendRefuses(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := NewAppend(tc.events, tc.terms, noon)
+			_, err := NewAppend(tc.events, tc.terms, testTime)
 			var invalid InvalidError
 			switch {
 			case tc.want == "" && err != nil:
@@ -79,26 +79,26 @@ func fingerprintOf(t *testing.T, now time.Time, events ...Event) [32]byte {
 // field is.
 func TestFingerprint(t *testing.T) {
 	base := Event{Type: "a", Data: []byte("1")}
-	want := fingerprintOf(t, noon, base)
-	if got := fingerprintOf(t, noon.Add(time.Hour), base); got != want {
+	want := fingerprintOf(t, testTime, base)
+	if got := fingerprintOf(t, testTime.Add(time.Hour), base); got != want {
 		t.Error("a repetition an hour later differs")
 	}
 	for name, events := range map[string][]Event{
 		"type":          {{Type: "b", Data: []byte("1")}},
 		"data":          {{Type: "a", Data: []byte("2")}},
-		"time":          {{Type: "a", Data: []byte("1"), Timestamp: noon}},
+		"time":          {{Type: "a", Data: []byte("1"), Timestamp: testTime}},
 		"time of 1970":  {{Type: "a", Data: []byte("1"), Timestamp: time.Unix(0, 0)}},
 		"number":        {base, base},
 		"where it ends": {{Type: "a1", Data: nil}},
 	} {
-		if fingerprintOf(t, noon, events...) == want {
+		if fingerprintOf(t, testTime, events...) == want {
 			t.Errorf("another %s has the same fingerprint", name)
 		}
 	}
 }
 
 // Two texts that are cut in two places are two contents.
-func TestFingerprintKnowsWhereFieldsEnd(t *testing.T) {
+func TestFingerprintSeparatesFields(t *testing.T) {
 	property := func(text string, i, j uint8) bool {
 		a, b := int(i)%(len(text)+1), int(j)%(len(text)+1)
 		cut := func(at int) [32]byte { return fingerprint([]Event{{Type: text[:at], Data: []byte(text[at:])}}) }

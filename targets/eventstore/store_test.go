@@ -36,7 +36,7 @@ func TestMoveValidate(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhatToDo(t *testing.T) {
+func TestErrorMessages(t *testing.T) {
 	for want, err := range map[string]error{
 		"log ends at position 7, not at 3: read on, decide again":                                  ConflictError{Expected: 3, Actual: 7},
 		"subscription is at position 9, which is after 4: ask with allowBackwards=true to go back": BackwardsError{Current: 9, Asked: 4},

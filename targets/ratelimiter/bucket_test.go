@@ -80,7 +80,7 @@ func TestTake(t *testing.T) {
 
 // Whatever the contract and however the clock jumps, a client is never granted
 // more than its capacity and the refill of the time that really passed.
-func TestNeverMoreThanTheContract(t *testing.T) {
+func TestGrantsStayWithinContract(t *testing.T) {
 	property := func(seed uint64, capacity uint8, refill uint8) bool {
 		random := rand.New(rand.NewPCG(seed, 0))
 		contract := ratelimiter.Contract{Capacity: int64(capacity) + 1, RefillPerSecond: float64(refill) + 0.5}

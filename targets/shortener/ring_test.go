@@ -15,7 +15,7 @@ import (
 )
 
 // The owners that the original's ring gives.
-func TestOwnerAsTheOriginal(t *testing.T) {
+func TestOwnerMatchesReferenceImplementation(t *testing.T) {
 	ring := shortener.NewRing("shard0", "shard1", "shard2")
 	want := map[string]int{"abc123": 2, "000000": 2, "zzzzzz": 1, "AbCdEf": 1, "hello1": 1}
 	got := map[string]int{}
@@ -50,7 +50,7 @@ func TestDistribution(t *testing.T) {
 }
 
 // A node that comes takes keys from the others, and moves none between them.
-func TestANewNodeMovesKeysOnlyToItself(t *testing.T) {
+func TestNewNodeTakesOnlyItsKeys(t *testing.T) {
 	before := shortener.NewRing("shard0", "shard1")
 	after := shortener.NewRing("shard0", "shard1", "shard2")
 	moved := 0
@@ -79,7 +79,7 @@ func TestOneNodeOwnsEverything(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfNodesDoesNotMatter(t *testing.T) {
+func TestNodeOrderIsIrrelevant(t *testing.T) {
 	names := []string{"shard0", "shard1", "shard2"}
 	ring, turned := shortener.NewRing(names...), shortener.NewRing(names[2], names[0], names[1])
 	for i := range 1000 {

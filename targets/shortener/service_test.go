@@ -152,7 +152,7 @@ func TestShortenFailsWithTheStore(t *testing.T) {
 	}
 }
 
-func TestTheCacheIsAskedAndTold(t *testing.T) {
+func TestServiceUsesCache(t *testing.T) {
 	cache := &recorder{Finder: storetest.NewMemory(storetest.NewClock().Now)}
 	f := newService(t, func(c *shortener.Config) { c.Cache = cache })
 	l, err := f.Shorten(t.Context(), "example.com", nil)
@@ -202,7 +202,7 @@ func TestVisit(t *testing.T) {
 }
 
 // What can be no code is asked of nobody.
-func TestNoCodeIsNotAskedFor(t *testing.T) {
+func TestInvalidCodeSkipsStore(t *testing.T) {
 	f := newService(t, nil)
 	f.store.SetFailure(errors.New("asked"))
 	if _, err := f.Find(t.Context(), "urls"); !errors.Is(err, shortener.ErrNotFound) {
@@ -237,7 +237,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestNewRefusesWhatIsIncomplete(t *testing.T) {
+func TestNewRefusesIncompleteConfig(t *testing.T) {
 	for name, forget := range map[string]func(*shortener.Config){
 		"Store":  func(c *shortener.Config) { c.Store = nil },
 		"Now":    func(c *shortener.Config) { c.Now = nil },

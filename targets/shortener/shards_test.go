@@ -45,7 +45,7 @@ var on0 = func() string {
 	}
 }()
 
-func TestEachShardHasItsLinks(t *testing.T) {
+func TestLinksAreSharded(t *testing.T) {
 	_, stores := three(t)
 	var got []int64
 	for _, store := range stores {
@@ -60,7 +60,7 @@ func TestEachShardHasItsLinks(t *testing.T) {
 	}
 }
 
-func TestAShardThatIsDownFailsOnlyItsOwn(t *testing.T) {
+func TestFailedShardFailsOnlyItsLinks(t *testing.T) {
 	shards, stores := three(t)
 	stores[2].SetFailure(errGone)
 	for code, want := range map[string]error{on0: nil, "zzzzzz": nil, "abc123": errGone} {
@@ -78,7 +78,7 @@ func TestAShardThatIsDownFailsOnlyItsOwn(t *testing.T) {
 
 // Clicks that failed with one shard are given again as a whole, and each
 // counts once.
-func TestClicksAreGivenAgain(t *testing.T) {
+func TestRetriedClicksCountOnce(t *testing.T) {
 	shards, stores := three(t)
 	var clicks []shortener.Click
 	for _, code := range []string{on0, "zzzzzz", "abc123", "000000"} {

@@ -12,8 +12,8 @@ import (
 
 const operatorNamespace = "loadtest-system"
 
-// patience is how long anything may take to come up on two busy cores.
-const patience = 3 * time.Minute
+// waitTimeout is how long anything may take to come up on two busy cores.
+const waitTimeout = 3 * time.Minute
 
 func TestMain(m *testing.M) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -40,7 +40,7 @@ func install(ctx context.Context) error {
 		"--set", "image.repository="+image("operator"), "--set", "image.tag="+imageTag(),
 		"--set", "workerImage.repository="+image("worker"), "--set", "workerImage.tag="+imageTag(),
 		"--set", fmt.Sprintf("networkPolicy.enabled=%t", enforced()),
-		"--wait", "--timeout", patience.String())
+		"--wait", "--timeout", waitTimeout.String())
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func install(ctx context.Context) error {
 	if _, err := command(ctx, "kubectl", "-n", operatorNamespace, "rollout", "restart", "deploy/loadtest-operator"); err != nil {
 		return err
 	}
-	_, err = command(ctx, "kubectl", "-n", operatorNamespace, "rollout", "status", "deploy/loadtest-operator", "--timeout="+patience.String())
+	_, err = command(ctx, "kubectl", "-n", operatorNamespace, "rollout", "status", "deploy/loadtest-operator", "--timeout="+waitTimeout.String())
 	return err
 }
 
@@ -59,7 +59,7 @@ func imageTag() string         { return env("IMAGE_TAG", "dev") }
 func limiter(t *testing.T, set ...string) (ns string) {
 	t.Helper()
 	ns = namespace(t)
-	args := []string{"install", "limiter", "../../charts/targets", "--namespace", ns, "--wait", "--timeout", patience.String(),
+	args := []string{"install", "limiter", "../../charts/targets", "--namespace", ns, "--wait", "--timeout", waitTimeout.String(),
 		"--set", "ratelimiter.image.repository=" + image("ratelimiter"), "--set", "ratelimiter.image.tag=" + imageTag()}
 	if env("CLUSTER", "local") == "local" {
 		args = append(args, "--values", "../../charts/targets/values-local.yaml")

@@ -38,7 +38,7 @@ func TestOperatorRestart(t *testing.T) {
 	ns := limiter(t)
 	before := ask(t, ns)
 	lt := create(t, ns, "restart", steady(10))
-	until(t, lt, patience, "sending", sending)
+	until(t, lt, waitTimeout, "sending", sending)
 	mustCommand(t, "kubectl", "-n", operatorNamespace, "delete", "pod", "-l", "app.kubernetes.io/name=loadtest-operator", "--grace-period=0", "--force")
 	finish(t, lt, 2*time.Minute)
 
@@ -63,7 +63,7 @@ func TestOperatorRestart(t *testing.T) {
 func TestWorkerLoss(t *testing.T) {
 	ns := limiter(t)
 	lt := create(t, ns, "loss", steady(8))
-	until(t, lt, patience, "sending", sending)
+	until(t, lt, waitTimeout, "sending", sending)
 	var pods corev1.PodList
 	if err := cluster.List(t.Context(), &pods, client.InNamespace(ns), client.HasLabels{"loadtest.dev/run"}); err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func (x *trial) state(t *testing.T) (s stored) {
 // audit compares what was stored since with what was acknowledged.
 func (x *trial) audit(t *testing.T, before stored) {
 	t.Helper()
-	x.stage = "the audit"
+	x.phase = "the audit"
 	types := audit.Types(x.lt.Status)
 	switch x.Preset.Service {
 	case audit.Shortener:

@@ -21,7 +21,7 @@ const apiKey = "api-key"
 // pods waits until pods of a component are ready, and returns those.
 func (x *trial) pods(t *testing.T, component string) (ready []corev1.Pod) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		var pods corev1.PodList
 		err := cluster.List(ctx, &pods, client.InNamespace(x.ns), client.MatchingLabels{
 			"app.kubernetes.io/name": string(x.Preset.Service), "app.kubernetes.io/component": component,

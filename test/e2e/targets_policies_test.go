@@ -22,44 +22,44 @@ import (
 // the API server through to the pods that the audit asks.
 func enforced() bool { return env("CLUSTER", "local") == "local" }
 
-// How a door is found, as knock says it.
+// The states of a port in the output of probeScript.
 const (
-	ajar = "open"
-	shut = "closed"
+	portOpen   = "open"
+	portClosed = "closed"
 )
 
-// knock tries each of its arguments, SECONDS@NAME:PORT, all at once. Whoever answers
-// does so at once, if only that this is no Redis; whose packets are dropped waits.
-const knock = `for door; do
-  at=${door#*@}
-  (timeout "${door%%@*}" redis-cli -h "${at%:*}" -p "${at#*:}" ping >/dev/null 2>&1
+// probeScript connects to each of its arguments, SECONDS@NAME:PORT, concurrently.
+// An open port replies at once, any server with at least an error; a port whose
+// packets are dropped does not reply before the timeout.
+const probeScript = `for probe; do
+  at=${probe#*@}
+  (timeout "${probe%%@*}" redis-cli -h "${at%:*}" -p "${at#*:}" ping >/dev/null 2>&1
   if test $? = 124; then echo "$at closed"; else echo "$at open"; fi) &
 done; wait`
 
-// How many seconds to wait for a door that is to open, on a busy machine too, and for
-// one that is not, which nobody need be sure of to a second.
+// The timeouts in seconds of a port that must be open, also on a busy machine, and of
+// one that must be closed, which need not be exact.
 const (
 	secondsOpen   = 60
 	secondsClosed = 3
 )
 
-// stranger sees from a pod that is none of the target's which of its Services
-// answer: the front door, and none that leads elsewhere. That the target's own
-// pods are let through is what the load has shown.
-func (x *trial) stranger(t *testing.T) {
+// checkPolicies checks from a pod outside the target that only the Service of the
+// front pods replies. The load has shown that the target's own pods are allowed.
+func (x *trial) checkPolicies(t *testing.T) {
 	t.Helper()
-	x.stage = "a stranger's visit"
-	want := x.doors(t)
-	pod := x.visitor(want)
+	x.phase = "the network policies"
+	want := x.serviceStates(t)
+	pod := x.probePod(want)
 	if err := cluster.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
-	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		err := cluster.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, err
 	})
 	if err != nil {
-		t.Fatalf("the stranger's pod does not end: %v", err)
+		t.Fatalf("the probe pod does not end: %v", err)
 	}
 	log, err := cluster.pods.CoreV1().Pods(x.ns).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(t.Context())
 	if err != nil {
@@ -71,20 +71,20 @@ func (x *trial) stranger(t *testing.T) {
 		got[address] = state
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("what a stranger reaches (-want +got):\n%s", diff)
+		t.Fatalf("reachable Services (-want +got):\n%s", diff)
 	}
 	closed := 0
 	for _, state := range got {
-		if state == shut {
+		if state == portClosed {
 			closed++
 		}
 	}
-	x.Findings = append(x.Findings, fmt.Sprintf("%d of %d doors closed to strangers", closed, len(got)))
+	x.Findings = append(x.Findings, fmt.Sprintf("%d of %d Services closed to other pods", closed, len(got)))
 }
 
-// doors are the addresses of all Services, and whether a stranger is to be let in:
-// by the front door, and by what leads to the same pods.
-func (x *trial) doors(t *testing.T) map[string]string {
+// serviceStates maps the addresses of all Services to the wanted state: open for those
+// that select the front pods, closed for the others.
+func (x *trial) serviceStates(t *testing.T) map[string]string {
 	t.Helper()
 	var services corev1.ServiceList
 	if err := cluster.List(t.Context(), &services, client.InNamespace(x.ns)); err != nil {
@@ -97,27 +97,27 @@ func (x *trial) doors(t *testing.T) map[string]string {
 			front = component(s)
 		}
 	}
-	doors := map[string]string{}
+	states := map[string]string{}
 	for _, s := range services.Items {
 		for _, p := range s.Spec.Ports {
-			state := shut
+			state := portClosed
 			if component(s) == front {
-				state = ajar
+				state = portOpen
 			}
-			doors[fmt.Sprintf("%s:%d", s.Name, p.Port)] = state
+			states[fmt.Sprintf("%s:%d", s.Name, p.Port)] = state
 		}
 	}
-	return doors
+	return states
 }
 
-func (x *trial) visitor(doors map[string]string) *corev1.Pod {
-	seconds := map[string]int{ajar: secondsOpen, shut: secondsClosed}
-	var knocks []string
-	for _, address := range slices.Sorted(maps.Keys(doors)) {
-		knocks = append(knocks, fmt.Sprintf("%d@%s", seconds[doors[address]], address))
+func (x *trial) probePod(states map[string]string) *corev1.Pod {
+	seconds := map[string]int{portOpen: secondsOpen, portClosed: secondsClosed}
+	var probes []string
+	for _, address := range slices.Sorted(maps.Keys(states)) {
+		probes = append(probes, fmt.Sprintf("%d@%s", seconds[states[address]], address))
 	}
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "stranger", Namespace: x.ns},
+		ObjectMeta: metav1.ObjectMeta{Name: "probe", Namespace: x.ns},
 		Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
 			SecurityContext: &corev1.PodSecurityContext{
@@ -125,8 +125,8 @@ func (x *trial) visitor(doors map[string]string) *corev1.Pod {
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Containers: []corev1.Container{{
-				Name: "stranger", Image: image("redis") + ":" + imageTag(), ImagePullPolicy: corev1.PullNever,
-				Command: append([]string{"sh", "-c", knock, "knock"}, knocks...),
+				Name: "probe", Image: image("redis") + ":" + imageTag(), ImagePullPolicy: corev1.PullNever,
+				Command: append([]string{"sh", "-c", probeScript, "probe"}, probes...),
 				SecurityContext: &corev1.SecurityContext{
 					AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
 					Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},

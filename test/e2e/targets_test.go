@@ -68,14 +68,14 @@ type suite struct {
 
 // run tries one preset, and tells how it went however it ends.
 func (s *suite) run(ctx context.Context, t *testing.T, p audit.Preset) {
-	x := &trial{Line: audit.Line{Preset: p}, stage: "the start"}
+	x := &trial{Line: audit.Line{Preset: p}, phase: "the start"}
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.tried++
 		if t.Failed() {
 			s.failed++
-			x.Err = errors.Join(x.Err, fmt.Errorf("%s went wrong: see above", x.stage))
+			x.Err = errors.Join(x.Err, fmt.Errorf("%s went wrong: see above", x.phase))
 		}
 		fmt.Println(x.Line)
 	}()
@@ -95,7 +95,7 @@ func (s *suite) run(ctx context.Context, t *testing.T, p audit.Preset) {
 		return
 	}
 	if enforced() {
-		x.stranger(t)
+		x.checkPolicies(t)
 	}
 	x.test(ctx, t)
 }
@@ -131,8 +131,8 @@ func (s *suite) gone(t *testing.T) {
 type trial struct {
 	audit.Line
 	ns string
-	// stage is what is under way, for whoever reads that it went wrong.
-	stage string
+	// phase names the current part of the trial in error messages.
+	phase string
 	lt    *v1alpha1.LoadTest
 	// filled is how many links there were after the setup of the load test, and
 	// before its load; 0 if they did not come to rest in time.
@@ -141,7 +141,7 @@ type trial struct {
 
 func (x *trial) install(ctx context.Context, t *testing.T) {
 	t.Helper()
-	x.stage = "the installation"
+	x.phase = "the installation"
 	service := string(x.Preset.Service)
 	args := []string{"install", "target", targetsChart, "--namespace", x.ns,
 		"--wait", "--wait-for-jobs", "--timeout", readyLimit.String()}
@@ -173,7 +173,7 @@ func (x *trial) uninstall(t *testing.T) {
 // something too.
 func (x *trial) test(ctx context.Context, t *testing.T) {
 	t.Helper()
-	x.stage = "helm test"
+	x.phase = "helm test"
 	if out, err := command(ctx, "helm", "test", "target", "--namespace", x.ns, "--timeout", "90s", "--logs"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -184,7 +184,7 @@ func (x *trial) test(ctx context.Context, t *testing.T) {
 // of each in the middle of it.
 func (x *trial) load(t *testing.T) {
 	t.Helper()
-	x.stage = "the load test"
+	x.phase = "the load test"
 	spec, err := x.Preset.Spec()
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func (x *trial) load(t *testing.T) {
 		x.filled = x.afterSetup(t)
 	}
 	if victims := x.Preset.Victims(); len(victims) > 0 {
-		until(t, x.lt, patience, "in its steady step", steadily)
+		until(t, x.lt, waitTimeout, "in its steady step", steadily)
 		for _, component := range victims {
 			pod := x.pods(t, component)[0].Name
 			mustCommand(t, "kubectl", "-n", x.ns, "delete", "pod", pod, "--grace-period=0", "--force")
@@ -219,11 +219,11 @@ func (x *trial) afterSetup(t *testing.T) (links int64) {
 	begun := func(lt *v1alpha1.LoadTest, step int) bool {
 		return len(lt.Status.Steps) > step && lt.Status.Steps[step].State != v1alpha1.StepPending
 	}
-	until(t, x.lt, patience, "past its setup", func(lt *v1alpha1.LoadTest) bool {
+	until(t, x.lt, waitTimeout, "past its setup", func(lt *v1alpha1.LoadTest) bool {
 		return begun(lt, 0) || lt.Status.CompletionTime != nil
 	})
 	var rest audit.Rest
-	err := wait.PollUntilContextTimeout(t.Context(), audit.Every, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), audit.Every, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		links = x.state(t).Links
 		rested := rest.Read(links) >= audit.FillRest
 		err := cluster.Get(ctx, client.ObjectKeyFromObject(x.lt), x.lt)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// patience bounds a wait that should not take long; it is no assertion.
-const patience = 30 * time.Second
+// waitTimeout bounds a wait that should not take long; it is no assertion.
+const waitTimeout = 30 * time.Second
 
 func start(t *testing.T, c Config) *Server {
 	t.Helper()
@@ -36,7 +36,7 @@ func dial(t *testing.T, address string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(waitTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	return &client{Conn: c, t: t, r: bufio.NewReader(c)}
@@ -73,7 +73,7 @@ func (c *client) rest() (string, error) {
 // until waits for counters that are as they should be.
 func until(t *testing.T, s *Server, fits func(Counters) bool) Counters {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitTimeout)
 	for {
 		c := s.Counters()
 		if fits(c) {

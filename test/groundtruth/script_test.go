@@ -72,7 +72,7 @@ func TestRefuse(t *testing.T) {
 	if Now()-s.Counters().First < int64(from+length) && !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("while the port is closed, a connection ends with %v", err)
 	}
-	for deadline := time.After(patience); !answered; answered, err = visit(s.Address()) {
+	for deadline := time.After(waitTimeout); !answered; answered, err = visit(s.Address()) {
 		select {
 		case <-deadline:
 			t.Fatalf("the port is not opened again: %v", err)
@@ -88,7 +88,7 @@ func visit(address string) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = c.Close() }()
-	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(waitTimeout)); err != nil {
 		return false, err
 	}
 	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
@@ -98,7 +98,7 @@ func visit(address string) (bool, error) {
 	return err == nil, err
 }
 
-func TestEventsWaitForTheFirstRequest(t *testing.T) {
+func TestScriptStartsAtFirstRequest(t *testing.T) {
 	s := start(t, Config{Script: []Event{{Kind: Refuse, For: time.Hour}}})
 	c := dial(t, s.Address())
 	if got := s.Counters(); got.First != 0 {

@@ -9,7 +9,7 @@ import (
 
 // A machine may let the server's thread not run for longer than a stall: then
 // it stood still all the same, and says so, once.
-func TestAStallMayPassUnseen(t *testing.T) {
+func TestDelayedStallIsRecorded(t *testing.T) {
 	const from, length = int64(time.Millisecond), int64(time.Millisecond)
 	first := Now() - int64(time.Hour)
 	tests := map[string]struct {

@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseOfWhatCannotBeRead(t *testing.T) {
+func TestParseReadError(t *testing.T) {
 	_, err := parse("x.yaml", iotest.ErrReader(errors.New("the disk is gone")))
 	if err == nil || err.Error() != "-f x.yaml: the disk is gone" {
 		t.Errorf("parse() = %v, want -f x.yaml: the disk is gone", err)

@@ -53,7 +53,7 @@ func TestRunOnATerminal(t *testing.T) {
 	}
 }
 
-func TestRunSeveralOneAfterAnother(t *testing.T) {
+func TestRunSequence(t *testing.T) {
 	p := newPerson(t)
 	var mu sync.Mutex
 	var order []string
@@ -106,7 +106,7 @@ func TestRunGenerateName(t *testing.T) {
 	}
 }
 
-func TestRunDoesNotTakeAnOldResultForANewOne(t *testing.T) {
+func TestRunIgnoresOldResult(t *testing.T) {
 	p := newPerson(t)
 	old := p.create(finished("Passed"))
 	got := p.types("run", "-f", p.file(manifest("hello")))
@@ -139,7 +139,7 @@ func TestRunReplace(t *testing.T) {
 	}
 }
 
-func TestRunReplaceLeavesAloneWhatRuns(t *testing.T) {
+func TestRunReplaceRefusesRunning(t *testing.T) {
 	p := newPerson(t)
 	old := p.create(running)
 	got := p.types("run", "--replace", "-f", p.file(manifest("hello")))

@@ -26,7 +26,7 @@ func TestWatch(t *testing.T) {
 	contains(t, "the log", got.err, p.namespace+"/hello  Failed")
 }
 
-func TestWatchWhatHasFinished(t *testing.T) {
+func TestWatchFinished(t *testing.T) {
 	p := newPerson(t)
 	p.create(finished("Passed"))
 	got := p.types("watch", "hello")
@@ -36,7 +36,7 @@ func TestWatchWhatHasFinished(t *testing.T) {
 	contains(t, "the report", got.out, "Verdict             Passed")
 }
 
-func TestWatchWhatIsDeleted(t *testing.T) {
+func TestWatchDeleted(t *testing.T) {
 	p := newPerson(t)
 	p.create(running)
 	stderr := &screen{await: "hello  Running", then: func() {

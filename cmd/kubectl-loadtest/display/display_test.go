@@ -68,7 +68,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-func TestLogSaysAtOnce(t *testing.T) {
+func TestLogPrintsMessagesImmediately(t *testing.T) {
 	var out strings.Builder
 	log := &display.Log{W: &out}
 	log.Show(at(0), nil, "a")
@@ -86,7 +86,7 @@ func TestLogSaysAtOnce(t *testing.T) {
 }
 
 // Logs of several machines are read together.
-func TestLogTellsTheTimeInUTC(t *testing.T) {
+func TestLogTimesAreUTC(t *testing.T) {
 	var out strings.Builder
 	(&display.Log{W: &out}).Say(at(0).In(time.FixedZone("", 3600)), "a")
 	if want := "10:15:00  a\n"; out.String() != want {
@@ -120,7 +120,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-func TestTerminalIsQuietWhenNothingChanges(t *testing.T) {
+func TestTerminalWritesOnlyChanges(t *testing.T) {
 	var out strings.Builder
 	terminal := &display.Terminal{W: &out, Width: func() int { return 80 }}
 	terminal.Show(at(0), lines("one"), "")
@@ -136,7 +136,7 @@ func TestTerminalIsQuietWhenNothingChanges(t *testing.T) {
 	}
 }
 
-func TestTerminalAsksForTheWidthEachTime(t *testing.T) {
+func TestTerminalReadsWidthOnEachUpdate(t *testing.T) {
 	width := 80
 	terminal := &display.Terminal{W: &strings.Builder{}, Width: func() int { return width }}
 	for _, test := range []struct{ terminal, block int }{{80, 79}, {40, 39}, {1, 1}, {0, 1}} {

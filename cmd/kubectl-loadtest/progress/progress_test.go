@@ -211,8 +211,8 @@ func TestBlockFits(t *testing.T) {
 	}
 }
 
-// TestLineSaysNothingOfTime: in a log a line is written when it changes.
-func TestLineSaysNothingOfTime(t *testing.T) {
+// TestLineOmitsElapsedTime: in a log a line is written when it changes.
+func TestLineOmitsElapsedTime(t *testing.T) {
 	lt := loadTest(t, tests["a step under way"].status)
 	block := progress.Block(lt, now, 200)
 	if diff := cmp.Diff(block, progress.Block(lt, now.Add(20*time.Second), 200)); diff == "" {

@@ -46,8 +46,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextIsTidy holds for every page, whatever is in it.
-func TestTextIsTidy(t *testing.T) {
+// TestTextInvariants holds for every page, whatever is in it.
+func TestTextInvariants(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no LoadTests under testdata (%v)", err)

@@ -93,7 +93,7 @@ func TestNamed(t *testing.T) {
 }
 
 // The modules fix the versions that the table names.
-func TestModulesFixTheVersions(t *testing.T) {
+func TestModulesPinVersions(t *testing.T) {
 	for _, p := range All {
 		if p.debian != "" {
 			continue

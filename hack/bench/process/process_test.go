@@ -168,7 +168,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestTailKeepsTheEnd(t *testing.T) {
+func TestTailKeepsLastBytes(t *testing.T) {
 	var tl tail
 	for range 100 {
 		if n, err := tl.Write(bytes.Repeat([]byte("x"), 100)); n != 100 || err != nil {

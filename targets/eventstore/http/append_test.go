@@ -153,7 +153,7 @@ func TestAppend(t *testing.T) {
 // A repetition is answered as the first try was, also where the service filled
 // in what the client left out.
 func TestRepetition(t *testing.T) {
-	now := noon
+	now := testTime
 	s := newService(t, 0, nil)
 	s.Now = func() time.Time { return now }
 	for name, path := range map[string]string{"event": "/events", "batch": "/events/batch"} {
@@ -181,7 +181,7 @@ func TestRepetition(t *testing.T) {
 
 // What is stored is not denied because it cannot be read just then: a 503 would say
 // that nothing is.
-func TestARepetitionThatCannotBeRead(t *testing.T) {
+func TestUnreadableReplayReturnsError(t *testing.T) {
 	s := newService(t, 0, nil)
 	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
 	for _, s.store.readErr = range []error{context.DeadlineExceeded, eventstore.ErrNotOpened, eventstore.ErrClosed, errDisk} {
@@ -212,7 +212,7 @@ func TestAppendHasATimeLimit(t *testing.T) {
 }
 
 // What a client is not told is in the log.
-func TestWhatIsNotToldIsLogged(t *testing.T) {
+func TestInternalErrorsAreLogged(t *testing.T) {
 	var log strings.Builder
 	s := newService(t, 0, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
@@ -226,7 +226,7 @@ func TestWhatIsNotToldIsLogged(t *testing.T) {
 }
 
 // Bodies are refused, not gathered, when they would take too much memory.
-func TestBodiesAreBounded(t *testing.T) {
+func TestBodySizeIsLimited(t *testing.T) {
 	s := newService(t, 0, nil)
 	release, err := s.bodies.reserve(bodiesInFlight - 11)
 	if err != nil {
@@ -251,7 +251,7 @@ func TestBodiesAreBounded(t *testing.T) {
 }
 
 // A client that leaves is not the service's failure.
-func TestAClientThatLeaves(t *testing.T) {
+func TestCanceledAppendIsCounted(t *testing.T) {
 	s := newService(t, 0, nil)
 	s.store.appendErr = fmt.Errorf("%w: %w", eventstore.ErrNotStored, context.Canceled)
 	ctx, leave := context.WithCancel(t.Context())

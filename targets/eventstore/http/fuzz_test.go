@@ -26,7 +26,7 @@ func holdsFor(t *testing.T, events []eventstore.Event, err error) {
 	t.Helper()
 	var a eventstore.Append
 	if err == nil {
-		a, err = eventstore.NewAppend(events, eventstore.Terms{Key: "k"}, noon)
+		a, err = eventstore.NewAppend(events, eventstore.Terms{Key: "k"}, testTime)
 	}
 	if err != nil {
 		var invalid eventstore.InvalidError

@@ -87,7 +87,7 @@ func TestGzip(t *testing.T) {
 
 // A part of a stream that is flushed can be unpacked by who has received no more,
 // whether it is worth to be compressed or not.
-func TestAFlushSendsWhatThereIs(t *testing.T) {
+func TestGzipFlushSendsBufferedBytes(t *testing.T) {
 	for name, part := range map[string]string{"little": "x", "much": strings.Repeat("x", 2*worthGzip)} {
 		t.Run(name, func(t *testing.T) {
 			w := httptest.NewRecorder()

@@ -15,7 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 )
 
-func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
+func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
 	for name, forget := range map[string]func(*Config){
 		"everything": func(c *Config) { *c = Config{} },
 		"Stores":     func(c *Config) { c.Stores = nil },
@@ -217,7 +217,7 @@ func TestAccess(t *testing.T) {
 }
 
 // A tenant learns of no other.
-func TestTenantsAreNotTold(t *testing.T) {
+func TestTenantsListsOnlyOwn(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
 		c.Access = Access{Multi: true, Tenants: newTenants(t, eventstore.Tenant{Name: "shop", APIKey: "k1"}, eventstore.Tenant{Name: "bank", APIKey: "k2"})}
 	})
@@ -230,7 +230,7 @@ func TestTenantsAreNotTold(t *testing.T) {
 	}
 }
 
-func TestALogThatCannotBeOpened(t *testing.T) {
+func TestFailedOpenIsUnavailable(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
 		c.Stores = func(context.Context, string) (eventstore.Store, error) { return nil, errDisk }
 	})
@@ -243,7 +243,7 @@ func TestALogThatCannotBeOpened(t *testing.T) {
 }
 
 // Nobody waits without an end for a log that is being opened.
-func TestALogThatIsNotOpenInTime(t *testing.T) {
+func TestSlowOpenTimesOut(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
 		c.Stores = func(ctx context.Context, _ string) (eventstore.Store, error) {
 			if _, bounded := ctx.Deadline(); !bounded {
@@ -293,7 +293,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-func TestAPanicIsAnsweredAndCounted(t *testing.T) {
+func TestPanicReturns500AndIsCounted(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
 		c.Stores = func(context.Context, string) (eventstore.Store, error) { panic("boom") }
 	})
@@ -305,7 +305,7 @@ func TestAPanicIsAnsweredAndCounted(t *testing.T) {
 	}
 }
 
-func TestFailureKeepsTheOrder(t *testing.T) {
+func TestUnknownOutcomePrecedesTimeout(t *testing.T) {
 	s := newService(t, 0, nil)
 	// Who left during the commit is told of that, not that the time was up.
 	err := errors.Join(eventstore.ErrOutcomeUnknown, context.DeadlineExceeded)

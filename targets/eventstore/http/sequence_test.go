@@ -92,7 +92,7 @@ func TestEventsAreSent(t *testing.T) {
 	}
 }
 
-func TestReadingRefuses(t *testing.T) {
+func TestReadRefuses(t *testing.T) {
 	const batchSize = "Invalid 'batch_size' parameter: use 1 to 5000"
 	for path, want := range map[string]string{
 		"/events":                               "Invalid 'from' parameter: use a position, 0 or more",
@@ -115,7 +115,7 @@ func TestReadingRefuses(t *testing.T) {
 }
 
 // An error before anything was sent is an error as any other.
-func TestAnErrorAtTheBeginning(t *testing.T) {
+func TestReadErrorBeforeFirstEvent(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err  error
 		want page
@@ -141,7 +141,7 @@ func TestAnErrorAtTheBeginning(t *testing.T) {
 
 // An error in the middle must not look like the end: the client sees that the
 // reply is cut off, compressed or not.
-func TestAnErrorInTheMiddle(t *testing.T) {
+func TestReadErrorAbortsReply(t *testing.T) {
 	for _, path := range []string{"/events?from=1", "/events/stream?from=1&batch_size=100"} {
 		for _, encoding := range []string{"identity", "gzip"} {
 			s := newService(t, 9000, func(c *Config) { c.Gzip = true })
@@ -172,7 +172,7 @@ func TestAnErrorInTheMiddle(t *testing.T) {
 }
 
 // A hole in the log is an error, not an endless loop or a shorter reply.
-func TestAHole(t *testing.T) {
+func TestGapInPositionsIsAnError(t *testing.T) {
 	for name, cut := range map[string]func([]eventstore.Event){
 		"a position too high": func(events []eventstore.Event) { events[5].Position++ },
 		"nothing there":       func(events []eventstore.Event) { events[0].Position = 100 },
@@ -206,7 +206,7 @@ func (w *writes) Flush() { w.flushed = append(w.flushed, w.Body.Len()) }
 
 // A stream reaches the client part by part, and no reader is held while a slow
 // client receives one.
-func TestStreamIsSentPartByPart(t *testing.T) {
+func TestStreamFlushesEachPage(t *testing.T) {
 	s := newService(t, 5, nil)
 	w := &writes{ResponseRecorder: httptest.NewRecorder(), store: s.store}
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/events/stream?from=1&batch_size=2", nil))
@@ -230,7 +230,7 @@ func TestStreamIsSentPartByPart(t *testing.T) {
 }
 
 // Large events do not gather in memory.
-func TestPartsAreBoundedInBytes(t *testing.T) {
+func TestPageSizeIsLimitedInBytes(t *testing.T) {
 	s := newService(t, 20, nil)
 	for i := range s.store.events {
 		s.store.events[i].Data = []byte(`"` + strings.Repeat("x", partBytes/2) + `"`)

@@ -17,7 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 )
 
-var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
+var testTime = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
 // memory is a store that fails on demand.
 type memory struct {
@@ -106,7 +106,7 @@ func newService(t *testing.T, n int, change func(*Config)) *service {
 	s := &service{store: &memory{keys: map[string]eventstore.Receipt{}, readers: map[string]int64{}}}
 	for i := range n {
 		s.store.events = append(s.store.events, eventstore.Event{
-			Position: int64(i + 1), Type: fmt.Sprint("t", i+1), Data: []byte(fmt.Sprint(i + 1)), Timestamp: noon,
+			Position: int64(i + 1), Type: fmt.Sprint("t", i+1), Data: []byte(fmt.Sprint(i + 1)), Timestamp: testTime,
 		})
 	}
 	config := Config{
@@ -115,7 +115,7 @@ func newService(t *testing.T, n int, change func(*Config)) *service {
 		About:   About{Version: "v1.2.3", InstanceID: "pod-abc123", Synchronous: "full", GroupCommit: true, Readers: 4},
 		Observe: func(o eventstore.Observation) { s.observed = append(s.observed, o) },
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "metrics") }),
-		Now:     func() time.Time { return noon },
+		Now:     func() time.Time { return testTime },
 		Logger:  slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	if change != nil {

@@ -41,7 +41,7 @@ func newMetrics(t *testing.T) (*Metrics, *prom.Registry) {
 	return m, registry
 }
 
-func TestEverySeriesExistsFromTheStart(t *testing.T) {
+func TestEverySeriesStartsAtZero(t *testing.T) {
 	_, registry := newMetrics(t)
 	if got, want := len(scrape(t, registry, "eventstore_requests_total{", true)), 8*6; got != want {
 		t.Errorf("%d series of requests, want %d: 8 operations with 6 outcomes", got, want)
@@ -117,7 +117,7 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-func TestNewRefusesARegistryThatHasThem(t *testing.T) {
+func TestNewRefusesDuplicateRegistration(t *testing.T) {
 	_, registry := newMetrics(t)
 	if _, err := New(registry, nil); err == nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
 		t.Errorf("error = %v, want one that begins with register metrics", err)

@@ -52,24 +52,24 @@ func TestStoreConforms(t *testing.T) {
 type of struct {
 	eventstore.Store
 	databases *Databases
-	// crowd has another log opened now and then, before an append, read or move.
-	crowd func()
+	// openOther has another log opened now and then, before an append, read or move.
+	openOther func()
 }
 
 func (o of) Close() error { return o.databases.Close() }
 
 func (o of) Append(ctx context.Context, a eventstore.Append) (eventstore.Receipt, error) {
-	o.crowd()
+	o.openOther()
 	return o.Store.Append(ctx, a)
 }
 
 func (o of) Events(ctx context.Context, from, to int64) iter.Seq2[eventstore.Event, error] {
-	o.crowd()
+	o.openOther()
 	return o.Store.Events(ctx, from, to)
 }
 
 func (o of) Move(ctx context.Context, m eventstore.Move) error {
-	o.crowd()
+	o.openOther()
 	return o.Store.Move(ctx, m)
 }
 
@@ -83,13 +83,13 @@ func TestTenantsConform(t *testing.T) {
 				var n atomic.Int64
 				open := func() of {
 					d := openDatabases(t, dir, most)
-					return of{Store: logOf(t, d, "mine"), databases: d, crowd: func() {
+					return of{Store: logOf(t, d, "mine"), databases: d, openOther: func() {
 						if n.Add(1)%20 != 1 {
 							return
 						}
 						// Of databases that are closed there is no other.
 						if other, err := d.Store(context.Background(), "other"); err == nil {
-							crowdIn(t, other)
+							appendToOther(t, other)
 						}
 					}}
 				}
@@ -105,10 +105,10 @@ func TestTenantsConform(t *testing.T) {
 	}
 }
 
-// crowdIn appends an event, unless the databases are closed just then.
-func crowdIn(t *testing.T, other eventstore.Store) {
+// appendToOther appends an event, unless the databases are closed just then.
+func appendToOther(t *testing.T, other eventstore.Store) {
 	t.Helper()
-	a, err := eventstore.NewAppend([]eventstore.Event{{Type: "of another"}}, eventstore.Terms{}, storetest.Noon)
+	a, err := eventstore.NewAppend([]eventstore.Event{{Type: "of another"}}, eventstore.Terms{}, storetest.AppendTime)
 	if err == nil {
 		_, err = other.Append(context.Background(), a)
 	}
@@ -145,7 +145,7 @@ func logOf(t *testing.T, d *Databases, name string) eventstore.Store {
 func appendAll(t *testing.T, s eventstore.Store, types ...string) {
 	t.Helper()
 	for _, name := range types {
-		a, err := eventstore.NewAppend([]eventstore.Event{{Type: name}}, eventstore.Terms{}, storetest.Noon)
+		a, err := eventstore.NewAppend([]eventstore.Event{{Type: name}}, eventstore.Terms{}, storetest.AppendTime)
 		if err != nil {
 			t.Fatal(err)
 		}

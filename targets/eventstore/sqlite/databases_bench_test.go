@@ -22,7 +22,7 @@ func BenchmarkTakeTurns(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a", Data: benchData}}, eventstore.Terms{}, storetest.Noon)
+				a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a", Data: benchData}}, eventstore.Terms{}, storetest.AppendTime)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -115,7 +115,7 @@ func (d *Databases) await(t *testing.T, what string, is func() bool) {
 
 // To open a log with many keys takes seconds, which are those of its tenant only;
 // and it is opened once, however many ask.
-func TestOneOpeningHoldsUpNoOther(t *testing.T) {
+func TestSlowOpenDoesNotBlockOtherLogs(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 0)
 	begun, letGo := slow(t, d, "slow")
 	var answers []<-chan error
@@ -148,7 +148,7 @@ func TestOneOpeningHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-func TestWhoLeavesDuringAnOpening(t *testing.T) {
+func TestCanceledWaitForOpen(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 0)
 	begun, letGo := slow(t, d, "slow")
 	stays := ask(t.Context(), d, "slow")
@@ -168,7 +168,7 @@ func TestWhoLeavesDuringAnOpening(t *testing.T) {
 }
 
 // All who wait are told of a failure; who comes after it tries again.
-func TestAFailedOpeningIsToldToAllWhoWait(t *testing.T) {
+func TestFailedOpenFailsAllWaiters(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 1)
 	begun, letGo := slow(t, d, "a")
 	open, tries := d.openFile, 0
@@ -193,7 +193,7 @@ func TestAFailedOpeningIsToldToAllWhoWait(t *testing.T) {
 	checkTypes(t, logOf(t, d, "a"), "a")
 }
 
-func TestCloseDuringAnOpening(t *testing.T) {
+func TestCloseDuringOpen(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 1)
 	begun, letGo := slow(t, d, "slow")
 	inside := ask(t.Context(), d, "slow")
@@ -220,7 +220,7 @@ func TestCloseDuringAnOpening(t *testing.T) {
 // The logs that are open by default fit into a pod of 1 GiB, with all the pages
 // and keys that they may have; and pages take less than the half that Go's
 // collector gives up for them.
-func TestMostOpenFits(t *testing.T) {
+func TestDefaultOpenLogsFitMemory(t *testing.T) {
 	const (
 		limit = 1 << 30 / 10 * 9
 		keys  = 2 * DefaultKeyWindow * 40 // two generations; see keys

@@ -68,7 +68,7 @@ func (p *paused) lineUp(t *testing.T, events int, work func(*writer) error) *req
 func adding(types ...string) func(*writer) error {
 	return func(w *writer) error {
 		for _, name := range types {
-			if err := w.insert(eventstore.Event{Type: name, Data: []byte("1"), Timestamp: storetest.Noon}); err != nil {
+			if err := w.insert(eventstore.Event{Type: name, Data: []byte("1"), Timestamp: storetest.AppendTime}); err != nil {
 				return err
 			}
 		}
@@ -95,7 +95,7 @@ func checkTypes(t *testing.T, s eventstore.Store, want ...string) {
 	}
 }
 
-func TestWhatWaitsTogetherIsCommittedTogether(t *testing.T) {
+func TestQueuedAppendsShareCommit(t *testing.T) {
 	for name, tc := range map[string]struct {
 		group bool
 		want  []eventstore.Commit
@@ -125,7 +125,7 @@ func TestWhatWaitsTogetherIsCommittedTogether(t *testing.T) {
 	}
 }
 
-func TestAGroupIsBounded(t *testing.T) {
+func TestGroupSizeIsLimited(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	var last *request
 	for range 3 {
@@ -141,7 +141,7 @@ func TestAGroupIsBounded(t *testing.T) {
 }
 
 // A refusal is an answer: it does not undo what others of its group store.
-func TestARefusalLeavesItsGroupAlone(t *testing.T) {
+func TestRefusedAppendKeepsGroupCommitted(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	a := s.lineUp(t, 1, adding("a"))
 	no := s.lineUp(t, 1, func(w *writer) error {
@@ -164,7 +164,7 @@ func TestARefusalLeavesItsGroupAlone(t *testing.T) {
 
 // What breaks the transaction fails alone, with nothing of it stored, and the
 // positions of the others are dense.
-func TestAFailureLeavesItsGroupAlone(t *testing.T) {
+func TestFailedAppendKeepsGroupCommitted(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	a := s.lineUp(t, 1, adding("a"))
 	broken := s.lineUp(t, 2, func(w *writer) error {
@@ -193,7 +193,7 @@ func TestAFailureLeavesItsGroupAlone(t *testing.T) {
 }
 
 // An append of which one event finds no memory is not stored in part.
-func TestNoMemoryBreaksTheTransaction(t *testing.T) {
+func TestOutOfMemoryRollsBackAppend(t *testing.T) {
 	noMemory := engine.ResultNoMem.ToError()
 	s := pause(t, Options{GroupCommit: true})
 	broken := s.lineUp(t, 2, func(w *writer) error {
@@ -213,7 +213,7 @@ func TestNoMemoryBreaksTheTransaction(t *testing.T) {
 	checkTypes(t, s, "after")
 }
 
-func TestWhoLeavesWhileWaitingIsNotStored(t *testing.T) {
+func TestCanceledAppendIsNotStored(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	ctx, leave := context.WithCancel(t.Context())
 	outcome := make(chan error, 1)
@@ -234,7 +234,7 @@ func TestWhoLeavesWhileWaitingIsNotStored(t *testing.T) {
 }
 
 // What is withdrawn holds no events while it stands in the queue.
-func TestWhoLeavesTakesTheEventsAlong(t *testing.T) {
+func TestCancelReleasesQueuedEvents(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	ctx, leave := context.WithCancel(t.Context())
 	outcome := make(chan error, 1)
@@ -253,7 +253,7 @@ func TestWhoLeavesTakesTheEventsAlong(t *testing.T) {
 }
 
 // Who leaves during the commit cannot know; what was asked for is done whole.
-func TestWhoLeavesDuringTheCommitDoesNotKnow(t *testing.T) {
+func TestCancelDuringCommitIsUnknown(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	ctx, leave := context.WithCancel(t.Context())
 	inside, finish := make(chan struct{}), make(chan struct{})
@@ -281,7 +281,7 @@ func TestWhoLeavesDuringTheCommitDoesNotKnow(t *testing.T) {
 }
 
 // Who leaves when the result is there is told of it, however select decides.
-func TestAResultThatIsThereIsTold(t *testing.T) {
+func TestCompletedResultWinsOverCancellation(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	for range 100 { // of which half would go wrong
@@ -295,7 +295,7 @@ func TestAResultThatIsThereIsTold(t *testing.T) {
 }
 
 // The same is true of a log that is open.
-func TestAnOpeningThatEndedIsTold(t *testing.T) {
+func TestCompletedOpenWinsOverCancellation(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	for range 100 {
@@ -307,7 +307,7 @@ func TestAnOpeningThatEndedIsTold(t *testing.T) {
 	}
 }
 
-func TestAFullQueueSaysSo(t *testing.T) {
+func TestFullQueueReturnsError(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	var last *request
 	for range queueLength {
@@ -327,7 +327,7 @@ func TestAFullQueueSaysSo(t *testing.T) {
 }
 
 // Close stores what waits.
-func TestCloseStoresWhatWasAccepted(t *testing.T) {
+func TestCloseCommitsAcceptedAppends(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	a := s.lineUp(t, 1, adding("a"))
 	closed := make(chan error, 1)

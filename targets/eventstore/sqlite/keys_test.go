@@ -11,7 +11,7 @@ import (
 
 // A key is remembered for one window at least and two at most, whatever the
 // sizes of the transactions.
-func TestKeysAreRememberedForAWindow(t *testing.T) {
+func TestKeysAreKeptForWindow(t *testing.T) {
 	const window = 30
 	for _, size := range []int64{1, 7, 29, 30, 75} {
 		k := newKeys(window, 0)
@@ -34,7 +34,7 @@ func TestKeysAreRememberedForAWindow(t *testing.T) {
 	}
 }
 
-func TestKeysOfARollbackAreForgotten(t *testing.T) {
+func TestRollbackForgetsKeys(t *testing.T) {
 	k := newKeys(10, 0)
 	k.add(keyOf("kept"), 1)
 	k.commit(1)
@@ -53,7 +53,7 @@ func TestKeysOfARollbackAreForgotten(t *testing.T) {
 // appendKeyed reports whether the append was a repetition.
 func appendKeyed(t *testing.T, s *Store, key string) bool {
 	t.Helper()
-	a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a"}}, eventstore.Terms{Key: key}, storetest.Noon)
+	a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a"}}, eventstore.Terms{Key: key}, storetest.AppendTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func appendKeyed(t *testing.T, s *Store, key string) bool {
 
 // Also over a restart a key is remembered for its window, and the file does not
 // keep more than two.
-func TestKeysInTheFile(t *testing.T) {
+func TestKeysSurviveRestart(t *testing.T) {
 	const window = 10
 	path := filepath.Join(t.TempDir(), "events.db")
 	open := func() *Store {
@@ -104,9 +104,9 @@ func TestKeysInTheFile(t *testing.T) {
 }
 
 // A key of a transaction that failed is free again.
-func TestAKeyOfAFailureIsFree(t *testing.T) {
+func TestFailedAppendReleasesKey(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
-	a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a"}}, eventstore.Terms{Key: "k"}, storetest.Noon)
+	a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a"}}, eventstore.Terms{Key: "k"}, storetest.AppendTime)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // A pragma that is executed on a pool holds on one of its connections, for as
 // long as that lives. Ours are asked of each, all open at the same time, and of
 // one that was opened in the place of one that broke.
-func TestPragmasHoldOnEachConnection(t *testing.T) {
+func TestPragmasAreSetOnEveryConnection(t *testing.T) {
 	const readers = 3
 	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Full, GroupCommit: true, Readers: readers})
 	want := map[string]string{
@@ -163,7 +163,7 @@ func TestPingDoesNotWaitForReaders(t *testing.T) {
 	}
 }
 
-func TestALogIsOfOneProcess(t *testing.T) {
+func TestLogIsLockedByOneProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	s := openStore(t, path, Options{Synchronous: Full, Readers: 1})
 	if _, err := Open(path, Options{Synchronous: Full, Readers: 1}); err == nil || !strings.Contains(err.Error(), "another process has this log open") {
@@ -176,7 +176,7 @@ func TestALogIsOfOneProcess(t *testing.T) {
 }
 
 // Close leaves one file, with all in it.
-func TestCloseEmptiesTheWAL(t *testing.T) {
+func TestCloseTruncatesWAL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	s := openStore(t, path, Options{Synchronous: Full, Readers: 1})
 	appendAll(t, s, "a")

@@ -33,7 +33,7 @@ func checkOpen(t *testing.T, d *Databases, want ...string) {
 	}
 }
 
-func TestTheLogThatWasNotUsedForLongestIsClosed(t *testing.T) {
+func TestLeastRecentlyUsedLogIsClosed(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 2)
 	a, b := logOf(t, d, "a"), logOf(t, d, "b")
 	appendAll(t, b, "1", "2")
@@ -60,7 +60,7 @@ func TestTheLogThatWasNotUsedForLongestIsClosed(t *testing.T) {
 
 // A log that a reader is in the middle of closes after it, whoever waits; and
 // while it closes nobody else comes in.
-func TestAReaderIsNotCutOff(t *testing.T) {
+func TestLogInUseIsNotClosed(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 1)
 	a := logOf(t, d, "a")
 	appendAll(t, a, "1", "2", "3")
@@ -86,7 +86,7 @@ func TestAReaderIsNotCutOff(t *testing.T) {
 }
 
 // A log that is in use is closed only if every other is, too.
-func TestAnIdleLogIsClosedBeforeOneInUse(t *testing.T) {
+func TestIdleLogIsClosedFirst(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 2)
 	a, b := logOf(t, d, "a"), logOf(t, d, "b")
 	appendAll(t, a, "1")
@@ -101,7 +101,7 @@ func TestAnIdleLogIsClosedBeforeOneInUse(t *testing.T) {
 }
 
 // Who waits for a log that closes may leave, and is told that nothing is stored.
-func TestWhoLeavesWhileALogCloses(t *testing.T) {
+func TestCanceledWaitForClose(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 1)
 	a := logOf(t, d, "a")
 	appendAll(t, a, "1")
@@ -113,7 +113,7 @@ func TestWhoLeavesWhileALogCloses(t *testing.T) {
 		d.await(t, "the log closes", func() bool { return d.logs["a"].state == closing })
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
-		append1, err := eventstore.NewAppend([]eventstore.Event{{Type: "2"}}, eventstore.Terms{}, storetest.Noon)
+		append1, err := eventstore.NewAppend([]eventstore.Event{{Type: "2"}}, eventstore.Terms{}, storetest.AppendTime)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestWhoLeavesWhileALogCloses(t *testing.T) {
 
 // More tenants than places, each with several clients that never rest: none is
 // kept out, nothing is lost, and never are more open than may be.
-func TestManyTenantsShareFewPlaces(t *testing.T) {
+func TestManyTenantsShareFewOpenLogs(t *testing.T) {
 	const most, tenants, clients, each = 2, 5, 3, 4
 	d := openDatabases(t, t.TempDir(), most)
 	var mu sync.Mutex
@@ -179,7 +179,7 @@ func TestManyTenantsShareFewPlaces(t *testing.T) {
 }
 
 // A log that could not be closed well is told of at the end, once.
-func TestAFailedClosingIsToldAtTheEnd(t *testing.T) {
+func TestCloseErrorIsReportedOnce(t *testing.T) {
 	d, err := NewDatabases(t.TempDir(), Options{Synchronous: Full, Readers: 1}, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func walSize(t *testing.T, s *Store) int64 {
 }
 
 // Each commit begins at the start of the file again, which stays as it is.
-func TestAWALThatIsTooLongBeginsAnew(t *testing.T) {
+func TestOversizedWALIsRestarted(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Normal, Readers: 1})
 	tolerate(t, s, 0)
 	appendAll(t, s, "a")
@@ -48,7 +48,7 @@ func TestAWALThatIsTooLongBeginsAnew(t *testing.T) {
 }
 
 // A reader that takes long holds up one commit, and not each.
-func TestAWALThatIsReadBeginsAnewLater(t *testing.T) {
+func TestWALRestartWaitsForReaders(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Normal, Readers: 1})
 	appendAll(t, s, "a", "b")
 	for _, err := range s.Events(t.Context(), 1, 1) {

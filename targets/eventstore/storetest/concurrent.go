@@ -164,7 +164,7 @@ func toldOutcomes(t *testing.T, s Subject) {
 func tryInHurry(t *testing.T, s eventstore.Store, name string, leaves bool) error {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	a, err := eventstore.NewAppend(events(name), eventstore.Terms{Key: name}, Noon)
+	a, err := eventstore.NewAppend(events(name), eventstore.Terms{Key: name}, AppendTime)
 	if err != nil {
 		return err
 	}

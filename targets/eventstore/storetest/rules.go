@@ -25,17 +25,17 @@ func emptyLog(t *testing.T, s Subject) {
 
 func roundTrip(t *testing.T, s Subject) {
 	sent := []eventstore.Event{
-		{Type: "order.created", Data: []byte(`{"a": [1, 2.50, "ü\u0000", null]}`), Timestamp: Noon},
-		{Type: "größer", Data: []byte(`"` + strings.Repeat("x", 9_000) + `"`), Timestamp: Noon.AddDate(-300, 0, 0)},
-		{Type: "elsewhere", Data: []byte(`0`), Timestamp: Noon.In(time.FixedZone("east", 3600))},
+		{Type: "order.created", Data: []byte(`{"a": [1, 2.50, "ü\u0000", null]}`), Timestamp: AppendTime},
+		{Type: "größer", Data: []byte(`"` + strings.Repeat("x", 9_000) + `"`), Timestamp: AppendTime.AddDate(-300, 0, 0)},
+		{Type: "elsewhere", Data: []byte(`0`), Timestamp: AppendTime.In(time.FixedZone("east", 3600))},
 		{Type: "bare"},
 	}
 	want := slices.Clone(sent)
 	for i := range want {
 		want[i].Position = int64(i + 1)
 	}
-	want[2].Timestamp = Noon
-	want[3].Data, want[3].Timestamp = []byte("null"), Noon
+	want[2].Timestamp = AppendTime
+	want[3].Data, want[3].Timestamp = []byte("null"), AppendTime
 	if _, err := try(t, s, sent, eventstore.Terms{}); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func keyStoresOnce(t *testing.T, s Subject) {
 		t.Fatalf("first = %+v, %v, want %+v", first, err, want)
 	}
 	add(t, s, "between")
-	a, err := eventstore.NewAppend(bare(), terms, Noon.Add(time.Hour))
+	a, err := eventstore.NewAppend(bare(), terms, AppendTime.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func keyReused(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	later := event("a")
-	later.Timestamp = Noon.Add(time.Nanosecond)
+	later.Timestamp = AppendTime.Add(time.Nanosecond)
 	for name, list := range map[string][]eventstore.Event{
 		"another event": events("b"), "more of them": events("a", "a"), "another time": {later},
 	} {
@@ -207,7 +207,7 @@ func subscriptions(t *testing.T, s Subject) {
 func senderGone(t *testing.T, s Subject) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	a, err := eventstore.NewAppend(events("a"), eventstore.Terms{}, Noon)
+	a, err := eventstore.NewAppend(events("a"), eventstore.Terms{}, AppendTime)
 	if err != nil {
 		t.Fatal(err)
 	}

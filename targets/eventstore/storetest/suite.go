@@ -9,8 +9,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 )
 
-// Noon is the time at which the suite's events are appended.
-var Noon = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
+// AppendTime is the time at which the suite's events are appended.
+var AppendTime = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
 
 // Subject is a store that is empty.
 type Subject struct {
@@ -54,7 +54,7 @@ func Run(t *testing.T, create Factory) {
 
 // event is one whose content tells which it is.
 func event(name string) eventstore.Event {
-	return eventstore.Event{Type: name, Data: []byte(`{"name":"` + name + `"}`), Timestamp: Noon}
+	return eventstore.Event{Type: name, Data: []byte(`{"name":"` + name + `"}`), Timestamp: AppendTime}
 }
 
 // events are those of the names.
@@ -69,7 +69,7 @@ func events(names ...string) []eventstore.Event {
 // try appends and returns what came of it.
 func try(t *testing.T, s eventstore.Store, list []eventstore.Event, terms eventstore.Terms) (eventstore.Receipt, error) {
 	t.Helper()
-	a, err := eventstore.NewAppend(list, terms, Noon)
+	a, err := eventstore.NewAppend(list, terms, AppendTime)
 	if err != nil {
 		return eventstore.Receipt{}, err
 	}

@@ -55,7 +55,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-func TestNobodyIsTrustedByDefault(t *testing.T) {
+func TestNoProxyIsTrustedByDefault(t *testing.T) {
 	r := httptest.NewRequest("GET", "/api", nil)
 	r.RemoteAddr = "127.0.0.1:4711"
 	r.Header.Set("X-Forwarded-For", "192.168.1.100")

@@ -32,9 +32,9 @@ type Program struct {
 	Within time.Duration
 	// Unprivileged says that the program refuses to run as root.
 	Unprivileged bool
-	// Farewell is the signal that ends it when this process has ended: SIGKILL,
+	// DeathSignal is the signal that ends it when this process has ended: SIGKILL,
 	// which nothing can hold off, if none is named.
-	Farewell syscall.Signal
+	DeathSignal syscall.Signal
 }
 
 // Process is a program that runs, alone in its process group.
@@ -60,7 +60,7 @@ func Start(p Program) (*Process, error) {
 		cmd.Dir = "/" // one that the user can be in
 	}
 	cmd.SysProcAttr.Setpgid = true
-	cmd.SysProcAttr.Pdeathsig = cmp.Or(p.Farewell, syscall.SIGKILL)
+	cmd.SysProcAttr.Pdeathsig = cmp.Or(p.DeathSignal, syscall.SIGKILL)
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("pipe the output of %s: %w", p.Path, err)

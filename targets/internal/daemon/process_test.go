@@ -34,7 +34,7 @@ func TestStartReturnsWhenTheProgramIsReady(t *testing.T) {
 	}
 }
 
-func TestStartSaysWhyNot(t *testing.T) {
+func TestStartReportsFailure(t *testing.T) {
 	late := shell("echo almost; exec sleep 600")
 	late.Within = time.Nanosecond
 	tests := map[string]struct {

@@ -68,7 +68,7 @@ func TestWaitEnds(t *testing.T) {
 
 // One caller waits for the bound; later ones return at once until the service is
 // up again.
-func TestAnOutageIsWaitedForOnce(t *testing.T) {
+func TestOutageIsWaitedForOnce(t *testing.T) {
 	f := &timers{fire: true}
 	g := New(time.Second, f.after)
 	for range 10 {
@@ -96,7 +96,7 @@ func TestAnOutageIsWaitedForOnce(t *testing.T) {
 
 // A process that was stopped for longer than the bound finds an answer and the
 // end of the bound at once, which is no outage.
-func TestALateWakeUpIsNoOutage(t *testing.T) {
+func TestLateWakeUpIsNoOutage(t *testing.T) {
 	g := New(time.Second, (&timers{fire: true}).after)
 	for range 100 { // of which half would go wrong
 		if !g.Wait(t.Context(), answered) {
@@ -108,7 +108,7 @@ func TestALateWakeUpIsNoOutage(t *testing.T) {
 	}
 }
 
-func TestNoBoundMeansNoWait(t *testing.T) {
+func TestZeroLimitDisablesWait(t *testing.T) {
 	f := &timers{}
 	if New(0, f.after).Wait(t.Context(), silence) || len(f.asked) != 0 {
 		t.Error("waited without a bound")

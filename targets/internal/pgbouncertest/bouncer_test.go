@@ -13,9 +13,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 )
 
-// patience is how long PgBouncer may take to hear of ten queries; it takes
+// waitTimeout is how long PgBouncer may take to hear of ten queries; it takes
 // milliseconds on an idle machine.
-const patience = time.Minute
+const waitTimeout = time.Minute
 
 func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
 
@@ -35,7 +35,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 func awaitPool(t *testing.T, address, database string, active, waiting int) {
 	t.Helper()
 	conn := connect(t, console(address))
-	again, enough := time.NewTicker(10*time.Millisecond), time.After(patience)
+	again, enough := time.NewTicker(10*time.Millisecond), time.After(waitTimeout)
 	defer again.Stop()
 	for {
 		rows, err := conn.Query(t.Context(), "SHOW POOLS")
@@ -54,7 +54,7 @@ func awaitPool(t *testing.T, address, database string, active, waiting int) {
 		select {
 		case <-again.C:
 		case <-enough:
-			t.Fatalf("no %d active and %d waiting clients of %s after %s: %v", active, waiting, database, patience, pools)
+			t.Fatalf("no %d active and %d waiting clients of %s after %s: %v", active, waiting, database, waitTimeout, pools)
 		}
 	}
 }

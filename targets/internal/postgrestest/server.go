@@ -121,7 +121,7 @@ func (s *Server) start() error {
 	s.process, err = daemon.Start(daemon.Program{
 		Path: filepath.Join(s.bin, "postgres"), Args: args, Ready: "database system is ready to accept connections",
 		// Of SIGQUIT Postgres tells its children; of SIGKILL they find out late.
-		Unprivileged: true, Farewell: syscall.SIGQUIT,
+		Unprivileged: true, DeathSignal: syscall.SIGQUIT,
 	})
 	return err
 }

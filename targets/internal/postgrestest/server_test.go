@@ -29,7 +29,7 @@ func query(t *testing.T, s *Server, database, statement string) string {
 	return strings.Join(values, ",")
 }
 
-func TestDatabasesAreApartAndGoWithTheirTest(t *testing.T) {
+func TestDatabasesAreIsolatedAndDropped(t *testing.T) {
 	server := Shared(t)
 	var names []string
 	t.Run("two", func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestDatabasesAreApartAndGoWithTheirTest(t *testing.T) {
 	}
 }
 
-func TestWhatWasCommittedSurvivesACrash(t *testing.T) {
+func TestCommitSurvivesCrash(t *testing.T) {
 	server := New(t, "fsync=on", "synchronous_commit=on")
 	database := server.Database(t)
 	addr := server.Addr()
@@ -67,7 +67,7 @@ func TestWhatWasCommittedSurvivesACrash(t *testing.T) {
 	}
 }
 
-func TestSettingsOfATestWin(t *testing.T) {
+func TestSettingsOverrideDefaults(t *testing.T) {
 	server := New(t, "max_connections=17")
 	if got := query(t, server, "postgres", "SHOW max_connections"); got != "17" {
 		t.Errorf("max_connections = %s, want 17", got)

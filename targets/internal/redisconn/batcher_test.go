@@ -61,7 +61,7 @@ func checkIdle(t *testing.T, b *Batcher[string, string]) {
 
 // Questions that are asked while all senders are busy go together, those before
 // at once; and each caller is given its own answer.
-func TestQuestionsGoTogether(t *testing.T) {
+func TestCallsShareBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeld()
 		b := NewBatcher(h.send)
@@ -85,7 +85,7 @@ func TestQuestionsGoTogether(t *testing.T) {
 	})
 }
 
-func TestBatchIsBounded(t *testing.T) {
+func TestBatchSizeIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeld()
 		b := NewBatcher(h.send)
@@ -132,7 +132,7 @@ func TestEachCallHasItsOwnError(t *testing.T) {
 
 // A caller leaves when its own context ends, whoever is on the way; and nobody
 // is sent for whom nobody waits.
-func TestACallerLeaves(t *testing.T) {
+func TestCanceledCallIsNotSent(t *testing.T) {
 	tests := map[string]struct {
 		// busy is whether the senders are, so that the question has to wait.
 		busy bool
@@ -171,7 +171,7 @@ func TestACallerLeaves(t *testing.T) {
 	}
 }
 
-func TestAContextThatHasEndedAsksNothing(t *testing.T) {
+func TestCanceledContextSendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeld()
 		close(h.release)
@@ -193,7 +193,7 @@ func TestAContextThatHasEndedAsksNothing(t *testing.T) {
 
 // An answer that is there is given, though the caller's time is up as well. Were
 // the choice left to chance, a hundred tries would show it.
-func TestAnAnswerJustInTime(t *testing.T) {
+func TestResultWinsOverCancellation(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 {

@@ -75,7 +75,7 @@ func TestHang(t *testing.T) {
 	}
 }
 
-func TestStartsAreApart(t *testing.T) {
+func TestServersAreIsolated(t *testing.T) {
 	if a, b := Start(t), Start(t); a == b {
 		t.Errorf("two servers share the address %s", a)
 	}

@@ -137,7 +137,7 @@ func TestFullTable(t *testing.T) {
 	}
 }
 
-func TestForgetsTheLongestIdle(t *testing.T) {
+func TestLeastRecentlyUsedClientIsEvicted(t *testing.T) {
 	throttle := newThrottle(t, Config{PerSecond: 1, Burst: 1, Clients: 2, Now: newClock().now})
 	var got []bool
 	for _, client := range []string{"a", "b", "a", "c", "a", "b"} {

@@ -47,7 +47,7 @@ func fail(t *testing.T, breaker *Breaker, s *store, n int) int {
 	return s.asked - before
 }
 
-func TestPassesOnWhatTheStoreAnswers(t *testing.T) {
+func TestClosedBreakerReturnsStoreResults(t *testing.T) {
 	s := &store{}
 	breaker, changes := newBreaker(t)
 	for _, s.err = range []error{nil, errDown} {
@@ -60,7 +60,7 @@ func TestPassesOnWhatTheStoreAnswers(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsDownIsAskedOnceInEachPause(t *testing.T) {
+func TestOpenBreakerProbesOncePerPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{err: errDown}
 		breaker, changes := newBreaker(t)
@@ -93,7 +93,7 @@ func TestAStoreThatIsDownIsAskedOnceInEachPause(t *testing.T) {
 	})
 }
 
-func TestFailuresThatAreNotInARow(t *testing.T) {
+func TestBreakerCountsConsecutiveFailures(t *testing.T) {
 	s := &store{}
 	breaker, _ := newBreaker(t)
 	for range 3 {
@@ -109,7 +109,7 @@ func TestFailuresThatAreNotInARow(t *testing.T) {
 }
 
 // A store that is busy must not be taken for one that is gone.
-func TestContentionIsAnAnswer(t *testing.T) {
+func TestContentionDoesNotOpenBreaker(t *testing.T) {
 	s := &store{err: fmt.Errorf("take after 10 retries: %w", ratelimiter.ErrContended)}
 	breaker, changes := newBreaker(t)
 	if got := fail(t, breaker, s, 100); got != 100 {

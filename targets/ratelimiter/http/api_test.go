@@ -128,7 +128,7 @@ func TestAPITakesAnyMethod(t *testing.T) {
 	}
 }
 
-func TestAPIAsksForTheClient(t *testing.T) {
+func TestAPIUsesClientAddress(t *testing.T) {
 	var asked []string
 	s := newService(t, func(c *Config) {
 		c.Limiter = limiterFunc(func(_ context.Context, client string) (ratelimiter.Decision, error) {
@@ -169,7 +169,7 @@ func TestDecisionHasATimeLimit(t *testing.T) {
 }
 
 // A client that has gone away has perhaps taken its token: the decision goes on.
-func TestAClientThatLeavesEndsNoDecision(t *testing.T) {
+func TestClientDisconnectDoesNotCancelDecision(t *testing.T) {
 	var ended error
 	s := newService(t, func(c *Config) {
 		c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
@@ -189,7 +189,7 @@ func TestAClientThatLeavesEndsNoDecision(t *testing.T) {
 }
 
 // What fails without the store being asked is not worth a line each time.
-func TestAnOutageIsLoggedByThoseWhoMeetTheStore(t *testing.T) {
+func TestOutageIsLoggedOnlyByRequestsThatReachTheStore(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err  error
 		want int

@@ -18,7 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
-var noon = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
+var testTime = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
 
 // limiterFunc is a limiter that is one function.
 type limiterFunc func(context.Context, string) (ratelimiter.Decision, error)
@@ -33,7 +33,7 @@ func answer(d ratelimiter.Decision, err error) limiterFunc {
 
 // ticking is a clock of which each reading is 5 ms after the one before.
 func ticking() func() time.Time {
-	now := noon.Add(-5 * time.Millisecond)
+	now := testTime.Add(-5 * time.Millisecond)
 	return func() time.Time {
 		now = now.Add(5 * time.Millisecond)
 		return now
@@ -99,7 +99,7 @@ func (s *service) ask(method, path string, forwarded ...string) page {
 	return p
 }
 
-func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
+func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
 	for name, forget := range map[string]func(*Config){
 		"everything": func(c *Config) { *c = Config{} },
 		"Limiter":    func(c *Config) { c.Limiter = nil },
@@ -181,7 +181,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestMetricsArePassedThrough(t *testing.T) {
+func TestMetricsHandlerIsServed(t *testing.T) {
 	if got := newService(t, nil).ask("GET", "/metrics"); got.Body != "metrics" {
 		t.Errorf("/metrics = %+v", got)
 	}
@@ -189,7 +189,7 @@ func TestMetricsArePassedThrough(t *testing.T) {
 
 // A replica comes into service with its store, and does not leave it with the
 // store: else an outage would leave clients with nobody to say so.
-func TestAReplicaThatHasReachedItsStoreStaysInService(t *testing.T) {
+func TestReplicaStaysReadyAfterStoreOutage(t *testing.T) {
 	gone := errors.New("gone")
 	for policy, beforehand := range map[ratelimiter.FailurePolicy]string{
 		ratelimiter.Closed: "503 store not reached yet",

@@ -39,7 +39,7 @@ func newMetrics(t *testing.T) (*Metrics, *prom.Registry) {
 	return m, registry
 }
 
-func TestEverySeriesExistsFromTheStart(t *testing.T) {
+func TestEverySeriesStartsAtZero(t *testing.T) {
 	_, registry := newMetrics(t)
 	want := []string{
 		`ratelimiter_requests_total{decision="denied",strategy="hash"} 0`,
@@ -88,7 +88,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-func TestNewRefusesARegistryThatHasThem(t *testing.T) {
+func TestNewRefusesDuplicateRegistration(t *testing.T) {
 	_, registry := newMetrics(t)
 	if _, err := New(registry, ratelimiter.Lua); err == nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
 		t.Errorf("error = %v, want one that begins with register metrics", err)

@@ -16,7 +16,7 @@ var seed = ratelimiter.Contract{Capacity: 50, RefillPerSecond: 10}
 // A burst of 200 in 20 ms that straddles the turn of a second. The true bound
 // is 50 + 10 * 0.02 = 50.2 tokens; a clock that counts whole seconds sees a
 // second pass and grants 60.
-func TestBurstAcrossTheTurnOfASecond(t *testing.T) {
+func TestBurstAcrossSecondBoundary(t *testing.T) {
 	tests := map[string]struct {
 		limiter func(*Store, func() time.Time) ratelimiter.Limiter
 		want    limitertest.Tally

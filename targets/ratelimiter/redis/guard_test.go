@@ -32,7 +32,7 @@ func (y *tally) ask(question func() error) error {
 }
 
 // Requests that share a round trip are one question, and fail as one.
-func TestARoundTripIsOneQuestion(t *testing.T) {
+func TestGuardCountsOneCallPerRoundTrip(t *testing.T) {
 	const broken = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	tests := map[string]struct {
 		replies, want []string
@@ -60,7 +60,7 @@ func TestARoundTripIsOneQuestion(t *testing.T) {
 }
 
 // Who is refused by the guard has asked nothing, and is told so.
-func TestAGuardRefuses(t *testing.T) {
+func TestGuardRefusalReturnsErrNotAsked(t *testing.T) {
 	server := newFake(t, granted(49))
 	s := scriptOn(t, server.addr)
 	s.guard = (&tally{shut: true}).ask
@@ -76,7 +76,7 @@ func TestAGuardRefuses(t *testing.T) {
 
 // To get no connection is a failure of the round trip, also where the driver tells
 // no command of it: a guard that heard of none would go on asking.
-func TestNoConnectionIsAFailure(t *testing.T) {
+func TestConnectionErrorCountsAsFailure(t *testing.T) {
 	hanging := redistest.New(t)
 	hanging.Hang(t)
 	t.Cleanup(func() { hanging.Resume(t) })

@@ -15,7 +15,7 @@ import (
 // While Redis hangs, everybody is let go when the own time is up: who is asking,
 // who waits until others have asked, and who waits for a connection. The client has
 // no timeouts here, so that nothing but the callers' can be what ends them.
-func TestNobodyWaitsForARedisThatHangs(t *testing.T) {
+func TestHangingRedisDelaysNoDecision(t *testing.T) {
 	for _, strategy := range ratelimiter.Strategies() {
 		t.Run(string(strategy), func(t *testing.T) {
 			server := redistest.New(t)

@@ -37,7 +37,7 @@ func TestHashGrantsOneTokenTwice(t *testing.T) {
 
 // The same interleaving, a hundred tokens deep: a slow writer puts back the
 // tokens that others have spent meanwhile.
-func TestHashForgetsWhatOthersSpent(t *testing.T) {
+func TestHashOverwritesConcurrentUpdates(t *testing.T) {
 	store, clock := openStore(t), &manual{now: epoch}
 	contract := ratelimiter.Contract{Capacity: 100, RefillPerSecond: 0.01}
 	config := Config{Strategy: ratelimiter.Hash, Contract: contract, Now: clock.Now}

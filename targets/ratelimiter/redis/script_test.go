@@ -60,7 +60,7 @@ func together(s *script, clients ...string) (got []string) {
 
 // A reply that is lost may be that of a grant. To ask again would take a second
 // token for one request. What was answered before the loss has been answered.
-func TestALostReplyIsNotAskedForAgain(t *testing.T) {
+func TestLostReplyIsNotRetried(t *testing.T) {
 	tests := map[string]struct {
 		replies     []string
 		want, asked []string
@@ -103,7 +103,7 @@ func TestALostReplyIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestALostReplyIsAnError(t *testing.T) {
+func TestLostReplyReturnsError(t *testing.T) {
 	server := newFake(t)
 	if got, err := scriptOn(t, server.addr).Take(t.Context(), "client"); err == nil {
 		t.Errorf("decision = %+v, want an error", got)
@@ -115,7 +115,7 @@ func TestALostReplyIsAnError(t *testing.T) {
 
 // Another client may teach the server the script between two commands of a
 // pipeline. Only those are sent again that it did not know.
-func TestOnlyWhatIsUnknownIsSentInFull(t *testing.T) {
+func TestOnlyUnknownScriptsAreSentAgain(t *testing.T) {
 	server := newFake(t, noScript, granted(49), granted(48))
 	if diff := cmp.Diff([]string{"48", "49"}, together(scriptOn(t, server.addr), "a", "a")); diff != "" {
 		t.Errorf("decisions (-want +got):\n%s", diff)
@@ -127,7 +127,7 @@ func TestOnlyWhatIsUnknownIsSentInFull(t *testing.T) {
 
 // A server that was restarted knows no script. Each request takes one token all
 // the same.
-func TestAServerThatForgotTheScript(t *testing.T) {
+func TestScriptIsReloadedAfterFlush(t *testing.T) {
 	store := openStore(t)
 	s := newScript(store.client, ratelimiter.Contract{Capacity: 3, RefillPerSecond: 0.001}, nil, unguarded)
 	for _, want := range [][]string{{"2", "1"}, {"0", "0"}} {
@@ -141,7 +141,7 @@ func TestAServerThatForgotTheScript(t *testing.T) {
 }
 
 // Wherever in a pipeline one run fails, the others do not.
-func TestOneFailureIsNobodyElses(t *testing.T) {
+func TestScriptErrorFailsOnlyItsRequest(t *testing.T) {
 	const broken = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	for at := range 3 {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {

@@ -86,7 +86,7 @@ func (s *store) decide(f func(batch int) fate) {
 // await returns when n clicks are stored.
 func (s *store) await(t *testing.T, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	for {
 		s.mu.Lock()
@@ -98,7 +98,7 @@ func (s *store) await(t *testing.T, n int) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			t.Fatalf("%d of %d clicks were stored within %v", have, n, patience)
+			t.Fatalf("%d of %d clicks were stored within %v", have, n, waitTimeout)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// patience bounds every wait of the suite. It is long because it only decides
+// waitTimeout bounds every wait of the suite. It is long because it only decides
 // how soon a failure is told.
-const patience = 2 * time.Minute
+const waitTimeout = 2 * time.Minute
 
 // Subject is one queue, with a broker of its own or a topic of its own in a
 // broker that is shared.
@@ -90,7 +90,7 @@ func start(t *testing.T, c Consumer) (stop func()) {
 // eventually asks again and again until the answer is yes.
 func eventually(t *testing.T, what string, ask func(ctx context.Context) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -98,7 +98,7 @@ func eventually(t *testing.T, what string, ask func(ctx context.Context) bool) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatalf("%s: not within %v", what, patience)
+			t.Fatalf("%s: not within %v", what, waitTimeout)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func makeClicks(n int) []shortener.Click {
 
 func closeProducer(t *testing.T, p Producer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	if err := p.Close(ctx); err != nil {
 		t.Errorf("close producer: %v", err)

@@ -202,7 +202,7 @@ func (panicking) Find(context.Context, string) (shortener.Link, error) { panic("
 
 func (panicking) Put(context.Context, shortener.Link) error { panic("bug") }
 
-func TestAPanicIsAnsweredAndCounted(t *testing.T) {
+func TestPanicReturns500AndIsCounted(t *testing.T) {
 	s := newService(t, func(d *shortener.Config, _ *Config) { d.Cache = panicking{} })
 	const sorry = `{"error":"An unexpected error occurred"}`
 	wantStatusAndBody(t, s.ask("GET", "/mine", ""), 500, sorry)
@@ -311,7 +311,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestNewHandlerRefusesAnIncompleteConfig(t *testing.T) {
+func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
 	_, err := NewHandler(Config{})
 	want := "http pages are incomplete: set About, Ready, Metrics, Observe, Now and Logger\n" +
 		"http server is incomplete: set Service and Count"

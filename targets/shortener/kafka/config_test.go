@@ -77,7 +77,7 @@ func TestDefaults(t *testing.T) {
 }
 
 // A consumer that is stopped before there is a broker ends.
-func TestConsumerStopsBeforeItBegan(t *testing.T) {
+func TestConsumerStopsBeforeStart(t *testing.T) {
 	config := Config{Brokers: []string{"127.0.0.1:1"}, Topic: "clicks", Log: quiet()}
 	c := newConsumer(t, nil, ConsumerConfig{Config: config, Group: "clicks", Count: ignore})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -20,7 +20,7 @@ func (f clickStoreFunc) AddClicks(ctx context.Context, clicks []shortener.Click)
 
 // A click that the client gives up while it is being rescued is lost only if that
 // fails, too, and then once.
-func TestAClickIsLostWhenNobodyKeepsIt(t *testing.T) {
+func TestUnrescuedClickIsCountedLost(t *testing.T) {
 	tests := map[string]struct {
 		rescue error
 		want   map[shortener.Event]int

@@ -112,7 +112,7 @@ func TestPgBouncerLosesItsServer(t *testing.T) {
 }
 
 // A session that Postgres itself ends may have been at anything.
-func TestASessionIsEnded(t *testing.T) {
+func TestTerminatedSessionHasUnknownOutcome(t *testing.T) {
 	server := postgrestest.Shared(t)
 	err := lost(t, server, behind(t, server, 2), func(other *pgx.Conn) {
 		const end = "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON oid = database WHERE datname = current_database() AND NOT granted"

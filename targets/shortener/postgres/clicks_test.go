@@ -68,7 +68,7 @@ func TestFold(t *testing.T) {
 }
 
 // Replicas that fold at once fold each click once.
-func TestReplicasFoldAtOnce(t *testing.T) {
+func TestConcurrentFolds(t *testing.T) {
 	s, _ := clicked(t)
 	var (
 		group sync.WaitGroup
@@ -94,7 +94,7 @@ func TestReplicasFoldAtOnce(t *testing.T) {
 }
 
 // A link that took an expired one's code starts without its folded clicks.
-func TestFoldedClicksOfAnExpiredLink(t *testing.T) {
+func TestReusedCodeStartsWithoutFoldedClicks(t *testing.T) {
 	s, _ := clicked(t)
 	if _, err := s.Fold(t.Context(), -time.Hour); err != nil {
 		t.Fatal(err)

@@ -87,7 +87,7 @@ func TestPgBouncerHasNoBound(t *testing.T) {
 }
 
 // After a crash the store answers as soon as the server does.
-func TestAServerThatComesBack(t *testing.T) {
+func TestStoreRecoversAfterCrash(t *testing.T) {
 	server := postgrestest.New(t, "fsync=on", "synchronous_commit=on")
 	clock := storetest.NewClock()
 	s := openAs(t, Options{
@@ -115,7 +115,7 @@ func TestAServerThatComesBack(t *testing.T) {
 
 // A store of which every connection is busy is there all the same, for as long
 // as an answer is fresh.
-func TestAnAnswerIsFresh(t *testing.T) {
+func TestPingTrustsRecentAnswer(t *testing.T) {
 	clock := storetest.NewClock()
 	s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.PoolSize, o.Now = 1, clock.Now })
 	ctx, cancel := context.WithCancel(t.Context())

@@ -53,7 +53,7 @@ func TestGate(t *testing.T) {
 }
 
 // A dial that fails after another has succeeded meanwhile closes nothing.
-func TestGateOfAServerThatIsOverrun(t *testing.T) {
+func TestGateIgnoresFailureAfterNewerSuccess(t *testing.T) {
 	refused := errors.New("refused")
 	now := time.Time{}.Add(time.Hour)
 	var dial dialFunc

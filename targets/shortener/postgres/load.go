@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// stage is gone when the transaction ends: behind PgBouncer the next one
+	// createStaging is gone when the transaction ends: behind PgBouncer the next one
 	// may meet the same server connection.
-	stage = `CREATE TEMPORARY TABLE staged (short_code text, url text, created_at timestamptz, expires_at timestamptz) ON COMMIT DROP`
-	merge = `INSERT INTO links (short_code, url, created_at, expires_at)
+	createStaging = `CREATE TEMPORARY TABLE staged (short_code text, url text, created_at timestamptz, expires_at timestamptz) ON COMMIT DROP`
+	merge         = `INSERT INTO links (short_code, url, created_at, expires_at)
 SELECT short_code, url, created_at, expires_at FROM staged` + replaceExpired
 )
 
@@ -35,7 +35,7 @@ func (s *Store) Load(ctx context.Context, links []shortener.Link) (int, error) {
 }
 
 func load(ctx context.Context, tx pgx.Tx, links []shortener.Link) (int, error) {
-	if _, err := tx.Exec(ctx, stage); err != nil {
+	if _, err := tx.Exec(ctx, createStaging); err != nil {
 		return 0, err
 	}
 	rows := pgx.CopyFromSlice(len(links), func(i int) ([]any, error) {

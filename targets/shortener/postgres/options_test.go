@@ -21,7 +21,7 @@ func TestParseConnections(t *testing.T) {
 	}
 }
 
-func TestOptionsAreRefused(t *testing.T) {
+func TestOpenRefusesOptions(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Options)
 		want   string
@@ -48,7 +48,7 @@ func TestOptionsAreRefused(t *testing.T) {
 }
 
 // The environment, which psql listens to, has no say.
-func TestConfigIsOfTheOptions(t *testing.T) {
+func TestConfigFollowsOptions(t *testing.T) {
 	for name, value := range map[string]string{
 		"PGHOST": "elsewhere", "PGPORT": "1", "PGUSER": "someone", "PGPASSWORD": "wrong", "PGDATABASE": "other",
 		"PGAPPNAME": "psql", "PGOPTIONS": "-c statement_timeout=1",

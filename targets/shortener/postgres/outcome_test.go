@@ -66,7 +66,7 @@ func TestOutcome(t *testing.T) {
 }
 
 // Of what was asked and has no answer, only that which writes may have been done.
-func TestOnlyAWriteHasAnOutcome(t *testing.T) {
+func TestOnlyWritesHaveUnknownOutcome(t *testing.T) {
 	s := open(t, postgrestest.Shared(t).Addr(), nil)
 	now := time.Now()
 	statements := map[string]struct {

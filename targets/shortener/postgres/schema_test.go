@@ -37,7 +37,7 @@ const indexes = `SELECT indexname::text FROM pg_indexes WHERE tablename = 'links
 
 // Replicas that start together make one schema between them, directly and
 // through a PgBouncer.
-func TestReplicasPrepareAtOnce(t *testing.T) {
+func TestConcurrentPrepare(t *testing.T) {
 	server := postgrestest.Shared(t)
 	for _, connections := range []Connections{Unlimited, PgBouncer} {
 		t.Run(string(connections), func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestLinkIndex(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsNotPreparedAnswersNothing(t *testing.T) {
+func TestUnpreparedStoreReturnsErrors(t *testing.T) {
 	server := postgrestest.Shared(t)
 	s := openAs(t, Options{
 		Addr: server.Addr(), Database: server.Database(t), User: postgrestest.User, Connections: Pool, PoolSize: 1, Now: time.Now,
@@ -94,7 +94,7 @@ func TestAStoreThatIsNotPreparedAnswersNothing(t *testing.T) {
 }
 
 // Whichever index the planner takes, a link is found by one.
-func TestLinksAreFoundByAnIndex(t *testing.T) {
+func TestFindUsesIndex(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		t.Run(fmt.Sprint("link index ", on), func(t *testing.T) {
 			s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.LinkIndex = on })

@@ -117,7 +117,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-func TestARegistryThatHasThemIsRefused(t *testing.T) {
+func TestNewRefusesDuplicateRegistration(t *testing.T) {
 	_, registry := newMetrics(t)
 	if _, err := New(registry); err == nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
 		t.Errorf("error = %v, want one that begins with register metrics", err)

@@ -232,7 +232,7 @@ func TestPutReplacesNegativeEntry(t *testing.T) {
 
 // The store says that there is no link, a link is created and put, and only
 // then does the first answer arrive.
-func TestLateNegativeAnswerHidesNothing(t *testing.T) {
+func TestLateNegativeEntryKeepsNewLink(t *testing.T) {
 	client := open(t, redistest.Start(t))
 	created := link("abc", time.Hour)
 	finder := newLinks()

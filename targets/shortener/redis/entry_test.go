@@ -11,7 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-func TestEntryIsReadAsItWasWritten(t *testing.T) {
+func TestEntryRoundTrip(t *testing.T) {
 	roundTrip := func(code, url string, created, expires int64) bool {
 		// Microseconds of some 290,000 years around 1970.
 		want := shortener.Link{

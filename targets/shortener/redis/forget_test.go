@@ -80,7 +80,7 @@ func TestForget(t *testing.T) {
 	forgetUntil(t, c, client)
 }
 
-func TestWhoWasHeardOfIsNotForgotten(t *testing.T) {
+func TestActiveConsumerIsNotRemoved(t *testing.T) {
 	c, client, _ := group(t, time.Hour)
 	joins(t, client, "silent")
 	if err := c.forget(t.Context()); err != nil {
@@ -93,7 +93,7 @@ func TestWhoWasHeardOfIsNotForgotten(t *testing.T) {
 
 // One that waits for a click when its name is struck off gets the click all the
 // same, and it is pending under that name, for others to take over.
-func TestWhoWaitsIsForgottenWithoutHarm(t *testing.T) {
+func TestBlockedConsumerMayBeRemoved(t *testing.T) {
 	c, client, _ := group(t, time.Millisecond)
 	joins(t, client, "waits")
 	ended := make(chan error, 1)
@@ -122,7 +122,7 @@ func TestWhoWaitsIsForgottenWithoutHarm(t *testing.T) {
 }
 
 // The name that nobody bade farewell goes while a consumer runs.
-func TestRunForgets(t *testing.T) {
+func TestRunRemovesDeadConsumers(t *testing.T) {
 	c, client, _ := group(t, time.Millisecond)
 	joins(t, client, "dead")
 	ctx, stop := withCancel(t)

@@ -34,7 +34,7 @@ func TestLookupsAreNotMixedUp(t *testing.T) {
 }
 
 // What the store answered is given to a caller whose time is up at that moment.
-func TestFlightThatLanded(t *testing.T) {
+func TestCompletedLookupWinsOverCancellation(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 { // of which half would go wrong

@@ -18,7 +18,7 @@ import (
 // nowhere is a client of a Redis that does not exist.
 func nowhere(t testing.TB) *Client { return open(t, t.TempDir()+"/nobody") }
 
-func TestRedisAway(t *testing.T) {
+func TestFindDuringRedisOutage(t *testing.T) {
 	outages := map[string]struct {
 		begin, end func(*redistest.Server, testing.TB)
 	}{

@@ -113,7 +113,7 @@ func TestLeave(t *testing.T) {
 }
 
 // A Redis that lost its data has no group either.
-func TestGroupIsMadeAgain(t *testing.T) {
+func TestConsumerRecreatesGroup(t *testing.T) {
 	client := open(t, redistest.Start(t))
 	added := make(chan []shortener.Click, 2)
 	consumer := newConsumer(t, client, storeFunc(func(clicks []shortener.Click) { added <- clicks }),

@@ -96,7 +96,7 @@ func Presets(chart fs.FS) ([]Preset, error) {
 		p.File, p.Name = file, strings.TrimSuffix(strings.TrimPrefix(file, prefix), suffix)
 		presets = append(presets, p)
 	}
-	disturb(presets)
+	markDisturbed(presets)
 	return presets, nil
 }
 
@@ -128,9 +128,9 @@ func preset(defaults, text []byte) (Preset, error) {
 	return p, nil
 }
 
-// disturb chooses for each service the preset of which a pod is killed: the
+// markDisturbed chooses for each service the preset of which a pod is killed: the
 // first of those that ask most of it.
-func disturb(presets []Preset) {
+func markDisturbed(presets []Preset) {
 	chosen := map[Service]int{}
 	for i, p := range presets {
 		if best, ok := chosen[p.Service]; !ok || p.demand() > presets[best].demand() {

@@ -34,7 +34,7 @@ func TestRest(t *testing.T) {
 // While the links of the fill are watched, whatever the client gave up is stored or
 // given up by the service; and the pause is longer, for a machine on which it takes
 // time to look.
-func TestTheFillRestsWithinThePause(t *testing.T) {
+func TestFillRestIsWithinPause(t *testing.T) {
 	s := spec(t, Preset{Service: Shortener, Host: "x", Port: 1})
 	watched := (FillRest - 1) * Every
 	if late := servicesWait(t, "shortener/postgres/options.go", "queryTimeout") - s.Target.Timeout.Duration; watched < late {

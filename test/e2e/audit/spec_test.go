@@ -24,7 +24,7 @@ func spec(t *testing.T, p Preset) v1alpha1.LoadTestSpec {
 	return s
 }
 
-func TestSpecOfTheShortener(t *testing.T) {
+func TestShortenerSpec(t *testing.T) {
 	for api, want := range map[string][]string{
 		"canonical": {"/urls", ".code"},
 		"seed-001":  {"/urls", ".code"},
@@ -42,14 +42,14 @@ func TestSpecOfTheShortener(t *testing.T) {
 }
 
 // What the fill stored is counted before anything else is sent.
-func TestTheShortenersLoadBeginsWithAPause(t *testing.T) {
+func TestShortenerSpecBeginsWithPause(t *testing.T) {
 	if steps := spec(t, Preset{Service: Shortener, Host: "x", Port: 1}).Steps; steps[0].Pause == nil || len(steps) < 2 {
 		t.Errorf("steps = %+v, want a pause first", steps)
 	}
 }
 
 // Each type of request that the audits count is sent.
-func TestSpecsSendEveryType(t *testing.T) {
+func TestSpecsSendEveryRequestType(t *testing.T) {
 	for service, want := range map[Service][]string{
 		Shortener: {Create, Follow}, EventStore: {Append, Batch, ""}, RateLimiter: {Hit, Hit},
 	} {
@@ -63,7 +63,7 @@ func TestSpecsSendEveryType(t *testing.T) {
 	}
 }
 
-func TestSpecOfTheEventStore(t *testing.T) {
+func TestEventStoreSpec(t *testing.T) {
 	batch := spec(t, Preset{Service: EventStore, Host: "x", Port: 1}).Requests[1]
 	var events []struct{ Data struct{ ID string } }
 	if err := yaml.Unmarshal([]byte(batch.Body), &events); err != nil {
@@ -74,7 +74,7 @@ func TestSpecOfTheEventStore(t *testing.T) {
 	}
 }
 
-func TestSpecOfTheRateLimiter(t *testing.T) {
+func TestRateLimiterSpec(t *testing.T) {
 	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 7, RefillPerSecond: 2.5})
 	want := &v1alpha1.RateLimit{Capacity: 7, RefillPerSecond: "2.5", ClientHeader: "X-Forwarded-For"}
 	if diff := cmp.Diff(want, s.RateLimit()); diff != "" {
@@ -85,7 +85,7 @@ func TestSpecOfTheRateLimiter(t *testing.T) {
 // The wait of a store for what is under way is never the shorter one: what it gives
 // up, and cannot say whether it was done, the client has given up before, and the
 // status says timeout.
-func TestSpecsTimeOutBeforeTheStore(t *testing.T) {
+func TestSpecTimeoutsAreBelowStoreTimeouts(t *testing.T) {
 	for service, waits := range map[Service][]time.Duration{
 		Shortener: {servicesWait(t, "shortener/postgres/options.go", "queryTimeout")},
 		EventStore: {
@@ -102,7 +102,7 @@ func TestSpecsTimeOutBeforeTheStore(t *testing.T) {
 
 // A limiter that gives up its Redis says so with a 503, which is counted apart: its
 // client waits for that.
-func TestSpecOfTheRateLimiterWaitsForItsDecision(t *testing.T) {
+func TestRateLimiterSpecWaitsForDecision(t *testing.T) {
 	wait := servicesWait(t, "ratelimiter/http/api.go", "decideTimeout")
 	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5})
 	if got := s.Target.Timeout; got == nil || got.Duration < wait+time.Second {
@@ -111,7 +111,7 @@ func TestSpecOfTheRateLimiterWaitsForItsDecision(t *testing.T) {
 }
 
 // A run in which a pod dies lasts until after another has taken its place.
-func TestADisturbedRunIsLonger(t *testing.T) {
+func TestDisturbedRunIsLonger(t *testing.T) {
 	for disturbed, want := range map[bool]time.Duration{false: 8 * time.Second, true: 15 * time.Second} {
 		s := spec(t, Preset{Service: Shortener, Host: "x", Port: 1, Disturbed: disturbed})
 		steady := s.Steps[slices.IndexFunc(s.Steps, func(step v1alpha1.Step) bool { return step.Name == "steady" })]

@@ -170,7 +170,7 @@ func stored(t *testing.T, url string) map[int64]string {
 // Whenever the program is killed: what it acknowledged is there, an append is
 // there whole or not at all, and to repeat every one of them, acknowledged or
 // not, leaves each in the log once.
-func TestNothingIsLostOrTwiceAfterAKill(t *testing.T) {
+func TestKillLosesAndDuplicatesNothing(t *testing.T) {
 	for _, group := range []string{"on", "off"} {
 		t.Run("group commit "+group, func(t *testing.T) {
 			t.Parallel()

@@ -105,7 +105,7 @@ func expect(t *testing.T, what string, status int, body string, wantStatus int, 
 
 // What a client stored is there after the program has ended and begun again,
 // and the counters are what the client saw.
-func TestAServiceEndsAndBeginsAgain(t *testing.T) {
+func TestRestartKeepsEvents(t *testing.T) {
 	dir := t.TempDir()
 	url, stop := startService(t, nil, "--data-dir="+dir)
 	const stored = `{"position":1,"type":"a","data":{"n":1},"timestamp":"2026-11-20T12:00:00Z"}`
@@ -145,7 +145,7 @@ func TestAServiceEndsAndBeginsAgain(t *testing.T) {
 }
 
 // Also when only one of them is open at a time.
-func TestTenantsAreApart(t *testing.T) {
+func TestTenantsAreIsolated(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "tenants.yaml")
 	if err := os.WriteFile(file, []byte("tenants:\n- {name: shop, apiKey: k1}\n- {name: bank, apiKey: k2}\n"), 0o600); err != nil {
@@ -206,7 +206,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestVersionNamesWhatRuns(t *testing.T) {
+func TestVersionReportsConfiguration(t *testing.T) {
 	url, _ := startService(t, map[string]string{"API_KEY": "k"}, "--data-dir="+t.TempDir(), "--synchronous=normal", "--rate-limit=on",
 		"--rate-limit-burst=3", "--idempotency-window=50", "--enable-gzip=off", "--readers=2")
 	_, body := ask(t, "GET", url+"/version", "")

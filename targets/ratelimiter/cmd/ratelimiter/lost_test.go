@@ -67,7 +67,7 @@ func held(t *testing.T, client *redis.Client) (ids []string) {
 // loseNext ends a connection on which scripts wait, unless nobody waits any more.
 func loseNext(t *testing.T, client *redis.Client, over <-chan struct{}) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	again := time.NewTicker(time.Millisecond)
 	defer again.Stop()
@@ -82,14 +82,14 @@ func loseNext(t *testing.T, client *redis.Client, over <-chan struct{}) {
 		case <-over:
 			return
 		case <-ctx.Done():
-			t.Fatalf("no script waits in Redis after %s", patience)
+			t.Fatalf("no script waits in Redis after %s", waitTimeout)
 		}
 	}
 }
 
 // A connection that is lost fails all whose questions were on it. That is no
 // reason to leave alone a Redis that answers the next.
-func TestALostConnection(t *testing.T) {
+func TestLostConnection(t *testing.T) {
 	const callers = 64
 	addr := redistest.Start(t)
 	c, err := parseConfig([]string{"--redis-addr=" + addr, "--strategy=lua", "--capacity=1000"}, environment(nil), io.Discard)
@@ -120,7 +120,7 @@ func TestALostConnection(t *testing.T) {
 	}
 
 	client := admin(t, addr)
-	do(t, client, "CLIENT", "PAUSE", patience.Milliseconds(), "WRITE")
+	do(t, client, "CLIENT", "PAUSE", waitTimeout.Milliseconds(), "WRITE")
 	var group sync.WaitGroup
 	for i := range callers {
 		group.Go(func() { ask(i) })

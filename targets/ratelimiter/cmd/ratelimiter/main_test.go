@@ -112,7 +112,7 @@ func counter(t *testing.T, page, decision string) int {
 	return n
 }
 
-func TestVersionNamesWhatRuns(t *testing.T) {
+func TestVersionReportsConfiguration(t *testing.T) {
 	url := startReplica(t, "--redis-addr="+redistest.Start(t), "--strategy=hash", "--refill-rate=2.5")
 	_, body := get(t, url+"/version", "")
 	var got map[string]any
@@ -130,7 +130,7 @@ func TestVersionNamesWhatRuns(t *testing.T) {
 }
 
 // A replica comes up without Redis, says so, and denies nobody falsely.
-func TestWithoutRedis(t *testing.T) {
+func TestStartWithoutRedis(t *testing.T) {
 	for policy, tc := range map[string]struct {
 		pages   map[string]int
 		counted map[string]int
@@ -168,8 +168,8 @@ func TestWithoutRedis(t *testing.T) {
 
 // The command checks what it serves, and knows when it is not there.
 func TestCheck(t *testing.T) {
-	ask := func(url, patience string) error {
-		return run(t.Context(), []string{"check", "--url=" + url, "--timeout=" + patience}, environment(nil), frozen, io.Discard)
+	ask := func(url, timeout string) error {
+		return run(t.Context(), []string{"check", "--url=" + url, "--timeout=" + timeout}, environment(nil), frozen, io.Discard)
 	}
 	if err := ask(startReplica(t, "--redis-addr="+redistest.Start(t), "--strategy=transaction-429"), "1m"); err != nil {
 		t.Errorf("a service that runs: %v", err)

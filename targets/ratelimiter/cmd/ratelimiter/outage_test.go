@@ -12,9 +12,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 )
 
-// patience is how long the limiter may take to find that Redis is back. It takes
+// waitTimeout is how long the limiter may take to find that Redis is back. It takes
 // a second or two on an idle machine.
-const patience = time.Minute
+const waitTimeout = time.Minute
 
 // What /ready says.
 const (
@@ -75,7 +75,7 @@ func together(t *testing.T, url string, n int) answers {
 // then.
 func awaitRedis(t *testing.T, url string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -86,7 +86,7 @@ func awaitRedis(t *testing.T, url string) string {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatalf("Redis is back, and the limiter has not asked it for %s", patience)
+			t.Fatalf("Redis is back, and the limiter has not asked it for %s", waitTimeout)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func awaitRedis(t *testing.T, url string) string {
 // awaitReady asks until the replica has reached Redis, and says so.
 func awaitReady(t *testing.T, url string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -106,7 +106,7 @@ func awaitReady(t *testing.T, url string) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatalf("not ready after %s: %d %s", patience, status, body)
+			t.Fatalf("not ready after %s: %d %s", waitTimeout, status, body)
 		}
 	}
 }

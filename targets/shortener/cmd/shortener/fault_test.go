@@ -53,7 +53,7 @@ func visits(t *testing.T, r replica, codes [3]string) [3]int {
 
 // A shard that is down takes its own links with it, and no others; when it is
 // back everything is as before.
-func TestAShardDown(t *testing.T) {
+func TestServeWithFailedShard(t *testing.T) {
 	servers, flags := threeShards(t)
 	r := start(t, flags...)
 	awaitReady(t, r)
@@ -92,7 +92,7 @@ func TestAShardDown(t *testing.T) {
 	}
 }
 
-func TestWithoutAnyShard(t *testing.T) {
+func TestServeWithoutShards(t *testing.T) {
 	r := start(t, "serve", "--postgres-shards=127.0.0.1:1")
 	for path, want := range map[string]int{"/health": 200, "/version": 200, "/ready": 503, "/stats": 503, "/mine": 503} {
 		if got := get(t, r.url+path); got.status != want {
@@ -187,7 +187,7 @@ func (a *acknowledged) audit(t *testing.T, r replica) {
 
 // A replica that is killed while it creates links has lost none that it
 // acknowledged.
-func TestAReplicaIsKilledAmidWrites(t *testing.T) {
+func TestReplicaKillDuringWrites(t *testing.T) {
 	flags := append([]string{"serve", "--clicks=sync"}, database(t)...)
 	r := program(t, flags...)
 	awaitReady(t, r)
@@ -201,7 +201,7 @@ func TestAReplicaIsKilledAmidWrites(t *testing.T) {
 
 // Nor has one that is killed while the queue of its clicks is down: each click is
 // in the database when its redirect is answered.
-func TestAReplicaIsKilledWithoutItsQueue(t *testing.T) {
+func TestReplicaKillWithoutQueue(t *testing.T) {
 	for name, queue := range map[string][]string{
 		"redis": {"--clicks=redis", "--redis-addr=" + t.TempDir() + "/nobody"},
 		"kafka": {"--clicks=kafka", "--kafka-brokers=127.0.0.1:1"},
@@ -232,7 +232,7 @@ func TestAReplicaIsKilledWithoutItsQueue(t *testing.T) {
 }
 
 // Nor has a database that is.
-func TestADatabaseCrashesAmidWrites(t *testing.T) {
+func TestDatabaseCrashDuringWrites(t *testing.T) {
 	server := postgrestest.New(t, durable...)
 	r := start(t, "serve", "--clicks=sync", "--postgres-shards="+server.Addr(), "--postgres-database=postgres", "--postgres-connections=pool", "--postgres-pool-size=8")
 	awaitReady(t, r)

@@ -22,8 +22,8 @@ of which one would have a page of the service for its code are refused.
 
 ` + secrets
 
-// patience is how long seeding waits for databases that are not there.
-const patience = time.Minute
+// startTimeout is how long seeding waits for databases that are not there.
+const startTimeout = time.Minute
 
 type seedConfig struct {
 	shards   []string
@@ -57,10 +57,10 @@ func seed(ctx context.Context, w invocation) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	bounded, cancel := context.WithTimeout(ctx, patience)
+	bounded, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	if err := s.prepare(bounded); err != nil {
-		return fmt.Errorf("databases not there within %v: %w", patience, err)
+		return fmt.Errorf("databases not there within %v: %w", startTimeout, err)
 	}
 	var loaders []shortener.Loader
 	for _, store := range s.stores {

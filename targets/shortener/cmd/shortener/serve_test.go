@@ -81,7 +81,7 @@ func TestReplicasShareLinksAndCountEveryVisit(t *testing.T) {
 	}
 }
 
-func TestVersionNamesEveryVariant(t *testing.T) {
+func TestVersionReportsVariant(t *testing.T) {
 	redis := redistest.Start(t)
 	tests := map[string]struct {
 		args []string

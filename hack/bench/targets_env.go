@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// stage is everything that is asked, and what it needs.
-type stage struct {
+// testEnv is everything that is asked, and what it needs.
+type testEnv struct {
 	*bench
 	fileSystem string
 	closers    []func() error
@@ -22,8 +22,8 @@ type stage struct {
 }
 
 // prepare builds the programs, and finds out where the data will be.
-func (b *bench) prepare(ctx context.Context) (*stage, error) {
-	x := &stage{bench: b}
+func (b *bench) prepare(ctx context.Context) (*testEnv, error) {
+	x := &testEnv{bench: b}
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (b *bench) prepare(ctx context.Context) (*stage, error) {
 	return x, nil
 }
 
-func (x *stage) path(name string) string { return filepath.Join(x.work, name) }
+func (x *testEnv) path(name string) string { return filepath.Join(x.work, name) }
 
 // fileSystem is that of a folder, by the kernel's list of mounts: the last one
 // of the longest path.
@@ -68,7 +68,7 @@ func fileSystem(mounts []byte, folder string) string {
 }
 
 // enter starts everything, and returns the rows.
-func (x *stage) enter(ctx context.Context) ([]entry, error) {
+func (x *testEnv) enter(ctx context.Context) ([]entry, error) {
 	redis, err := x.redis(ctx)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (x *stage) enter(ctx context.Context) ([]entry, error) {
 }
 
 // shorteners are the rows of two replicas, of which one has the cache.
-func (x *stage) shorteners(ctx context.Context, redis *service) ([]entry, error) {
+func (x *testEnv) shorteners(ctx context.Context, redis *service) ([]entry, error) {
 	postgres, err := x.postgres(ctx)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (x *stage) shorteners(ctx context.Context, redis *service) ([]entry, error)
 }
 
 // allFromCache fails if a redirect that should have come from the cache did not.
-func (x *stage) allFromCache() error {
+func (x *testEnv) allFromCache() error {
 	r, err := probe(context.Background(), x.cached.url, question{method: http.MethodGet, example: "/metrics", status: http.StatusOK})
 	if err != nil {
 		return err
