@@ -8,12 +8,17 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"k8s.io/utils/clock"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 )
 
 // maxWaiting is how many runs may have workers here without being directed.
 // After a restart of the operator all runs in progress do, for a moment; that
 // they are a thousand is beyond any cluster.
 const maxWaiting = 1000
+
+// RunID is the UID of a LoadTest.
+type RunID string
 
 // Coordinator serves the sessions of the workers of all runs.
 type Coordinator struct {
@@ -57,7 +62,7 @@ func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg pro
 }
 
 // Direct replaces the directive of a run. It never waits for the workers.
-func (c *Coordinator) Direct(id RunID, d Directive) {
+func (c *Coordinator) Direct(id RunID, d control.Directive) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.runs[id]

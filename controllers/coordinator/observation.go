@@ -4,64 +4,22 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
-// Observation is what is known of a run's workers and of the step that was
-// started last and is not acknowledged yet.
-type Observation struct {
-	// Workers are by number, always as many as there are assignments.
-	Workers []Worker
-	// Step is nil when nothing was reported for the directed Start.Step yet.
-	Step *StepObservation
-}
-
-// Worker is what is known of a worker.
-type Worker struct {
-	Connected bool
-	// Ready is what the worker said last; while it is not ready, Reason and
-	// Message are why, if it said so. It holds across reconnects of a pod.
-	Ready           bool
-	Reason, Message string
-	// Answers is how many questions of the preflight a worker that is ready had
-	// answered as expected.
-	Answers int32
-	// Pod and Node are those of the latest session.
-	Pod, Node string
-	// LastSeen is when its latest message came; zero: never.
-	LastSeen time.Time
-	// Reported says that a snapshot of the directed step is here, Final that it is
-	// the final one.
-	Reported, Final bool
-}
-
-// StepObservation is what the workers reported of the directed step.
-type StepObservation struct {
-	Step int32
-	// Merged is all of it; it is shared and must not be modified.
-	Merged *measure.Measurement
-	// Reporting is how many workers are in it, Final how many of them are done.
-	Reporting, Final int32
-	// ReportedUntil is when the newest snapshot in it came.
-	ReportedUntil time.Time
-	// MeanWindow is the mean of the windows in it. Workers report at different moments
-	// of each second: while the step runs, what they all did is of the mean.
-	MeanWindow time.Duration
-}
-
 // Observe returns what is known of a run. It merges only if a snapshot came
 // since it last did.
-func (c *Coordinator) Observe(id RunID) Observation {
+func (c *Coordinator) Observe(id RunID) control.Observation {
 	c.mu.Lock()
 	r, ok := c.runs[id]
 	if !ok {
 		c.mu.Unlock()
-		return Observation{}
+		return control.Observation{}
 	}
-	o := Observation{Workers: r.observeWorkers(), Step: r.merged}
+	o := control.Observation{Workers: r.observeWorkers(), Step: r.merged}
 	version, fresh := r.version, r.mergedVersion == r.version
-	var step *StepObservation
+	var step *control.Report
 	var readings []*wire.Reading
 	if !fresh {
 		step, readings = r.observeStep()
@@ -81,21 +39,21 @@ func (c *Coordinator) Observe(id RunID) Observation {
 	return o
 }
 
-func (r *runState) observeWorkers() []Worker {
-	workers := make([]Worker, len(r.directive.Assignments))
+func (r *runState) observeWorkers() []control.Worker {
+	workers := make([]control.Worker, len(r.directive.Assignments))
 	for number := range workers {
 		w := r.worker(int32(number))
-		workers[number] = Worker{
+		workers[number] = control.Worker{
 			Connected: w.session != nil,
 			Ready:     w.ready,
 			Reason:    w.reason,
 			Message:   w.message,
 			Answers:   w.answers,
-			Pod:       w.identity.Pod,
+			PodName:   w.identity.Pod,
 			Node:      w.identity.Node,
 			LastSeen:  w.lastSeen,
 		}
-		if r.directive.open() {
+		if r.directive.ActiveStep() != control.NoStep {
 			latest, ok := w.snapshots[r.directive.Start.Step]
 			workers[number].Reported, workers[number].Final = ok, latest.final
 		}
@@ -105,11 +63,11 @@ func (r *runState) observeWorkers() []Worker {
 
 // observeStep returns the directed step without the merge, and what to merge;
 // nil when nothing was reported.
-func (r *runState) observeStep() (*StepObservation, []*wire.Reading) {
-	if !r.directive.open() {
+func (r *runState) observeStep() (*control.Report, []*wire.Reading) {
+	if r.directive.ActiveStep() == control.NoStep {
 		return nil, nil
 	}
-	o := &StepObservation{Step: r.directive.Start.Step}
+	o := &control.Report{Step: r.directive.Start.Step}
 	var readings []*wire.Reading
 	var windows time.Duration
 	for number := range r.directive.Assignments {
@@ -123,8 +81,8 @@ func (r *runState) observeStep() (*StepObservation, []*wire.Reading) {
 		if latest.final {
 			o.Final++
 		}
-		if latest.received.After(o.ReportedUntil) {
-			o.ReportedUntil = latest.received
+		if latest.received.After(o.Until) {
+			o.Until = latest.received
 		}
 	}
 	if o.Reporting == 0 {
@@ -141,7 +99,7 @@ func (r *runState) requests() int {
 	return len(r.directive.Assignments[0].GetRequests())
 }
 
-func mergeStep(o *StepObservation, requests int, readings []*wire.Reading) *StepObservation {
+func mergeStep(o *control.Report, requests int, readings []*wire.Reading) *control.Report {
 	if o == nil {
 		return nil
 	}

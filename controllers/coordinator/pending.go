@@ -1,18 +1,22 @@
 package coordinator
 
-import workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+import (
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+)
 
 // sentState is what was sent to a session of the directive. To a new session
 // nothing was sent, so that a worker which reconnects receives all of it again.
 type sentState struct {
 	assigned     bool
-	start        Start
+	start        control.Start
 	stopped      int32
 	acknowledged int32
 	finished     bool
 }
 
-var nothingSent = sentState{start: Start{Step: noStep}, stopped: noStep}
+var nothingSent = sentState{start: control.Start{Step: control.NoStep}, stopped: control.NoStep}
 
 // pending returns the messages that the session lacks of the directive, and
 // whether they end the session.
@@ -28,7 +32,7 @@ func (c *Coordinator) pending(s *session) (messages []*workerv1.SessionResponse,
 
 // update makes it what the directive says, and returns the messages for the
 // difference: acknowledgements before a start, and the end last.
-func (sent *sentState) update(d *Directive, worker int32) (messages []*workerv1.SessionResponse) {
+func (sent *sentState) update(d *control.Directive, worker int32) (messages []*workerv1.SessionResponse) {
 	if d.Acknowledged > sent.acknowledged {
 		sent.acknowledged = d.Acknowledged
 		messages = append(messages, acknowledge(d.Acknowledged))
@@ -46,7 +50,7 @@ func (sent *sentState) update(d *Directive, worker int32) (messages []*workerv1.
 		messages = append([]*workerv1.SessionResponse{assignment(d.Assignments[worker])}, messages...)
 	}
 	// A worker that comes back after its step was acknowledged must not run it.
-	if !d.open() {
+	if d.ActiveStep() == control.NoStep {
 		return messages
 	}
 	if sent.start.Step != d.Start.Step || !sent.start.At.Equal(d.Start.At) {
@@ -64,7 +68,7 @@ func assignment(a *workerv1.Assignment) *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Assignment{Assignment: a}}
 }
 
-func startStep(s Start) *workerv1.SessionResponse {
+func startStep(s control.Start) *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_StartStep{
 		StartStep: &workerv1.StartStep{Step: s.Step, StartUnixNanos: s.At.UnixNano()},
 	}}

@@ -4,26 +4,28 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 )
 
 func TestUpdateReturnsWhatWasNotSent(t *testing.T) {
 	plan := assignments("a", 2)
-	start := &Start{Step: 2, At: noon}
+	start := &control.Start{Step: 2, At: noon}
 	all := sentState{assigned: true, start: *start, stopped: 2, acknowledged: 2}
 	for name, test := range map[string]struct {
 		sent sentState
-		d    Directive
+		d    control.Directive
 		want []string
 	}{
-		"a new run":                            {nothingSent, Directive{Assignments: plan}, []string{"assignment 1/2"}},
-		"a new session in a step":              {nothingSent, Directive{Assignments: plan, Start: start, Acknowledged: 2}, []string{"assignment 1/2", "acknowledge before 2", "start 2 at 12:00:00"}},
-		"a new session in a stop":              {nothingSent, Directive{Assignments: plan, Start: start, Stop: true}, []string{"assignment 1/2", "start 2 at 12:00:00", "stop 2"}},
-		"a new session after the step":         {nothingSent, Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 3}, []string{"assignment 1/2", "acknowledge before 3"}},
-		"a new session of a run that ended":    {nothingSent, Directive{Assignments: plan, Start: start, Acknowledged: 3, Finish: true}, []string{"acknowledge before 3", "finish"}},
-		"nothing new":                          {all, Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 2}, nil},
-		"no stop without a step":               {sentState{assigned: true}, Directive{Assignments: plan, Stop: true}, nil},
-		"the next step":                        {all, Directive{Assignments: plan, Start: &Start{Step: 3, At: noon}, Acknowledged: 3}, []string{"acknowledge before 3", "start 3 at 12:00:00"}},
-		"an acknowledgement is not taken back": {all, Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 1}, nil},
+		"a new run":                            {nothingSent, control.Directive{Assignments: plan}, []string{"assignment 1/2"}},
+		"a new session in a step":              {nothingSent, control.Directive{Assignments: plan, Start: start, Acknowledged: 2}, []string{"assignment 1/2", "acknowledge before 2", "start 2 at 12:00:00"}},
+		"a new session in a stop":              {nothingSent, control.Directive{Assignments: plan, Start: start, Stop: true}, []string{"assignment 1/2", "start 2 at 12:00:00", "stop 2"}},
+		"a new session after the step":         {nothingSent, control.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 3}, []string{"assignment 1/2", "acknowledge before 3"}},
+		"a new session of a run that ended":    {nothingSent, control.Directive{Assignments: plan, Start: start, Acknowledged: 3, Finish: true}, []string{"acknowledge before 3", "finish"}},
+		"nothing new":                          {all, control.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 2}, nil},
+		"no stop without a step":               {sentState{assigned: true}, control.Directive{Assignments: plan, Stop: true}, nil},
+		"the next step":                        {all, control.Directive{Assignments: plan, Start: &control.Start{Step: 3, At: noon}, Acknowledged: 3}, []string{"acknowledge before 3", "start 3 at 12:00:00"}},
+		"an acknowledgement is not taken back": {all, control.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := test.sent

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
@@ -15,7 +16,7 @@ type runState struct {
 	// directed is false while workers wait for the first directive.
 	directed  bool
 	forgotten bool
-	directive Directive
+	directive control.Directive
 	// redirected is closed, and replaced, by each directive.
 	redirected chan struct{}
 	workers    map[int32]*workerState
@@ -23,7 +24,7 @@ type runState struct {
 	// version counts what changes the merged step.
 	version int64
 	// merged is the merged step of mergedVersion.
-	merged        *StepObservation
+	merged        *control.Report
 	mergedVersion int64
 
 	notified    time.Time
@@ -87,8 +88,8 @@ func (r *runState) connected() bool {
 	return false
 }
 
-func (r *runState) direct(d Directive) {
-	if d.openStep() != r.directive.openStep() {
+func (r *runState) direct(d control.Directive) {
+	if d.ActiveStep() != r.directive.ActiveStep() {
 		r.version++
 	}
 	r.directed, r.directive = true, d
@@ -114,7 +115,7 @@ func (r *runState) forget() {
 
 // allFinal says whether all workers are done with the directed step.
 func (r *runState) allFinal() bool {
-	if !r.directive.open() {
+	if r.directive.ActiveStep() == control.NoStep {
 		return false
 	}
 	for number := range r.directive.Assignments {
@@ -208,9 +209,9 @@ func (c *Coordinator) await(s *session, step int32) (requests int, known bool, e
 		switch {
 		case forgotten:
 			return 0, false, nil
-		case directed && !d.plans(s.identity.Worker, step):
+		case directed && !d.Includes(s.identity.Worker, step):
 			return 0, false, c.reject(rejectInvalid, codes.InvalidArgument, "snapshot: step %d is not in the plan", step)
-		case directed && d.covers(step):
+		case directed && d.HasReached(step):
 			return len(d.Assignments[s.identity.Worker].GetRequests()), true, nil
 		}
 		select {

@@ -9,13 +9,14 @@ import (
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func TestRunFromAssignmentToFinish(t *testing.T) {
 	r := newFixture(t)
-	r.Direct("a", Directive{Assignments: assignments("a", 2)})
-	if diff := cmp.Diff(Observation{Workers: make([]Worker, 2)}, r.Observe("a")); diff != "" {
+	r.Direct("a", control.Directive{Assignments: assignments("a", 2)})
+	if diff := cmp.Diff(control.Observation{Workers: make([]control.Worker, 2)}, r.Observe("a")); diff != "" {
 		t.Errorf("before any worker connected (-want +got):\n%s", diff)
 	}
 
@@ -26,9 +27,9 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	w1.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: true, PreflightAnswers: 2}}})
 	w0.sync()
 	w1.sync()
-	want := Observation{Workers: []Worker{
-		{Connected: true, Reason: "TargetUnreachable", Message: "dial[31m refused", Pod: "pod-0", Node: "node of pod-0", LastSeen: noon},
-		{Connected: true, Ready: true, Answers: 2, Pod: "pod-1", Node: "node of pod-1", LastSeen: noon},
+	want := control.Observation{Workers: []control.Worker{
+		{Connected: true, Reason: "TargetUnreachable", Message: "dial[31m refused", PodName: "pod-0", Node: "node of pod-0", LastSeen: noon},
+		{Connected: true, Ready: true, Answers: 2, PodName: "pod-1", Node: "node of pod-1", LastSeen: noon},
 	}}
 	if diff := cmp.Diff(want, r.Observe("a")); diff != "" {
 		t.Errorf("before the gate (-want +got):\n%s", diff)
@@ -54,7 +55,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	w1.sync()
 	o = r.Observe("a")
 	wantSent(t, o, 25)
-	if o.Step.Reporting != 2 || o.Step.Final != 2 || !o.Step.ReportedUntil.Equal(noon.Add(time.Second)) || !o.Workers[0].Final || !o.Workers[1].Final {
+	if o.Step.Reporting != 2 || o.Step.Final != 2 || !o.Step.Until.Equal(noon.Add(time.Second)) || !o.Workers[0].Final || !o.Workers[1].Final {
 		t.Errorf("both are done: %+v", o)
 	}
 	if o.Step.MeanWindow != 4500*time.Millisecond { // of 2 and 7 s
@@ -85,7 +86,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	r.Direct("a", d)
 	wantReceived(t, w0, "acknowledge before 3", "finish", "end: ok")
 	wantReceived(t, w1, "acknowledge before 3", "finish", "end: ok")
-	r.until("a", "all workers gone", func(o Observation) bool { return !o.Workers[0].Connected && !o.Workers[1].Connected })
+	r.until("a", "all workers gone", func(o control.Observation) bool { return !o.Workers[0].Connected && !o.Workers[1].Connected })
 	if got := testutil.ToFloat64(r.metrics.snapshots); got != 3 {
 		t.Errorf("loadtest_coordinator_snapshots_total: got %v, want 3", got)
 	}
@@ -99,7 +100,7 @@ func TestReconnectCountsSnapshotsOnce(t *testing.T) {
 	w.snapshot(snapshot(t, 0, 3, false, 10))
 	w.sync()
 	w.disconnect()
-	r.until("a", "disconnected", func(o Observation) bool { return !o.Workers[0].Connected })
+	r.until("a", "disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
 	wantSent(t, r.Observe("a"), 10)
 
 	w = r.connect("a", 0, "pod")
@@ -132,7 +133,7 @@ func TestSnapshotsOfAnotherPodAreRejected(t *testing.T) {
 	w.sync()
 	o := r.Observe("a")
 	wantSent(t, o, 10)
-	if got := o.Workers[0]; got.Ready || got.Final || got.Pod != "second" {
+	if got := o.Workers[0]; got.Ready || got.Final || got.PodName != "second" {
 		t.Errorf("the second pod: %+v", got)
 	}
 	r.wantRejected(rejectOtherPod, 1)

@@ -16,6 +16,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 )
 
 func TestUnprovenSessionIsRefused(t *testing.T) {
@@ -40,12 +41,12 @@ func TestUnprovenSessionIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newFixture(t)
-			r.Direct("a", Directive{Assignments: assignments("a", 2)})
+			r.Direct("a", control.Directive{Assignments: assignments("a", 2)})
 			w := r.dial(test.token)
 			w.send(test.first)
 			wantEnd(t, w.end(), test.code, test.text)
 			r.wantRejected(test.why, 1)
-			if r.notifications() != 0 || r.Observe("a").Workers[0].Pod != "" {
+			if r.notifications() != 0 || r.Observe("a").Workers[0].PodName != "" {
 				t.Error("a refused session left a trace")
 			}
 		})
@@ -120,7 +121,7 @@ func TestSlowWorkerDelaysNoOther(t *testing.T) {
 	wantReceived(t, quick, "assignment 1/2", "start 0 at 12:00:00")
 	r.untilStartIsSent("a", 0, *d.Start)
 	for second := range 100 {
-		d.Start = &Start{At: noon.Add(time.Duration(second) * time.Second)}
+		d.Start = &control.Start{At: noon.Add(time.Duration(second) * time.Second)}
 		r.Direct("a", d)
 	}
 	d.Stop = true
@@ -173,7 +174,7 @@ func TestUndirectedRunEndsWithItsLastWorker(t *testing.T) {
 
 // untilStartIsSent waits until the sender of a worker's session has taken up a start,
 // which it may be about to send.
-func (r *fixture) untilStartIsSent(id RunID, number int32, start Start) {
+func (r *fixture) untilStartIsSent(id RunID, number int32, start control.Start) {
 	r.t.Helper()
 	taken := func() bool {
 		r.Coordinator.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 )
 
 // newIdleCoordinator is a coordinator that does not serve, its clock, and how often
@@ -28,19 +29,19 @@ func sessionOf(run RunID, number int32) *session {
 }
 
 func TestDirectiveCoversStepsThatStarted(t *testing.T) {
-	start := &Start{Step: 2}
+	start := &control.Start{Step: 2}
 	for name, tc := range map[string]struct {
-		d    Directive
+		d    control.Directive
 		want []bool // of the steps 0 to 3
 	}{
-		"nothing has begun":      {Directive{}, []bool{false, false, false, false}},
-		"a step runs":            {Directive{Start: start}, []bool{true, true, true, false}},
-		"steps are acknowledged": {Directive{Acknowledged: 1}, []bool{true, false, false, false}},
-		"all is over":            {Directive{Finish: true}, []bool{true, true, true, true}},
+		"nothing has begun":      {control.Directive{}, []bool{false, false, false, false}},
+		"a step runs":            {control.Directive{Start: start}, []bool{true, true, true, false}},
+		"steps are acknowledged": {control.Directive{Acknowledged: 1}, []bool{true, false, false, false}},
+		"all is over":            {control.Directive{Finish: true}, []bool{true, true, true, true}},
 	} {
 		var got []bool
 		for step := range int32(4) {
-			got = append(got, tc.d.covers(step))
+			got = append(got, tc.d.HasReached(step))
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -49,9 +50,9 @@ func TestDirectiveCoversStepsThatStarted(t *testing.T) {
 }
 
 func TestWorkerOutsideTheRunHasNoSteps(t *testing.T) {
-	d := Directive{Assignments: assignments("a", 2)}
-	if !d.plans(1, 3) || d.plans(1, 1) || d.plans(2, 3) {
-		t.Errorf("worker 1 has step 3: %t, step 1: %t; worker 2 has step 3: %t; want true, false, false", d.plans(1, 3), d.plans(1, 1), d.plans(2, 3))
+	d := control.Directive{Assignments: assignments("a", 2)}
+	if !d.Includes(1, 3) || d.Includes(1, 1) || d.Includes(2, 3) {
+		t.Errorf("worker 1 has step 3: %t, step 1: %t; worker 2 has step 3: %t; want true, false, false", d.Includes(1, 3), d.Includes(1, 1), d.Includes(2, 3))
 	}
 	state := nothingSent
 	if messages := state.update(&d, 2); len(messages) != 0 {
@@ -127,7 +128,7 @@ func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 	if err := c.readiness(young, &workerv1.Readiness{Ready: true, Reason: "Stale", Message: "is gone"}); err != nil {
 		t.Fatal(err)
 	}
-	want := Worker{Connected: true, Ready: true, Pod: "pod", LastSeen: noon.Add(time.Second)}
+	want := control.Worker{Connected: true, Ready: true, PodName: "pod", LastSeen: noon.Add(time.Second)}
 	if diff := cmp.Diff(want, c.Observe("a").Workers[0]); diff != "" {
 		t.Errorf("the worker, by its younger session (-want +got):\n%s", diff)
 	}
@@ -147,7 +148,7 @@ func TestSnapshotsAreMergedOnce(t *testing.T) {
 	first := c.Observe("a")
 	c.Direct("a", running("a", 2, 0))
 	again := c.Observe("a")
-	if first.Step == nil || first.Step != again.Step || !first.Step.ReportedUntil.Equal(noon.Add(time.Second)) {
+	if first.Step == nil || first.Step != again.Step || !first.Step.Until.Equal(noon.Add(time.Second)) {
 		t.Errorf("observed %+v, then %+v; want the same, until a second past noon", first.Step, again.Step)
 	}
 	next := running("a", 2, 2)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
@@ -85,7 +86,7 @@ func TestHeldBeforeItBegan(t *testing.T) {
 	} {
 		lt := accepted(ladder())
 		lt.Spec.Suspend = true
-		seen := three(lifecycle.Worker{Connected: true})
+		seen := three(control.Worker{Connected: true})
 		seen.Job = job
 		d := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(time.Second))
 		if d.Job != want || d.Status.Workers.Ready != 0 || d.Status.StartTime != nil {
@@ -104,7 +105,7 @@ func TestADeadlineTakenBackTooLate(t *testing.T) {
 		lt := limited(0)
 		stop := metav1.NewMicroTime(began.Add(12 * time.Second))
 		lt.Spec.ActiveDeadlineSeconds, lt.Status.StopTime = seconds, &stop
-		s := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobFinished, Workers: make([]lifecycle.Worker, 1)}, began.Add(13*time.Second)).Status
+		s := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobFinished, Workers: make([]control.Worker, 1)}, began.Add(13*time.Second)).Status
 		if diff := cmp.Diff("True DeadlineExceeded: "+message, said(s, v1alpha1.ConditionFailed)); diff != "" {
 			t.Errorf("condition (-want +got):\n%s", diff)
 		}
@@ -119,7 +120,7 @@ func TestTheCutIsNotPutOff(t *testing.T) {
 	lt := limited(0)
 	stop := metav1.NewMicroTime(began.Add(12 * time.Second))
 	lt.Spec.Terminate, lt.Status.StopTime = true, &stop
-	d := lifecycle.Decide(lt, plan.Policy{}, one(lifecycle.Worker{Connected: true, Ready: true}), began.Add(13*time.Second))
+	d := lifecycle.Decide(lt, plan.Policy{}, one(control.Worker{Connected: true, Ready: true}), began.Add(13*time.Second))
 	if !d.Status.StopTime.Equal(&stop) || !d.Directive.Stop {
 		t.Errorf("cut from %v, directed %+v; want from %v", d.Status.StopTime, d.Directive, stop)
 	}
@@ -132,15 +133,15 @@ func TestTheCutIsNotPutOff(t *testing.T) {
 func TestAPauseIsCut(t *testing.T) {
 	lt := rests(limited(1), 5*time.Second)
 	lt.Spec.Terminate, lt.Status.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(31*time.Second)))
-	s := lifecycle.Decide(lt, plan.Policy{}, one(lifecycle.Worker{Connected: true, Ready: true}), began.Add(36*time.Second)).Status
+	s := lifecycle.Decide(lt, plan.Policy{}, one(control.Worker{Connected: true, Ready: true}), began.Add(36*time.Second)).Status
 	if s.Steps[1].State != v1alpha1.StepCut || s.Steps[2].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
 		t.Errorf("the steps are %s and %s, verdict %s; want Cut, Skipped, Canceled", s.Steps[1].State, s.Steps[2].State, s.Verdict)
 	}
 }
 
 // one is a run's only worker, whose pod runs.
-func one(w lifecycle.Worker) lifecycle.Observed {
-	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(w)}}
+func one(w control.Worker) lifecycle.Observed {
+	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{there(w)}}
 }
 
 func TestConditionsTellWhatTheyAreOf(t *testing.T) {
@@ -163,7 +164,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	for n, want := range map[int]string{1024: strings.Repeat("x", 1024-len(rest)) + rest, 1025: strings.Repeat("x", 1025-len(rest)) + rest[:len(rest)-4] + "…"} {
 		spec := ladder()
 		spec.Preflight = []v1alpha1.Preflight{{Name: strings.Repeat("x", n-len(rest))}}
-		s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(lifecycle.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
+		s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(control.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
 		c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified)
 		if c == nil || c.Message != want {
 			t.Errorf("of a message of %d bytes there are: %v", n, c)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
@@ -14,7 +15,7 @@ type Decision struct {
 	// Job says what to do with the run's Job.
 	Job JobAction
 	// Directive is what the workers are to do, from the status as it was read.
-	Directive Directive
+	Directive control.Directive
 	// Forget says that no worker is left to be directed.
 	Forget bool
 	// Delete says that the LoadTest's time to live is over.
@@ -36,24 +37,6 @@ const (
 	// JobDelete deletes it with its pods.
 	JobDelete
 )
-
-// Directive is what the workers are to do now; a state, not a change.
-type Directive struct {
-	// Start is the step that runs; nil when none does.
-	Start *Start
-	// Stop cuts it.
-	Stop bool
-	// Acknowledged is the index below which all steps stand in the status.
-	Acknowledged int32
-	// Finish lets the workers go.
-	Finish bool
-}
-
-// Start is the instant at which all workers begin a step.
-type Start struct {
-	Step int32
-	At   time.Time
-}
 
 // Event tells of a change, for people who watch.
 type Event struct {
@@ -115,15 +98,15 @@ func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.T
 }
 
 // directive follows from the status as it was read back alone.
-func (r *run) directive() Directive {
-	d := Directive{Finish: finished(r.read.Conditions)}
+func (r *run) directive() control.Directive {
+	d := control.Directive{Finish: finished(r.read.Conditions)}
 	for i, s := range r.read.Steps {
 		switch s.State {
 		case v1alpha1.StepComplete, v1alpha1.StepCut, v1alpha1.StepSkipped:
 			d.Acknowledged = int32(i) + 1
 		case v1alpha1.StepRunning:
 			if !s.Load.IsPause() && s.StartTime != nil {
-				d.Start = &Start{Step: int32(i), At: s.StartTime.Time}
+				d.Start = &control.Start{Step: int32(i), At: s.StartTime.Time}
 				d.Stop = r.read.StopTime != nil
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -17,23 +18,23 @@ import (
 // In a run that has begun, a worker is there, silent for a while, or lost.
 func TestWhoIsThere(t *testing.T) {
 	now := began.Add(15 * time.Second)
-	running := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true}
-	silent := func(d time.Duration) lifecycle.Worker {
-		return lifecycle.Worker{Pod: lifecycle.PodRunning, Ready: true, LastSeen: now.Add(-d)}
+	running := control.Worker{Pod: control.PodRunning, Connected: true, Ready: true}
+	silent := func(d time.Duration) control.Worker {
+		return control.Worker{Pod: control.PodRunning, Ready: true, LastSeen: now.Add(-d)}
 	}
 	for name, tc := range map[string]struct {
 		job         lifecycle.JobState
-		worker      lifecycle.Worker
+		worker      control.Worker
 		ready, lost int32
 	}{
 		"there":                         {lifecycle.JobPresent, running, 1, 0},
-		"there, and not ready":          {lifecycle.JobPresent, lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true}, 0, 0},
-		"heard of long ago, and there":  {lifecycle.JobPresent, lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true, LastSeen: began.Add(-time.Hour)}, 1, 0},
-		"not heard of by this operator": {lifecycle.JobPresent, lifecycle.Worker{Pod: lifecycle.PodRunning, Ready: true}, 0, 0},
+		"there, and not ready":          {lifecycle.JobPresent, control.Worker{Pod: control.PodRunning, Connected: true}, 0, 0},
+		"heard of long ago, and there":  {lifecycle.JobPresent, control.Worker{Pod: control.PodRunning, Connected: true, Ready: true, LastSeen: began.Add(-time.Hour)}, 1, 0},
+		"not heard of by this operator": {lifecycle.JobPresent, control.Worker{Pod: control.PodRunning, Ready: true}, 0, 0},
 		"silent for 30 s":               {lifecycle.JobPresent, silent(30 * time.Second), 0, 0},
 		"silent for longer":             {lifecycle.JobPresent, silent(30*time.Second + 1), 0, 1},
-		"ended":                         {lifecycle.JobPresent, lifecycle.Worker{Pod: lifecycle.PodEnded, Connected: true, Ready: true}, 0, 1},
-		"deleted":                       {lifecycle.JobPresent, lifecycle.Worker{Connected: true, Ready: true}, 0, 1},
+		"ended":                         {lifecycle.JobPresent, control.Worker{Pod: control.PodEnded, Connected: true, Ready: true}, 0, 1},
+		"deleted":                       {lifecycle.JobPresent, control.Worker{Connected: true, Ready: true}, 0, 1},
 		"of a Job that is gone":         {lifecycle.JobAbsent, running, 0, 1},
 		"of a Job that has ended":       {lifecycle.JobFinished, running, 0, 1},
 		"of a Job that goes":            {lifecycle.JobDeleting, running, 1, 0},
@@ -41,7 +42,7 @@ func TestWhoIsThere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
 			lt.Status.Workers.Desired = 2
-			seen := lifecycle.Observed{Job: tc.job, Workers: []lifecycle.Worker{tc.worker, {Pod: lifecycle.PodRunning}}}
+			seen := lifecycle.Observed{Job: tc.job, Workers: []control.Worker{tc.worker, {Pod: control.PodRunning}}}
 			if tc.job == lifecycle.JobAbsent || tc.job == lifecycle.JobFinished {
 				lt.Status.Workers.Desired, seen.Workers = 1, seen.Workers[:1] // no other could be there
 			}
@@ -60,7 +61,7 @@ func TestAWorkerThatComesBack(t *testing.T) {
 	lt.Status.Conditions = []metav1.Condition{{
 		Type: v1alpha1.ConditionWorkersReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonWorkerLost, Message: "1 of 1 worker lost.",
 	}}
-	s := lifecycle.Decide(lt, plan.Policy{}, one(lifecycle.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
+	s := lifecycle.Decide(lt, plan.Policy{}, one(control.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
 	if got := said(s, v1alpha1.ConditionWorkersReady); s.Workers.Lost != 0 || got != "True AllReady: All 1 worker ready." {
 		t.Errorf("%d lost, WorkersReady %s; want none, and all ready", s.Workers.Lost, got)
 	}
@@ -68,15 +69,15 @@ func TestAWorkerThatComesBack(t *testing.T) {
 
 // The message names the first worker of which it is known how it ended.
 func TestWhoIsNamed(t *testing.T) {
-	ended := lifecycle.Worker{Pod: lifecycle.PodEnded, PodMessage: "OOMKilled, exit code 137"}
-	waits := lifecycle.Worker{Pod: lifecycle.PodWaiting, Connected: true, PodMessage: "waits for a node"}
+	ended := control.Worker{Pod: control.PodEnded, PodMessage: "OOMKilled, exit code 137"}
+	waits := control.Worker{Pod: control.PodWaiting, Connected: true, PodMessage: "waits for a node"}
 	for name, tc := range map[string]struct {
-		workers []lifecycle.Worker
+		workers []control.Worker
 		want    string
 	}{
-		"the one that ended":     {[]lifecycle.Worker{waits, ended, waits}, "1 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
-		"one that ended somehow": {[]lifecycle.Worker{{Pod: lifecycle.PodEnded}, ended, waits}, "2 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
-		"nobody":                 {[]lifecycle.Worker{waits, waits, {}}, "1 of 3 workers lost."},
+		"the one that ended":     {[]control.Worker{waits, ended, waits}, "1 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
+		"one that ended somehow": {[]control.Worker{{Pod: control.PodEnded}, ended, waits}, "2 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
+		"nobody":                 {[]control.Worker{waits, waits, {}}, "1 of 3 workers lost."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
@@ -107,7 +108,7 @@ func paused(d time.Duration) v1alpha1.StepLoad {
 
 // Workers are directed to nothing in a pause: it is in no worker's plan.
 func TestAPauseIsNoStart(t *testing.T) {
-	d := lifecycle.Decide(rests(limited(1), time.Minute), plan.Policy{}, one(lifecycle.Worker{Connected: true, Ready: true}), began.Add(31*time.Second))
+	d := lifecycle.Decide(rests(limited(1), time.Minute), plan.Policy{}, one(control.Worker{Connected: true, Ready: true}), began.Add(31*time.Second))
 	if d.Directive.Start != nil || d.Directive.Acknowledged != 1 {
 		t.Errorf("in a pause workers are directed %+v, want the step before it acknowledged", d.Directive)
 	}
@@ -118,8 +119,8 @@ func TestAPauseIsNoStart(t *testing.T) {
 
 // The instant to look at a pause again that is shorter than its lead has passed.
 func TestAShortPauseIsLookedAtAgain(t *testing.T) {
-	seen := one(lifecycle.Worker{Connected: true, Ready: true, Final: true})
-	seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second)}
+	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
+	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second)}
 	d := lifecycle.Decide(rests(limited(0), time.Millisecond), plan.Policy{}, seen, began.Add(20*time.Second))
 	if d.Status.Steps[1].State != v1alpha1.StepRunning || d.RequeueAfter != time.Millisecond {
 		t.Errorf("the pause is %s, again after %v; want Running, at once", d.Status.Steps[1].State, d.RequeueAfter)
@@ -131,7 +132,7 @@ func TestAShortPauseIsLookedAtAgain(t *testing.T) {
 func TestAWorkerLostInAPause(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Steps[0].Load = paused(time.Second)
-	d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{{Pod: lifecycle.PodEnded}}}, began.Add(11*time.Second))
+	d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{{Pod: control.PodEnded}}}, began.Add(11*time.Second))
 	if s := d.Status; s.Verdict != v1alpha1.VerdictInconclusive || said(s, v1alpha1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1alpha1.StepSkipped {
 		t.Errorf("verdict %s, generator %q, second step %s; want Inconclusive, nothing, Skipped", s.Verdict, said(s, v1alpha1.ConditionGeneratorHealthy), s.Steps[1].State)
 	}
@@ -142,8 +143,8 @@ func TestAWorkerLostInAPause(t *testing.T) {
 
 // A report that is of another plan ends the run once, and as what it is.
 func TestAReportThatCannotBeRead(t *testing.T) {
-	seen := one(lifecycle.Worker{Connected: true, Ready: true, Final: true})
-	seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(2), Reporting: 1, Until: began.Add(20 * time.Second)}
+	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
+	seen.Step = &control.Report{Merged: measure.NewMeasurement(2), Reporting: 1, Until: began.Add(20 * time.Second)}
 	d := lifecycle.Decide(limited(0), plan.Policy{}, seen, began.Add(20*time.Second))
 	want := "True InvalidResult: step 1 users: measured 2 requests, the spec has 1"
 	if diff := cmp.Diff(want, said(d.Status, v1alpha1.ConditionFailed)); diff != "" {
@@ -159,8 +160,8 @@ func TestQuestionsOfARunWithoutALimiter(t *testing.T) {
 	lt := limited(0)
 	lt.Spec.Audits = nil
 	lt.Spec.Preflight = []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Headers: []v1alpha1.Header{{Name: "A", Value: ptr.To("b")}}}}}
-	seen := one(lifecycle.Worker{Connected: true, Ready: true})
-	seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(15 * time.Second)}
+	seen := one(control.Worker{Connected: true, Ready: true})
+	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(15 * time.Second)}
 	if s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status; s.Steps[0].Result == nil || s.Steps[0].Result.RateLimit != nil {
 		t.Errorf("the result is %+v, want one without an audit", s.Steps[0].Result)
 	}

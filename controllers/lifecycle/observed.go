@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -10,9 +11,9 @@ import (
 type Observed struct {
 	Job JobState
 	// Workers has one entry for each worker, by number.
-	Workers []Worker
+	Workers []control.Worker
 	// Step is what the workers reported of the step that runs; nil: nothing yet.
-	Step *StepReport
+	Step *control.Report
 }
 
 // JobState is what is there of the run's Job.
@@ -31,56 +32,11 @@ const (
 	JobForeign
 )
 
-// PodState is what is there of a worker's pod.
-type PodState int
-
-const (
-	// PodAbsent is no pod.
-	PodAbsent PodState = iota
-	// PodWaiting is a pod whose container does not run yet.
-	PodWaiting
-	// PodRunning is a pod whose container runs.
-	PodRunning
-	// PodEnded is a pod whose container has ended; it does not come back.
-	PodEnded
-)
-
-// Worker is one worker as its pod and its session show it.
-type Worker struct {
-	Pod PodState
-	// PodReason is an API condition reason, and PodMessage a sentence, of why the
-	// pod waits or ended; both empty when nothing is known to be wrong.
-	PodReason, PodMessage string
-	// Connected and Ready are those of the session.
-	Connected, Ready bool
-	// Reason and Message are what the worker gave for not being ready.
-	Reason, Message string
-	// Answers is how many questions of spec.preflight a worker that is ready had
-	// answered as expected.
-	Answers int32
-	// LastSeen is when the session last showed life; zero: never in this
-	// operator's life.
-	LastSeen time.Time
-	// Final says that the last snapshot of the running step is here.
-	Final bool
-}
-
-// StepReport is the merged measurement of the running step.
-type StepReport struct {
-	Step      int32
-	Merged    *measure.Measurement
-	Reporting int32
-	Until     time.Time
-	// MeanWindow is the mean of the workers' windows, which differ by up to a second
-	// while the step runs.
-	MeanWindow time.Duration
-}
-
 // soFar is the measurement of a running step, with the mean of the workers' windows:
 // the longest window is that of one worker only.
-func (s *StepReport) soFar() *measure.Measurement {
-	merged := *s.Merged
-	merged.Window = s.MeanWindow
+func soFar(report *control.Report) *measure.Measurement {
+	merged := *report.Merged
+	merged.Window = report.MeanWindow
 	return &merged
 }
 
@@ -89,11 +45,11 @@ func (s *StepReport) soFar() *measure.Measurement {
 // within 15 s, so that twice that is no accident.
 const lostAfter = 30 * time.Second
 
-// lost says, of a run that has begun, whether the worker cannot report any more.
+// isLost says, of a run that has begun, whether the worker cannot report any more.
 // Every worker had a pod then, so that an absent one was deleted.
-func (w Worker) lost(job JobState, now time.Time) bool {
+func isLost(w control.Worker, job JobState, now time.Time) bool {
 	switch {
-	case w.Pod == PodEnded, w.Pod == PodAbsent, job == JobAbsent, job == JobFinished:
+	case w.Pod == control.PodEnded, w.Pod == control.PodAbsent, job == JobAbsent, job == JobFinished:
 		return true
 	case w.Connected, w.LastSeen.IsZero():
 		return false
@@ -103,7 +59,7 @@ func (w Worker) lost(job JobState, now time.Time) bool {
 }
 
 // count is how many workers satisfy f.
-func count(workers []Worker, f func(Worker) bool) int32 {
+func count(workers []control.Worker, f func(control.Worker) bool) int32 {
 	var n int32
 	for _, w := range workers {
 		if f(w) {

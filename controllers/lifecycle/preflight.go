@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -43,11 +44,11 @@ func (r *run) verifyTarget() {
 // run was held: what it says is of another plan. And one that did not ask is not
 // ready. An image of another version may not know how to; that it says nothing
 // against the target must not count for it.
-func (r *run) asking() []Worker {
+func (r *run) asking() []control.Worker {
 	workers := slices.Clone(r.seen.Workers)
 	for i := range workers {
 		switch w := &workers[i]; {
-		case r.seen.Job != JobPresent || w.Pod == PodAbsent:
+		case r.seen.Job != JobPresent || w.Pod == control.PodAbsent:
 			w.Connected, w.Ready = false, false
 		case w.Ready && int(w.Answers) < len(r.spec.Preflight):
 			w.Ready, w.Reason = false, v1alpha1.ReasonPreflightFailed
@@ -60,7 +61,7 @@ func (r *run) asking() []Worker {
 // wrongAnswer is what the first worker says that had another answer than it
 // expects.
 func (r *run) wrongAnswer() (message string, ok bool) {
-	i := slices.IndexFunc(r.seen.Workers, func(w Worker) bool {
+	i := slices.IndexFunc(r.seen.Workers, func(w control.Worker) bool {
 		return w.Connected && !w.Ready && w.Reason == v1alpha1.ReasonPreflightFailed
 	})
 	if i < 0 {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
@@ -25,14 +26,14 @@ func accepted(spec v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
 }
 
 // three workers, the first of which says this.
-func three(first lifecycle.Worker) lifecycle.Observed {
-	w := there(lifecycle.Worker{Connected: true, Ready: true, Answers: 16})
-	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(first), w, w}}
+func three(first control.Worker) lifecycle.Observed {
+	w := there(control.Worker{Connected: true, Ready: true, Answers: 16})
+	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{there(first), w, w}}
 }
 
 // there is a worker whose pod runs.
-func there(w lifecycle.Worker) lifecycle.Worker {
-	w.Pod = lifecycle.PodRunning
+func there(w control.Worker) control.Worker {
+	w.Pod = control.PodRunning
 	return w
 }
 
@@ -52,13 +53,13 @@ func TestTargetVerified(t *testing.T) {
 		passed  = "True PreflightPassed: GET /version has .strategy lua, .store redis; healthy has a status from 200 to 399."
 		failed  = "False PreflightFailed: preflight: GET /version: .strategy: \"hash\" instead of \"lua\"."
 	)
-	ready := lifecycle.Worker{Connected: true, Ready: true, Answers: 2}
-	old := lifecycle.Worker{Connected: true, Ready: true, Answers: 1}
-	asking := lifecycle.Worker{Connected: true, Message: "preflight: the target is being asked"}
-	seeding := lifecycle.Worker{Connected: true, Message: "setup: 1200 of 5000 requests sent"}
-	waiting := lifecycle.Worker{Connected: true, Reason: v1alpha1.ReasonTargetUnreachable, Message: "preflight: GET /version: read: EOF"}
-	wrong := lifecycle.Worker{Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: strings.TrimSuffix(strings.TrimPrefix(failed, "False PreflightFailed: "), ".")}
-	refusing := lifecycle.Worker{Connected: true, Reason: v1alpha1.ReasonWorkerRefused, Message: "too few descriptors"}
+	ready := control.Worker{Connected: true, Ready: true, Answers: 2}
+	old := control.Worker{Connected: true, Ready: true, Answers: 1}
+	asking := control.Worker{Connected: true, Message: "preflight: the target is being asked"}
+	seeding := control.Worker{Connected: true, Message: "setup: 1200 of 5000 requests sent"}
+	waiting := control.Worker{Connected: true, Reason: v1alpha1.ReasonTargetUnreachable, Message: "preflight: GET /version: read: EOF"}
+	wrong := control.Worker{Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: strings.TrimSuffix(strings.TrimPrefix(failed, "False PreflightFailed: "), ".")}
+	refusing := control.Worker{Connected: true, Reason: v1alpha1.ReasonWorkerRefused, Message: "too few descriptors"}
 	tests := map[string]struct {
 		questions []v1alpha1.Preflight
 		edit      func(*v1alpha1.LoadTestSpec)
@@ -81,7 +82,7 @@ func TestTargetVerified(t *testing.T) {
 		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1alpha1.PhaseEnded},
 		"one had another answer when another could not ask": {
 			questions: questions(), want: failed, phase: v1alpha1.PhaseEnded,
-			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(refusing), there(wrong), there(ready)}},
+			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{there(refusing), there(wrong), there(ready)}},
 		},
 		"one had another answer when the run was ended": {
 			questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseEnded,
@@ -93,7 +94,7 @@ func TestTargetVerified(t *testing.T) {
 		},
 		"all say what they found before the Job was deleted": {
 			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
-			seen: lifecycle.Observed{Workers: []lifecycle.Worker{ready, ready, ready}},
+			seen: lifecycle.Observed{Workers: []control.Worker{ready, ready, ready}},
 		},
 		"all say it while the Job is on its way out": {
 			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
@@ -101,15 +102,15 @@ func TestTargetVerified(t *testing.T) {
 		},
 		"one says what it found before its pod was deleted": {
 			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
-			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{ready, there(ready), there(ready)}},
+			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{ready, there(ready), there(ready)}},
 		},
 		"another answer, from before the Job was deleted": {
 			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
-			seen: lifecycle.Observed{Workers: []lifecycle.Worker{wrong, wrong, wrong}},
+			seen: lifecycle.Observed{Workers: []control.Worker{wrong, wrong, wrong}},
 		},
 		"what a worker said that is gone": {
 			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
-			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(lifecycle.Worker{Reason: wrong.Reason, Message: wrong.Message})}},
+			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{there(control.Worker{Reason: wrong.Reason, Message: wrong.Message})}},
 		},
 	}
 	for name, tt := range tests {
@@ -141,7 +142,7 @@ func TestTargetOfARunThatIsHeldFromTheBeginning(t *testing.T) {
 // refused one has nothing to say of the target.
 func TestTargetVerifiedIsNotSaidAfterwards(t *testing.T) {
 	lt := limited(0)
-	s := lifecycle.Decide(lt, plan.Policy{}, three(lifecycle.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
+	s := lifecycle.Decide(lt, plan.Policy{}, three(control.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
 	if got := verdictOn(&s); got != "" {
 		t.Errorf("of a run that had begun it is said: %s", got)
 	}
@@ -174,7 +175,7 @@ func TestWhatWasVerified(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder()
 			spec.Preflight = []v1alpha1.Preflight{{Name: "q", Expect: tt.expect}}
-			s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(lifecycle.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
+			s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(control.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
 			if diff := cmp.Diff("True PreflightPassed: "+tt.want, verdictOn(&s)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
@@ -189,7 +190,7 @@ func TestWhatWasVerifiedIsBounded(t *testing.T) {
 	for range 16 {
 		spec.Preflight = append(spec.Preflight, v1alpha1.Preflight{Name: strings.Repeat("ä", 63)})
 	}
-	s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(lifecycle.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
+	s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(control.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
 	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified)
 	if c == nil || c.Status != metav1.ConditionTrue {
 		t.Fatalf("condition %v, want that all is verified", c)

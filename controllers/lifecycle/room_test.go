@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -50,8 +51,8 @@ func TestWhatThereIsNoRoomForIsLeftOut(t *testing.T) {
 			lt.Status.Steps[1].Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", tc.own)}
 			seen := lifecycle.Observed{
 				Job:     lifecycle.JobPresent,
-				Workers: []lifecycle.Worker{{Pod: lifecycle.PodRunning, Connected: true, Ready: true}},
-				Step:    &lifecycle.StepReport{Step: 1, Merged: merged, Reporting: 1, Until: began.Add(time.Minute)},
+				Workers: []control.Worker{{Pod: control.PodRunning, Connected: true, Ready: true}},
+				Step:    &control.Report{Step: 1, Merged: merged, Reporting: 1, Until: began.Add(time.Minute)},
 			}
 			result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(31*time.Second)).Status.Steps[1].Result
 			if result == nil || result.ResponseTime == nil {
@@ -175,10 +176,10 @@ func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Measurement) 
 		now = now.Add(time.Minute)
 		lt.Status = lifecycle.Decide(lt, plan.Policy{}, seen, now).Status
 	}
-	worker := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Final: true}
-	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{worker}}
+	worker := control.Worker{Pod: control.PodRunning, Connected: true, Ready: true, Final: true}
+	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{worker}}
 	step := func(i int) {
-		seen.Step = &lifecycle.StepReport{Step: int32(i), Merged: measured, Reporting: 1, Until: now}
+		seen.Step = &control.Report{Step: int32(i), Merged: measured, Reporting: 1, Until: now}
 		pass(seen)
 	}
 	pass(lifecycle.Observed{})

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
@@ -16,10 +17,10 @@ import (
 // running carries the run from step to step.
 func (r *run) running() {
 	s := &r.out.Status
-	lost := count(r.seen.Workers, func(w Worker) bool { return w.lost(r.seen.Job, r.now) })
+	lost := count(r.seen.Workers, func(w control.Worker) bool { return isLost(w, r.seen.Job, r.now) })
 	s.Workers.Lost = lost
-	s.Workers.Ready = count(r.seen.Workers, func(w Worker) bool {
-		return w.Connected && w.Ready && !w.lost(r.seen.Job, r.now)
+	s.Workers.Ready = count(r.seen.Workers, func(w control.Worker) bool {
+		return w.Connected && w.Ready && !isLost(w, r.seen.Job, r.now)
 	})
 	r.workersCondition(lost)
 	r.cutIfAsked()
@@ -57,7 +58,7 @@ func (r *run) workersCondition(lost int32) {
 	}
 	message := fmt.Sprintf("%d of %s lost.", lost, workers(desired))
 	for n, w := range r.seen.Workers {
-		if w.Pod == PodEnded && w.PodMessage != "" {
+		if w.Pod == control.PodEnded && w.PodMessage != "" {
 			message = fmt.Sprintf("%d of %s lost; worker %d: %s", lost, workers(desired), n, sentence(w.PodMessage))
 			break
 		}
@@ -102,9 +103,9 @@ func (r *run) load(i int) {
 	if report != nil && int(report.Step) != i {
 		report = nil // still of the step before, which was not acknowledged yet
 	}
-	isFinal := func(w Worker) bool { return report != nil && w.Final }
+	isFinal := func(w control.Worker) bool { return report != nil && w.Final }
 	final := count(r.seen.Workers, isFinal)
-	awaited := count(r.seen.Workers, func(w Worker) bool { return !isFinal(w) && !w.lost(r.seen.Job, r.now) })
+	awaited := count(r.seen.Workers, func(w control.Worker) bool { return !isFinal(w) && !isLost(w, r.seen.Job, r.now) })
 	limit := endOf(&read)
 	if r.read.StopTime != nil {
 		limit = earlier(limit, r.read.StopTime.Add(cutGrace))
@@ -125,9 +126,9 @@ func (r *run) load(i int) {
 }
 
 // loadDone closes a step whose last report is in, or given up.
-func (r *run) loadDone(i int, report *StepReport, final int32) {
+func (r *run) loadDone(i int, report *control.Report, final int32) {
 	s := &r.out.Status
-	missing := count(r.seen.Workers, func(w Worker) bool { return w.lost(r.seen.Job, r.now) && (report == nil || !w.Final) })
+	missing := count(r.seen.Workers, func(w control.Worker) bool { return isLost(w, r.seen.Job, r.now) && (report == nil || !w.Final) })
 	silent := s.Workers.Desired - missing - final
 	if silent > 0 { // neither lost nor heard of: the limit has passed
 		s.Workers.Lost += silent
@@ -154,7 +155,7 @@ func (r *run) loadDone(i int, report *StepReport, final int32) {
 }
 
 // judge folds a finished step, whose report is recorded, into the thresholds.
-func (r *run) judge(i int, report *StepReport) (stop bool) {
+func (r *run) judge(i int, report *control.Report) (stop bool) {
 	s := &r.out.Status
 	j := verdict.Judge(r.spec, s, i, report.Merged)
 	s.Thresholds, s.Steps[i].ThresholdState = j.Thresholds, j.Step
@@ -168,10 +169,10 @@ func (r *run) judge(i int, report *StepReport) (stop bool) {
 
 // record writes a report into the step's status. It is false, and the run has
 // failed, if the report cannot be merged.
-func (r *run) record(i int, report *StepReport, done bool) bool {
+func (r *run) record(i int, report *control.Report, done bool) bool {
 	step, merged := &r.out.Status.Steps[i], report.Merged
 	if !done {
-		merged = report.soFar()
+		merged = soFar(report)
 	}
 	result, err := results.StepResult(r.test, step, merged, r.silence(i, report))
 	if err != nil {
@@ -215,7 +216,7 @@ func (r *run) trim(i int, result *v1alpha1.StepResult) {
 // that no report tells of: those of a lost worker, those of a setup or a warm-up,
 // questions that a client of the audit asks, and those of an earlier step that
 // were given up while the target still had them.
-func (r *run) silence(i int, report *StepReport) time.Duration {
+func (r *run) silence(i int, report *control.Report) time.Duration {
 	step := &r.read.Steps[i]
 	if r.out.Status.Workers.Lost > 0 || report.Reporting < r.read.Workers.Desired || step.Load.WarmUp != nil {
 		return -1

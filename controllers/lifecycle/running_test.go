@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -18,11 +19,11 @@ import (
 // requests time out after 30 s, and a report may take 10.
 func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 	now := began.Add(20 * time.Second)
-	silent := lifecycle.Worker{Pod: lifecycle.PodRunning, LastSeen: now.Add(-10 * time.Second)}
+	silent := control.Worker{Pod: control.PodRunning, LastSeen: now.Add(-10 * time.Second)}
 	final, back := silent, silent
 	final.Final, back.Connected = true, true
 	for name, tc := range map[string]struct {
-		worker lifecycle.Worker
+		worker control.Worker
 		cut    *time.Duration
 		want   time.Duration
 	}{
@@ -30,7 +31,7 @@ func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 		"when a silent worker is lost":     {silent, nil, 20*time.Second + time.Millisecond},
 		"a silent worker that is done":     {final, nil, 40 * time.Second},
 		"a worker that is back":            {back, nil, 40 * time.Second},
-		"one that this operator never met": {lifecycle.Worker{Pod: lifecycle.PodRunning}, nil, 40 * time.Second},
+		"one that this operator never met": {control.Worker{Pod: control.PodRunning}, nil, 40 * time.Second},
 		"15 s after it was cut":            {ready, ptr.To(18 * time.Second), 13 * time.Second},
 		"at its limit, though cut":         {ready, ptr.To(55 * time.Second), 40 * time.Second},
 	} {
@@ -41,7 +42,7 @@ func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 				lt.Spec.Terminate, lt.Status.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(*tc.cut)))
 			}
 			seen := awaited(ready, tc.worker)
-			seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 1, Until: now}
+			seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: now}
 			if got := lifecycle.Decide(lt, plan.Policy{}, seen, now).RequeueAfter; got != tc.want {
 				t.Errorf("again after %v, want %v", got, tc.want)
 			}
@@ -51,26 +52,26 @@ func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 
 // Who has not said its last when a step is given up is lost, once.
 func TestWhoIsLostAtTheLimit(t *testing.T) {
-	final, ended := ready, lifecycle.Worker{Pod: lifecycle.PodEnded}
+	final, ended := ready, control.Worker{Pod: control.PodEnded}
 	final.Final = true
-	endedLater := lifecycle.Worker{Pod: lifecycle.PodEnded, Final: true}
+	endedLater := control.Worker{Pod: control.PodEnded, Final: true}
 	for name, tc := range map[string]struct {
-		workers []lifecycle.Worker
+		workers []control.Worker
 		report  bool
 		want    int32
 	}{
-		"nobody":                            {[]lifecycle.Worker{final, final, final}, true, 0},
-		"one is silent":                     {[]lifecycle.Worker{final, ready, final}, true, 1},
-		"one has ended, and one is silent":  {[]lifecycle.Worker{final, ended, ready}, true, 2},
-		"one ended when it was done":        {[]lifecycle.Worker{final, endedLater, ready}, true, 2},
-		"one was done with the step before": {[]lifecycle.Worker{endedLater, ready, ready}, false, 3},
+		"nobody":                            {[]control.Worker{final, final, final}, true, 0},
+		"one is silent":                     {[]control.Worker{final, ready, final}, true, 1},
+		"one has ended, and one is silent":  {[]control.Worker{final, ended, ready}, true, 2},
+		"one ended when it was done":        {[]control.Worker{final, endedLater, ready}, true, 2},
+		"one was done with the step before": {[]control.Worker{endedLater, ready, ready}, false, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
 			lt.Status.Workers.Desired = 3
 			seen := awaited(tc.workers...)
 			if tc.report {
-				seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 3, Until: began.Add(20 * time.Second)}
+				seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 3, Until: began.Add(20 * time.Second)}
 			}
 			s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(time.Minute)).Status
 			if s.Workers.Lost != tc.want {
@@ -93,7 +94,7 @@ func TestAReportStandsInTheStatus(t *testing.T) {
 	merged.FirstStart, merged.LastStart = began.Add(10*time.Second), began.Add(10*time.Second+1_500_300)
 	until := began.Add(12 * time.Second)
 	seen := one(ready)
-	seen.Step = &lifecycle.StepReport{Merged: merged, Reporting: 1, Until: until, MeanWindow: 10*time.Second + 400}
+	seen.Step = &control.Report{Merged: merged, Reporting: 1, Until: until, MeanWindow: 10*time.Second + 400}
 	got := lifecycle.Decide(limited(0), plan.Policy{}, seen, until).Status.Steps[0]
 	want := limited(0).Status.Steps[0]
 	want.WorkersReporting, want.ReportedUntil = 1, ptr.To(metav1.NewMicroTime(until))
@@ -115,7 +116,7 @@ func TestEndedBetweenTwoSteps(t *testing.T) {
 	final := ready
 	final.Final = true
 	seen := one(final)
-	seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second)}
+	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second)}
 	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(20*time.Second)).Status
 	if s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
 		t.Errorf("the steps are %s and %s, verdict %s; want Complete, Skipped, Canceled", s.Steps[0].State, s.Steps[1].State, s.Verdict)
@@ -163,7 +164,7 @@ func TestRatesOfARunningStepAreOfWhatEachWorkerReported(t *testing.T) {
 	r := &merged.Requests[0]
 	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow, r.Outcomes[measure.Success] = 100, 100, 100, 100, 100
 	seen := awaited(ready, ready)
-	seen.Step = &lifecycle.StepReport{Merged: merged, Reporting: 2, Until: began.Add(13 * time.Second), MeanWindow: 2500 * time.Millisecond}
+	seen.Step = &control.Report{Merged: merged, Reporting: 2, Until: began.Add(13 * time.Second), MeanWindow: 2500 * time.Millisecond}
 	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(13*time.Second)).Status
 	if got := s.Steps[0].Result; got.Goodput != "40.0" || s.Summary.Goodput != "40/s" {
 		t.Errorf("goodput is %s, in the summary %s, want 40.0 and 40/s", got.Goodput, s.Summary.Goodput)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -59,8 +60,8 @@ func TestWhatIsInNoResultMayHaveTakenTheTokens(t *testing.T) {
 			tc.edit(lt)
 			seen := lifecycle.Observed{
 				Job:     lifecycle.JobPresent,
-				Workers: []lifecycle.Worker{{Pod: lifecycle.PodRunning, Connected: true, Ready: true}},
-				Step:    &lifecycle.StepReport{Step: int32(tc.step), Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)},
+				Workers: []control.Worker{{Pod: control.PodRunning, Connected: true, Ready: true}},
+				Step:    &control.Report{Step: int32(tc.step), Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)},
 			}
 			d := lifecycle.Decide(lt, plan.Policy{}, seen, lt.Status.Steps[tc.step].StartTime.Add(time.Second))
 			result := d.Status.Steps[tc.step].Result
@@ -87,8 +88,8 @@ func TestAPauseIsSilent(t *testing.T) {
 	lt.Status.Steps[1].State, lt.Status.Steps[1].CompletionTime = v1alpha1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(29*time.Second)))
 	lt.Status.Steps[2].State, lt.Status.Steps[2].StartTime = v1alpha1.StepRunning, ptr.To(metav1.NewMicroTime(began.Add(30*time.Second)))
 	lt.Status.CurrentStep = 2
-	seen := one(lifecycle.Worker{Connected: true, Ready: true})
-	seen.Step = &lifecycle.StepReport{Step: 2, Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)}
+	seen := one(control.Worker{Connected: true, Ready: true})
+	seen.Step = &control.Report{Step: 2, Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)}
 	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(31*time.Second)).Status.Steps[2].Result
 	if result == nil || result.RateLimit.FalseDenials != 1 {
 		t.Errorf("the result is %+v, want one false denial, 10 s after the step before", result)
@@ -99,8 +100,8 @@ func TestAPauseIsSilent(t *testing.T) {
 func TestALostWorkerMayHaveTakenTheTokens(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Workers.Desired = 2
-	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{there(lifecycle.Worker{Connected: true, Ready: true}), {Pod: lifecycle.PodEnded}}}
-	seen.Step = &lifecycle.StepReport{Merged: denied(), Reporting: 2, Until: began.Add(time.Minute)}
+	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{there(control.Worker{Connected: true, Ready: true}), {Pod: control.PodEnded}}}
+	seen.Step = &control.Report{Merged: denied(), Reporting: 2, Until: began.Add(time.Minute)}
 	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
 	if result == nil || result.RateLimit.FalseDenials != 0 {
 		t.Errorf("the result is %+v, want no false denial", result)

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
@@ -16,7 +17,7 @@ import (
 func (r *run) starting() {
 	s := &r.out.Status
 	r.seen.Workers = r.asking()
-	s.Workers.Ready = count(r.seen.Workers, func(w Worker) bool { return w.Connected && w.Ready })
+	s.Workers.Ready = count(r.seen.Workers, func(w control.Worker) bool { return w.Connected && w.Ready })
 	wait := r.whyNotReady()
 	r.set(v1alpha1.ConditionWorkersReady, wait.status, wait.reason, wait.message+wait.until)
 
@@ -69,7 +70,7 @@ func MissesPods(lt *v1alpha1.LoadTest, seen Observed) bool {
 }
 
 func (r *run) missesPods() bool {
-	return r.seen.Job == JobPresent && slices.ContainsFunc(r.seen.Workers, func(w Worker) bool { return w.Pod == PodAbsent })
+	return r.seen.Job == JobPresent && slices.ContainsFunc(r.seen.Workers, func(w control.Worker) bool { return w.Pod == control.PodAbsent })
 }
 
 // wait is why the workers are not ready, or that they are.
@@ -125,7 +126,7 @@ type hindrance struct {
 // number, and how many workers share its reason.
 func (r *run) worstHindrance() (worst hindrance, n int32) {
 	for _, w := range r.seen.Workers {
-		h, ok := w.hindrance()
+		h, ok := hindranceOf(w)
 		switch {
 		case !ok:
 		case n == 0, h.hopeless && !worst.hopeless:
@@ -137,9 +138,9 @@ func (r *run) worstHindrance() (worst hindrance, n int32) {
 	return worst, n
 }
 
-func (w Worker) hindrance() (hindrance, bool) {
+func hindranceOf(w control.Worker) (hindrance, bool) {
 	switch {
-	case w.Pod == PodEnded:
+	case w.Pod == control.PodEnded:
 		return hindrance{v1alpha1.ReasonWorkerLost, "ended before the run began: " + w.PodMessage, true}, true
 	case w.PodReason != "":
 		return hindrance{w.PodReason, w.PodMessage, false}, true
@@ -155,7 +156,7 @@ func (w Worker) hindrance() (hindrance, bool) {
 // for: the kubelet mounts the files of ConfigMaps and Secrets before it starts a
 // container, says in an event that it cannot, and tries again for ever.
 func (r *run) missingFiles() string {
-	stuck := func(w Worker) bool { return w.Pod == PodWaiting && w.PodReason == "" }
+	stuck := func(w control.Worker) bool { return w.Pod == control.PodWaiting && w.PodReason == "" }
 	if !slices.ContainsFunc(r.seen.Workers, stuck) {
 		return ""
 	}

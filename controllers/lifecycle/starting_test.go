@@ -9,28 +9,29 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
 var (
-	ready  = lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true}
-	coming = lifecycle.Worker{Pod: lifecycle.PodWaiting}
+	ready  = control.Worker{Pod: control.PodRunning, Connected: true, Ready: true}
+	coming = control.Worker{Pod: control.PodWaiting}
 )
 
 // awaited are three workers of a run whose Job is there.
-func awaited(workers ...lifecycle.Worker) lifecycle.Observed {
+func awaited(workers ...control.Worker) lifecycle.Observed {
 	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: workers}
 }
 
 // What a wait for workers says, of the hindrance that matters most.
 func TestWhyWorkersAreNotReady(t *testing.T) {
-	full := lifecycle.Worker{Pod: lifecycle.PodWaiting, PodReason: v1alpha1.ReasonUnschedulable, PodMessage: "waits for a node: full\n"}
-	pull := lifecycle.Worker{Pod: lifecycle.PodWaiting, PodReason: v1alpha1.ReasonImagePull, PodMessage: "no such image."}
-	ended := lifecycle.Worker{Pod: lifecycle.PodEnded, PodReason: v1alpha1.ReasonWorkerLost, PodMessage: "Error, exit code 1"}
-	refuses := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Reason: v1alpha1.ReasonWorkerRefused, Message: "too many users"}
-	away := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Reason: v1alpha1.ReasonTargetUnreachable}
-	busy := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Message: "setup: 5 of 9 requests sent"}
+	full := control.Worker{Pod: control.PodWaiting, PodReason: v1alpha1.ReasonUnschedulable, PodMessage: "waits for a node: full\n"}
+	pull := control.Worker{Pod: control.PodWaiting, PodReason: v1alpha1.ReasonImagePull, PodMessage: "no such image."}
+	ended := control.Worker{Pod: control.PodEnded, PodReason: v1alpha1.ReasonWorkerLost, PodMessage: "Error, exit code 1"}
+	refuses := control.Worker{Pod: control.PodRunning, Connected: true, Reason: v1alpha1.ReasonWorkerRefused, Message: "too many users"}
+	away := control.Worker{Pod: control.PodRunning, Connected: true, Reason: v1alpha1.ReasonTargetUnreachable}
+	busy := control.Worker{Pod: control.PodRunning, Connected: true, Message: "setup: 5 of 9 requests sent"}
 	const until = " The run is given up at 10:01:00 UTC (startDeadlineSeconds)."
 	for name, tc := range map[string]struct {
 		seen   lifecycle.Observed
@@ -38,17 +39,17 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 		failed bool
 	}{
 		"nothing is known":             {awaited(coming, coming, ready), "Waiting: 2 of 3 workers not ready yet." + until, false},
-		"a session that broke":         {awaited(lifecycle.Worker{Pod: lifecycle.PodRunning, Ready: true}, ready, ready), "Waiting: 1 of 3 workers not ready yet." + until, false},
+		"a session that broke":         {awaited(control.Worker{Pod: control.PodRunning, Ready: true}, ready, ready), "Waiting: 1 of 3 workers not ready yet." + until, false},
 		"one is busy":                  {awaited(coming, busy, ready), "Waiting: 2 of 3 workers not ready yet. Worker 1: setup: 5 of 9 requests sent." + until, false},
-		"one was busy when it left":    {awaited(lifecycle.Worker{Pod: lifecycle.PodRunning, Message: busy.Message}, coming, ready), "Waiting: 2 of 3 workers not ready yet." + until, false},
-		"one says nothing":             {awaited(lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true}, busy, ready), "Waiting: 2 of 3 workers not ready yet. Worker 1: setup: 5 of 9 requests sent." + until, false},
+		"one was busy when it left":    {awaited(control.Worker{Pod: control.PodRunning, Message: busy.Message}, coming, ready), "Waiting: 2 of 3 workers not ready yet." + until, false},
+		"one says nothing":             {awaited(control.Worker{Pod: control.PodRunning, Connected: true}, busy, ready), "Waiting: 2 of 3 workers not ready yet. Worker 1: setup: 5 of 9 requests sent." + until, false},
 		"two of one reason":            {awaited(full, pull, full), "Unschedulable: 2 of 3 workers: waits for a node: full." + until, false},
 		"the first of two reasons":     {awaited(pull, full, coming), "ImagePull: 1 of 3 workers: no such image." + until, false},
 		"a reason without a word":      {awaited(away, ready, ready), "TargetUnreachable: 1 of 3 workers: " + until, false},
 		"what is hopeless comes first": {awaited(full, refuses, full), "WorkerRefused: 1 of 3 workers: too many users.", true},
 		"the first that is hopeless":   {awaited(ready, ended, refuses), "WorkerLost: 1 of 3 workers: ended before the run began: Error, exit code 1.", true},
 		"a Job that is not ours": {
-			lifecycle.Observed{Job: lifecycle.JobForeign, Workers: make([]lifecycle.Worker, 3)},
+			lifecycle.Observed{Job: lifecycle.JobForeign, Workers: make([]control.Worker, 3)},
 			"CreateRefused: A Job of the LoadTest's name exists and is not its own; rename the LoadTest or delete the Job.", true,
 		},
 	} {
@@ -84,9 +85,9 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 		"the end of the run comes first":    {ptr.To[int64](60), ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},
 		"the start deadline comes first":    {ptr.To[int64](60), ptr.To[int64](90), awaited(coming), 5 * time.Second, 55 * time.Second, ""},
 		"the end of the run, and no other":  {nil, ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},
-		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), lifecycle.Observed{Workers: make([]lifecycle.Worker, 1)}, 20 * time.Second, 30 * time.Second, v1alpha1.ReasonDeadlineExceeded},
-		"no pod yet":                        {ptr.To[int64](60), nil, awaited(lifecycle.Worker{}), time.Second, 5 * time.Second, ""},
-		"no pod, and no Job that makes one": {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: make([]lifecycle.Worker, 1)}, time.Second, 59 * time.Second, ""},
+		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), lifecycle.Observed{Workers: make([]control.Worker, 1)}, 20 * time.Second, 30 * time.Second, v1alpha1.ReasonDeadlineExceeded},
+		"no pod yet":                        {ptr.To[int64](60), nil, awaited(control.Worker{}), time.Second, 5 * time.Second, ""},
+		"no pod, and no Job that makes one": {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: make([]control.Worker, 1)}, time.Second, 59 * time.Second, ""},
 		"all are ready":                     {ptr.To[int64](60), nil, awaited(ready), time.Second, 500*time.Millisecond + 43*time.Second, ""}, // the step's limit
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +114,7 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 func TestTerminatedWhileItWaits(t *testing.T) {
 	lt := accepted(ladder())
 	lt.Spec.Terminate = true
-	d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Workers: make([]lifecycle.Worker, 3)}, began.Add(time.Second))
+	d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Workers: make([]control.Worker, 3)}, began.Add(time.Second))
 	if d.Job != lifecycle.JobKeep || len(d.Events) != 1 || d.Status.Verdict != v1alpha1.VerdictCanceled {
 		t.Errorf("Job %v, events %v, verdict %s; want it kept, one, Canceled", d.Job, d.Events, d.Status.Verdict)
 	}
@@ -132,7 +133,7 @@ func TestMissingFiles(t *testing.T) {
 			}
 		}
 	}
-	full := lifecycle.Worker{Pod: lifecycle.PodWaiting, PodReason: v1alpha1.ReasonUnschedulable, PodMessage: "full"}
+	full := control.Worker{Pod: control.PodWaiting, PodReason: v1alpha1.ReasonUnschedulable, PodMessage: "full"}
 	const may = " Their pods may wait for a file that is missing; see that these exist: "
 	for name, tc := range map[string]struct {
 		edit func(*v1alpha1.LoadTestSpec)
@@ -144,7 +145,7 @@ func TestMissingFiles(t *testing.T) {
 		"as many as are read": {tables("a", "b", "c", "d", "e"), awaited(coming, coming, coming), may + "key a of ConfigMap rows, key b of ConfigMap rows, key c of ConfigMap rows, key d of ConfigMap rows, key e of ConfigMap rows."},
 		"no file":             {func(*v1alpha1.LoadTestSpec) {}, awaited(coming, ready, ready), ""},
 		"another reason":      {header, awaited(full, ready, ready), ""},
-		"pods that run":       {header, awaited(lifecycle.Worker{Pod: lifecycle.PodRunning}, ready, ready), ""},
+		"pods that run":       {header, awaited(control.Worker{Pod: control.PodRunning}, ready, ready), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder()
@@ -167,7 +168,7 @@ func TestMissesPods(t *testing.T) {
 	over.Spec.Terminate = true
 	over.Status = lifecycle.Decide(over, plan.Policy{}, lifecycle.Observed{}, began).Status
 	over.Status.Steps[0].State = v1alpha1.StepPending // whatever a status says of its steps
-	none := lifecycle.Worker{}
+	none := control.Worker{}
 	for name, tc := range map[string]struct {
 		lt   *v1alpha1.LoadTest
 		seen lifecycle.Observed
@@ -175,7 +176,7 @@ func TestMissesPods(t *testing.T) {
 	}{
 		"one of them":        {accepted(ladder()), awaited(coming, none, ready), true},
 		"none":               {accepted(ladder()), awaited(coming, coming, ready), false},
-		"no Job":             {accepted(ladder()), lifecycle.Observed{Workers: []lifecycle.Worker{none}}, false},
+		"no Job":             {accepted(ladder()), lifecycle.Observed{Workers: []control.Worker{none}}, false},
 		"a run that began":   {begun, awaited(none), false},
 		"a run that is over": {over, awaited(none), false},
 		"a run not taken up": {untaken, awaited(none), false},

@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -152,7 +152,7 @@ var stories = map[string]func(*world){
 		w.in(4*time.Second, func() {
 			x := w.workers[0]
 			x.Final, x.Connected, x.LastSeen = true, false, w.now
-			x.Pod, x.PodReason, x.PodMessage = lifecycle.PodAbsent, "", ""
+			x.Pod, x.PodReason, x.PodMessage = control.PodAbsent, "", ""
 		})
 	},
 	"worker-falls-silent": func(w *world) {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -64,11 +65,11 @@ func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
 	w := plannedElsewhere(t)
 	start := metav1.NewMicroTime(began.Add(10 * time.Second))
 	w.lt.Status.Steps[0].State, w.lt.Status.Steps[0].StartTime = v1alpha1.StepRunning, &start
-	there := lifecycle.Worker{Pod: lifecycle.PodRunning, Connected: true, Ready: true}
+	there := control.Worker{Pod: control.PodRunning, Connected: true, Ready: true}
 	final := there
 	final.Final = true
-	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []lifecycle.Worker{final, final, there}}
-	seen.Step = &lifecycle.StepReport{Merged: measure.NewMeasurement(1), Reporting: 3, Until: start.Time}
+	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{final, final, there}}
+	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 3, Until: start.Time}
 	decide := func(after time.Duration) lifecycle.Decision {
 		return lifecycle.Decide(w.lt, plan.Policy{}, seen, start.Add(after))
 	}

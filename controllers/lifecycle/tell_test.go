@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -20,7 +20,7 @@ const perSecond = 20
 // final one 100 ms after the window.
 func (w *world) measure(i int, x *worker, untilStart time.Duration) {
 	step := x.step
-	alive := func() bool { return w.workers[i] == x && x.Pod == lifecycle.PodRunning && x.step == step }
+	alive := func() bool { return w.workers[i] == x && x.Pod == control.PodRunning && x.step == step }
 	length := time.Second // of a burst
 	if d := w.lt.Status.Steps[step].Load.Duration; d != nil {
 		length = d.Duration

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -57,7 +58,7 @@ type happening struct {
 
 // worker is a simulated worker.
 type worker struct {
-	lifecycle.Worker
+	control.Worker
 	// hindered keeps the pod waiting for this reason.
 	hindered [2]string
 	// refused keeps the pod from being created, which is known once it has been
@@ -181,7 +182,7 @@ func (w *world) write(d lifecycle.Decision) {
 func (w *world) observe() lifecycle.Observed {
 	seen := lifecycle.Observed{Job: w.job}
 	desired := int(w.lt.Status.Workers.Desired)
-	var report lifecycle.StepReport
+	var report control.Report
 	var steps []*measure.Measurement
 	for _, x := range w.workers[:min(desired, len(w.workers))] {
 		seen.Workers = append(seen.Workers, x.Worker)
@@ -234,7 +235,7 @@ func (w *world) apply(d lifecycle.Decision) {
 		w.tell("the Job is deleted")
 		w.job = lifecycle.JobAbsent
 		for i, x := range w.workers {
-			if x.Pod = lifecycle.PodAbsent; x.lingers {
+			if x.Pod = control.PodAbsent; x.lingers {
 				continue
 			}
 			w.workers[i] = &worker{step: -1, hindered: x.hindered, refuses: x.refuses, diesIn: x.diesIn}
@@ -261,15 +262,15 @@ func (w *world) boot(i int) {
 		})
 		return
 	}
-	x.Pod = lifecycle.PodWaiting
+	x.Pod = control.PodWaiting
 	x.PodReason, x.PodMessage = x.hindered[0], x.hindered[1]
 	if x.PodReason != "" || x.stuck {
 		return
 	}
-	alive := func() bool { return w.workers[i] == x && x.Pod != lifecycle.PodEnded }
+	alive := func() bool { return w.workers[i] == x && x.Pod != control.PodEnded }
 	w.in(time.Second, func() {
 		if alive() {
-			x.Pod = lifecycle.PodRunning
+			x.Pod = control.PodRunning
 		}
 	})
 	w.in(2*time.Second, func() {
@@ -283,7 +284,7 @@ func (w *world) boot(i int) {
 	})
 }
 
-func (w *world) directWorker(i int, x *worker, d lifecycle.Directive) {
+func (w *world) directWorker(i int, x *worker, d control.Directive) {
 	if !x.Connected {
 		return
 	}
@@ -297,15 +298,15 @@ func (w *world) directWorker(i int, x *worker, d lifecycle.Directive) {
 	if d.Stop && x.step >= 0 && x.latest != nil && !x.Final {
 		x.Final = true
 	}
-	if d.Finish && x.Pod == lifecycle.PodRunning {
+	if d.Finish && x.Pod == control.PodRunning {
 		w.in(time.Second, func() { w.end(x, "Completed, exit code 0") })
 	}
 }
 
 func (w *world) end(x *worker, message string) {
-	x.Pod, x.PodReason, x.PodMessage = lifecycle.PodEnded, v1alpha1.ReasonWorkerLost, message
+	x.Pod, x.PodReason, x.PodMessage = control.PodEnded, v1alpha1.ReasonWorkerLost, message
 	x.Connected = false
-	if !slices.ContainsFunc(w.workers, func(o *worker) bool { return o.Pod != lifecycle.PodEnded }) && w.job == lifecycle.JobPresent {
+	if !slices.ContainsFunc(w.workers, func(o *worker) bool { return o.Pod != control.PodEnded }) && w.job == lifecycle.JobPresent {
 		w.job = lifecycle.JobFinished
 	}
 }

@@ -12,9 +12,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func TestPodState(t *testing.T) {
@@ -29,55 +28,55 @@ func TestPodState(t *testing.T) {
 	imagePull := `the image "nowhere/worker:v9" cannot be pulled; correct spec.worker.image, or load the image into the nodes`
 	for name, tc := range map[string]struct {
 		status          corev1.PodStatus
-		state           lifecycle.PodState
+		state           control.PodState
 		reason, message string
 	}{
-		"created": {status: corev1.PodStatus{Phase: corev1.PodPending}, state: lifecycle.PodWaiting},
+		"created": {status: corev1.PodStatus{Phase: corev1.PodPending}, state: control.PodWaiting},
 		"unschedulable": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/3 nodes are available",
 			}}},
-			state: lifecycle.PodWaiting, reason: v1alpha1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available",
+			state: control.PodWaiting, reason: v1alpha1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available",
 		},
 		"scheduled": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}},
-			state:  lifecycle.PodWaiting,
+			state:  control.PodWaiting,
 		},
 		"scheduled at last": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, Reason: corev1.PodReasonUnschedulable}}},
-			state:  lifecycle.PodWaiting,
+			state:  control.PodWaiting,
 		},
 		"held back by a gate": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated}}},
-			state:  lifecycle.PodWaiting,
+			state:  control.PodWaiting,
 		},
 		"about to run": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}},
-			state:  lifecycle.PodWaiting,
+			state:  control.PodWaiting,
 		},
-		"starting":      {status: waiting("ContainerCreating"), state: lifecycle.PodWaiting},
-		"image missing": {status: waiting("ErrImagePull"), state: lifecycle.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
+		"starting":      {status: waiting("ContainerCreating"), state: control.PodWaiting},
+		"image missing": {status: waiting("ErrImagePull"), state: control.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
 		// The kubelet alternates between the two; the message must not.
-		"image back-off": {status: waiting("ImagePullBackOff"), state: lifecycle.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
-		"bad config":     {status: waiting("CreateContainerConfigError"), state: lifecycle.PodWaiting, reason: v1alpha1.ReasonCreateRefused, message: "the container cannot be created: back-off 10s"},
-		"running":        {status: corev1.PodStatus{Phase: corev1.PodRunning}, state: lifecycle.PodRunning},
+		"image back-off": {status: waiting("ImagePullBackOff"), state: control.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
+		"bad config":     {status: waiting("CreateContainerConfigError"), state: control.PodWaiting, reason: v1alpha1.ReasonCreateRefused, message: "the container cannot be created: back-off 10s"},
+		"running":        {status: corev1.PodStatus{Phase: corev1.PodRunning}, state: control.PodRunning},
 		"killed": {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}),
-			state:  lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
+			state:  control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
 		},
 		"failed with a log": {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "starting\ncannot read the token\n"}),
-			state:  lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
+			state:  control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
 		},
 		"evicted": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
-			state:  lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
+			state:  control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
 		},
 		"evicted, and its container unknown": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", ContainerStatuses: []corev1.ContainerStatus{{}}},
-			state:  lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
+			state:  control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
 		},
-		"gone": {status: corev1.PodStatus{Phase: corev1.PodSucceeded}, state: lifecycle.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "its pod ended"},
+		"gone": {status: corev1.PodStatus{Phase: corev1.PodSucceeded}, state: control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "its pod ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state, reason, message := podState(&corev1.Pod{Status: tc.status})
@@ -136,48 +135,48 @@ func TestObservePods(t *testing.T) {
 		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(by, batchv1.SchemeGroupVersion.WithKind("Job"))}
 		return p
 	}
-	workers := make([]lifecycle.Worker, 3)
-	ours := observePods(workers, job, []corev1.Pod{
+	workers := make([]control.Worker, 3)
+	observePods(workers, job, []corev1.Pod{
 		pod("before", "0", "earlier"), pod("second", "1", "ours"), pod("below", "-1", "ours"),
 		pod("beyond", "3", "ours"), pod("none", "", "ours"), pod("third", "2", "ours"),
 	})
-	if diff := cmp.Diff(map[string]bool{"second": true, "third": true}, ours); diff != "" {
-		t.Errorf("pods of ours (-want +got):\n%s", diff)
-	}
-	want := []lifecycle.Worker{{}, {Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodRunning}}
+	want := []control.Worker{{}, {Pod: control.PodRunning}, {Pod: control.PodRunning}}
 	if diff := cmp.Diff(want, workers); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
 }
 
-// What a worker said of itself arrives whole, beside what its pod shows.
-func TestObserveSessions(t *testing.T) {
+// A session of a pod that is not of the run's Job is no connection of the run; what it
+// measured stands.
+func TestSessionsOfOtherPodsAreNotConnected(t *testing.T) {
+	job := &batchv1.Job{}
+	job.UID = "ours"
+	pod := func(name, index string) corev1.Pod {
+		p := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+		p.Name, p.Annotations = name, map[string]string{batchv1.JobCompletionIndexAnnotation: index}
+		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+		return p
+	}
 	seen := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	workers := []lifecycle.Worker{{Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodRunning}, {Pod: lifecycle.PodWaiting}, {}, {Pod: lifecycle.PodWaiting}}
-	merged := measure.NewMeasurement(1)
-	step := observeSessions(workers, map[string]bool{"a": true, "b": true}, coordinator.Observation{
-		Workers: []coordinator.Worker{
-			{Connected: true, Ready: true, Answers: 2, Pod: "a", Node: "n", LastSeen: seen, Reported: true, Final: true},
-			{Connected: true, Pod: "b", Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."},
-			{Connected: true, Ready: true, Answers: 2, Pod: "of a Job before", LastSeen: seen},
-			{Connected: true, Pod: "deleted", LastSeen: seen, Final: true},
-			{},
-			{Connected: true, Pod: "a"}, // more than the run has workers
-		},
-		Step: &coordinator.StepObservation{Step: 3, Merged: merged, Reporting: 1, Final: 1, ReportedUntil: seen, MeanWindow: time.Second},
-	})
-	want := []lifecycle.Worker{
-		{Pod: lifecycle.PodRunning, Connected: true, Ready: true, Answers: 2, LastSeen: seen, Final: true},
-		{Pod: lifecycle.PodRunning, Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."},
-		{Pod: lifecycle.PodWaiting, LastSeen: seen},
-		{LastSeen: seen, Final: true},
-		{Pod: lifecycle.PodWaiting},
+	refused := control.Worker{Connected: true, PodName: "b", Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."}
+	workers := []control.Worker{
+		{Connected: true, Ready: true, Answers: 2, PodName: "a", LastSeen: seen, Final: true},
+		refused,
+		{Connected: true, Ready: true, Answers: 2, PodName: "of a Job before", LastSeen: seen},
+		{Connected: true, PodName: "deleted", LastSeen: seen, Final: true},
+		{},
+	}
+	observePods(workers, job, []corev1.Pod{pod("a", "0"), pod("b", "1")})
+	refused.Pod = control.PodRunning
+	want := []control.Worker{
+		{Pod: control.PodRunning, Connected: true, Ready: true, Answers: 2, PodName: "a", LastSeen: seen, Final: true},
+		refused,
+		{PodName: "of a Job before", LastSeen: seen},
+		{PodName: "deleted", LastSeen: seen, Final: true},
+		{},
 	}
 	if diff := cmp.Diff(want, workers); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
-	}
-	if step == nil || step.Step != 3 || step.Merged != merged || step.Reporting != 1 || !step.Until.Equal(seen) || step.MeanWindow != time.Second {
-		t.Errorf("step %+v, want what the coordinator has of step 3", step)
 	}
 }
 

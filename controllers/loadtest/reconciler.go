@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
@@ -37,8 +38,8 @@ const FieldManager = "loadtest-operator"
 
 // Workers is what the reconciler needs of the coordinator.
 type Workers interface {
-	Direct(coordinator.RunID, coordinator.Directive)
-	Observe(coordinator.RunID) coordinator.Observation
+	Direct(coordinator.RunID, control.Directive)
+	Observe(coordinator.RunID) control.Observation
 	Forget(coordinator.RunID)
 }
 
@@ -150,15 +151,11 @@ func (r *Reconciler) deleteJob(ctx context.Context, lt *v1alpha1.LoadTest) error
 
 // direct tells the coordinator what the run wants of its workers. Nothing is
 // wanted before the run has been taken up.
-func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d lifecycle.Directive) {
+func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive) {
 	if lt.Status.StartTime == nil || len(lt.Status.Steps) == 0 {
 		return
 	}
-	directive := coordinator.Directive{Assignments: plan.Assignments(lt), Stop: d.Stop, Acknowledged: d.Acknowledged, Finish: d.Finish}
-	if d.Start != nil {
-		directive.Start = &coordinator.Start{Step: d.Start.Step, At: d.Start.At}
-	}
 	run := coordinator.RunID(lt.UID)
-	r.Runs.Learn(run, client.ObjectKeyFromObject(lt))
-	r.Workers.Direct(run, directive)
+	d.Assignments = r.Runs.Learn(run, lt)
+	r.Workers.Direct(run, d)
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 )
 
@@ -41,7 +42,7 @@ func (r *Reconciler) explainMissingPods(ctx context.Context, lt *v1alpha1.LoadTe
 	}
 	message := refusal(events.Items)
 	for i := range seen.Workers {
-		if w := &seen.Workers[i]; message != "" && w.Pod == lifecycle.PodAbsent {
+		if w := &seen.Workers[i]; message != "" && w.Pod == control.PodAbsent {
 			w.PodReason, w.PodMessage = v1alpha1.ReasonCreateRefused, "the pod cannot be created: "+message
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
@@ -27,7 +28,7 @@ import (
 // its workers are ready at once and send ten requests each in every step.
 type workers struct {
 	mu        sync.Mutex
-	directed  []coordinator.Directive
+	directed  []control.Directive
 	forgotten int
 	// absent keeps all workers from connecting.
 	absent bool
@@ -37,7 +38,7 @@ type workers struct {
 
 var _ loadtest.Workers = (*workers)(nil)
 
-func (w *workers) Direct(_ coordinator.RunID, d coordinator.Directive) {
+func (w *workers) Direct(_ coordinator.RunID, d control.Directive) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.directed = append(w.directed, d)
@@ -49,21 +50,21 @@ func (w *workers) Forget(coordinator.RunID) {
 	w.forgotten++
 }
 
-func (w *workers) last() coordinator.Directive {
+func (w *workers) last() control.Directive {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.directed) == 0 {
-		return coordinator.Directive{}
+		return control.Directive{}
 	}
 	return w.directed[len(w.directed)-1]
 }
 
-func (w *workers) Observe(run coordinator.RunID) coordinator.Observation {
+func (w *workers) Observe(run coordinator.RunID) control.Observation {
 	d := w.last()
-	var o coordinator.Observation
+	var o control.Observation
 	running := d.Start != nil && d.Start.Step >= d.Acknowledged && !w.silent
 	for n := range d.Assignments {
-		o.Workers = append(o.Workers, coordinator.Worker{Pod: podName(run, n), Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
+		o.Workers = append(o.Workers, control.Worker{PodName: podName(run, n), Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
 	}
 	if running {
 		merged := measure.NewMeasurement(1)
@@ -77,8 +78,8 @@ func (w *workers) Observe(run coordinator.RunID) coordinator.Observation {
 			r.Response.Record(5 * time.Millisecond)
 			r.Service.Record(5 * time.Millisecond)
 		}
-		o.Step = &coordinator.StepObservation{
-			Step: d.Start.Step, Merged: merged, ReportedUntil: d.Start.At.Add(time.Second),
+		o.Step = &control.Report{
+			Step: d.Start.Step, Merged: merged, Until: d.Start.At.Add(time.Second),
 			Reporting: int32(len(d.Assignments)), Final: int32(len(d.Assignments)),
 		}
 	}

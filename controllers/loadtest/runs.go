@@ -11,29 +11,49 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
 // Runs brings the coordinator's notifications, which know a run by its UID, to
-// the reconciler, which knows a LoadTest by its name.
+// the reconciler, which knows a LoadTest by its name. It also keeps the assignments of
+// each run, which are made once.
 type Runs struct {
 	events chan event.GenericEvent
 
 	mu    sync.Mutex
-	names map[coordinator.RunID]types.NamespacedName
+	known map[coordinator.RunID]knownRun
+}
+
+// knownRun is what is kept of a run.
+type knownRun struct {
+	name types.NamespacedName
+	// generation is that of the spec from which the assignments were made.
+	generation  int64
+	assignments []*workerv1.Assignment
 }
 
 // NewRuns returns an empty Runs.
 func NewRuns() *Runs {
-	return &Runs{events: make(chan event.GenericEvent, 1024), names: map[coordinator.RunID]types.NamespacedName{}}
+	return &Runs{events: make(chan event.GenericEvent, 1024), known: map[coordinator.RunID]knownRun{}}
 }
 
-// Learn remembers the name of a run.
-func (r *Runs) Learn(run coordinator.RunID, name types.NamespacedName) {
+// Learn remembers the run of a LoadTest that has been taken up, and returns its
+// assignments. It makes them once, and again when the spec has changed: a run that was
+// suspended before its first step may be resumed with another one, under the same UID
+// and with another plan in status.
+func (r *Runs) Learn(run coordinator.RunID, lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.names[run] = name
+	known, ok := r.known[run]
+	if !ok || known.generation != lt.Generation {
+		known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, plan.Assignments(lt)}
+		r.known[run] = known
+	}
+	return known.assignments
 }
 
 // Forget drops the runs of a LoadTest that is gone, and says which they were:
@@ -42,9 +62,9 @@ func (r *Runs) Forget(name types.NamespacedName) []coordinator.RunID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var gone []coordinator.RunID
-	for run, n := range r.names {
-		if n == name {
-			delete(r.names, run)
+	for run, known := range r.known {
+		if known.name == name {
+			delete(r.known, run)
 			gone = append(gone, run)
 		}
 	}
@@ -56,12 +76,12 @@ func (r *Runs) Forget(name types.NamespacedName) []coordinator.RunID {
 // what it says is state.
 func (r *Runs) Notify(run coordinator.RunID) {
 	r.mu.Lock()
-	name, ok := r.names[run]
+	known, ok := r.known[run]
 	r.mu.Unlock()
 	if !ok {
 		return
 	}
-	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
+	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: known.name.Namespace, Name: known.name.Name}}
 	select {
 	case r.events <- event.GenericEvent{Object: obj}:
 	default:

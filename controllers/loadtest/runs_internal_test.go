@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 )
@@ -25,12 +26,41 @@ func told(r *Runs) []string {
 	}
 }
 
+func named(name types.NamespacedName) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{}
+	lt.Namespace, lt.Name = name.Namespace, name.Name
+	return lt
+}
+
+// A run that was suspended before its first step and resumed with another spec has
+// other assignments; nothing else makes them anew.
+func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
+	r := NewRuns()
+	lt := named(types.NamespacedName{Namespace: "team", Name: "a"})
+	lt.Generation, lt.Status.Workers.Desired = 1, 2
+	first := r.Learn("run", lt)
+	if len(first) != 2 {
+		t.Fatalf("%d assignments, want 2", len(first))
+	}
+	if again := r.Learn("run", lt); again[0] != first[0] {
+		t.Error("the assignments of one plan were made twice")
+	}
+	lt.Generation, lt.Status.Workers.Desired = 3, 5
+	if resumed := r.Learn("run", lt); len(resumed) != 5 {
+		t.Errorf("%d assignments of the second plan, want 5", len(resumed))
+	}
+	r.Forget(types.NamespacedName{Namespace: "team", Name: "a"})
+	if next := r.Learn("run", lt); len(next) != 5 {
+		t.Errorf("%d assignments after the run was forgotten, want 5", len(next))
+	}
+}
+
 func TestRunsAreToldByTheirNames(t *testing.T) {
 	r := NewRuns()
 	a, b := types.NamespacedName{Namespace: "team", Name: "a"}, types.NamespacedName{Namespace: "team", Name: "b"}
-	r.Learn("first", a)
-	r.Learn("other", b)
-	r.Learn("second", a) // the name was used again
+	r.Learn("first", named(a))
+	r.Learn("other", named(b))
+	r.Learn("second", named(a)) // the name was used again
 	notify := func(want ...string) {
 		t.Helper()
 		for _, run := range []coordinator.RunID{"unknown", "first", "other"} {
@@ -53,7 +83,7 @@ func TestRunsAreToldByTheirNames(t *testing.T) {
 // The coordinator must not wait for the reconciler.
 func TestNotifyDoesNotBlock(t *testing.T) {
 	r := NewRuns()
-	r.Learn("run", types.NamespacedName{Namespace: "team", Name: "a"})
+	r.Learn("run", named(types.NamespacedName{Namespace: "team", Name: "a"}))
 	for range cap(r.events) + 1 {
 		r.Notify("run")
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
@@ -41,7 +42,7 @@ type operated struct {
 	notified    chan struct{}
 
 	mu      sync.Mutex
-	workers []lifecycle.Worker // only their pods are set
+	workers []control.Worker // only their pods are set
 	group   sync.WaitGroup
 }
 
@@ -149,28 +150,24 @@ func (o *operated) write(s v1alpha1.LoadTestStatus) (changed bool) {
 }
 
 // direct passes the directive on to the coordinator.
-func (o *operated) direct(d lifecycle.Directive) {
+func (o *operated) direct(d control.Directive) {
 	if len(o.lt.Status.Steps) == 0 {
 		return
 	}
-	assignments, err := harness.Plan(o.lt)
-	if err != nil {
+	var err error
+	if d.Assignments, err = harness.Plan(o.lt); err != nil {
 		o.t.Fatal(err)
 	}
-	directive := coordinator.Directive{Assignments: assignments, Stop: d.Stop, Acknowledged: d.Acknowledged, Finish: d.Finish}
-	if d.Start != nil {
-		directive.Start = &coordinator.Start{Step: d.Start.Step, At: d.Start.At}
-	}
-	o.coordinator.Direct("defects", directive)
+	o.coordinator.Direct("defects", d)
 }
 
 // employ starts the workers, as the pods of a Job.
 func (o *operated) employ(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.workers = make([]lifecycle.Worker, o.lt.Status.Workers.Desired)
+	o.workers = make([]control.Worker, o.lt.Status.Workers.Desired)
 	for i := range o.workers {
-		o.workers[i].Pod = lifecycle.PodRunning
+		o.workers[i].Pod = control.PodRunning
 		token := filepath.Join(o.t.TempDir(), "token")
 		if err := os.WriteFile(token, fmt.Appendf(nil, "worker %d", i), 0o600); err != nil {
 			o.t.Fatal(err)
@@ -184,7 +181,7 @@ func (o *operated) employ(ctx context.Context) {
 				o.t.Errorf("worker %d: %v", i, err)
 			}
 			o.mu.Lock()
-			o.workers[i].Pod = lifecycle.PodEnded
+			o.workers[i].Pod = control.PodEnded
 			o.mu.Unlock()
 			o.wake()
 		})
@@ -195,7 +192,7 @@ func (o *operated) gone() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, w := range o.workers {
-		if w.Pod != lifecycle.PodEnded {
+		if w.Pod != control.PodEnded {
 			return false
 		}
 	}
@@ -203,23 +200,23 @@ func (o *operated) gone() bool {
 }
 
 func (o *operated) observe() lifecycle.Observed {
+	c := o.coordinator.Observe("defects")
 	o.mu.Lock()
-	seen := lifecycle.Observed{Workers: append([]lifecycle.Worker(nil), o.workers...)}
-	o.mu.Unlock()
+	defer o.mu.Unlock()
+	seen := lifecycle.Observed{Workers: make([]control.Worker, len(o.workers))}
+	copy(seen.Workers, c.Workers)
+	for i := range seen.Workers {
+		seen.Workers[i].Pod = o.workers[i].Pod
+	}
 	if len(seen.Workers) > 0 {
 		seen.Job = lifecycle.JobPresent
 	}
-	c := o.coordinator.Observe("defects")
-	for i := range min(len(c.Workers), len(seen.Workers)) {
-		from, to := c.Workers[i], &seen.Workers[i]
-		to.Connected, to.Ready, to.Reason, to.Message = from.Connected, from.Ready, from.Reason, from.Message
-		to.Answers, to.LastSeen, to.Final = from.Answers, from.LastSeen, from.Final
-	}
 	if c.Step != nil {
-		merged := *c.Step.Merged // which is shared
+		report, merged := *c.Step, *c.Step.Merged // which are shared
 		// As in collect: what holds the tests themselves back is not judged.
 		merged.Health.CPUThrottled, merged.Health.CPUThrottledMax = 0, 0
-		seen.Step = &lifecycle.StepReport{Step: c.Step.Step, Merged: &merged, Reporting: c.Step.Reporting, Until: c.Step.ReportedUntil, MeanWindow: c.Step.MeanWindow}
+		report.Merged = &merged
+		seen.Step = &report
 	}
 	return seen
 }

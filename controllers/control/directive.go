@@ -1,4 +1,4 @@
-package coordinator
+package control
 
 import (
 	"time"
@@ -6,14 +6,15 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// RunID is the UID of a LoadTest.
-type RunID string
+// NoStep is the index of no step.
+const NoStep = -1
 
 // Directive is what the run wants of its workers now: a state, not a change;
 // directing the same twice changes nothing.
 type Directive struct {
 	// Assignments has one for each worker, by number. They must not be modified
-	// afterwards, and never differ between two directives of a run.
+	// afterwards. They differ between two directives of a run only if the run was
+	// suspended before its first step and resumed with another spec.
 	Assignments []*workerv1.Assignment
 	// Start is the step that is to run, or runs: nil before the first.
 	Start *Start
@@ -31,29 +32,22 @@ type Start struct {
 	At   time.Time
 }
 
-// covers says whether a snapshot of the step can be judged: whether it was
-// acknowledged, started, or can never be.
-func (d *Directive) covers(step int32) bool {
-	return step < d.Acknowledged || d.Finish || d.Start != nil && step <= d.Start.Step
-}
-
-// open says whether the directed step is not acknowledged yet.
-func (d *Directive) open() bool {
-	return d.Start != nil && d.Start.Step >= d.Acknowledged
-}
-
-// openStep is the directed step, or none when it is acknowledged.
-func (d *Directive) openStep() int32 {
-	if !d.open() {
-		return noStep
+// ActiveStep is the step that was started and is not acknowledged yet, or NoStep.
+func (d *Directive) ActiveStep() int32 {
+	if d.Start == nil || d.Start.Step < d.Acknowledged {
+		return NoStep
 	}
 	return d.Start.Step
 }
 
-const noStep = -1
+// HasReached says whether a snapshot of the step can be judged: whether the step was
+// acknowledged, started, or can never be.
+func (d *Directive) HasReached(step int32) bool {
+	return step < d.Acknowledged || d.Finish || d.Start != nil && step <= d.Start.Step
+}
 
-// plans says whether the step is in the worker's plan.
-func (d *Directive) plans(worker, step int32) bool {
+// Includes says whether the step is in the worker's assignment.
+func (d *Directive) Includes(worker, step int32) bool {
 	if int(worker) >= len(d.Assignments) {
 		return false
 	}

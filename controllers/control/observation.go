@@ -1,0 +1,70 @@
+package control
+
+import (
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// Observation is what is known of a run's workers and of the step that was
+// started last and is not acknowledged yet.
+type Observation struct {
+	// Workers are by number, as many as there are assignments.
+	Workers []Worker
+	// Step is nil when nothing was reported of the active step yet.
+	Step *Report
+}
+
+// PodState is the state of a worker's pod.
+type PodState int
+
+const (
+	// PodAbsent is no pod.
+	PodAbsent PodState = iota
+	// PodWaiting is a pod whose container does not run yet.
+	PodWaiting
+	// PodRunning is a pod whose container runs.
+	PodRunning
+	// PodEnded is a pod whose container has ended; it does not come back.
+	PodEnded
+)
+
+// Worker is one worker as its pod and its session show it.
+type Worker struct {
+	// Pod is the state of its pod, which is not known from the session.
+	Pod PodState
+	// PodReason is an API condition reason, and PodMessage a sentence, of why the
+	// pod waits or ended; both empty when nothing is known to be wrong.
+	PodReason, PodMessage string
+
+	// PodName and Node are those of its latest session.
+	PodName, Node string
+	// Connected says that it has a session.
+	Connected bool
+	// Ready is what the worker said last; while it is not ready, Reason and
+	// Message are why, if it said so. It holds across reconnects of a pod.
+	Ready           bool
+	Reason, Message string
+	// Answers is how many questions of the preflight a worker that is ready had
+	// answered as expected.
+	Answers int32
+	// LastSeen is when its latest message came; zero: never in this operator's life.
+	LastSeen time.Time
+	// Reported says that a snapshot of the active step is here, Final that it is
+	// the final one.
+	Reported, Final bool
+}
+
+// Report is the merged measurement of the active step.
+type Report struct {
+	Step int32
+	// Merged is all of it; it is shared and must not be modified.
+	Merged *measure.Measurement
+	// Reporting is how many workers are in it, Final how many of them are done.
+	Reporting, Final int32
+	// Until is when the newest snapshot in it came.
+	Until time.Time
+	// MeanWindow is the mean of the windows in it. Workers report at different moments
+	// of each second: while the step runs, what they all did is of the mean.
+	MeanWindow time.Duration
+}
