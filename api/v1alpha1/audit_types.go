@@ -11,7 +11,8 @@ type Audit struct {
 	Name string `json:"name"`
 
 	// rateLimit is the contract of a rate limiter under test. The metrics
-	// overLimitGrants and falseDenials count in how far the target breaks it.
+	// overLimitGrants and falseDenials count how often the target breaks it. Example:
+	// {capacity: 50, refillPerSecond: 10, clientHeader: X-Client}.
 	// +optional
 	RateLimit *RateLimit `json:"rateLimit,omitempty"`
 }
@@ -25,7 +26,8 @@ type RateLimit struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	Capacity int64 `json:"capacity"`
 
-	// refillPerSecond is the number of tokens that come back each second.
+	// refillPerSecond is the number of tokens that come back each second. A decimal is
+	// quoted: 10, "0.5".
 	// +required
 	RefillPerSecond Decimal `json:"refillPerSecond"`
 

@@ -23,7 +23,6 @@ type Data struct {
 
 	// choice is which row a request takes. Default Uniform.
 	// +optional
-	// +kubebuilder:default=Uniform
 	Choice DataChoice `json:"choice,omitempty"`
 }
 
@@ -57,19 +56,21 @@ const (
 
 // Setup is what the workers send before they are ready.
 type Setup struct {
-	// fill fills the target, and learns what it is filled with. It comes first.
+	// fill sends a request many times, and captures values of the responses as data.
+	// It comes first. Example: {request: create, count: 5000, capture: {code: .code}}.
 	// +optional
 	Fill *Fill `json:"fill,omitempty"`
 
-	// warmUp fills caches and connection pools.
+	// warmUp sends a request for a while, to fill caches and connection pools. It
+	// comes after fill.
 	// +optional
 	WarmUp *WarmUp `json:"warmUp,omitempty"`
 }
 
 // Fill sends a request many times, and keeps what the responses say.
 type Fill struct {
-	// request is the name of the request that is sent. A response that it does
-	// not expect ends the run.
+	// request is the name of the request that is sent. A response that it does not
+	// expect ends the run.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -81,8 +82,9 @@ type Fill struct {
 	// +kubebuilder:validation:Maximum=10000000
 	Count int32 `json:"count"`
 
-	// capture are values of each JSON response by the name of the column that they
-	// make up; each worker has the rows that it captured. Absent: none.
+	// capture maps names of columns to paths of values in each JSON response. Each
+	// worker uses the rows that it captured. Absent: nothing is captured. Example:
+	// {code: .code}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names of columns such as code, none of which is user, seq, worker, uuid or rand"
@@ -97,14 +99,13 @@ type Fill struct {
 // WarmUp sends a request as fast as replies come, over as many connections as
 // the first step has users, at most 64 for each worker.
 type WarmUp struct {
-	// request is the name of the request that is sent. What it is answered does
-	// not matter.
+	// request is the name of the request that is sent. Its responses are ignored.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Request string `json:"request"`
 
-	// duration is for how long.
+	// duration is how long the request is sent. Example: 5s.
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -115,8 +116,8 @@ type WarmUp struct {
 // KeySource is the value of a key of a ConfigMap or Secret.
 //
 // The kubelet mounts it into the workers, and only that key; the operator never
-// reads it. Whoever may create LoadTests in a namespace can have the workers
-// send its Secrets to the target, as whoever may create pods there can.
+// reads it. The permission to create LoadTests in a namespace is therefore one to
+// send its Secrets to the target, as the permission to create pods is.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.configMapKeyRef) != has(self.secretKeyRef)",message="exactly one of configMapKeyRef and secretKeyRef must be set"
 type KeySource struct {

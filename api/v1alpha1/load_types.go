@@ -6,8 +6,8 @@ import (
 
 // Ladder is one step for each number of users.
 type Ladder struct {
-	// users is the number of concurrent users of each rung, in total over all
-	// workers. Each user holds one connection.
+	// users is the number of concurrent users of each rung, in total over all workers.
+	// Each user holds one connection. Example: [10, 100, 1000].
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -16,21 +16,21 @@ type Ladder struct {
 	// +kubebuilder:validation:items:Maximum=1000000
 	Users []int32 `json:"users"`
 
-	// ratePerUser is how many requests per second each user sends, evenly
-	// spaced; the total rate of a rung is users x ratePerUser. Absent: each user
-	// sends its next request as soon as the reply to the last has come.
+	// ratePerUser is how many requests per second each user sends, evenly spaced.
+	// Absent: each user sends its next request as soon as the response has come, a
+	// closed loop. A decimal is quoted: 1, "0.5".
 	// +optional
 	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
 
-	// duration is how long each rung sends load that counts.
+	// duration is how long each rung sends load that counts. Example: 30s.
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="duration must be a time from 1s to 24h, such as 30s"
 	Duration metav1.Duration `json:"duration"`
 
-	// warmUp is how long each rung sends its load before its duration begins. What
-	// happens then is part of no result. Default: none.
+	// warmUp is how long each rung sends its load before its duration begins. It is
+	// part of no result. Default: none.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -44,9 +44,9 @@ type Ladder struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="rest must be a time from 0s to 24h, such as 10s"
 	Rest *metav1.Duration `json:"rest,omitempty"`
 
-	// stopOnBreach skips all that follows when a threshold is breached, the rungs
-	// that remain and every repetition after, whatever the threshold's own onBreach
-	// says. Default false.
+	// stopOnBreach skips all that follows when a threshold is breached: the remaining
+	// rungs and every later repetition. It holds for all thresholds, whatever their
+	// onBreach. Default false.
 	// +optional
 	StopOnBreach bool `json:"stopOnBreach,omitempty"`
 }
@@ -70,32 +70,34 @@ type Step struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// users is the number of concurrent users, in total over all workers, each
-	// with a connection of its own. It goes with duration or requestsPerUser.
+	// users is the number of concurrent users, in total over all workers, each with a
+	// connection of its own. It goes with duration or requestsPerUser.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	Users *int32 `json:"users,omitempty"`
 
-	// ratePerUser is how many requests per second each user sends. Absent: the
-	// next as soon as the reply to the last has come.
+	// ratePerUser is how many requests per second each user sends, evenly spaced.
+	// Absent: each user sends its next request as soon as the response has come, a
+	// closed loop. A decimal is quoted: 1, "0.5".
 	// +optional
 	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
 
-	// requestsPerUser is how many requests each user sends, one after another;
-	// the step ends when all have been answered.
+	// requestsPerUser is how many requests each user sends, one after another; the
+	// step ends when all have been answered. Example: 200 users with 1 request each
+	// are a burst.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	RequestsPerUser *int32 `json:"requestsPerUser,omitempty"`
 
-	// rate is how many requests per second arrive, in total over all workers,
-	// whether or not earlier ones have been answered.
+	// rate is how many requests per second arrive, in total over all workers, whether
+	// or not earlier ones have been answered. A decimal is quoted: 100, "0.5".
 	// +optional
 	Rate *Decimal `json:"rate,omitempty"`
 
-	// rampTo is the rate at the step's end, to which rate grows or falls linearly:
-	// (rate + rampTo) / 2 x duration requests in all. Absent: rate is constant.
+	// rampTo is the rate at the step's end. The rate changes linearly, so that (rate +
+	// rampTo) / 2 x duration requests are due. Absent: the rate is constant.
 	// +optional
 	RampTo *Decimal `json:"rampTo,omitempty"`
 
@@ -103,23 +105,23 @@ type Step struct {
 	// +optional
 	Arrivals Arrivals `json:"arrivals,omitempty"`
 
-	// warmUp is how long the step sends its load, at the rate with which it
-	// begins, before its duration begins. What happens then is part of no result.
-	// It goes with duration. Default: none.
+	// warmUp is how long the step sends its load, at the rate with which it begins,
+	// before its duration begins. It is part of no result, and goes with duration.
+	// Default: none.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
 	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
 
-	// duration is how long the step sends load that counts.
+	// duration is how long the step sends load that counts. Example: 30s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('100ms') && duration(self) <= duration('24h')",message="duration must be a time from 100ms to 24h, such as 30s"
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
-	// pause is how long nothing is sent.
+	// pause is how long the step sends nothing. Example: 10s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32

@@ -19,18 +19,19 @@ import (
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",fieldPath=".metadata",message="name must be at most 52 characters, so that the names of the worker pods fit"
+// +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",fieldPath=".metadata",message="name must not contain a dot: it is the name of a Job, whose pods have it in their host names"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.target == oldSelf.spec.target",fieldPath=".spec.target",reason="FieldValueForbidden",message="target cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.requests == oldSelf.spec.requests",fieldPath=".spec.requests",reason="FieldValueForbidden",message="requests cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.data) ? has(oldSelf.spec.data) && self.spec.data == oldSelf.spec.data : !has(oldSelf.spec.data))",fieldPath=".spec.data",reason="FieldValueForbidden",message="data cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.setup) ? has(oldSelf.spec.setup) && self.spec.setup == oldSelf.spec.setup : !has(oldSelf.spec.setup))",fieldPath=".spec.setup",reason="FieldValueForbidden",message="setup cannot change once the run has started; create another LoadTest instead"
-// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.randomSeed) ? has(oldSelf.spec.randomSeed) && self.spec.randomSeed == oldSelf.spec.randomSeed : !has(oldSelf.spec.randomSeed))",fieldPath=".spec.randomSeed",reason="FieldValueForbidden",message="randomSeed cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?randomSeed == oldSelf.spec.?randomSeed",fieldPath=".spec.randomSeed",reason="FieldValueForbidden",message="randomSeed cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.ladder) ? has(oldSelf.spec.ladder) && self.spec.ladder == oldSelf.spec.ladder : !has(oldSelf.spec.ladder))",fieldPath=".spec.ladder",reason="FieldValueForbidden",message="ladder cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.steps) ? has(oldSelf.spec.steps) && self.spec.steps == oldSelf.spec.steps : !has(oldSelf.spec.steps))",fieldPath=".spec.steps",reason="FieldValueForbidden",message="steps cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.preflight) ? has(oldSelf.spec.preflight) && self.spec.preflight == oldSelf.spec.preflight : !has(oldSelf.spec.preflight))",fieldPath=".spec.preflight",reason="FieldValueForbidden",message="preflight cannot change once the run has started; create another LoadTest instead"
-// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.repetitions) ? has(oldSelf.spec.repetitions) && self.spec.repetitions == oldSelf.spec.repetitions : !has(oldSelf.spec.repetitions))",fieldPath=".spec.repetitions",reason="FieldValueForbidden",message="repetitions cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?repetitions == oldSelf.spec.?repetitions",fieldPath=".spec.repetitions",reason="FieldValueForbidden",message="repetitions cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.audits) ? has(oldSelf.spec.audits) && self.spec.audits == oldSelf.spec.audits : !has(oldSelf.spec.audits))",fieldPath=".spec.audits",reason="FieldValueForbidden",message="audits cannot change once the run has started; create another LoadTest instead"
-// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.parallelism) ? has(oldSelf.spec.parallelism) && self.spec.parallelism == oldSelf.spec.parallelism : !has(oldSelf.spec.parallelism))",fieldPath=".spec.parallelism",reason="FieldValueForbidden",message="parallelism cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?parallelism == oldSelf.spec.?parallelism",fieldPath=".spec.parallelism",reason="FieldValueForbidden",message="parallelism cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.worker) ? has(oldSelf.spec.worker) && self.spec.worker == oldSelf.spec.worker : !has(oldSelf.spec.worker))",fieldPath=".spec.worker",reason="FieldValueForbidden",message="worker cannot change once the run has started; create another LoadTest instead"
 type LoadTest struct {
 	metav1.TypeMeta `json:",inline"`
@@ -59,19 +60,12 @@ type LoadTestList struct {
 	Items []LoadTest `json:"items"`
 }
 
-// Decimal is a positive decimal number as a string, with at most nine digits
-// before the point and six behind it: "1", "0.5", "12000". It is a string
-// because floats do not survive every JSON codec unchanged.
-//
-// +kubebuilder:validation:MaxLength=16
-// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,9}([.][0-9]{1,6})?$') && double(self) > 0.0",message="must be a decimal number greater than 0, such as 12 or 0.5"
-type Decimal string
-
 // LoadTestSpec is what the user wants.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.ladder) != has(self.steps)",message="exactly one of ladder and steps must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || (has(self.audits) && self.audits.exists(a, has(a.rateLimit))) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".audits",reason="FieldValueRequired",message="audits must have a rateLimit when a threshold is on overLimitGrants or falseDenials"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.types) || t.types.all(n, self.requests.exists(r, (has(r.type) ? r.type : !has(r.method) || r.method in ['GET', 'HEAD', 'OPTIONS'] ? 'Read' : 'Write') == n)))",fieldPath=".thresholds",message="types of a threshold must be types of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.fill) || self.requests.exists(r, has(r.name) && r.name == self.setup.fill.request)",fieldPath=".setup.fill.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.warmUp) || self.requests.exists(r, has(r.name) && r.name == self.setup.warmUp.request)",fieldPath=".setup.warmUp.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?terminate.orValue(false) || self.?terminate.orValue(false)",fieldPath=".terminate",reason="FieldValueForbidden",message="terminate cannot be taken back"
@@ -80,54 +74,55 @@ type LoadTestSpec struct {
 	// +required
 	Target Target `json:"target"`
 
-	// preflight are questions to the target: is it the version and the configuration
-	// that is to be tested? Each worker asks them before it sends anything else, and
-	// no step begins before all workers have the answers that are expected. With a
-	// setup, one worker may send its part of it before another has asked. Absent:
-	// nobody asks, and condition TargetVerified says so.
+	// preflight are requests that each worker sends first, to verify that the target
+	// is the version and configuration meant. No step begins before every worker has
+	// the expected responses. Absent: condition TargetVerified says that nothing was
+	// verified. Example: [{request: {path: /version}}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Preflight []Preflight `json:"preflight,omitempty"`
 
-	// requests is the traffic mix. Requests are interleaved deterministically in
-	// proportion to their weights, so that the mix is exact over every cycle.
+	// requests are the traffic mix. They are interleaved in proportion to their
+	// weights, not at random, so that the mix is exact over every cycle. Example:
+	// [{path: /health}].
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || self.exists(r, !has(r.weight) || r.weight > 0)",message="requests must have at least one with a weight above 0"
 	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.name) || self.exists_one(o, has(o.name) && o.name == r.name))",message="requests must have names that are unique"
 	Requests []Request `json:"requests"`
 
-	// data are tables of rows, whose columns the templates of requests name as
-	// ${column}. A column belongs to one table only.
+	// data are tables whose columns the templates of requests name as ${column}. A
+	// column belongs to one table only.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Data []Data `json:"data,omitempty"`
 
-	// setup is what the workers send before they are ready. It is part of no
-	// result, and startDeadlineSeconds bounds it. Absent: nothing.
+	// setup is what the workers send before they are ready. It is part of no result,
+	// and startDeadlineSeconds bounds it. Absent: nothing is sent.
 	// +optional
 	Setup *Setup `json:"setup,omitempty"`
 
-	// randomSeed is that of everything random: rows, ${uuid}, ${rand:a-b} and Poisson
-	// arrivals. The same seed with the same spec and as many workers sends the
-	// same requests. Absent: derived from metadata.uid, so that no two runs send
-	// the same.
+	// randomSeed is the seed of everything random: rows, ${uuid}, ${rand:a-b} and
+	// Poisson arrivals. The same seed, spec and number of workers send the same
+	// requests. Absent: derived from metadata.uid, so that two runs differ.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9007199254740991
 	RandomSeed *int64 `json:"randomSeed,omitempty"`
 
-	// ladder is the short form of steps: one step for each number of users.
-	// Exactly one of ladder and steps is set.
+	// ladder is the short form of steps: one step for each number of users. Exactly
+	// one of ladder and steps is set. Example: {users: [10, 100], ratePerUser: 1,
+	// duration: 30s}.
 	// +optional
 	Ladder *Ladder `json:"ladder,omitempty"`
 
-	// steps is the explicit form: what to do, one after another.
-	// Exactly one of ladder and steps is set.
+	// steps is the explicit form: what to send, one step after another. Exactly one of
+	// ladder and steps is set. Example: [{rate: 100, duration: 30s}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -136,12 +131,10 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.exists(s, !has(s.pause))",message="steps must not all be pauses"
 	Steps []Step `json:"steps,omitempty"`
 
-	// repetitions is how many times all steps are run, one time after the other,
-	// with a ladder's rest between them. One run tells nothing of how far the next
-	// would differ; status.spread tells it of two or more. Thresholds hold in each
-	// of them; setup is done once, before the first, and random values are drawn
-	// anew in each. The steps of all repetitions, pauses included, are at most 128.
-	// Default 1.
+	// repetitions is how often all steps run, one time after the other, with a
+	// ladder's rest between. status.spread then says how far the results differ.
+	// Thresholds hold in each; setup runs once. All steps and pauses together are at
+	// most 128. Default 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -149,12 +142,14 @@ type LoadTestSpec struct {
 	Repetitions int32 `json:"repetitions,omitempty"`
 
 	// thresholds are what the target must keep. Absent: the test only measures.
+	// Example: [{metric: p95, max: 200ms}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 
-	// audits are contracts of the target that each step's result is compared with.
+	// audits are contracts of the target with which each step's result is compared. At
+	// most one has a rateLimit. Absent: nothing is audited.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -162,9 +157,9 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.filter(a, has(a.rateLimit)).size() <= 1",message="audits must have at most one rateLimit"
 	Audits []Audit `json:"audits,omitempty"`
 
-	// parallelism is the number of workers that share the load. Absent: one
-	// worker for every 2500 users or 2500 requests per second of the largest
-	// step, whichever gives more.
+	// parallelism is the number of workers that share the load. Absent: one worker for
+	// every 2500 users or 2500 requests per second of the largest step, whichever
+	// gives more.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -174,20 +169,20 @@ type LoadTestSpec struct {
 	// +optional
 	Worker *Worker `json:"worker,omitempty"`
 
-	// suspend holds the run: before the first step no worker is created (workers
-	// that were already created are removed); later it takes effect when the
-	// current step ends. Default false.
+	// suspend holds the run. Before the first step no worker is created, and workers
+	// that exist are removed; later it takes effect when the current step ends.
+	// Default false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// terminate ends the run as soon as possible. What was measured is kept; the
+	// terminate ends the run as soon as possible. The results so far are kept, and the
 	// verdict is Canceled. It cannot be undone. Default false.
 	// +optional
 	Terminate bool `json:"terminate,omitempty"`
 
-	// startDeadlineSeconds is how long all workers may take to become ready, their
-	// setup included, counted from status.startTime. After it the verdict is
-	// Error. Default 300.
+	// startDeadlineSeconds is how long all workers may take to become ready, setup
+	// included, counted from status.startTime. After it the verdict is Error. Default
+	// 300.
 	// +optional
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=1
@@ -195,15 +190,15 @@ type LoadTestSpec struct {
 	StartDeadlineSeconds *int64 `json:"startDeadlineSeconds,omitempty"`
 
 	// activeDeadlineSeconds is how long the whole run may take, counted from
-	// status.startTime. After it the run is cut, what was measured is kept, and
-	// the verdict is Error. Absent: no limit beyond those of the steps.
+	// status.startTime. After it the run is cut: the results so far are kept, and the
+	// verdict is Error. Absent: only the lengths of the steps bound it.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 
-	// ttlSecondsAfterFinished is how long a finished LoadTest is kept, counted
-	// from status.completionTime. Absent: for ever.
+	// ttlSecondsAfterFinished is how long a finished LoadTest is kept, counted from
+	// status.completionTime. Absent: it is kept until it is deleted.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000

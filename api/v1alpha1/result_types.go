@@ -10,11 +10,14 @@ import (
 // failed = sent - inFlight - expected. A step that has ended has nothing in flight.
 type StepResult struct {
 	Counts `json:",inline"`
-	// due is how many requests the schedule asked for so far.
+	// due is how many requests the schedule asked for so far. In a closed loop, which
+	// has no schedule, a request is due when it is sent: due equals sent.
 	Due int64 `json:"due"`
-	// unsent is how many due requests were never sent.
+	// unsent is how many due requests were never sent, because no user or connection
+	// was free in time. In a closed loop it is 0.
 	Unsent int64 `json:"unsent"`
-	// late is how many requests were sent more than 10 ms after they were due.
+	// late is how many requests were sent more than 10 ms after they were due. In a
+	// closed loop, which has no schedule, it is 0.
 	Late int64 `json:"late"`
 	// throughput is responses per second of the window, of any status.
 	// +optional
@@ -29,11 +32,12 @@ type StepResult struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	ItemsPerSecond string `json:"itemsPerSecond,omitempty"`
-	// responseTime is measured from when a request was due; all outcomes but
-	// unfinished.
+	// responseTime is measured from when a request was due, so that waiting for a slow
+	// target counts. It has all outcomes except unfinished. In a closed loop it equals
+	// serviceTime.
 	// +optional
 	ResponseTime *Latency `json:"responseTime,omitempty"`
-	// serviceTime is measured from when a request was sent; all outcomes but
+	// serviceTime is measured from when a request was sent. It has all outcomes except
 	// unfinished.
 	// +optional
 	ServiceTime *Latency `json:"serviceTime,omitempty"`
@@ -51,21 +55,21 @@ type StepResult struct {
 	// generator is how the generator itself fared.
 	// +optional
 	Generator *GeneratorStatus `json:"generator,omitempty"`
-	// rateLimit is the audit against the rateLimit of spec.audits.
+	// rateLimit is the audit against the rateLimit of spec.audits. Absent when there
+	// is none.
 	// +optional
 	RateLimit *RateLimitStatus `json:"rateLimit,omitempty"`
-	// errorSamples is one sentence for each failing outcome, as a worker met it.
-	// Absent when nothing failed, and when there is no room for it, as of histogram.
+	// errorSamples are one error message for each failing outcome. Absent when nothing
+	// failed, and when the LoadTest has no room for them, as for histogram.
 	// +optional
 	// +listType=map
 	// +listMapKey=outcome
 	// +kubebuilder:validation:MaxItems=16
 	ErrorSamples []ErrorSample `json:"errorSamples,omitempty"`
-	// histogram is the merged histogram of response time, all outcomes but
-	// unfinished: HdrHistogram V2, compressed, base64; unit 1 us, bounds 1 us to
-	// 1 h, 3 significant digits. Absent when there is no room for it: a LoadTest has
-	// 1200 KiB, of which the spec, the metadata and the results of all steps that are
-	// planned come first, then the error samples and the histograms as they come.
+	// histogram is the merged histogram of responseTime: HdrHistogram V2, compressed,
+	// base64; unit 1 us, bounds 1 us to 1 h, 3 significant digits. Absent when the
+	// LoadTest, of at most 1200 KiB, has no room for it beside the spec and the counts
+	// of all steps.
 	// +optional
 	// +kubebuilder:validation:MaxLength=131072
 	Histogram string `json:"histogram,omitempty"`
@@ -75,8 +79,8 @@ type StepResult struct {
 type Counts struct {
 	// sent is how many requests were sent.
 	Sent int64 `json:"sent"`
-	// completed is how many got a whole response, of any status, but for those that
-	// count as badResponse.
+	// completed is how many got a whole response, of any status. Those that count as
+	// badResponse are left out.
 	Completed int64 `json:"completed"`
 	// expected is how many got an expected response.
 	Expected int64 `json:"expected"`
@@ -89,9 +93,9 @@ type Counts struct {
 	InFlight int64 `json:"inFlight,omitempty"`
 	// outcomes divides the requests that ended: each is in exactly one of them.
 	Outcomes Outcomes `json:"outcomes"`
-	// statusCodes divides completed by the status code of the response: the 8 codes
-	// that came most often, in their order. What they leave of completed had others.
-	// Absent when the workers did not say.
+	// statusCodes counts completed by status code: the 8 codes that came most often,
+	// in ascending order. The rest of completed had other codes. Absent when the
+	// workers did not report them.
 	// +optional
 	// +listType=map
 	// +listMapKey=code
@@ -118,7 +122,7 @@ type Outcomes struct {
 	Success int64 `json:"success"`
 	// rateLimited is a response of status 429, expected or not.
 	RateLimited int64 `json:"rateLimited"`
-	// clientError is an unexpected response of status 400 to 499 but 429.
+	// clientError is an unexpected response of status 400 to 499, except 429.
 	ClientError int64 `json:"clientError"`
 	// serverError is an unexpected response of status 500 to 599.
 	ServerError int64 `json:"serverError"`
@@ -134,8 +138,8 @@ type Outcomes struct {
 	DNS int64 `json:"dns"`
 	// tls is a failed TLS handshake or certificate.
 	TLS int64 `json:"tls"`
-	// badResponse is bytes that are no HTTP response, or a body that is not as
-	// the request expects.
+	// badResponse is bytes that are no HTTP response, or a body that the request does
+	// not expect.
 	BadResponse int64 `json:"badResponse"`
 	// unfinished was still in flight when the step ended.
 	Unfinished int64 `json:"unfinished"`
@@ -197,9 +201,8 @@ type GeneratorStatus struct {
 	// healthy is false when the generator, not the target, limited the step.
 	Healthy bool `json:"healthy"`
 	// engine is how the workers drove the requests: by "event loops", or by
-	// "goroutines", one for each request in flight, which cost more memory and
-	// CPU. The client that they were sent with is in the step's transport. Absent:
-	// the workers did not say.
+	// "goroutines", one for each request in flight, which cost more memory and CPU.
+	// Absent: the workers did not report it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Engine string `json:"engine,omitempty"`
@@ -217,17 +220,15 @@ type GeneratorStatus struct {
 	// not known.
 	// +optional
 	CPUTime *metav1.Duration `json:"cpuTime,omitempty"`
-	// cpuThrottled is how long the control groups held the workers back, for want
-	// of CPU that their limits allow, in percent of the time that they had: the
-	// window x the number of workers with a share of the step. "0%": not at all.
-	// Absent without a window. What is judged is the worker that was held back
-	// longest, which reason and message tell of.
+	// cpuThrottled is the share of time for which CPU limits stopped the workers, in
+	// percent of the window x the number of workers. "0%": never. Absent without a
+	// window. The worker that was stopped longest is judged; message names it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	CPUThrottled string `json:"cpuThrottled,omitempty"`
-	// gcPauseMax is the longest time for which a worker's garbage collector
-	// stopped it. It is part of what was measured, and for information only.
-	// Absent: there was none.
+	// gcPauseMax is the longest time for which a worker's garbage collector stopped
+	// it. It is part of the measured times, and for information only. Absent: there
+	// was none.
 	// +optional
 	GCPauseMax *metav1.Duration `json:"gcPauseMax,omitempty"`
 	// connectionsOpened is how many connections were opened in the step.
@@ -244,8 +245,8 @@ type GeneratorStatus struct {
 	// no local port left.
 	// +optional
 	PortsExhausted int64 `json:"portsExhausted,omitempty"`
-	// reason is, when the generator is not healthy, that of the condition
-	// GeneratorHealthy.
+	// reason is the reason of condition GeneratorHealthy, when the generator is not
+	// healthy.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`

@@ -34,6 +34,10 @@ var foreign = map[reflect.Type]string{
 // jsonName is how a field of the API is spelled.
 var jsonName = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 
+// maxDescription is how many bytes the description of a field may have: the effect,
+// the exception and an example.
+const maxDescription = 300
+
 // node is a place in the schema, with the Go type it was generated from.
 type node struct {
 	path   string // as the API server spells it: spec.steps[].users
@@ -108,10 +112,12 @@ func problems(n node) []string {
 		}
 	}
 	s := n.schema
+	check(s.Default == nil || !strings.Contains(n.path, "[]"), "has a default inside a list, which a comparison of manifests takes for a difference in each item")
 	if n.name != "" {
 		check(jsonName.MatchString(n.name), "is not spelled in lower camel case")
 		check(strings.HasPrefix(s.Description, n.name+" "), "has a description that does not begin with its name")
 	}
+	check(len(s.Description) <= maxDescription || n.typ == reflect.TypeFor[metav1.Condition]() || strings.HasPrefix(n.path, "status.conditions[]."), "has a description that is too long to be read at once")
 	switch s.Type {
 	case "array":
 		check(s.MaxItems != nil, "is a list without maxItems")
@@ -201,9 +207,21 @@ func TestSchemaRulesCanFail(t *testing.T) {
 			at: "spec.properties.ladder.properties.users.items", remove: "minimum",
 			want: []string{"spec.ladder.users[]: is an integer without minimum and maximum"},
 		},
+		"a default in a list": {
+			at: "spec.properties.requests.items.properties.method", set: map[string]any{"default": "GET"},
+			want: []string{"spec.requests[].method: has a default inside a list, which a comparison of manifests takes for a difference in each item"},
+		},
+		"a default of a list's item": {
+			at: "spec.properties.ladder.properties.users.items", set: map[string]any{"default": int64(1)},
+			want: []string{"spec.ladder.users[]: has a default inside a list, which a comparison of manifests takes for a difference in each item"},
+		},
 		"no description": {
 			at: "spec.properties.suspend", remove: "description",
 			want: []string{"spec.suspend: has a description that does not begin with its name"},
+		},
+		"a long description": {
+			at: "spec.properties.suspend", set: map[string]any{"description": "suspend " + strings.Repeat("x", 293)},
+			want: []string{"spec.suspend: has a description that is too long to be read at once"},
 		},
 		"a description of something else": {
 			at: "status.properties.verdict", set: map[string]any{"description": "Verdict is the judgement."},

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -38,16 +40,16 @@ func TestDefaults(t *testing.T) {
 			Protocol: v1alpha1.ProtocolHTTP1,
 			Timeout:  &metav1.Duration{Duration: 30 * time.Second},
 		},
-		Preflight: []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Method: "GET", Path: "/"}}},
-		Requests:  []v1alpha1.Request{{Name: "create", Weight: 1, Method: "GET", Path: "/", Items: 1, Expect: &v1alpha1.Expectation{}}},
+		Preflight: []v1alpha1.Preflight{{}},
+		Requests:  []v1alpha1.Request{{Name: "create", Expect: &v1alpha1.Expectation{}}},
 		Data: []v1alpha1.Data{{
 			Name: "a", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "a.csv"},
-			Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform,
+			Format: v1alpha1.DataFormatCSV,
 		}},
 		Setup:                &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1, Choice: v1alpha1.DataChoiceUniform}},
 		Ladder:               &v1alpha1.Ladder{Users: []int32{1}, Duration: metav1.Duration{Duration: time.Second}},
 		Repetitions:          1,
-		Thresholds:           []v1alpha1.Threshold{{Metric: "p95", Max: new("1s"), OnBreach: v1alpha1.BreachContinue}},
+		Thresholds:           []v1alpha1.Threshold{{Metric: "p95", Max: new(intstr.Parse("1s"))}},
 		StartDeadlineSeconds: new(int64(300)),
 	}
 	if diff := cmp.Diff(want, got.Spec); diff != "" {

@@ -10,8 +10,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.proxy) || !has(self.protocol) || self.protocol != 'HTTP/2' || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'https')",fieldPath=".proxy",reason="FieldValueForbidden",message="proxy must not be set with HTTP/2 for a target that is not https"
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="exactly one of url and service must be set"
 type Target struct {
-	// url is the base of every request, without a path: http://shortener:8080.
-	// The administrator decides which hosts are allowed.
+	// url is the base of every request, without a path. The administrator decides
+	// which hosts are allowed. Example: http://shortener:8080.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/?#@ ]+/?$')",message="url must be http:// or https:// with a host and without a path, such as http://shortener:8080"
@@ -21,24 +21,25 @@ type Target struct {
 	// +optional
 	Service *ServiceReference `json:"service,omitempty"`
 
-	// protocol is the version of HTTP that is spoken. HTTP/2 is agreed on by ALPN
-	// over https, and taken for granted over http. Default HTTP/1.1.
+	// protocol is the version of HTTP. HTTP/2 is negotiated by ALPN over https, and
+	// used without negotiation over http. Default HTTP/1.1.
 	// +optional
 	// +kubebuilder:default="HTTP/1.1"
 	Protocol Protocol `json:"protocol,omitempty"`
 
-	// disableKeepAlive opens a new connection for each request, which then
+	// disableKeepAlive opens a new connection for each request; the time to connect
 	// counts into the request's time. Default false: connections are kept.
 	// +optional
 	DisableKeepAlive bool `json:"disableKeepAlive,omitempty"`
 
-	// tls says how an https target is verified, and by what it knows the client.
-	// Absent: by the certificates that the worker's image trusts, and not at all.
+	// tls is how an https target is verified, and which certificate the client shows.
+	// Absent: the target is verified by the certificates that the worker image trusts,
+	// and the client shows none.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
 
-	// proxy is what requests go through. Absent: they go to the target itself,
-	// whatever proxies the worker's environment names.
+	// proxy is an HTTP proxy through which all requests go. Absent: requests go to the
+	// target itself, whatever proxies the environment of the worker names.
 	// +optional
 	Proxy *Proxy `json:"proxy,omitempty"`
 
@@ -51,8 +52,8 @@ type Target struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="timeout must be a time from 1ms to 10m, such as 30s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
-	// headers are sent with every request. A request's own header of the same
-	// name replaces one of these.
+	// headers are sent with every request. A request's own header of the same name
+	// replaces one of these.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -82,7 +83,7 @@ type ServiceReference struct {
 	Scheme Scheme `json:"scheme,omitempty"`
 }
 
-// Scheme is how a Service is spoken to.
+// Scheme is the scheme of a Service's URL.
 //
 // +kubebuilder:validation:Enum=http;https
 type Scheme string
@@ -111,26 +112,25 @@ const (
 // it makes (CONNECT). The proxy resolves the target's name, and what it answers
 // itself counts like an answer of the target.
 type Proxy struct {
-	// url is the proxy's, without credentials and without a path:
-	// http://proxy:3128. The administrator decides which hosts are allowed, as for
-	// the target.
+	// url is the proxy's, without credentials and without a path. The administrator
+	// decides which hosts are allowed, as for the target. Example: http://proxy:3128.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^http://[^/?#@ ]+/?$')",message="url must be http:// with a host, without credentials and without a path, such as http://proxy:3128"
 	URL string `json:"url"`
 }
 
-// TLS says how an https target is verified, and by what it knows the client.
+// TLS is how an https target is verified, and which certificate the client shows.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ca) || !has(self.insecureSkipVerify) || !self.insecureSkipVerify",message="ca must not be set with insecureSkipVerify, which trusts every certificate"
 type TLS struct {
-	// ca is the certificates that are trusted, in PEM, instead of those that the
-	// worker's image trusts.
+	// ca are the certificates that are trusted, in PEM, instead of those that the
+	// worker image trusts.
 	// +optional
 	CA *KeySource `json:"ca,omitempty"`
 
-	// clientCertificate is what the client shows to a target that asks. Absent:
-	// none.
+	// clientCertificate is the certificate that the client shows when the target asks
+	// for one. Absent: none.
 	// +optional
 	ClientCertificate *ClientCertificate `json:"clientCertificate,omitempty"`
 
@@ -166,20 +166,28 @@ type Header struct {
 	// +kubebuilder:validation:Pattern="^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"
 	Name string `json:"name"`
 
-	// value is the header's value; it may be a template, as in requests.
+	// value is the header's value. It may be a template, as in requests.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:Pattern=`^[^\r\n\x00]*$`
 	Value *string `json:"value,omitempty"`
 
-	// valueFrom is where the value stands when it must not stand here. It is no
-	// template, and line breaks at its end are cut off.
+	// valueFrom is a source of a value that must not stand here. It is no template,
+	// and line breaks at its end are removed. Example: {prefix: "Bearer ",
+	// secretKeyRef: {name: api, key: token}}.
 	// +optional
 	ValueFrom *HeaderSource `json:"valueFrom,omitempty"`
 }
 
 // HeaderSource is where a header's value stands.
 type HeaderSource struct {
+	// prefix stands in front of what the Secret holds. Example: "Bearer ". Absent:
+	// nothing.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern=`^[^\r\n\x00]*$`
+	Prefix string `json:"prefix,omitempty"`
+
 	// secretKeyRef is a key of a Secret of the LoadTest's namespace.
 	// +required
 	SecretKeyRef KeyReference `json:"secretKeyRef"`

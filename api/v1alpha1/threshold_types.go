@@ -1,14 +1,17 @@
 package v1alpha1
 
+import "k8s.io/apimachinery/pkg/util/intstr"
+
 // Threshold is a bound on a metric, judged on the merged result of all workers,
 // for each step apart.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.max) != has(self.min)",message="exactly one of max and min must be set"
-// +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,9}([.][0-9]{1,6})?(us|ms|s))?$')`,message="max or min of a latency must be a time such as 500ms"
-// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['failureRate', 'rateLimitedRate', 'unsentRate']) || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,3}([.][0-9]{1,6})?%)?$')`,message="max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"
-// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond']) || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,9}([.][0-9]{1,6})?)?$')`,message="max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000"
-// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (has(self.max) ? self.max : has(self.min) ? self.min : "").matches('^([0-9]{1,12})?$')`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
+// +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))`,message="max or min of a latency must be a time such as 500ms"
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['failureRate', 'rateLimitedRate', 'unsentRate']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max < 1000000000 : self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min < 1000000000 : self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?$')))`,message="max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as \"0.5\""
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max <= 2147483647 : self.max.matches('^[0-9]{1,12}$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min <= 2147483647 : self.min.matches('^[0-9]{1,12}$')))`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per request"
+// +kubebuilder:validation:XValidation:rule="!has(self.types) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".types",reason="FieldValueForbidden",message="types must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per type"
 type Threshold struct {
 	// name identifies the threshold in the result. Absent: the metric.
 	// +optional
@@ -16,7 +19,8 @@ type Threshold struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// metric is what is bounded.
+	// metric is the quantity that is bounded. A latency (p50, p95, longest, mean …) is
+	// response time, from when a request was due.
 	// +required
 	Metric Metric `json:"metric"`
 
@@ -29,30 +33,40 @@ type Threshold struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Requests []string `json:"requests,omitempty"`
 
-	// upToUsers restricts the threshold to steps of at most this many users. Absent:
-	// all steps. Steps with a rate are always judged.
+	// types restricts the metric to requests of these types, as they stand in the
+	// result: Read, Write or your own. With requests, both must hold. Absent: all.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Types []string `json:"types,omitempty"`
+
+	// upToUsers restricts the threshold to steps of at most this many users. Steps
+	// with a rate are always judged. Absent: all steps.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	UpToUsers *int32 `json:"upToUsers,omitempty"`
 
-	// max is the largest value that is good: 500ms, 1% or 1000, by the metric.
+	// max is the largest value that is good. A whole number needs no quotes, a decimal
+	// does. Examples, by metric: 500ms, 1%, 1000, "0.5".
 	// +optional
-	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=32
-	Max *string `json:"max,omitempty"`
+	Max *intstr.IntOrString `json:"max,omitempty"`
 
 	// min is the smallest value that is good, written like max.
 	// +optional
-	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=32
-	Min *string `json:"min,omitempty"`
+	Min *intstr.IntOrString `json:"min,omitempty"`
 
 	// onBreach is what happens when a step breaches the threshold. StopLadder skips
-	// all that follows: the steps that remain, and every repetition after. Default
+	// all that follows: the remaining steps and every later repetition. Default
 	// Continue.
 	// +optional
-	// +kubebuilder:default=Continue
 	OnBreach BreachAction `json:"onBreach,omitempty"`
 }
 

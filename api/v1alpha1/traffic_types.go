@@ -1,13 +1,12 @@
 package v1alpha1
 
+import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 // Request is one of the requests of the traffic mix.
 //
-// path, body and the values of headers are templates. In them stand:
-// ${user} (the user's number, from 0, over all workers), ${seq} (the number of
-// the request within the step, over all workers), ${worker} (the worker's
-// number, from 0), ${uuid} (a random UUID), ${rand:a-b} (a random integer from a
-// to b) and ${column} (of a row of spec.data, or captured by spec.setup.fill).
-// $$ is a dollar sign. Templates are substituted, never run as code.
+// path, body and header values are templates: ${user} and ${seq} (numbers of the
+// user and of the request in its step, over all workers), ${worker}, ${uuid},
+// ${rand:a-b} and ${column} (of spec.data or spec.setup.fill). $$ is a dollar sign.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
 type Request struct {
@@ -18,29 +17,27 @@ type Request struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// type is the label under which reports add it up: Read, Write or
-	// a label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write.
+	// type is the label under which reports add requests up. Example: Read, Write or a
+	// label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Type string `json:"type,omitempty"`
 
-	// weight is the request's share of the mix, relative to the other weights.
-	// Default 1.
+	// weight is the request's share of the mix, relative to the other weights. With
+	// 0 only the setup sends it. Example: 20 beside 80 is one of five. Default 1.
 	// +optional
-	// +kubebuilder:default=1
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
-	Weight int32 `json:"weight,omitempty"`
+	Weight *int32 `json:"weight,omitempty"`
 
 	// method is the HTTP method. Default GET.
 	// +optional
-	// +kubebuilder:default=GET
 	Method Method `json:"method,omitempty"`
 
-	// path is the path and query, beginning with a slash. Default "/".
+	// path is the path and query, beginning with a slash. It is a template. Example:
+	// /users/${user}. Default "/".
 	// +optional
-	// +kubebuilder:default="/"
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:Pattern=`^/[^\r\n\x00 ]*$`
 	Path string `json:"path,omitempty"`
@@ -57,21 +54,20 @@ type Request struct {
 	// +kubebuilder:validation:MaxLength=65536
 	Body string `json:"body,omitempty"`
 
-	// bodyFrom is where the body stands when it is large or secret. It is a
-	// template too.
+	// bodyFrom is a source of the body when it is large or secret. It is a template
+	// too.
 	// +optional
 	BodyFrom *KeySource `json:"bodyFrom,omitempty"`
 
-	// items is how many business items the request carries, such as the events of
-	// a batch: itemsPerSecond counts them. Default 1.
+	// items is how many business items the request carries, such as the events of a
+	// batch. itemsPerSecond counts them. Default 1.
 	// +optional
-	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	Items int32 `json:"items,omitempty"`
 
-	// expect says which responses are as they should be. Absent: every status
-	// from 200 to 399.
+	// expect is which responses are expected; any other counts as failed. Absent:
+	// every status from 200 to 399.
 	// +optional
 	Expect *Expectation `json:"expect,omitempty"`
 }
@@ -84,9 +80,8 @@ type Method string
 // Expectation says which responses are as they should be. A response that is
 // not counts as failed.
 type Expectation struct {
-	// status lists the status codes that are expected. A 429 that is listed is
-	// not a failure, but is still counted as rateLimited. Absent: every status
-	// from 200 to 399.
+	// status lists the expected status codes. A 429 that is listed does not fail, and
+	// is still counted as rateLimited. Absent: every status from 200 to 399.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -95,15 +90,15 @@ type Expectation struct {
 	// +kubebuilder:validation:items:Maximum=599
 	Status []int32 `json:"status,omitempty"`
 
-	// json are values that the response's body, which is then JSON, must have. A
-	// body that has not is counted as badResponse. Absent: any body will do.
+	// json are values that the JSON body of a response must have. A body without them
+	// is counted as badResponse. Absent: any body is expected.
 	// +optional
 	// +listType=map
 	// +listMapKey=path
 	// +kubebuilder:validation:MaxItems=8
 	JSON []ExpectedValue `json:"json,omitempty"`
 
-	// maxBytes bounds the size of the response's body. A larger one is counted as
+	// maxBytes bounds the size of the body of a response. A larger one is counted as
 	// badResponse. Absent: any size.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -113,15 +108,15 @@ type Expectation struct {
 
 // ExpectedValue is a value of a JSON body.
 type ExpectedValue struct {
-	// path says where the value stands.
+	// path is the place of the value. Example: .items[0].id.
 	// +required
 	Path JSONPath `json:"path"`
 
-	// equals is the value: of a string its text, of anything else its JSON, such
-	// as 42, true or null.
+	// equals is the value: a string, a number, true, false or null. It is compared
+	// as text, a number as the body writes it: 50 and "50" are the same.
 	// +required
-	// +kubebuilder:validation:MaxLength=1024
-	Equals string `json:"equals"`
+	// +nullable
+	Equals apiextensionsv1.JSON `json:"equals"`
 }
 
 // JSONPath is a place in a JSON document: names after dots, and indexes from 0 in

@@ -55,7 +55,7 @@ var loadValidations = []validation{
 		name:    "rate per user of a rung",
 		valid:   "{steps: null, ladder: {users: [1], duration: 1s, ratePerUser: '0.5'}}",
 		invalid: "{steps: null, ladder: {users: [1], duration: 1s, ratePerUser: '0'}}",
-		want:    []string{`spec.ladder.ratePerUser: Invalid value: "0": must be a decimal number greater than 0, such as 12 or 0.5`},
+		want:    []string{`spec.ladder.ratePerUser: Invalid value: "0": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	{
 		name:    "warm-up of a rung of 61m",
@@ -185,31 +185,31 @@ var loadValidations = []validation{
 		name:    "rate of 0.0",
 		valid:   "{steps: [{rate: '0.000001', duration: 1s}]}",
 		invalid: "{steps: [{rate: '0.0', duration: 1s}]}",
-		want:    []string{`spec.steps[0].rate: Invalid value: "0.0": must be a decimal number greater than 0, such as 12 or 0.5`},
+		want:    []string{`spec.steps[0].rate: Invalid value: "0.0": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	{
 		name:    "rate of 1000000000",
 		valid:   "{steps: [{rate: '999999999.999999', duration: 1s}]}",
 		invalid: "{steps: [{rate: '1000000000', duration: 1s}]}",
-		want:    []string{`spec.steps[0].rate: Invalid value: "1000000000": must be a decimal number greater than 0, such as 12 or 0.5`},
+		want:    []string{`spec.steps[0].rate: Invalid value: "1000000000": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	{
 		name:    "rate of five",
 		valid:   "{steps: [{rate: '5', duration: 1s}]}",
 		invalid: "{steps: [{rate: 'five', duration: 1s}]}",
-		want:    []string{`spec.steps[0].rate: Invalid value: "five": must be a decimal number greater than 0, such as 12 or 0.5`},
+		want:    []string{`spec.steps[0].rate: Invalid value: "five": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	{
 		name:    "rate of 1e3",
 		valid:   "{steps: [{rate: '12.5', duration: 1s}]}",
 		invalid: "{steps: [{rate: '1e3', duration: 1s}]}",
-		want:    []string{`spec.steps[0].rate: Invalid value: "1e3": must be a decimal number greater than 0, such as 12 or 0.5`},
+		want:    []string{`spec.steps[0].rate: Invalid value: "1e3": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	{
 		name:    "rate of -1",
 		valid:   "{steps: [{rate: '1', duration: 1s}]}",
 		invalid: "{steps: [{rate: '-1', duration: 1s}]}",
-		want:    []string{`spec.steps[0].rate: Invalid value: "-1": must be a decimal number greater than 0, such as 12 or 0.5`},
+		want:    []string{`spec.steps[0].rate: Invalid value: "-1": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	{
 		name:    "ramp of no rate",
@@ -221,7 +221,7 @@ var loadValidations = []validation{
 		name:    "ramp to 0",
 		valid:   "{steps: [{rate: '10', rampTo: '0.1', duration: 1s}]}",
 		invalid: "{steps: [{rate: '10', rampTo: '0', duration: 1s}]}",
-		want:    []string{`spec.steps[0].rampTo: Invalid value: "0": must be a decimal number greater than 0, such as 12 or 0.5`},
+		want:    []string{`spec.steps[0].rampTo: Invalid value: "0": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	{
 		name:    "arrivals",
@@ -257,7 +257,7 @@ var loadValidations = []validation{
 		name:    "rate per user of a step",
 		valid:   "{steps: [{users: 1, ratePerUser: '2', duration: 1s}]}",
 		invalid: "{steps: [{users: 1, ratePerUser: '0.00', duration: 1s}]}",
-		want:    []string{`spec.steps[0].ratePerUser: Invalid value: "0.00": must be a decimal number greater than 0, such as 12 or 0.5`},
+		want:    []string{`spec.steps[0].ratePerUser: Invalid value: "0.00": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	// How often.
 	{

@@ -62,13 +62,25 @@ func TestNameLength(t *testing.T) {
 	}
 }
 
+// TestNameOfAJob is apart for the same reason.
+func TestNameOfAJob(t *testing.T) {
+	c, namespace := strictClient(t), apiserver.Namespace(t)
+	object := loadTest(t, namespace, "{}")
+	object.SetName("v1.2")
+	if diff := cmp.Diff([]string{dottedName}, refusals(t, c.Create(t.Context(), object, client.DryRunAll))); diff != "" {
+		t.Errorf("refusals of a name with a dot (-want +got):\n%s", diff)
+	}
+}
+
+const dottedName = "metadata: Invalid value: name must not contain a dot: it is the name of a Job, whose pods have it in their host names"
+
 const tooLongName = "metadata: Invalid value: name must be at most 52 characters, so that the names of the worker pods fit"
 
 var index = regexp.MustCompile(`\[[0-9]+\]`)
 
 // TestEveryRuleHasARow finds rules that were added to the types and not here.
 func TestEveryRuleHasARow(t *testing.T) {
-	told := map[string]bool{tooLongName: true}
+	told := map[string]bool{tooLongName: true, dottedName: true}
 	for _, rows := range [][]validation{validations, transitions} {
 		for _, row := range rows {
 			for _, sentence := range row.want {

@@ -24,7 +24,7 @@ var thresholdValidations = []validation{
 		name:    "empty bound",
 		valid:   "{thresholds: [{metric: p95, max: 1s}]}",
 		invalid: "{thresholds: [{metric: p95, max: ''}]}",
-		want:    []string{`spec.thresholds[0].max: Invalid value: "": spec.thresholds[0].max in body should be at least 1 chars long`},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of a latency must be a time such as 500ms"},
 	},
 	{
 		name:    "bound of a quantile",
@@ -72,19 +72,19 @@ var thresholdValidations = []validation{
 		name:    "bound of goodput",
 		valid:   "{thresholds: [{metric: goodput, min: '0.5'}]}",
 		invalid: "{thresholds: [{metric: goodput, min: 1000/s}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as \"0.5\""},
 	},
 	{
 		name:    "bound of throughput",
 		valid:   "{thresholds: [{metric: throughput, max: '1000'}]}",
 		invalid: "{thresholds: [{metric: throughput, max: 1k}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as \"0.5\""},
 	},
 	{
 		name:    "bound of itemsPerSecond",
 		valid:   "{requests: [{name: append, items: 1000}], thresholds: [{metric: itemsPerSecond, min: '50000', requests: [append]}]}",
 		invalid: "{thresholds: [{metric: itemsPerSecond, min: 1%}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as \"0.5\""},
 	},
 	{
 		name:    "bound of overLimitGrants",
@@ -144,7 +144,7 @@ var thresholdValidations = []validation{
 		name:    "refill",
 		valid:   "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '0.5', clientHeader: A}}]}",
 		invalid: "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '0', clientHeader: A}}]}",
-		want:    []string{`spec.audits[0].rateLimit.refillPerSecond: Invalid value: "0": must be a decimal number greater than 0, such as 12 or 0.5`},
+		want:    []string{`spec.audits[0].rateLimit.refillPerSecond: Invalid value: "0": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	{
 		name:    "client header",
@@ -172,5 +172,41 @@ var thresholdValidations = []validation{
 			"spec.audits: Invalid value: audits must have at most one rateLimit",
 			`spec.audits[1]: Duplicate value: {"name":"a"}`,
 		},
+	},
+	{
+		name:    "bound of a rate without quotes",
+		valid:   "{thresholds: [{metric: goodput, min: 1000}]}",
+		invalid: "{thresholds: [{metric: goodput, min: -1}]}",
+		want:    []string{`spec.thresholds[0]: Invalid value: max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as "0.5"`},
+	},
+	{
+		name:    "bound of a count without quotes",
+		valid:   "{audits: [{name: a, rateLimit: {capacity: 1, refillPerSecond: 1, clientHeader: A}}], thresholds: [{metric: falseDenials, max: 0}]}",
+		invalid: "{audits: [{name: a, rateLimit: {capacity: 1, refillPerSecond: 1, clientHeader: A}}], thresholds: [{metric: falseDenials, max: 2147483648}]}",
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of overLimitGrants or falseDenials must be a whole number such as 0"},
+	},
+	{
+		name:    "latency without a unit",
+		valid:   "{thresholds: [{metric: p95, max: 500ms}]}",
+		invalid: "{thresholds: [{metric: p95, max: 500}]}",
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of a latency must be a time such as 500ms"},
+	},
+	{
+		name:    "share without a percent sign",
+		valid:   "{thresholds: [{metric: failureRate, max: 1%}]}",
+		invalid: "{thresholds: [{metric: failureRate, min: 1}]}",
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
+	},
+	{
+		name:    "types of a threshold",
+		valid:   "{requests: [{}, {method: POST}, {method: POST, type: Login}], thresholds: [{metric: p95, max: 1s, types: [Read, Write, Login]}]}",
+		invalid: "{requests: [{}, {method: POST, type: Login}], thresholds: [{metric: p95, max: 1s, types: [Write]}]}",
+		want:    []string{"spec.thresholds: Invalid value: types of a threshold must be types of spec.requests"},
+	},
+	{
+		name:    "types of what has none",
+		valid:   "{thresholds: [{metric: unsentRate, max: 1%}]}",
+		invalid: "{thresholds: [{metric: unsentRate, max: 1%, types: [Read]}]}",
+		want:    []string{"spec.thresholds[0].types: Forbidden: types must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per type"},
 	},
 }

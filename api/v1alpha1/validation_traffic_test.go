@@ -217,8 +217,26 @@ var trafficValidations = []validation{
 	{
 		name:    "weight",
 		valid:   "{requests: [{weight: 1000}]}",
-		invalid: "{requests: [{weight: 0}]}",
-		want:    []string{"spec.requests[0].weight: Invalid value: 0: spec.requests[0].weight in body should be greater than or equal to 1"},
+		invalid: "{requests: [{weight: -1}, {}]}",
+		want:    []string{"spec.requests[0].weight: Invalid value: -1: spec.requests[0].weight in body should be greater than or equal to 0"},
+	},
+	{
+		name:    "no weight at all",
+		valid:   "{requests: [{weight: 0}, {}]}",
+		invalid: "{requests: [{weight: 0}, {weight: 0}]}",
+		want:    []string{"spec.requests: Invalid value: requests must have at least one with a weight above 0"},
+	},
+	{
+		name:    "prefix of a Secret's value",
+		valid:   "{target: {headers: [{name: Authorization, valueFrom: {prefix: 'Bearer ', secretKeyRef: {name: api, key: token}}}]}}",
+		invalid: "{target: {headers: [{name: Authorization, valueFrom: {prefix: 'Bearer '}}]}}",
+		want:    []string{"spec.target.headers[0].valueFrom.secretKeyRef: Required value"},
+	},
+	{
+		name:    "an expected value of any scalar type",
+		valid:   "{requests: [{expect: {json: [{path: .a, equals: 50}, {path: .b, equals: 1.5}, {path: .c, equals: true}, {path: .e, equals: text}]}}]}",
+		invalid: "{requests: [{expect: {json: [{path: .a}]}}]}",
+		want:    []string{"spec.requests[0].expect.json[0].equals: Required value"},
 	},
 	{
 		name:    "expected status",

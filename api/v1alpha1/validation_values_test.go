@@ -34,7 +34,7 @@ func aTime(patch, path, message string) spelling {
 }
 
 func aDecimal(patch, path string) spelling {
-	return spelling{patch, path, "must be a decimal number greater than 0, such as 12 or 0.5", decimals, noDecimals}
+	return spelling{patch, path, `must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`, decimals, noDecimals}
 }
 
 func aBound(metric, message string, accepted, refused []string) spelling {
@@ -70,7 +70,7 @@ var spellings = map[string]spelling{
 		[]string{"999999999.999999s", "1us", "500ms"}, []string{"1000000000ms", "1.0000001s", "x1s", "1sx", "1m"}),
 	"bound of a share": aBound("failureRate", "failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%",
 		[]string{"999.999999%", "0%"}, []string{"1000%", "1.0000001%", "1"}),
-	"bound of a rate": aBound("goodput", "goodput, throughput or itemsPerSecond must be a number per second such as 1000",
+	"bound of a rate": aBound("goodput", `goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as "0.5"`,
 		[]string{"999999999.999999", "0"}, []string{"1000000000", "1.0000001"}),
 	"bound of a count": aBound("falseDenials", "overLimitGrants or falseDenials must be a whole number such as 0",
 		[]string{"999999999999", "0"}, []string{"1000000000000", "1.5"}),

@@ -15,9 +15,9 @@ type Worker struct {
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
-	// resources of the worker's container. Absent: requests of 100m CPU and
-	// 128Mi memory, no limits. A CPU limit throttles the generator; it is
-	// reported when it does.
+	// resources are those of the worker container. A CPU limit throttles the
+	// generator, which the result then says. Absent: requests of 100m CPU and 128Mi
+	// memory, no limits.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 

@@ -109,8 +109,8 @@ func TestSeedsVerifyTheirTarget(t *testing.T) {
 					value, ok := about[string(want.Path)]
 					if !ok {
 						t.Errorf("%s: %s: no preset is known to say that", file, want.Path)
-					} else if got := fmt.Sprint(value(v)); got != want.Equals {
-						t.Errorf("%s: %s is %q in %s, %q is expected", file, want.Path, got, filepath.Base(preset), want.Equals)
+					} else if got := fmt.Sprint(value(v)); got != want.Text() {
+						t.Errorf("%s: %s is %q in %s, %q is expected", file, want.Path, got, filepath.Base(preset), want.Text())
 					}
 				}
 			}

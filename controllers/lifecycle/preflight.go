@@ -88,7 +88,7 @@ func fact(e *v1alpha1.Expectation) string {
 	}
 	values := make([]string, len(e.JSON))
 	for i, v := range e.JSON {
-		values[i] = fmt.Sprintf("%s %s", v.Path, brief(v.Equals))
+		values[i] = fmt.Sprintf("%s %s", v.Path, brief(v.Text()))
 	}
 	return "has " + strings.Join(values, ", ")
 }

@@ -155,7 +155,7 @@ func TestTargetVerifiedIsNotSaidAfterwards(t *testing.T) {
 
 func TestWhatWasVerified(t *testing.T) {
 	value := func(path, equals string) v1alpha1.ExpectedValue {
-		return v1alpha1.ExpectedValue{Path: v1alpha1.JSONPath(path), Equals: equals}
+		return v1alpha1.ExpectedValue{Path: v1alpha1.JSONPath(path), Equals: v1alpha1.JSONText(equals)}
 	}
 	tests := map[string]struct {
 		expect *v1alpha1.Expectation

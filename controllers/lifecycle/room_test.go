@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
@@ -111,7 +113,7 @@ func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "ratelimiter"}},
 		Parallelism: ptr.To[int32](1), Repetitions: int32(repetitions),
-		Audits: []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: "1", ClientHeader: "X-Forwarded-For"}}},
+		Audits: []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "X-Forwarded-For"}}},
 	}}
 	lt.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat(`{"a":1}`, 10_000)}
 	for i := range types {
@@ -126,7 +128,7 @@ func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
 	}
 	for i := range 2 { // each costs a merge of all types
 		lt.Spec.Thresholds = append(lt.Spec.Thresholds, v1alpha1.Threshold{
-			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Metric: "failureRate", Max: ptr.To("1%"), UpToUsers: ptr.To[int32](1), // in the first step, to save time
+			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Metric: "failureRate", Max: ptr.To(intstr.Parse("1%")), UpToUsers: ptr.To[int32](1), // in the first step, to save time
 		})
 	}
 	return lt

@@ -137,7 +137,7 @@ func limited(step int) *v1alpha1.LoadTest {
 		Target:   v1alpha1.Target{URL: "http://ratelimiter"},
 		Requests: []v1alpha1.Request{{}},
 		Steps:    []v1alpha1.Step{users, users},
-		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: "1", ClientHeader: "X-Forwarded-For"}}},
+		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "X-Forwarded-For"}}},
 	}}
 	lt.Status = v1alpha1.LoadTestStatus{
 		StartTime:   ptr.To(metav1.NewTime(began)),

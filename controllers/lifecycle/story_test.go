@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 )
@@ -25,10 +27,10 @@ func ladder() v1alpha1.LoadTestSpec {
 		Requests:    []v1alpha1.Request{{Path: "/health"}},
 		Parallelism: ptr.To[int32](3),
 		Ladder: &v1alpha1.Ladder{
-			Users: []int32{100, 1000}, RatePerUser: ptr.To(v1alpha1.Decimal("1")),
+			Users: []int32{100, 1000}, RatePerUser: ptr.To(v1alpha1.NewDecimal("1")),
 			Duration: metav1.Duration{Duration: 3 * time.Second}, Rest: &metav1.Duration{Duration: 2 * time.Second},
 		},
-		Thresholds:              []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To("200ms")}},
+		Thresholds:              []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse("200ms"))}},
 		StartDeadlineSeconds:    ptr.To[int64](60),
 		TTLSecondsAfterFinished: ptr.To[int32](3600),
 	}
@@ -39,7 +41,7 @@ func questions() []v1alpha1.Preflight {
 	return []v1alpha1.Preflight{
 		{
 			Request: v1alpha1.PreflightRequest{Path: "/version"},
-			Expect:  &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: "lua"}, {Path: ".store", Equals: "redis"}}},
+			Expect:  &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}, {Path: ".store", Equals: v1alpha1.JSONText("redis")}}},
 		},
 		{Name: "healthy", Request: v1alpha1.PreflightRequest{Path: "/health"}},
 	}
@@ -138,7 +140,7 @@ var stories = map[string]func(*world){
 		w.in(1500*time.Millisecond, func() { w.lt.Spec.Suspend = true })
 		w.in(2500*time.Millisecond, func() {
 			w.lt.Spec.Suspend = false
-			w.lt.Spec.Preflight[0].Expect.JSON[0].Equals = "hash"
+			w.lt.Spec.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
 		})
 	},
 	"worker-dies": func(w *world) { w.workers[1].diesIn = 1500 * time.Millisecond },

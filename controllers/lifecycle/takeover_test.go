@@ -26,7 +26,7 @@ func plannedElsewhere(t *testing.T) *world {
 	if n := w.lt.Status.Workers.Desired; n != 1 {
 		t.Fatalf("this operator plans %d workers, want 1", n)
 	}
-	rate := v1alpha1.Decimal("2")
+	rate := v1alpha1.NewDecimal("2")
 	load := func(users int32) v1alpha1.StepLoad {
 		return v1alpha1.StepLoad{Users: users, RatePerUser: &rate, Duration: &metav1.Duration{Duration: 2 * time.Second}, Requests: 4 * int64(users)}
 	}

@@ -15,6 +15,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
@@ -117,7 +119,7 @@ func hello(t *testing.T) *v1alpha1.LoadTest {
 		Requests:                []v1alpha1.Request{{Path: "/health"}},
 		Parallelism:             ptr.To[int32](2),
 		Ladder:                  &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
-		Thresholds:              []v1alpha1.Threshold{{Metric: "p50", Max: ptr.To("200ms")}},
+		Thresholds:              []v1alpha1.Threshold{{Metric: "p50", Max: ptr.To(intstr.Parse("200ms"))}},
 		TTLSecondsAfterFinished: ptr.To[int32](600),
 	}}
 	lt.Namespace, lt.Name = apiserver.Namespace(t), "hello"

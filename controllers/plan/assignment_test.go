@@ -91,7 +91,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 			Headers: []v1alpha1.Header{{Name: "Accept", Value: ptr("*/*")}, {Name: "x-tenant", Value: ptr("a")}},
 		},
 		Requests: []v1alpha1.Request{{
-			Name: "hit", Type: "Check", Weight: 3, Method: "POST", Path: "/api",
+			Name: "hit", Type: "Check", Weight: ptr(int32(3)), Method: "POST", Path: "/api",
 			Headers: []v1alpha1.Header{{Name: "X-Tenant", Value: ptr("b")}, {Name: "X-Forwarded-For", Value: ptr("192.0.2.${user}")}},
 			Body:    "{}", Expect: &v1alpha1.Expectation{Status: []int32{200, 429}},
 		}},
@@ -102,7 +102,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 			{Users: ptr(int32(3)), RatePerUser: decimal("0.5"), Duration: duration(time.Minute)},
 			{Users: ptr(int32(1)), Duration: duration(time.Minute)},
 		},
-		Audits:      []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 50, RefillPerSecond: "10", ClientHeader: "X-Forwarded-For"}}},
+		Audits:      []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 50, RefillPerSecond: v1alpha1.NewDecimal("10"), ClientHeader: "X-Forwarded-For"}}},
 		Parallelism: ptr(int32(4)),
 	}
 	want := &workerv1.Assignment{
@@ -139,7 +139,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 func TestAssignmentAppliesDefaults(t *testing.T) {
 	s := withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
 	s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}
-	s.Requests = []v1alpha1.Request{{}, {Method: "POST", Path: "/urls"}, {Method: "HEAD", Name: "probe"}}
+	s.Requests = []v1alpha1.Request{{}, {Method: "POST", Path: "/urls", Weight: ptr(int32(0))}, {Method: "HEAD", Name: "probe"}}
 	s.Data = []v1alpha1.Data{{Name: "silent", Format: v1alpha1.DataFormatCSV}, {Name: "said", Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform}}
 	a := assignments(t, s)[0]
 	if diff := cmp.Diff(&workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1}, a.GetTarget(), protocmp.Transform()); diff != "" {
@@ -147,7 +147,7 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 	}
 	want := []*workerv1.Request{
 		{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/", Items: 1},
-		{Name: "POST /urls", Type: "Write", Weight: 1, Method: "POST", Path: "/urls", Items: 1},
+		{Name: "POST /urls", Type: "Write", Method: "POST", Path: "/urls", Items: 1},
 		{Name: "probe", Type: "Read", Weight: 1, Method: "HEAD", Path: "/", Items: 1},
 	}
 	if diff := cmp.Diff(want, a.GetRequests(), protocmp.Transform()); diff != "" {
@@ -216,7 +216,7 @@ func TestSharesPartitionTheTotal(t *testing.T) {
 func TestSharesOfManyHitsAddUp(t *testing.T) {
 	property := func(hits uint32, parallelism uint16) bool {
 		workers := int32(parallelism%workerv1.MaxWorkers) + 1
-		rate := v1alpha1.Decimal("1000000")
+		rate := v1alpha1.NewDecimal("1000000")
 		s := withSteps(v1alpha1.Step{Rate: &rate, Duration: duration(time.Duration(hits)*time.Microsecond + time.Microsecond)})
 		s.Parallelism = &workers
 		list := assignments(t, s)

@@ -23,7 +23,7 @@ func secret(name v1alpha1.ObjectName, key string) *v1alpha1.KeySource {
 }
 
 func secretHeader(name string, object v1alpha1.ObjectName, key string) v1alpha1.Header {
-	return v1alpha1.Header{Name: name, ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: object, Key: key}}}
+	return v1alpha1.Header{Name: name, ValueFrom: &v1alpha1.HeaderSource{Prefix: "Bearer ", SecretKeyRef: v1alpha1.KeyReference{Name: object, Key: key}}}
 }
 
 // fullModel uses everything that a request can be made of.
@@ -43,7 +43,7 @@ func fullModel() *v1alpha1.LoadTestSpec {
 				Name: "create", Method: "POST", Path: "/urls", BodyFrom: secret("bodies", "create.json"), Items: 20,
 				Headers: []v1alpha1.Header{secretHeader("X-Tenant", "api", "tenant")},
 				Expect: &v1alpha1.Expectation{
-					JSON:     []v1alpha1.ExpectedValue{{Path: ".codes[0]", Equals: "abc"}},
+					JSON:     []v1alpha1.ExpectedValue{{Path: ".codes[0]", Equals: v1alpha1.JSONText("abc")}},
 					MaxBytes: ptr(int64(4096)),
 				},
 			},
@@ -52,7 +52,7 @@ func fullModel() *v1alpha1.LoadTestSpec {
 		Preflight: []v1alpha1.Preflight{
 			{
 				Request: v1alpha1.PreflightRequest{Path: "/version", Headers: []v1alpha1.Header{secretHeader("X-Admin", "admin", "token")}},
-				Expect:  &v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{{Path: ".api", Equals: "seed-000"}}, MaxBytes: ptr(int64(512))},
+				Expect:  &v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{{Path: ".api", Equals: v1alpha1.JSONText("seed-000")}}, MaxBytes: ptr(int64(512))},
 			},
 			{Name: "healthy", Request: v1alpha1.PreflightRequest{Method: "HEAD", Path: "/health", Headers: []v1alpha1.Header{{Name: "authorization", Value: ptr("none")}}}},
 		},
@@ -91,15 +91,15 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 				Name: "create", Type: "Write", Weight: 1, Method: "POST", Path: "/urls", Items: 20,
 				BodyFile: "/var/run/loadtest/secrets/bodies/create.json",
 				Headers: []*workerv1.Header{
-					{Name: "Authorization", ValueFile: "/var/run/loadtest/secrets/api/token"},
-					{Name: "X-Tenant", ValueFile: "/var/run/loadtest/secrets/api/tenant"},
+					{Name: "Authorization", Value: "Bearer ", ValueFile: "/var/run/loadtest/secrets/api/token"},
+					{Name: "X-Tenant", Value: "Bearer ", ValueFile: "/var/run/loadtest/secrets/api/tenant"},
 				},
 				ExpectedJson: []*workerv1.ExpectedValue{{Path: ".codes[0]", Equals: "abc"}}, MaxBodyBytes: 4096,
 			},
 			{
 				Name: "follow", Type: "Read", Weight: 1, Method: "GET", Path: "/${code}", Items: 1,
 				BodyFile:       "/var/run/loadtest/configmaps/bodies/follow.txt",
-				Headers:        []*workerv1.Header{{Name: "Authorization", ValueFile: "/var/run/loadtest/secrets/api/token"}},
+				Headers:        []*workerv1.Header{{Name: "Authorization", Value: "Bearer ", ValueFile: "/var/run/loadtest/secrets/api/token"}},
 				ExpectedStatus: []int32{302},
 			},
 		},
@@ -107,8 +107,8 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 			{
 				Name: "GET /version", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/version",
 				Headers: []*workerv1.Header{
-					{Name: "Authorization", ValueFile: "/var/run/loadtest/secrets/api/token"},
-					{Name: "X-Admin", ValueFile: "/var/run/loadtest/secrets/admin/token"},
+					{Name: "Authorization", Value: "Bearer ", ValueFile: "/var/run/loadtest/secrets/api/token"},
+					{Name: "X-Admin", Value: "Bearer ", ValueFile: "/var/run/loadtest/secrets/admin/token"},
 				},
 				ExpectedStatus: []int32{200}, ExpectedJson: []*workerv1.ExpectedValue{{Path: ".api", Equals: "seed-000"}}, MaxBodyBytes: 512,
 			},

@@ -22,14 +22,14 @@ const (
 
 // Micros is a decimal number in millionths, exactly.
 func Micros(d v1alpha1.Decimal) (int64, error) {
-	whole, fraction, _ := strings.Cut(string(d), ".")
+	whole, fraction, _ := strings.Cut(d.String(), ".")
 	if len(whole) == 0 || len(whole) > 9 || len(fraction) > 6 {
-		return 0, fmt.Errorf("%q is not a decimal number such as 0.5", d)
+		return 0, fmt.Errorf("%q is not a decimal number such as 0.5", d.String())
 	}
 	digits := whole + fraction + strings.Repeat("0", 6-len(fraction))
 	n, err := strconv.ParseUint(digits, 10, 63)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a decimal number such as 0.5", d)
+		return 0, fmt.Errorf("%q is not a decimal number such as 0.5", d.String())
 	}
 	return int64(n), nil
 }

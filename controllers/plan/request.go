@@ -34,8 +34,8 @@ func RequestTypes(spec *v1alpha1.LoadTestSpec) []string {
 	return types
 }
 
-// The defaults are applied here once more, although the API server applies
-// them: a LoadTest that is run from a file has not passed through it.
+// The defaults of lists are applied here and not by the API server: a tool that
+// compares a manifest with what is stored would find a difference in each item.
 
 func requestName(r *v1alpha1.Request) string {
 	if r.Name != "" {
@@ -54,6 +54,13 @@ func requestType(r *v1alpha1.Request) string {
 		return typeRead
 	}
 	return typeWrite
+}
+
+func requestWeight(r *v1alpha1.Request) int32 {
+	if r.Weight == nil {
+		return 1
+	}
+	return *r.Weight
 }
 
 func requestMethod(r *v1alpha1.Request) string {
@@ -91,7 +98,7 @@ func request(target *v1alpha1.Target, r *v1alpha1.Request) *workerv1.Request {
 	w := &workerv1.Request{
 		Name:    requestName(r),
 		Type:    requestType(r),
-		Weight:  max(r.Weight, 1),
+		Weight:  requestWeight(r),
 		Method:  requestMethod(r),
 		Path:    requestPath(r),
 		Headers: headers(target.Headers, r.Headers),
@@ -111,7 +118,7 @@ func expect(w *workerv1.Request, e *v1alpha1.Expectation) {
 	}
 	w.ExpectedStatus = e.Status
 	for _, v := range e.JSON {
-		w.ExpectedJson = append(w.ExpectedJson, &workerv1.ExpectedValue{Path: string(v.Path), Equals: v.Equals})
+		w.ExpectedJson = append(w.ExpectedJson, &workerv1.ExpectedValue{Path: string(v.Path), Equals: v.Text()})
 	}
 	if e.MaxBytes != nil {
 		w.MaxBodyBytes = *e.MaxBytes
@@ -136,7 +143,7 @@ func headers(target, request []v1alpha1.Header) []*workerv1.Header {
 func header(h *v1alpha1.Header) *workerv1.Header {
 	w := &workerv1.Header{Name: h.Name}
 	if f, ok := headerFile(h); ok {
-		w.ValueFile = f.mounted()
+		w.Value, w.ValueFile = h.ValueFrom.Prefix, f.mounted()
 	} else if h.Value != nil {
 		w.Value = *h.Value
 	}

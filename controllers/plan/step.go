@@ -139,9 +139,9 @@ func burstStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
 }
 
 func rateStep(s *v1alpha1.Step) v1alpha1.StepStatus {
-	name, last := string(*s.Rate)+"/s", s.Rate
+	name, last := s.Rate.String()+"/s", s.Rate
 	if s.RampTo != nil {
-		name += " to " + string(*s.RampTo) + "/s"
+		name += " to " + s.RampTo.String() + "/s"
 		last = s.RampTo
 	}
 	load := v1alpha1.StepLoad{

@@ -15,7 +15,7 @@ func ptr[T any](v T) *T { return &v }
 
 func duration(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 
-func decimal(s string) *v1alpha1.Decimal { return ptr(v1alpha1.Decimal(s)) }
+func decimal(s string) *v1alpha1.Decimal { return ptr(v1alpha1.NewDecimal(s)) }
 
 // spec is a spec of one request to a Service, changed by edit.
 func spec(edit func(*v1alpha1.LoadTestSpec)) *v1alpha1.LoadTestSpec {

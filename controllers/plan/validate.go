@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -97,6 +98,12 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if len(spec.Requests) == 0 {
 		return invalid("spec.requests: at least one request must be set.")
 	}
+	if !slices.ContainsFunc(spec.Requests, func(r v1alpha1.Request) bool { return requestWeight(&r) > 0 }) {
+		return invalid("spec.requests: at least one request must have a weight above 0.")
+	}
+	if refusal := checkExpectations(spec); refusal != nil {
+		return refusal
+	}
 	if refusal := checkDecimals(spec); refusal != nil {
 		return refusal
 	}
@@ -131,6 +138,41 @@ func isNothing(l *v1alpha1.StepLoad) bool {
 		return l.Pause.Duration <= 0
 	}
 	return optional(l.Duration)+optional(l.MaxDuration) <= 0 || shared(l) <= 0 && l.Arrivals != v1alpha1.ArrivalsPoisson
+}
+
+// maxEquals bounds an expected value: each worker's assignment carries all of them.
+const maxEquals = 1024
+
+// checkExpectations refuses values that are no scalars. No rule of the schema can
+// look into a field that takes any JSON.
+func checkExpectations(spec *v1alpha1.LoadTestSpec) *Refusal {
+	check := func(field string, i int, e *v1alpha1.Expectation) *Refusal {
+		if e == nil {
+			return nil
+		}
+		for j := range e.JSON {
+			raw := e.JSON[j].Equals.Raw
+			if len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
+				return invalid("spec.%s[%d].expect.json[%d].equals: must be a string, a number, true, false or null; "+
+					"name a value inside an object or a list by path.", field, i, j)
+			}
+			if len(raw) > maxEquals {
+				return invalid("spec.%s[%d].expect.json[%d].equals: must have at most %d bytes.", field, i, j, maxEquals)
+			}
+		}
+		return nil
+	}
+	for i := range spec.Requests {
+		if refusal := check("requests", i, spec.Requests[i].Expect); refusal != nil {
+			return refusal
+		}
+	}
+	for i := range spec.Preflight {
+		if refusal := check("preflight", i, spec.Preflight[i].Expect); refusal != nil {
+			return refusal
+		}
+	}
+	return nil
 }
 
 func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {

@@ -2,10 +2,12 @@ package plan_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
@@ -264,16 +266,35 @@ func TestRefusals(t *testing.T) {
 			func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{RatePerUser: decimal("1/2")} },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.ratePerUser: "1/2" is not a decimal number such as 0.5.`},
 		},
+		"no weight at all": {
+			func(s *v1alpha1.LoadTestSpec) { s.Requests = []v1alpha1.Request{{Weight: ptr(int32(0))}} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.requests: at least one request must have a weight above 0."},
+		},
+		"an object that is expected": {
+			func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Expect = expecting(`{"a": 1}`) },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.requests[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path."},
+		},
+		"a list that a preflight expects": {
+			func(s *v1alpha1.LoadTestSpec) { s.Preflight = []v1alpha1.Preflight{{}, {Expect: expecting(`[1]`)}} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.preflight[1].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path."},
+		},
+		"a text that is expected, too long": {
+			func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Expect = expecting(`"` + strings.Repeat("x", 1023) + `"`) },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.requests[0].expect.json[1].equals: must have at most 1024 bytes."},
+		},
+		"a text that just fits": {
+			func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Expect = expecting(`"` + strings.Repeat("x", 1022) + `"`) }, nil,
+		},
 		"a contract without refill": {
 			func(s *v1alpha1.LoadTestSpec) {
-				s.Audits = []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: "0"}}}
+				s.Audits = []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: v1alpha1.NewDecimal("0")}}}
 			},
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.audits[0].rateLimit.refillPerSecond: must be greater than 0."},
 		},
 		"a contract without refill, beside a ladder's rate": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Steps, s.Ladder = nil, &v1alpha1.Ladder{Users: []int32{1}, RatePerUser: decimal("1"), Duration: *duration(time.Second)}
-				s.Audits = []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: "0"}}}
+				s.Audits = []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: v1alpha1.NewDecimal("0")}}}
 			},
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.audits[0].rateLimit.refillPerSecond: must be greater than 0."},
 		},
@@ -293,4 +314,11 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// expecting has null, which is a scalar, and that value.
+func expecting(raw string) *v1alpha1.Expectation {
+	return &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{
+		{Path: ".a"}, {Path: ".b", Equals: apiextensionsv1.JSON{Raw: []byte(raw)}},
+	}}
 }

@@ -160,7 +160,7 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			merged := measured(tc.clients)
 			merged.ClockError, merged.Untracked = tc.clockError, tc.untracked
-			got := audit(t, contractSpec(50, "10"), merged, tc.silence)
+			got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, tc.silence)
 			if got.OverLimitGrants != tc.over {
 				t.Errorf("%d grants over the limit, want %d", got.OverLimitGrants, tc.over)
 			}
@@ -175,7 +175,7 @@ func TestAuditCounts(t *testing.T) {
 	merged := measured(map[string]told{"a": {both(3, 1, 0, ms)}, "b": {both(2, 0, 0, ms), both(1, 4, time.Hour, time.Hour)}})
 	merged.Untracked = 7
 	want := &v1alpha1.RateLimitStatus{Clients: 2, Granted: 6, Denied: 5, Untracked: 7}
-	got := audit(t, contractSpec(50, "10"), merged, -1)
+	got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, -1)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
 	}
@@ -184,7 +184,7 @@ func TestAuditCounts(t *testing.T) {
 // The largest numbers that the API takes must not overflow.
 func TestAuditOfTheLargestContract(t *testing.T) {
 	merged := measured(map[string]told{"a": {both(1_000_000_000_000, 5, 0, 24*time.Hour)}})
-	got := audit(t, contractSpec(1_000_000_000, "999999999.999999"), merged, 24*time.Hour)
+	got := audit(t, contractSpec(1_000_000_000, v1alpha1.NewDecimal("999999999.999999")), merged, 24*time.Hour)
 	want := &v1alpha1.RateLimitStatus{Clients: 1, Granted: 1_000_000_000_000, Denied: 5}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
@@ -192,7 +192,7 @@ func TestAuditOfTheLargestContract(t *testing.T) {
 }
 
 func TestNoAuditWithoutAContract(t *testing.T) {
-	spec := contractSpec(50, "10")
+	spec := contractSpec(50, v1alpha1.NewDecimal("10"))
 	spec.Audits = nil
 	if got := audit(t, spec, measured(map[string]told{"a": {granted(60, 0, ms)}}), 0); got != nil {
 		t.Errorf("audited: %+v", got)
@@ -200,7 +200,7 @@ func TestNoAuditWithoutAContract(t *testing.T) {
 }
 
 func TestMalformedRefillIsAnError(t *testing.T) {
-	_, err := results.StepResult(&v1alpha1.LoadTest{Spec: *contractSpec(1, "ten")}, closed, measure.NewMeasurement(1), 0)
+	_, err := results.StepResult(&v1alpha1.LoadTest{Spec: *contractSpec(1, v1alpha1.NewDecimal("ten"))}, closed, measure.NewMeasurement(1), 0)
 	if want := `step 1000: spec.audits: rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -218,7 +218,7 @@ func BenchmarkAudit(b *testing.B) {
 		}
 		clients[strconv.Itoa(i)] = list
 	}
-	merged, lt := measured(clients), &v1alpha1.LoadTest{Spec: *contractSpec(50, "10")}
+	merged, lt := measured(clients), &v1alpha1.LoadTest{Spec: *contractSpec(50, v1alpha1.NewDecimal("10"))}
 	for b.Loop() {
 		if _, err := results.StepResult(lt, closed, merged, time.Second); err != nil {
 			b.Fatal(err)

@@ -92,9 +92,9 @@ func newBound(t *v1alpha1.Threshold) (bound, error) {
 	b := bound{unit: unitOf(t.Metric)}
 	switch {
 	case t.Max != nil:
-		b.text, b.isMax = *t.Max, true
+		b.text, b.isMax = t.Max.String(), true
 	case t.Min != nil:
-		b.text = *t.Min
+		b.text = t.Min.String()
 	default:
 		return b, fmt.Errorf("exactly one of max and min must be set")
 	}

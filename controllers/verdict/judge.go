@@ -63,9 +63,9 @@ func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
 	}
 	switch {
 	case t.Max != nil:
-		status.Limit = *t.Max
+		status.Limit = t.Max.String()
 	case t.Min != nil:
-		status.Limit = *t.Min
+		status.Limit = t.Min.String()
 	}
 	return status
 }

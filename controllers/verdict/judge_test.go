@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -18,17 +20,17 @@ const ms = time.Millisecond
 func ptr[T any](v T) *T { return &v }
 
 func atMost(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, Max: &limit}
+	return v1alpha1.Threshold{Metric: metric, Max: ptr(intstr.Parse(limit))}
 }
 
 func atLeast(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, Min: &limit}
+	return v1alpha1.Threshold{Metric: metric, Min: ptr(intstr.Parse(limit))}
 }
 
 // spec has the requests create and follow.
 func spec(thresholds ...v1alpha1.Threshold) *v1alpha1.LoadTestSpec {
 	return &v1alpha1.LoadTestSpec{
-		Requests:   []v1alpha1.Request{{Name: "create"}, {Name: "follow"}},
+		Requests:   []v1alpha1.Request{{Name: "create", Method: "POST"}, {Name: "follow"}},
 		Thresholds: thresholds,
 	}
 }
@@ -39,7 +41,7 @@ func users(n int32) v1alpha1.StepStatus {
 
 var (
 	burst    = users(1000)
-	arrivals = v1alpha1.StepStatus{Name: "steady", Load: v1alpha1.StepLoad{Rate: ptr(v1alpha1.Decimal("5")), Duration: &metav1.Duration{Duration: 3 * time.Second}}}
+	arrivals = v1alpha1.StepStatus{Name: "steady", Load: v1alpha1.StepLoad{Rate: ptr(v1alpha1.NewDecimal("5")), Duration: &metav1.Duration{Duration: 3 * time.Second}}}
 	pause    = v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: &metav1.Duration{Duration: time.Second}}}
 )
 

@@ -52,9 +52,9 @@ func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step *v1alpha
 	if merged == nil || step.Result == nil {
 		return s, nil
 	}
-	names, items := plan.RequestNames(spec), plan.RequestItems(spec)
+	items := plan.RequestItems(spec)
 	for i := range merged.Requests {
-		if len(t.Requests) > 0 && (i >= len(names) || !slices.Contains(t.Requests, names[i])) {
+		if !about(spec, t, i) {
 			continue
 		}
 		if err := s.request.Merge(&merged.Requests[i]); err != nil {
@@ -67,20 +67,35 @@ func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step *v1alpha
 	return s, nil
 }
 
+// about says whether a threshold is about the request of that index.
+func about(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, i int) bool {
+	among := func(list []string, name func(*v1alpha1.LoadTestSpec) []string) bool {
+		return len(list) == 0 || i < len(spec.Requests) && slices.Contains(list, name(spec)[i])
+	}
+	return among(t.Requests, plan.RequestNames) && among(t.Types, plan.RequestTypes)
+}
+
 // subject is what a sentence about the threshold is about.
 func subject(t *v1alpha1.Threshold) string {
-	switch n := len(t.Requests); {
-	case n == 0:
-		return string(t.Metric)
-	case n > 3:
-		return fmt.Sprintf("%s of %d requests", t.Metric, n)
+	text := string(t.Metric)
+	for _, filter := range []struct {
+		names []string
+		what  string
+	}{{t.Types, "types"}, {t.Requests, "requests"}} {
+		switch n := len(filter.names); {
+		case n == 0:
+		case n > 3:
+			text += fmt.Sprintf(" of %d %s", n, filter.what)
+		default:
+			text += " of " + strings.Join(filter.names, ", ")
+		}
 	}
-	return string(t.Metric) + " of " + strings.Join(t.Requests, ", ")
+	return text
 }
 
 // place is the subject and where it was observed.
 func (s sample) place() string {
-	if len(s.threshold.Requests) == 0 {
+	if len(s.threshold.Requests)+len(s.threshold.Types) == 0 {
 		return fmt.Sprintf("%s of step %s", s.threshold.Metric, s.step.Name)
 	}
 	return fmt.Sprintf("%s in step %s", subject(s.threshold), s.step.Name)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -32,9 +34,9 @@ func judgeOne(t *testing.T, tests map[string]oneStep) {
 			got, stop := judged.Thresholds, judged.Stop
 			want := v1alpha1.ThresholdStatus{Name: string(tc.threshold.Metric), State: tc.state, Step: "burst", Observed: tc.observed, Message: tc.message}
 			if tc.threshold.Max != nil {
-				want.Limit = *tc.threshold.Max
+				want.Limit = tc.threshold.Max.String()
 			} else if tc.threshold.Min != nil {
-				want.Limit = *tc.threshold.Min
+				want.Limit = tc.threshold.Min.String()
 			}
 			if diff := cmp.Diff([]v1alpha1.ThresholdStatus{want}, got); diff != "" {
 				t.Errorf("thresholds (-want +got):\n%s", diff)
@@ -66,11 +68,23 @@ func TestMetrics(t *testing.T) {
 			"failureRate is 0.001% in step burst; at most 0.001% is allowed.",
 		},
 		"failure rate of one request": {
-			v1alpha1.Threshold{Metric: "failureRate", Requests: []string{"create", "follow"}, Max: ptr("0%")}, sent(9, 1, failed(1)), broken, "10%",
+			v1alpha1.Threshold{Metric: "failureRate", Requests: []string{"create", "follow"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(1)), broken, "10%",
 			"failureRate of create, follow is 10% in step burst; at most 0% is allowed.",
 		},
+		"failure rate of a type": {
+			v1alpha1.Threshold{Metric: "failureRate", Types: []string{"Write"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), broken, "100%",
+			"failureRate of Write is 100% in step burst; at most 0% is allowed.",
+		},
+		"failure rate of a type that does not fail": {
+			v1alpha1.Threshold{Metric: "failureRate", Types: []string{"Read"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), passed, "0%",
+			"failureRate of Read is 0% in step burst; at most 0% is allowed.",
+		},
+		"failure rate of a request of another type": {
+			v1alpha1.Threshold{Metric: "failureRate", Types: []string{"Read"}, Requests: []string{"create"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1), inconclusive, "",
+			"failureRate of Read of create in step burst cannot be judged: no request was sent.",
+		},
 		"failure rate of the request that does not fail": {
-			v1alpha1.Threshold{Metric: "failureRate", Requests: []string{"follow"}, Max: ptr("0%")}, sent(9, 1, failed(9)), passed, "0%",
+			v1alpha1.Threshold{Metric: "failureRate", Requests: []string{"follow"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), passed, "0%",
 			"failureRate of follow is 0% in step burst; at most 0% is allowed.",
 		},
 		"rate-limited rate": {
@@ -101,7 +115,7 @@ func TestMetrics(t *testing.T) {
 			"goodput is 9.94 in step burst; at least 9.95 is required.",
 		},
 		"goodput of one request": {
-			v1alpha1.Threshold{Metric: "goodput", Requests: []string{"follow"}, Min: ptr("5.00")}, sent(50, 50), passed, "5",
+			v1alpha1.Threshold{Metric: "goodput", Requests: []string{"follow"}, Min: ptr(intstr.Parse("5.00"))}, sent(50, 50), passed, "5",
 			"goodput of follow is 5 in step burst; at least 5.00 is required.",
 		},
 		"items are goodput where each request carries one": {
@@ -207,7 +221,7 @@ func TestMetrics(t *testing.T) {
 			"failureRate of step burst cannot be judged: no request was sent.",
 		},
 		"nothing of one request was sent": {
-			v1alpha1.Threshold{Metric: "p95", Requests: []string{"follow"}, Max: ptr("1s")}, sent(100, 0), inconclusive, "",
+			v1alpha1.Threshold{Metric: "p95", Requests: []string{"follow"}, Max: ptr(intstr.Parse("1s"))}, sent(100, 0), inconclusive, "",
 			"p95 of follow in step burst cannot be judged: no request was sent.",
 		},
 		"nothing was measured": {

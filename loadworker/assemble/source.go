@@ -96,7 +96,7 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 				return out, fmt.Errorf("header %q: %w", h.GetName(), err)
 			}
 			// A file that was written by hand ends with a line break.
-			header.Value, header.Literal = strings.TrimRight(value, "\r\n"), true
+			header.Value, header.Literal = h.GetValue()+strings.TrimRight(value, "\r\n"), true
 		}
 		out.Headers = append(out.Headers, header)
 	}

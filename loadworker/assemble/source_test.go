@@ -34,13 +34,13 @@ func TestSourceOfFiles(t *testing.T) {
 		Requests: []*workerv1.Request{{
 			Name: "n", Weight: 2, Method: "POST", Path: "/${code}", BodyFile: file(t, "{\"seq\":${seq},\n\"name\":\"${name}\"}\n"),
 			Headers: []*workerv1.Header{
-				{Name: "X-Plain", Value: "${user}"}, {Name: "Authorization", ValueFile: file(t, "Bearer ${x}$\r\n")},
+				{Name: "X-Plain", Value: "${user}"}, {Name: "Authorization", Value: "Bearer $", ValueFile: file(t, "${x}$\r\n")},
 			},
 		}},
 	}
 	want := &transport.Request{
 		Method: "POST", Path: []byte("/y"), Body: []byte("{\"seq\":8,\n\"name\":\"Carl\"}\n"),
-		Headers: []transport.Header{{Name: "X-Plain", Value: []byte("7")}, {Name: "Authorization", Value: []byte("Bearer ${x}$")}},
+		Headers: []transport.Header{{Name: "X-Plain", Value: []byte("7")}, {Name: "Authorization", Value: []byte("Bearer $${x}$")}},
 	}
 	if diff := cmp.Diff(want, render(t, a, source.Vars{User: 7, Seq: 8})); diff != "" {
 		t.Errorf("request of worker 1 (-want +got):\n%s", diff)

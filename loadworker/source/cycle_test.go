@@ -14,6 +14,7 @@ func TestCycle(t *testing.T) {
 		want    []int
 	}{
 		"one":                           {[]int32{7}, []int{0}},
+		"none of its weight":            {[]int32{0, 2, 0, 1}, []int{1, 3, 1}},
 		"equal weights take turns":      {[]int32{3, 3, 3}, []int{0, 1, 2}},
 		"a common divisor is taken out": {[]int32{80, 20}, []int{0, 0, 1, 0, 0}},
 		"spread, not in a row":          {[]int32{5, 1, 1}, []int{0, 0, 1, 0, 2, 0, 0}},

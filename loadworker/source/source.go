@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/textproto"
+	"slices"
 )
 
 // Config configures a Source.
@@ -46,10 +47,13 @@ func New(c Config) (*Source, error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("request %q: %w", r.Name, err))
 		}
-		if weights[i] = r.Weight; r.Weight < 1 {
-			errs = append(errs, fmt.Errorf("request %q: weight: must be at least 1, is %d", r.Name, r.Weight))
+		if weights[i] = r.Weight; r.Weight < 0 {
+			errs = append(errs, fmt.Errorf("request %q: weight: must be at least 0, is %d", r.Name, r.Weight))
 		}
 		s.requests = append(s.requests, compiled)
+	}
+	if !slices.ContainsFunc(weights, func(w int32) bool { return w > 0 }) {
+		errs = append(errs, errors.New("weight: at least one request must have one above 0"))
 	}
 	for _, t := range c.Tables {
 		errs = append(errs, t.checkAll())

@@ -130,7 +130,7 @@ func TestNewRefuses(t *testing.T) {
 		"a line break in a header":           {func(r *Request) { r.Headers = []Header{{Name: "X", Value: "a\r\nB: c"}} }, `request "r": header "X": its value holds a control character`},
 		"a length that follows from others":  {func(r *Request) { r.Headers = []Header{{Name: "content-length", Value: "5"}} }, `request "r": header "content-length": follows from the body; leave it out`},
 		"a framing that follows from others": {func(r *Request) { r.Headers = []Header{{Name: "Transfer-encoding", Value: "chunked"}} }, `request "r": header "Transfer-encoding": follows from the body; leave it out`},
-		"no weight":                          {func(r *Request) { r.Weight = 0 }, `request "r": weight: must be at least 1, is 0`},
+		"a weight below none":                {func(r *Request) { r.Weight = -1 }, `request "r": weight: must be at least 0, is -1`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -142,6 +142,9 @@ func TestNewRefuses(t *testing.T) {
 				t.Errorf("New = %v, want …%s…", err, tt.want)
 			}
 		})
+	}
+	if _, err := New(Config{Requests: []Request{{Name: "r", Method: "GET", Path: "/"}}}); err == nil || !strings.Contains(err.Error(), "at least one request must have one above 0") {
+		t.Errorf("New without any weight = %v", err)
 	}
 	if _, err := New(Config{}); err == nil {
 		t.Error("New without requests = nil, want an error")

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
@@ -66,7 +67,7 @@ type outcome struct {
 func ptr[T any](v T) *T { return &v }
 
 func get(path string) v1alpha1.Request {
-	return v1alpha1.Request{Name: path, Weight: 1, Method: "GET", Path: path}
+	return v1alpha1.Request{Name: path, Method: "GET", Path: path}
 }
 
 // arrivals come at a rate, whether or not others were answered.
@@ -85,11 +86,11 @@ func burst(users, each int32) []v1alpha1.Step {
 }
 
 func atMost(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, Max: &limit}
+	return v1alpha1.Threshold{Metric: metric, Max: ptr(intstr.Parse(limit))}
 }
 
 func atLeast(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, Min: &limit}
+	return v1alpha1.Threshold{Metric: metric, Min: ptr(intstr.Parse(limit))}
 }
 
 // run carries the experiment out, as an operator and its workers would.

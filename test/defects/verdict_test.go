@@ -134,7 +134,7 @@ func TestTheTargetsAnswersAreAudited(t *testing.T) {
 					// Each of them sees 10, which is within the contract: only together
 					// they know better.
 					Parallelism: ptr[int32](3),
-					Audits:      []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 10, RefillPerSecond: "0.001", ClientHeader: "X-Client"}}},
+					Audits:      []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 10, RefillPerSecond: v1alpha1.NewDecimal("0.001"), ClientHeader: "X-Client"}}},
 					Thresholds:  []v1alpha1.Threshold{atMost(tt.metric, "0")},
 				},
 			}.run(t)

@@ -20,7 +20,7 @@ func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
 	meant := []v1alpha1.Preflight{{
 		Request: v1alpha1.PreflightRequest{Path: "/version"},
 		Expect: &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{
-			{Path: ".strategy", Equals: "lua"}, {Path: ".store", Equals: "redis"},
+			{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}, {Path: ".store", Equals: v1alpha1.JSONText("redis")},
 		}},
 	}}
 	tests := map[string]struct {

@@ -31,12 +31,12 @@ func Plan(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 // Arrivals is a step with a rate of requests per second, whether or not earlier ones
 // were answered.
 func Arrivals(rate string, d time.Duration) v1alpha1.Step {
-	return v1alpha1.Step{Rate: ptr(v1alpha1.Decimal(rate)), Duration: Lasting(d)}
+	return v1alpha1.Step{Rate: ptr(v1alpha1.NewDecimal(rate)), Duration: Lasting(d)}
 }
 
 // PacedUsers is a step whose users each have a rate of requests per second.
 func PacedUsers(users int32, ratePerUser string, d time.Duration) v1alpha1.Step {
-	return v1alpha1.Step{Users: &users, RatePerUser: ptr(v1alpha1.Decimal(ratePerUser)), Duration: Lasting(d)}
+	return v1alpha1.Step{Users: &users, RatePerUser: ptr(v1alpha1.NewDecimal(ratePerUser)), Duration: Lasting(d)}
 }
 
 // ClosedUsers is a step whose users each send as soon as they were answered.

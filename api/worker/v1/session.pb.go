@@ -1193,7 +1193,7 @@ type Header struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Value string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
-	// value_file holds the value, which is no template; it goes instead of value.
+	// value_file holds what follows value, which is then no template either.
 	ValueFile     string `protobuf:"bytes,3,opt,name=value_file,json=valueFile,proto3" json:"value_file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -78,8 +78,8 @@ func TestTextInvariants(t *testing.T) {
 
 func TestTitle(t *testing.T) {
 	type load = v1alpha1.StepLoad
-	five, quarter := v1alpha1.Decimal("5"), v1alpha1.Decimal("0.250")
-	half, twenty := v1alpha1.Decimal("0.5"), v1alpha1.Decimal("20")
+	five, quarter := v1alpha1.NewDecimal("5"), v1alpha1.NewDecimal("0.250")
+	half, twenty := v1alpha1.NewDecimal("0.5"), v1alpha1.NewDecimal("20")
 	burst := load{Users: 50, RequestsPerUser: 4}
 	tests := map[string]struct {
 		name string

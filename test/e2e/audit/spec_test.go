@@ -76,7 +76,7 @@ func TestEventStoreSpec(t *testing.T) {
 
 func TestRateLimiterSpec(t *testing.T) {
 	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 7, RefillPerSecond: 2.5})
-	want := &v1alpha1.RateLimit{Capacity: 7, RefillPerSecond: "2.5", ClientHeader: "X-Forwarded-For"}
+	want := &v1alpha1.RateLimit{Capacity: 7, RefillPerSecond: v1alpha1.NewDecimal("2.5"), ClientHeader: "X-Forwarded-For"}
 	if diff := cmp.Diff(want, s.RateLimit()); diff != "" {
 		t.Errorf("contract (-want +got):\n%s", diff)
 	}
