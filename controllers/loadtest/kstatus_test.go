@@ -6,6 +6,7 @@ import (
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -55,7 +56,7 @@ func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 
 func TestKstatusIsFailedAfterEveryOtherVerdict(t *testing.T) {
 	for want, edit := range map[v1alpha1.Verdict]func(*rig, *v1alpha1.LoadTestSpec){
-		v1alpha1.VerdictFailed:       func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Max = ptr.To("1ms") },
+		v1alpha1.VerdictFailed:       func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Max = ptr.To(intstr.FromString("1ms")) },
 		v1alpha1.VerdictInconclusive: func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Metric = "p99.99" },
 		v1alpha1.VerdictCanceled:     func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Terminate = true },
 		v1alpha1.VerdictError: func(r *rig, s *v1alpha1.LoadTestSpec) {

@@ -279,11 +279,15 @@ func TestRefusals(t *testing.T) {
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.preflight[1].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path."},
 		},
 		"a text that is expected, too long": {
-			func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Expect = expecting(`"` + strings.Repeat("x", 1023) + `"`) },
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Requests[0].Expect = expecting(`"` + strings.Repeat("x", 1023) + `"`)
+			},
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.requests[0].expect.json[1].equals: must have at most 1024 bytes."},
 		},
 		"a text that just fits": {
-			func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Expect = expecting(`"` + strings.Repeat("x", 1022) + `"`) }, nil,
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Requests[0].Expect = expecting(`"` + strings.Repeat("x", 1022) + `"`)
+			}, nil,
 		},
 		"a contract without refill": {
 			func(s *v1alpha1.LoadTestSpec) {
