@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-const badRate = "must be a decimal number greater than 0, such as 12 or 0.5"
+const badRate = `must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`
 
 // plannedRates are the rates of a step's load in status, each with the refusal of one
 // that is no rate.

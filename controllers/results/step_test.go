@@ -22,7 +22,10 @@ func loading(name string, load v1alpha1.StepLoad) *v1alpha1.StepStatus {
 	return &v1alpha1.StepStatus{Name: name, Load: load}
 }
 
-func decimal(s v1alpha1.Decimal) *v1alpha1.Decimal { return &s }
+func decimal(text string) *v1alpha1.Decimal {
+	d := v1alpha1.NewDecimal(text)
+	return &d
+}
 
 func d(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 

@@ -109,7 +109,7 @@ func describe(l *v1alpha1.StepLoad) string {
 
 // perSecond is a rate, written as briefly as it can be: "0.25/s".
 func perSecond(rate v1alpha1.Decimal) string {
-	text := string(rate)
+	text := rate.String()
 	if strings.Contains(text, ".") {
 		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	}
@@ -118,7 +118,7 @@ func perSecond(rate v1alpha1.Decimal) string {
 
 // totalRate is the rate of all users together, "" if it is none.
 func totalRate(l *v1alpha1.StepLoad) string {
-	each, ok := new(big.Rat).SetString(string(*l.RatePerUser))
+	each, ok := new(big.Rat).SetString(l.RatePerUser.String())
 	if !ok {
 		return ""
 	}
