@@ -59,7 +59,7 @@ func TestTimeoutsAreRecognised(t *testing.T) {
 // Defect: failures that no breakdown explains. Each way to fail has a class of
 // its own, the classes add up to what was sent, and each has a sample.
 func TestEveryFailureHasItsClass(t *testing.T) {
-	lua := &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: "lua"}}}
+	lua := &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}}}
 	small := &v1alpha1.Expectation{MaxBytes: ptr[int64](8)}
 	tests := map[string]struct {
 		reply  groundtruth.Reply
