@@ -21,14 +21,14 @@ func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
 	case r.spec.Terminate:
 		r.cancel()
 	case r.spec.Suspend:
-		r.hold()
+		r.suspend()
 	default:
-		r.begin(planned)
+		r.start(planned)
 	}
 }
 
-// hold keeps a run from beginning; there are no workers while it is held.
-func (r *run) hold() {
+// suspend keeps a run from beginning; there are no workers while it is held.
+func (r *run) suspend() {
 	s := &r.out.Status
 	s.Phase = v1alpha1.PhaseSuspended
 	s.StartTime = nil
@@ -53,8 +53,8 @@ func (r *run) resumed() {
 	}
 }
 
-// begin takes the run up: from the next pass on, workers are wanted.
-func (r *run) begin(planned plan.Plan) {
+// start takes the run up: from the next pass on, workers are wanted.
+func (r *run) start(planned plan.Plan) {
 	s := &r.out.Status
 	now := metav1.NewTime(r.now)
 	s.StartTime = &now

@@ -79,10 +79,10 @@ func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.T
 
 	switch {
 	case finished(r.read.Conditions):
-		r.aftermath()
+		r.reconcileFinished()
 	case r.read.StartTime == nil:
 		r.accept(lt, policy)
-	case !r.begun():
+	case !r.hasStarted():
 		r.starting()
 	default:
 		r.running()
@@ -114,8 +114,8 @@ func (r *run) directive() control.Directive {
 	return d
 }
 
-// begun says whether a step has been given a start instant.
-func (r *run) begun() bool {
+// hasStarted says whether a step has been given a start instant.
+func (r *run) hasStarted() bool {
 	return len(r.read.Steps) > 0 && r.read.Steps[0].State != v1alpha1.StepPending
 }
 

@@ -90,8 +90,8 @@ func (r *run) complete() {
 	r.wake(r.now.Add(cleanupGrace))
 }
 
-// aftermath looks after a finished run: its workers end, and one day it goes.
-func (r *run) aftermath() {
+// reconcileFinished looks after a finished run: its workers end, and one day it goes.
+func (r *run) reconcileFinished() {
 	done := r.read.CompletionTime.Time
 	r.out.Forget = r.seen.Job != JobPresent && r.seen.Job != JobDeleting
 	if r.seen.Job == JobPresent {

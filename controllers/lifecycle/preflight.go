@@ -18,7 +18,7 @@ import (
 // when the first step began stays true of the run: nobody asks again.
 func (r *run) verifyTarget() {
 	s := &r.out.Status
-	if finished(r.read.Conditions) || r.begun() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionAccepted) {
+	if finished(r.read.Conditions) || r.hasStarted() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionAccepted) {
 		return
 	}
 	set := func(status metav1.ConditionStatus, reason, message string) {
@@ -39,12 +39,12 @@ func (r *run) verifyTarget() {
 	}
 }
 
-// asking are the workers that count before the run has begun. A session of a worker
+// eligibleWorkers are the workers that count before the run has begun. A session of a worker
 // that has no pod of the present Job is one that has not ended yet, from before the
 // run was held: what it says is of another plan. And one that did not ask is not
 // ready. An image of another version may not know how to; that it says nothing
 // against the target must not count for it.
-func (r *run) asking() []control.Worker {
+func (r *run) eligibleWorkers() []control.Worker {
 	workers := slices.Clone(r.seen.Workers)
 	for i := range workers {
 		switch w := &workers[i]; {

@@ -305,7 +305,7 @@ func (r *run) done(i int, state v1alpha1.StepState) {
 	if step.Result != nil {
 		results.Settle(step.Result)
 	}
-	r.out.Status.Spread = results.Spread(results.Whole(&r.out.Status))
+	r.out.Status.Spread = results.Spread(results.CompleteSteps(&r.out.Status))
 }
 
 func (r *run) skipFrom(i int) {

@@ -16,7 +16,7 @@ import (
 // starting waits for the workers, and opens the gate when all are ready.
 func (r *run) starting() {
 	s := &r.out.Status
-	r.seen.Workers = r.asking()
+	r.seen.Workers = r.eligibleWorkers()
 	s.Workers.Ready = count(r.seen.Workers, func(w control.Worker) bool { return w.Connected && w.Ready })
 	wait := r.whyNotReady()
 	r.set(v1alpha1.ConditionWorkersReady, wait.status, wait.reason, wait.message+wait.until)
@@ -26,7 +26,7 @@ func (r *run) starting() {
 		r.cancel()
 		return
 	case r.spec.Suspend:
-		r.hold()
+		r.suspend()
 		return
 	case ok && !r.now.Before(at):
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded,
@@ -38,7 +38,7 @@ func (r *run) starting() {
 
 	at, limited := deadline(r.read.StartTime, r.spec.StartDeadlineSeconds)
 	switch {
-	case wait.hopeless:
+	case wait.permanent:
 		r.fail(v1alpha1.VerdictError, wait.reason, wait.message)
 	case wait.status == metav1.ConditionTrue:
 		r.startStep(0, r.now.Add(lead))
@@ -66,7 +66,7 @@ const PodsExpected = 5 * time.Second
 // MissesPods says whether a run waits for pods that are not there.
 func MissesPods(lt *v1alpha1.LoadTest, seen Observed) bool {
 	r := &run{read: lt.Status, seen: seen}
-	return r.read.StartTime != nil && !finished(r.read.Conditions) && !r.begun() && r.missesPods()
+	return r.read.StartTime != nil && !finished(r.read.Conditions) && !r.hasStarted() && r.missesPods()
 }
 
 func (r *run) missesPods() bool {
@@ -79,27 +79,27 @@ type wait struct {
 	reason, message string
 	// until says when waiting ends.
 	until string
-	// hopeless says that waiting longer cannot help.
-	hopeless bool
+	// permanent says that waiting longer cannot help.
+	permanent bool
 }
 
 func (r *run) whyNotReady() wait {
 	desired, ready := r.out.Status.Workers.Desired, r.out.Status.Workers.Ready
 	if r.seen.Job == JobForeign {
-		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonCreateRefused, hopeless: true,
+		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonCreateRefused, permanent: true,
 			message: "A Job of the LoadTest's name exists and is not its own; rename the LoadTest or delete the Job."}
 	}
 	if ready == desired && desired > 0 {
 		return wait{status: metav1.ConditionTrue, reason: v1alpha1.ReasonAllReady, message: fmt.Sprintf("All %s ready.", workers(desired))}
 	}
-	worst, n := r.worstHindrance()
+	worst, n := r.worstBlocker()
 	if n == 0 {
 		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonWaiting, until: r.until(),
 			message: fmt.Sprintf("%d of %s not ready yet.", desired-ready, workers(desired)) + r.progress()}
 	}
-	w := wait{status: metav1.ConditionFalse, reason: worst.reason, hopeless: worst.hopeless}
+	w := wait{status: metav1.ConditionFalse, reason: worst.reason, permanent: worst.permanent}
 	w.message = fmt.Sprintf("%d of %s: %s", n, workers(desired), sentence(worst.message))
-	if !w.hopeless {
+	if !w.permanent {
 		w.until = r.until()
 	}
 	return w
@@ -116,20 +116,20 @@ func (r *run) progress() string {
 	return ""
 }
 
-// hindrance is why one worker is not ready.
-type hindrance struct {
+// blocker is why one worker is not ready.
+type blocker struct {
 	reason, message string
-	hopeless        bool
+	permanent       bool
 }
 
-// worstHindrance is the first hopeless hindrance, else the first one by worker
+// worstBlocker is the first permanent blocker, else the first one by worker
 // number, and how many workers share its reason.
-func (r *run) worstHindrance() (worst hindrance, n int32) {
+func (r *run) worstBlocker() (worst blocker, n int32) {
 	for _, w := range r.seen.Workers {
-		h, ok := hindranceOf(w)
+		h, ok := blockerOf(w)
 		switch {
 		case !ok:
-		case n == 0, h.hopeless && !worst.hopeless:
+		case n == 0, h.permanent && !worst.permanent:
 			worst, n = h, 1
 		case h.reason == worst.reason:
 			n++
@@ -138,18 +138,18 @@ func (r *run) worstHindrance() (worst hindrance, n int32) {
 	return worst, n
 }
 
-func hindranceOf(w control.Worker) (hindrance, bool) {
+func blockerOf(w control.Worker) (blocker, bool) {
 	switch {
 	case w.Pod == control.PodEnded:
-		return hindrance{v1alpha1.ReasonWorkerLost, "ended before the run began: " + w.PodMessage, true}, true
+		return blocker{v1alpha1.ReasonWorkerLost, "ended before the run began: " + w.PodMessage, true}, true
 	case w.PodReason != "":
-		return hindrance{w.PodReason, w.PodMessage, false}, true
+		return blocker{w.PodReason, w.PodMessage, false}, true
 	case w.Connected && !w.Ready && w.Reason != "":
 		// A target may come up yet; a share that does not fit or a template that
 		// does not compile never will.
-		return hindrance{w.Reason, w.Message, w.Reason != v1alpha1.ReasonTargetUnreachable}, true
+		return blocker{w.Reason, w.Message, w.Reason != v1alpha1.ReasonTargetUnreachable}, true
 	}
-	return hindrance{}, false
+	return blocker{}, false
 }
 
 // missingFiles names what a pod that waits for no known reason probably waits

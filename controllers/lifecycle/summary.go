@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 // summarize writes the line that kubectl get prints. Its figures are those of the
@@ -25,11 +25,11 @@ func (r *run) summarize() {
 	}
 	// The goodput of some of the workers would read as that of all.
 	if latest.State != v1alpha1.StepRunning || latest.WorkersReporting+s.Workers.Lost >= s.Workers.Desired {
-		s.Summary.Goodput = results.Rate(result.Goodput)
+		s.Summary.Goodput = format.Rate(result.Goodput)
 	}
-	s.Summary.Errors = results.Percent(result.Failed, result.Sent-result.InFlight)
+	s.Summary.Errors = format.Percent(result.Failed, result.Sent-result.InFlight)
 	if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
-		s.Summary.P95 = results.Short(result.ResponseTime.P95.Duration)
+		s.Summary.P95 = format.Short(result.ResponseTime.P95.Duration)
 	}
 }
 

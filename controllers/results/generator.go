@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -35,13 +36,13 @@ const (
 type fleet struct {
 	// active is how many have a share of the step.
 	active int64
-	// more is how many would probably do: twice as many, for each then has half as
+	// suggestedWorkers is how many would probably be enough: twice as many, for each then has half as
 	// much to do.
-	more int32
+	suggestedWorkers int32
 }
 
 func newFleet(workers int32, step *v1alpha1.StepStatus) fleet {
-	f := fleet{active: int64(workers), more: min(2*workers, workerv1.MaxWorkers)}
+	f := fleet{active: int64(workers), suggestedWorkers: min(2*workers, workerv1.MaxWorkers)}
 	if users := int64(step.Load.Users); users > 0 {
 		f.active = min(f.active, users)
 	} else if requests := step.Load.Requests; requests > 0 {
@@ -61,7 +62,7 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	status := &v1alpha1.GeneratorStatus{
 		Healthy:              true,
 		Engine:               text.Truncate(merged.Engine, maxEngine),
-		CPUThrottled:         Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
+		CPUThrottled:         format.Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
 		ConnectionsOpened:    merged.ConnectionsOpened,
 		ConnectionsReused:    merged.Reused,
 		DescriptorsExhausted: health.DescriptorsExhausted,
@@ -102,9 +103,9 @@ func exhausted(step *v1alpha1.StepStatus, health *measure.Health, workers fleet)
 	const sentence = "In step %s a worker had no %s left for a connection (%d times in all); use %d workers or more."
 	switch {
 	case health.DescriptorsExhausted > 0:
-		return v1alpha1.ReasonDescriptorsExhausted, fmt.Sprintf(sentence, step.Name, "file descriptor", health.DescriptorsExhausted, workers.more)
+		return v1alpha1.ReasonDescriptorsExhausted, fmt.Sprintf(sentence, step.Name, "file descriptor", health.DescriptorsExhausted, workers.suggestedWorkers)
 	case health.PortsExhausted > 0:
-		return v1alpha1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", health.PortsExhausted, workers.more)
+		return v1alpha1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", health.PortsExhausted, workers.suggestedWorkers)
 	}
 	return "", ""
 }
@@ -116,7 +117,7 @@ func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers flee
 		return "", ""
 	}
 	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("Step %s sent %s of the requests that were due; use %d workers or more, or give each more CPU.",
-		step.Name, Percent(merged.Due-merged.Unsent, merged.Due), workers.more)
+		step.Name, format.Percent(merged.Due-merged.Unsent, merged.Due), workers.suggestedWorkers)
 }
 
 // throttled is about the worker that fared worst: what it sent is in the merged
@@ -128,7 +129,7 @@ func throttled(step *v1alpha1.StepStatus, merged *measure.Measurement, workers f
 	}
 	return v1alpha1.ReasonCPUThrottled, fmt.Sprintf("In step %s a worker was held back by its CPU limit for %s of the time; "+
 		"raise spec.worker.resources.limits.cpu or leave it out, or use %d workers or more.",
-		step.Name, Percent(int64(worst), int64(merged.Window)), workers.more)
+		step.Name, format.Percent(int64(worst), int64(merged.Window)), workers.suggestedWorkers)
 }
 
 // late is about schedules: a closed loop sends when it can, and has none to miss.
@@ -138,7 +139,7 @@ func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet,
 		return "", ""
 	}
 	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault; "+
-		"use %d workers or more, or give each more CPU.", step.Name, Short(p99), workers.more)
+		"use %d workers or more, or give each more CPU.", step.Name, format.Short(p99), workers.suggestedWorkers)
 }
 
 func tolerable(response *measure.Histogram) time.Duration {

@@ -8,12 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 // Spread is how far the repetitions of a step differ: of each step that sends
 // load, in the order of the first repetition, if at least two repetitions of it
-// are complete. Steps without a result are left out: as Whole has them, those of
-// which it is not known what they would have come to.
+// are complete. Steps without a result are left out, as CompleteSteps leaves them.
 func Spread(steps []v1alpha1.StepStatus) []v1alpha1.SpreadStatus {
 	var first []*v1alpha1.StepStatus // the steps of the first repetition
 	complete := map[int32][]*v1alpha1.StepResult{}
@@ -68,7 +68,7 @@ func failureRate(r *v1alpha1.StepResult) number {
 	if r.Sent <= 0 {
 		return number{}
 	}
-	return number{value: big.NewRat(r.Failed, r.Sent), text: Percent(r.Failed, r.Sent)}
+	return number{value: big.NewRat(r.Failed, r.Sent), text: format.Percent(r.Failed, r.Sent)}
 }
 
 // numbers is nil when a repetition has no such figure: least and greatest of the

@@ -41,7 +41,7 @@ type Generator struct {
 func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgement {
 	run := run{
 		spec: spec, status: status,
-		whole: results.Whole(status), thresholds: soFar(spec, status.Thresholds),
+		whole: results.CompleteSteps(status), thresholds: previousResults(spec, status.Thresholds),
 	}
 	j := run.judgement()
 	j.Generator = run.generator()
@@ -65,7 +65,7 @@ func (r run) judgement() Judgement {
 		}
 	}
 	// From what explains most to what is explained by it.
-	for _, doubt := range []func() string{r.lostWorkers, r.missingMeasurements, r.sickGenerator, r.undecided} {
+	for _, doubt := range []func() string{r.lostWorkers, r.missingMeasurements, r.generatorUnhealthy, r.undecided} {
 		if message := doubt(); message != "" {
 			return Judgement{
 				Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown,
@@ -132,7 +132,7 @@ func (r run) missingMeasurements() string {
 	return ""
 }
 
-func (r run) sickGenerator() string {
+func (r run) generatorUnhealthy() string {
 	if g := r.generator(); g != nil && !g.Healthy {
 		return g.Message
 	}

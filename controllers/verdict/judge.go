@@ -26,7 +26,7 @@ type Judged struct {
 // Judge folds step i, which has ended, into the results of the steps before it,
 // which are those in status.
 func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, merged *measure.Measurement) Judged {
-	j, step := Judged{Thresholds: soFar(spec, status.Thresholds)}, &status.Steps[i]
+	j, step := Judged{Thresholds: previousResults(spec, status.Thresholds)}, &status.Steps[i]
 	for n := range spec.Thresholds {
 		t := &spec.Thresholds[n]
 		if !applies(t, step) {
@@ -44,8 +44,8 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 	return j
 }
 
-// soFar are the results so far, Pending before the first step.
-func soFar(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus) []v1alpha1.ThresholdStatus {
+// previousResults are the results so far, Pending before the first step.
+func previousResults(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus) []v1alpha1.ThresholdStatus {
 	if len(previous) == len(spec.Thresholds) {
 		return slices.Clone(previous)
 	}

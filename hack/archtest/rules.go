@@ -32,7 +32,7 @@ type rule struct {
 // pure are the packages that decide.
 var pure = []string{
 	"controllers/lifecycle/...", "controllers/plan/...", "controllers/desired/...",
-	"controllers/verdict/...", "controllers/results/...", "controllers/control/...",
+	"controllers/verdict/...", "controllers/results/...", "controllers/control/...", "controllers/format/...",
 }
 
 // clients are the ways to the API server.

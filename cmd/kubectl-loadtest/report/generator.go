@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 // generator is how the generator fared, in a line and, when it was the limit, a
@@ -31,9 +31,9 @@ func driven(r *v1alpha1.StepResult) string {
 func health(g *v1alpha1.GeneratorStatus) []string {
 	facts := []string{"kept its schedule"}
 	if g.SendLatenessP99 != nil {
-		facts[0] = "sent at most " + results.Short(g.SendLatenessP99.Duration) + " late (p99"
+		facts[0] = "sent at most " + format.Short(g.SendLatenessP99.Duration) + " late (p99"
 		if g.SendLatenessMax != nil {
-			facts[0] += ", max " + results.Short(g.SendLatenessMax.Duration)
+			facts[0] += ", max " + format.Short(g.SendLatenessMax.Duration)
 		}
 		facts[0] += ")"
 	}
@@ -42,13 +42,13 @@ func health(g *v1alpha1.GeneratorStatus) []string {
 		facts[1] += " and reused them for " + plural(g.ConnectionsReused, "request")
 	}
 	if g.CPUTime != nil {
-		facts = append(facts, "used "+results.Short(g.CPUTime.Duration)+" of CPU")
+		facts = append(facts, "used "+format.Short(g.CPUTime.Duration)+" of CPU")
 	}
 	if g.CPUThrottled != "" {
 		facts = append(facts, "CPU throttled "+g.CPUThrottled)
 	}
 	if g.GCPauseMax != nil {
-		facts = append(facts, "GC pauses up to "+results.Short(g.GCPauseMax.Duration))
+		facts = append(facts, "GC pauses up to "+format.Short(g.GCPauseMax.Duration))
 	}
 	if n := g.DescriptorsExhausted; n > 0 {
 		facts = append(facts, "no descriptor for "+plural(n, "connection"))

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 // repetition is which of how many a step is part of.
@@ -68,7 +68,7 @@ func times(s *v1alpha1.DurationSpread) string {
 	if s == nil {
 		return "too few samples"
 	}
-	short := func(d metav1.Duration) string { return results.Short(d.Duration) }
+	short := func(d metav1.Duration) string { return format.Short(d.Duration) }
 	return around(short(s.Median), short(s.Min), short(s.Max))
 }
 
@@ -76,7 +76,7 @@ func rates(s *v1alpha1.NumberSpread) string {
 	if s == nil {
 		return "not known"
 	}
-	return around(results.Rate(s.Median), results.Rate(s.Min), results.Rate(s.Max))
+	return around(format.Rate(s.Median), format.Rate(s.Min), format.Rate(s.Max))
 }
 
 func shares(s *v1alpha1.NumberSpread) string {

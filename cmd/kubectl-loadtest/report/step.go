@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 func (p *page) step(i int) {
@@ -30,16 +30,16 @@ func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
 		head = append(head, p.repetition(step.Repetition))
 	}
 	if load.RatePerUser != nil {
-		head = append(head, results.Rate(totalRate(load)))
+		head = append(head, format.Rate(totalRate(load)))
 	}
 	if load.Arrivals == v1alpha1.ArrivalsPoisson {
 		head = append(head, "Poisson")
 	}
 	if step.Window != nil && !load.IsPause() {
-		head = append(head, results.Short(step.Window.Duration))
+		head = append(head, format.Short(step.Window.Duration))
 	}
 	if warmUp, ok := duration(load.WarmUp); ok {
-		head = append(head, "after "+results.Short(warmUp)+" of warm-up")
+		head = append(head, "after "+format.Short(warmUp)+" of warm-up")
 	}
 	switch step.State {
 	case v1alpha1.StepPending:
@@ -94,7 +94,7 @@ func numbered(name string) (given, number string) {
 func describe(l *v1alpha1.StepLoad) string {
 	switch {
 	case l.IsPause():
-		return "pause " + results.Short(l.Pause.Duration)
+		return "pause " + format.Short(l.Pause.Duration)
 	case l.IsBurst():
 		return fmt.Sprintf("%d users x %d", l.Users, l.RequestsPerUser)
 	case l.Users > 0:
@@ -144,7 +144,7 @@ func started(step *v1alpha1.StepStatus) string {
 	}
 	text := "started " + clock(step.StartTime.Time)
 	if step.StartSkew != nil {
-		text += ", skew " + results.Short(step.StartSkew.Duration)
+		text += ", skew " + format.Short(step.StartSkew.Duration)
 	}
 	return text
 }
@@ -213,7 +213,7 @@ func ofType(t *v1alpha1.TypeResult) string {
 		text += fmt.Sprintf(", %d rate limited", t.Outcomes.RateLimited)
 	}
 	if t.ResponseTime != nil && t.ResponseTime.P95 != nil {
-		text += ", p95 " + results.Short(t.ResponseTime.P95.Duration)
+		text += ", p95 " + format.Short(t.ResponseTime.P95.Duration)
 	}
 	return text
 }
@@ -238,7 +238,7 @@ func (p *page) rateLimit(a *v1alpha1.RateLimitStatus) {
 
 // share is " (99.97%)", or nothing for a share of nothing.
 func share(part, whole int64) string {
-	if percent := results.Percent(part, whole); percent != "" {
+	if percent := format.Percent(part, whole); percent != "" {
 		return " (" + percent + ")"
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 // Text is the report of a LoadTest. It ends with a line break.
@@ -52,7 +52,7 @@ func (p *page) head() {
 	if s.StartTime != nil {
 		started := s.StartTime.UTC().Format("2006-01-02 15:04:05 UTC")
 		if s.CompletionTime != nil {
-			started += ", took " + results.Short(s.CompletionTime.Sub(s.StartTime.Time))
+			started += ", took " + format.Short(s.CompletionTime.Sub(s.StartTime.Time))
 		}
 		p.row("Started", "%s", started)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 // The names by which the judgement knows runs.
@@ -80,7 +80,7 @@ func known(d time.Duration) string {
 	if d == 0 {
 		return "-"
 	}
-	return results.Short(d)
+	return format.Short(d)
 }
 
 func (r Result) verdict() string {

@@ -1,11 +1,13 @@
-package results_test
+package format_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
+
+const ms = time.Millisecond
 
 func TestShort(t *testing.T) {
 	tests := map[time.Duration]string{
@@ -23,7 +25,7 @@ func TestShort(t *testing.T) {
 		time.Hour:                  "3600s",
 	}
 	for in, want := range tests {
-		if got := results.Short(in); got != want {
+		if got := format.Short(in); got != want {
 			t.Errorf("Short(%v) = %s, want %s", in, got, want)
 		}
 	}
@@ -44,7 +46,7 @@ func TestRate(t *testing.T) {
 		"1234567.8": "1.2M/s",
 	}
 	for in, want := range tests {
-		if got := results.Rate(in); got != want {
+		if got := format.Rate(in); got != want {
 			t.Errorf("Rate(%s) = %s, want %s", in, got, want)
 		}
 	}
@@ -66,7 +68,7 @@ func TestPercent(t *testing.T) {
 		{1_000_000, 1_000_000, "100%"},
 	}
 	for _, tc := range tests {
-		if got := results.Percent(tc.part, tc.whole); got != tc.want {
+		if got := format.Percent(tc.part, tc.whole); got != tc.want {
 			t.Errorf("Percent(%d, %d) = %s, want %s", tc.part, tc.whole, got, tc.want)
 		}
 	}

@@ -6,12 +6,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// Whole are the steps of a run, of which those that are not measured as a whole are
-// without a result: the ones that have not ended or were cut, the ones that a worker
-// has not reported, and the one in which a worker was lost. What that worker said
-// last may be all that is missing, and nothing of it shows in the count of reports.
-// No step begins after a loss, so that it was in the last that began.
-func Whole(status *v1alpha1.LoadTestStatus) []v1alpha1.StepStatus {
+// CompleteSteps are the steps of a run with incomplete results removed: those of steps
+// that have not ended or were cut, that a worker has not reported, and of the one in
+// which a worker was lost. No step begins after a loss, so that this is the last that
+// began.
+func CompleteSteps(status *v1alpha1.LoadTestStatus) []v1alpha1.StepStatus {
 	steps := slices.Clone(status.Steps)
 	last := lastBegun(steps)
 	for i := range steps {

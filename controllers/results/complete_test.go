@@ -14,7 +14,7 @@ func of(state v1alpha1.StepState, reporting int32) v1alpha1.StepStatus {
 	return v1alpha1.StepStatus{State: state, WorkersReporting: reporting, Result: &v1alpha1.StepResult{}}
 }
 
-func TestWhole(t *testing.T) {
+func TestCompleteSteps(t *testing.T) {
 	full, part := of(v1alpha1.StepComplete, 3), of(v1alpha1.StepComplete, 2)
 	running, cut := of(v1alpha1.StepRunning, 3), of(v1alpha1.StepCut, 3)
 	pause := v1alpha1.StepStatus{State: v1alpha1.StepComplete}
@@ -40,14 +40,14 @@ func TestWhole(t *testing.T) {
 			status := &v1alpha1.LoadTestStatus{Steps: tc.steps, Workers: v1alpha1.WorkerCounts{Desired: 3, Lost: tc.lost}}
 			before := status.DeepCopy()
 			var got []bool
-			for _, s := range results.Whole(status) {
+			for _, s := range results.CompleteSteps(status) {
 				got = append(got, s.Result != nil)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("which have a result (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, status); diff != "" {
-				t.Errorf("Whole changed its argument (-before +after):\n%s", diff)
+				t.Errorf("CompleteSteps changed its argument (-before +after):\n%s", diff)
 			}
 		})
 	}
