@@ -309,4 +309,21 @@ var loadValidations = []validation{
 		invalid: "{ttlSecondsAfterFinished: -1}",
 		want:    []string{"spec.ttlSecondsAfterFinished: Invalid value: -1: spec.ttlSecondsAfterFinished in body should be greater than or equal to 0"},
 	},
+	{
+		name:    "a rate without quotes",
+		valid:   "{steps: [{rate: 999999999, duration: 1s}]}",
+		invalid: "{steps: [{rate: 1000000000, duration: 1s}]}",
+		want:    []string{`spec.steps[0].rate: Invalid value: 1000000000: must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
+	},
+	{
+		name:    "a decimal without quotes",
+		valid:   "{steps: [{rate: '1.5', duration: 1s}]}",
+		invalid: "{steps: [{rate: 1.5, duration: 1s}]}",
+		want: []string{
+			`<nil>: Invalid value: "": "spec.steps[0].rate" must validate at least one schema (anyOf)`,
+			`<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.steps[0].rate`,
+			`spec.steps[0].rate: Invalid value: "number": spec.steps[0].rate in body must be of type integer,string: "number"`,
+			`spec.steps[0].rate: Invalid value: "number": spec.steps[0].rate in body must be of type integer: "number"`,
+		},
+	},
 }
