@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -10,6 +12,8 @@ import (
 // Observed is all that was read of a run's workers in one pass.
 type Observed struct {
 	Job JobState
+	// JobUID is the UID of the Job, if there is one.
+	JobUID types.UID
 	// Workers has one entry for each worker, by number.
 	Workers []control.Worker
 	// Step is what the workers reported of the step that runs; nil: nothing yet.

@@ -116,8 +116,8 @@ func TestANamesakeIsNotDeleted(t *testing.T) {
 // the cache has it by now or not.
 func TestAJobInThePlaceOfTheRunsIsNotDeleted(t *testing.T) {
 	for name, tc := range map[string]struct{ stale, deletions int }{
-		"the cache has noticed":     {stale: 1, deletions: 0},
-		"the cache has not noticed": {stale: 2, deletions: 1},
+		"the cache has noticed":     {stale: 0, deletions: 0},
+		"the cache has not noticed": {stale: 1, deletions: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := withResult(t, true)

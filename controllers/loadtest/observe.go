@@ -33,7 +33,7 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, now 
 	if client.IgnoreNotFound(err) != nil {
 		return nil, seen, fmt.Errorf("get Job: %w", err)
 	}
-	seen.Job = jobState(lt, job, !apierrors.IsNotFound(err))
+	seen.Job, seen.JobUID = jobState(lt, job, !apierrors.IsNotFound(err)), job.UID
 
 	var pods corev1.PodList
 	if err := r.Client.List(ctx, &pods, client.InNamespace(lt.Namespace), client.MatchingLabels{desired.LabelRun: string(lt.UID)}); err != nil {

@@ -85,7 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 	decision := lifecycle.Decide(lt, r.Policy, seen, now)
-	if err := r.apply(ctx, lt, decision); err != nil {
+	if err := r.apply(ctx, lt, seen, decision); err != nil {
 		return ctrl.Result{}, err
 	}
 	if err := r.report(ctx, lt, decision); err != nil {
@@ -99,7 +99,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 // apply carries a decision out, all but the words.
-func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.Decision) error {
+func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision) error {
 	if d.Delete {
 		if err := r.Client.Delete(ctx, lt, client.Preconditions{UID: &lt.UID}); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete LoadTest: %w", err)
@@ -112,7 +112,7 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, d lifecyc
 			return fmt.Errorf("create Job: %w", err)
 		}
 	case lifecycle.JobDelete:
-		if err := r.deleteJob(ctx, lt); err != nil {
+		if err := r.deleteJob(ctx, lt, seen.JobUID); err != nil {
 			return err
 		}
 	case lifecycle.JobKeep:
@@ -132,17 +132,11 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	}
 }
 
-// deleteJob deletes the run's Job and no other: one of its name may have taken
-// its place since the cache has seen it.
-func (r *Reconciler) deleteJob(ctx context.Context, lt *v1alpha1.LoadTest) error {
-	job := &batchv1.Job{}
-	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(lt), job); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	if !metav1.IsControlledBy(job, lt) {
-		return nil
-	}
-	err := r.Client.Delete(ctx, job, client.PropagationPolicy("Background"), client.Preconditions{UID: &job.UID})
+// deleteJob deletes the Job that was observed and no other: one of its name may have
+// taken its place since.
+func (r *Reconciler) deleteJob(ctx context.Context, lt *v1alpha1.LoadTest, uid types.UID) error {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: lt.Name}}
+	err := r.Client.Delete(ctx, job, client.PropagationPolicy("Background"), client.Preconditions{UID: &uid})
 	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("delete Job: %w", err)
 	}

@@ -199,7 +199,7 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 			repeated(2_147_483_647, explicit(128)),
 			"spec.repetitions: 2147483647 repetitions of 128 steps are 274877906816 steps, pauses included; at most 128 are possible: lower repetitions to 1, or have fewer steps.",
 		},
-		"too many for one repetition, from a file": {
+		"too many for one repetition": {
 			explicit(129),
 			"spec: 129 steps are too many; at most 128 are possible, pauses included.",
 		},
@@ -220,7 +220,7 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 	}
 }
 
-// A LoadTest from a file has no defaults, and may say anything.
+// Only an object without the schema's defaults has fewer than one.
 func TestFewerThanOneRepetition(t *testing.T) {
 	for _, n := range []int32{-1, 0, 1} {
 		if got := plan.Repetitions(repeated(n, withSteps())); got != 1 {

@@ -93,7 +93,7 @@ func checkHost(field string, u *url.URL, policy Policy) *Refusal {
 }
 
 // checkSpec refuses what cannot be planned. The API server refuses most of it
-// already; a LoadTest that is run from a file has not passed through it.
+// already, but not of an object that was stored before a rule was added to the schema.
 func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if len(spec.Requests) == 0 {
 		return invalid("spec.requests: at least one request must be set.")

@@ -116,6 +116,13 @@ var rules = []rule{
 		forbid:  []string{"google.golang.org/grpc/...", "loadworker/session", "flag"},
 	},
 	{
+		because: "commands read objects, and plan and decide nothing",
+		of:      []string{"cmd/..."},
+		reach:   transitive,
+		forbid:  []string{"controllers/...", "api/worker/..."},
+		allow:   []string{"controllers/format"},
+	},
+	{
 		because: "the worker knows no target",
 		of:      []string{"loadworker/..."},
 		reach:   transitive,
