@@ -1,8 +1,10 @@
 // Package archtest keeps the architecture of this repository: which package
-// may import which, and that every package says what it is.
+// may import which, that every package says what it is, and that our modules
+// require the same versions.
 //
 //	rules.go    the rules, as a table
 //	imports.go  the imports as they are (go list -deps), and the check
+//	modules.go  the requirements of every go.mod, and the check
 //
 // It also fails when a rule no longer speaks of any package. Imports of test
 // files are free.

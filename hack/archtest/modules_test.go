@@ -1,0 +1,59 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A package that two modules need in two versions is compiled twice, and so is
+// every package that imports it.
+func TestModulesAgreeOnVersions(t *testing.T) {
+	all, err := readRequirements(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, conflict := range all.conflicts() {
+		t.Errorf("%s: go get the highest of them in the folders of the others", conflict)
+	}
+}
+
+func TestConflictsNameEveryVersionOfOurModules(t *testing.T) {
+	repo := t.TempDir()
+	for folder, requires := range map[string]string{
+		".":                "a.example/x v1.2.0\n a.example/same v1.0.0",
+		"hack/one":         "a.example/x v1.10.0 // indirect\n a.example/same v1.0.0",
+		"hack/two":         "a.example/x v1.2.0",
+		"hack/tools/lint":  "a.example/x v1.3.0",
+		"hack/bench/peers": "a.example/x v1.4.0",
+		"bin/cache":        "a.example/x v1.5.0",
+	} {
+		if err := os.MkdirAll(filepath.Join(repo, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		content := "module m.example\n\nrequire (\n" + requires + "\n)\n"
+		if err := os.WriteFile(filepath.Join(repo, folder, "go.mod"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := readRequirements(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"a.example/x is required as v1.2.0 in go.mod, v1.10.0 in hack/one/go.mod, v1.2.0 in hack/two/go.mod"}
+	if diff := cmp.Diff(want, all.conflicts()); diff != "" {
+		t.Errorf("conflicts (-want +got):\n%s", diff)
+	}
+}
+
+func TestBrokenModuleFileIsAnError(t *testing.T) {
+	repo := t.TempDir()
+	if err := os.WriteFile(filepath.Join(repo, "go.mod"), []byte("module"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := readRequirements(repo); err == nil {
+		t.Errorf("requirements are %v, want an error", all)
+	}
+}
