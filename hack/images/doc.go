@@ -15,5 +15,6 @@
 // left untouched, so that what depends on the file need not be redone.
 //
 // It is a module of its own, so that the libraries for images stay out of the
-// operator's dependencies; it imports nothing else of this repository.
+// operator's dependencies; it imports nothing else of this repository. The local
+// cluster makes its own images with rootfs and archive.
 package main

@@ -10,31 +10,32 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/image"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/archive"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/rootfs"
 )
 
-// Load imports image archives into the node, without those that it has.
+// Load imports the image archives that the node does not have yet.
 func (s Nodes) Load(ctx context.Context, n int, archives ...string) error {
 	node := s.Layout.Node(n)
-	ledger, err := readLedger(node)
+	imported, err := readImported(node)
 	if err != nil {
 		return err
 	}
 	for _, path := range archives {
-		archive, err := image.Open(path)
+		images, err := openImages(path)
 		if err != nil {
 			return err
 		}
-		if ledger.has(archive) {
+		if imported.has(images) {
 			continue
 		}
 		if err := importImage(ctx, node, path); err != nil {
 			return err
 		}
-		ledger.add(archive)
-		// After each import, so that what is done is not done again.
-		if err := ledger.write(node); err != nil {
+		imported.add(images)
+		// After each import, so that a repetition after a failure skips it.
+		if err := imported.write(node); err != nil {
 			return err
 		}
 	}
@@ -50,55 +51,55 @@ func importImage(ctx context.Context, node layout.Node, path string) error {
 	return nil
 }
 
-// ledger says from which archive a node has each image, by name. The digest in
-// containerd is no use for that: an archive in the form of docker save has no
-// manifest, and containerd's own depends on its version.
-type ledger map[string]string
+// imported is the digest of the archive that each image of a node comes from, by
+// the image's name. containerd's digests cannot be compared with an archive: a
+// file of docker save has none, and containerd's depend on its version.
+type imported map[string]string
 
-func (l ledger) has(archive image.Archive) bool {
-	for _, name := range archive.Names {
-		if l[name] != archive.Digest {
+func (l imported) has(images imageArchive) bool {
+	for _, name := range images.names {
+		if l[name] != images.digest {
 			return false
 		}
 	}
 	return true
 }
 
-func (l ledger) add(archive image.Archive) {
-	for _, name := range archive.Names {
-		l[name] = archive.Digest
+func (l imported) add(images imageArchive) {
+	for _, name := range images.names {
+		l[name] = images.digest
 	}
 }
 
-func ledgerPath(node layout.Node) string { return node.Path("images.json") }
+func importedPath(node layout.Node) string { return node.Path("images.json") }
 
-func readLedger(node layout.Node) (ledger, error) {
-	content, err := os.ReadFile(ledgerPath(node))
+func readImported(node layout.Node) (imported, error) {
+	content, err := os.ReadFile(importedPath(node))
 	if errors.Is(err, fs.ErrNotExist) {
-		return ledger{}, nil
+		return imported{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the images of %s: %w", node.Name(), err)
 	}
-	known := ledger{}
+	known := imported{}
 	if err := json.Unmarshal(content, &known); err != nil {
 		return nil, fmt.Errorf("decode the images of %s: %w", node.Name(), err)
 	}
 	return known, nil
 }
 
-func (l ledger) write(node layout.Node) error {
+func (l imported) write(node layout.Node) error {
 	content, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the images of %s: %w", node.Name(), err)
 	}
-	if err := os.WriteFile(ledgerPath(node), content, 0o644); err != nil {
+	if err := os.WriteFile(importedPath(node), content, 0o644); err != nil {
 		return fmt.Errorf("write the images of %s: %w", node.Name(), err)
 	}
 	return nil
 }
 
-// pauseArchive is where the pause image's archive is written.
+// pauseArchive is the path of the pause image's archive.
 func (s Nodes) pauseArchive() string { return s.Layout.Data("pause.tar") }
 
 // PackPause writes the archive of the pause image.
@@ -107,10 +108,12 @@ func (s Nodes) PackPause() error {
 	if err != nil {
 		return fmt.Errorf("read the pause program: %w", err)
 	}
-	archive, err := os.Create(s.pauseArchive())
+	tree := rootfs.Tree{}
+	tree.File("pause", 0o755, program)
+	image, err := tree.Image(rootfs.Run{Entrypoint: []string{"/pause"}})
 	if err != nil {
-		return fmt.Errorf("make the pause archive: %w", err)
+		return fmt.Errorf("make the pause image: %w", err)
 	}
-	pause := image.Binary{Name: PauseImage, Program: program, Path: "pause", User: "65535:65535"}
-	return errors.Join(pause.Write(archive), archive.Close())
+	_, err = archive.Save(s.pauseArchive(), PauseImage, image)
+	return err
 }

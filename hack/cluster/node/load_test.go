@@ -8,17 +8,18 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
 
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/image"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/archive"
 )
 
-func TestLedgerKnowsWhatANodeHas(t *testing.T) {
-	l := ledger{}
-	first := image.Archive{Digest: "1", Names: []string{"a:dev", "b:dev"}}
-	second := image.Archive{Digest: "2", Names: []string{"b:dev"}}
+func TestImportedComparesNamesAndDigests(t *testing.T) {
+	l := imported{}
+	first := imageArchive{digest: "1", names: []string{"a:dev", "b:dev"}}
+	second := imageArchive{digest: "2", names: []string{"b:dev"}}
 	if l.has(first) {
-		t.Error("an empty ledger has an archive")
+		t.Error("an archive is imported before the first import")
 	}
 	l.add(first)
 	if !l.has(first) {
@@ -36,57 +37,53 @@ func TestLedgerKnowsWhatANodeHas(t *testing.T) {
 	}
 }
 
-func TestLedgerSurvives(t *testing.T) {
+func TestImportedIsKeptInAFile(t *testing.T) {
 	node := layout.New(t.TempDir()).Node(1)
-	got, err := readLedger(node)
+	got, err := readImported(node)
 	if err != nil || len(got) != 0 {
 		t.Fatalf("a new node has %v, %v, want nothing", got, err)
 	}
 	if err := os.MkdirAll(node.State, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	want := ledger{"a:dev": "1", "b:dev": "2"}
+	want := imported{"a:dev": "1", "b:dev": "2"}
 	if err := want.write(node); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = readLedger(node); err != nil {
+	if got, err = readImported(node); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("ledger (-want +got):\n%s", diff)
+		t.Errorf("imported (-want +got):\n%s", diff)
 	}
-	if err := os.WriteFile(ledgerPath(node), []byte("["), 0o644); err != nil {
+	if err := os.WriteFile(importedPath(node), []byte("["), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readLedger(node); err == nil || !strings.Contains(err.Error(), "node-1") {
+	if _, err := readImported(node); err == nil || !strings.Contains(err.Error(), "node-1") {
 		t.Errorf("error is %v, want it to name the node", err)
 	}
 }
 
-func TestLoadOfWhatANodeHasAsksNobody(t *testing.T) {
+func TestLoadSkipsImagesThatTheNodeHas(t *testing.T) {
 	l := layout.New(t.TempDir())
 	nodes := Nodes{Layout: l}
 	path := filepath.Join(l.State, "a.tar")
 	if err := os.MkdirAll(l.Node(1).State, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Create(path)
+	if _, err := archive.Save(path, "loadtest.dev/some:dev", empty.Image); err != nil {
+		t.Fatal(err)
+	}
+	images, err := openImages(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join((image.Binary{Name: "a:dev", Path: "a"}).Write(file), file.Close()); err != nil {
-		t.Fatal(err)
-	}
-	archive, err := image.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := ledger{}
-	known.add(archive)
+	known := imported{}
+	known.add(images)
 	if err := known.write(l.Node(1)); err != nil {
 		t.Fatal(err)
 	}
-	// There is no containerd: whoever asked it would fail.
+	// There is no containerd: an import would fail.
 	if err := nodes.Load(t.Context(), 1, path); err != nil {
 		t.Errorf("load of what is there: %v", err)
 	}
@@ -112,11 +109,11 @@ func TestPackPauseMakesAnImageOfTheBuiltProgram(t *testing.T) {
 	if err := nodes.PackPause(); err != nil {
 		t.Fatal(err)
 	}
-	archive, err := image.Open(nodes.pauseArchive())
+	images, err := openImages(nodes.pauseArchive())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{PauseImage}, archive.Names); diff != "" {
+	if diff := cmp.Diff([]string{PauseImage}, images.names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }

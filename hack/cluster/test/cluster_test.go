@@ -16,12 +16,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/image"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/archive"
+	"github.com/loadtest-dev/loadtest-operator/hack/images/rootfs"
 )
 
-// host is the test's hands: the program under test, and its kubectl.
+// host runs the program under test and its kubectl.
 type host struct {
 	*testing.T
 	program, assets string
@@ -36,7 +37,7 @@ func TestCluster(t *testing.T) {
 		t.Fatal("a cluster runs on this host: take it down first (cluster down)")
 	}
 	h.cluster("down") // what an earlier, failed test has left
-	bystander := stranger(t)
+	unrelated := unrelatedProcess(t)
 	h.before = footprint(t)
 	t.Cleanup(func() { h.T = t; h.cluster("down") })
 
@@ -65,10 +66,10 @@ func TestCluster(t *testing.T) {
 	if changes := Difference(h.before, after); len(changes) > 0 {
 		t.Errorf("the cluster has left:\n%s", strings.Join(changes, "\n"))
 	}
-	if !slices.Contains(after["processes"], bystander) {
-		t.Errorf("the cluster has ended process %s, which is none of its own", bystander)
+	if !slices.Contains(after["processes"], unrelated) {
+		t.Errorf("the cluster has ended process %s, which is not its own", unrelated)
 	}
-	h.cluster("down") // a second one finds nothing and is content
+	h.cluster("down") // a second one succeeds
 }
 
 func newHost(t *testing.T) *host {
@@ -119,7 +120,7 @@ func (h *host) up() {
 	h.cluster("up")
 	h.Logf("up after %s\n%s", time.Since(begun).Round(100*time.Millisecond), h.cluster("status"))
 	h.wantReady("node-1", "node-2", "node-3")
-	// Both bounds hold by a wide margin, so that a busy host does not fail them.
+	// The margins are wide enough for a busy host.
 	if took := time.Since(begun); took > 30*time.Second {
 		h.Errorf("up took %s, want at most 30 s", took)
 	}
@@ -129,8 +130,8 @@ func (h *host) up() {
 	}
 }
 
-// wantVisible makes sure that the footprint sees a cluster at all: otherwise it
-// would be no proof that none is left. Nodes are ready before kube-proxy has
+// wantVisible checks that the footprint shows a running cluster: otherwise an
+// unchanged footprint would prove nothing. Nodes are ready before kube-proxy has
 // made its first rules.
 func (h *host) wantVisible() {
 	h.Helper()
@@ -178,8 +179,8 @@ func (h *host) wantReady(nodes ...string) {
 	}
 }
 
-// upAgain wants the processes that the first up started and, in the end, no
-// others: what they start in turn, as kube-proxy does iptables, ends by itself.
+// upAgain checks that a second up starts no process. A process that the others
+// start, as kube-proxy starts iptables, ends by itself.
 func (h *host) upAgain() {
 	want := slices.DeleteFunc(h.processes(), func(p process.Process) bool { return !p.Leader })
 	h.cluster("up")
@@ -201,22 +202,23 @@ func (h *host) load() {
 	if err != nil {
 		h.Fatal(err)
 	}
-	archive, err := os.Create(program + ".tar")
+	tree := rootfs.Tree{}
+	tree.File("probe", 0o755, content)
+	image, err := tree.Image(rootfs.Run{Entrypoint: []string{"/probe"}})
 	if err != nil {
 		h.Fatal(err)
 	}
-	defer archive.Close()
-	probe := image.Binary{Name: "loadtest.dev/probe:test", Program: content, Path: "probe", User: "65532:65532"}
-	if err := probe.Write(archive); err != nil {
+	const name = "loadtest.dev/probe:test"
+	if _, err := archive.Save(program+".tar", name, image); err != nil {
 		h.Fatal(err)
 	}
-	h.cluster("load", archive.Name())
-	h.cluster("load", archive.Name())
+	h.cluster("load", program+".tar")
+	h.cluster("load", program+".tar")
 	for n := 1; n <= layout.Nodes; n++ {
 		socket := layout.New(layout.DefaultState).Node(n).Socket()
 		images := run(h.T, exec.Command("ctr", "--address", socket, "--namespace", "k8s.io", "images", "list", "--quiet"))
-		if !strings.Contains(images, probe.Name+"\n") {
-			h.Errorf("node-%d has the images\n%s\nand not %s", n, images, probe.Name)
+		if !strings.Contains(images, name+"\n") {
+			h.Errorf("node-%d has the images\n%s\nand not %s", n, images, name)
 		}
 	}
 }
