@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,16 +19,14 @@ import (
 // Components are the names that the multi-call binary answers to.
 var Components = []string{
 	"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler",
-	"kubelet", "kube-proxy", "kubectl",
+	"kubelet", "kube-proxy", "kubectl", "provisioner", "enforcer",
 }
 
-// programs are the module's packages by the name of their binary, and the
-// order in which they are built: the first compiles nearly all of the others.
-var programs = []struct{ name, pkg string }{
-	{"kubernetes", "."},
-	{"coredns", "./coredns"},
-	{"pause", "./pause"},
-}
+// multicall is the binary that the components' names are links to.
+const multicall = "kubernetes"
+
+// packages are the module's programs. Each binary has the name of its folder.
+var packages = []string{".", "./coredns", "./pause"}
 
 // Builder builds the components.
 type Builder struct {
@@ -35,11 +34,11 @@ type Builder struct {
 	Source string
 	// Cache is the folder with one folder per build.
 	Cache string
-	// Progress tells how far the build is. It may be nil.
+	// Progress gets the progress of the build. It may be nil.
 	Progress func(Progress)
 }
 
-// Progress is how far a build is.
+// Progress is that of a build.
 type Progress struct {
 	// Done and Total count packages to compile, without those that Go's own
 	// cache has.
@@ -49,7 +48,7 @@ type Progress struct {
 	Ended bool
 }
 
-// DefaultCache is where builds are kept unless LOADTEST_CACHE says otherwise.
+// DefaultCache is LOADTEST_CACHE or, without it, a folder in the user's home.
 func DefaultCache() (string, error) {
 	if folder := os.Getenv("LOADTEST_CACHE"); folder != "" {
 		return filepath.Abs(folder)
@@ -101,12 +100,12 @@ func (b Builder) fill(ctx context.Context, folder string, flags []string) error 
 		return err
 	}
 	for _, name := range Components {
-		if err := os.Symlink(programs[0].name, filepath.Join(partial, name)); err != nil {
+		if err := os.Symlink(multicall, filepath.Join(partial, name)); err != nil {
 			return fmt.Errorf("link %s: %w", name, err)
 		}
 	}
 	err = os.Rename(partial, folder)
-	if errors.Is(err, os.ErrExist) { // built by somebody else meanwhile
+	if errors.Is(err, os.ErrExist) { // built by another process meanwhile
 		return nil
 	}
 	return err
@@ -119,31 +118,26 @@ func (b Builder) compile(ctx context.Context, folder string, flags []string) (er
 	}
 	meter := newMeter(total, b.Progress)
 	defer func() { meter.stop(err == nil) }()
-	for _, program := range programs {
-		args := append([]string{"build", "-v", "-o", filepath.Join(folder, program.name)}, flags...)
-		command := b.command(ctx, append(args, program.pkg)...)
-		output := &tail{}
-		command.Stderr = io.MultiWriter(meter, output)
-		if err := command.Run(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", program.name, err, output)
-		}
+	// One command, so that one program is compiled while another is linked.
+	args := slices.Concat([]string{"build", "-v", "-o", folder + string(filepath.Separator)}, flags, packages)
+	command := b.command(ctx, args...)
+	output := &tail{}
+	command.Stderr = io.MultiWriter(meter, output)
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("build the components: %w\n%s", err, output)
 	}
 	return nil
 }
 
-// stale counts the packages that Go has to compile. It is too high by a program
-// whose packages are compiled and that only has to be linked.
+// stale counts the packages that Go has to compile, and the programs that it has
+// to link.
 func (b Builder) stale(ctx context.Context, flags []string) (int, error) {
-	args := append([]string{"list", "-deps", "-f", "{{if .Stale}}x{{end}}"}, flags...)
-	for _, program := range programs {
-		args = append(args, program.pkg)
-	}
-	out, err := b.run(ctx, args...)
+	out, err := b.run(ctx, slices.Concat([]string{"list", "-deps", "-f", "{{if .Stale}}x{{end}}"}, flags, packages)...)
 	return strings.Count(out, "x"), err
 }
 
-// flags make the binaries small, independent of where they are built, and sure
-// of their version: kubectl and the API server tell it, and clients act on it.
+// flags make the binaries small and independent of the folder of the build, and
+// set their version, on which clients of the API server depend.
 func (b Builder) flags() ([]string, error) {
 	gomod, err := os.ReadFile(filepath.Join(b.Source, "go.mod"))
 	if err != nil {

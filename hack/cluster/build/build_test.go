@@ -24,7 +24,7 @@ func small(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	write("go.mod", "module small\n\ngo 1.26\n\nrequire k8s.io/kubernetes v1.36.3\n\nreplace k8s.io/kubernetes => ./k8s\n")
+	write("go.mod", "module example.com/kubernetes\n\ngo 1.26\n\nrequire k8s.io/kubernetes v1.36.3\n\nreplace k8s.io/kubernetes => ./k8s\n")
 	write("k8s/go.mod", "module k8s.io/kubernetes\n")
 	program := "package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(os.Args[0]) }\n"
 	for _, folder := range []string{".", "coredns", "pause"} {
@@ -33,7 +33,7 @@ func small(t *testing.T) string {
 	return source
 }
 
-func TestBuildFillsAFolderAndKeepsIt(t *testing.T) {
+func TestBuildFillsAFolderOnce(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	var reports []Progress
 	builder := Builder{Source: small(t), Cache: cache, Progress: func(p Progress) { reports = append(reports, p) }}
@@ -64,7 +64,7 @@ func TestBuildFillsAFolderAndKeepsIt(t *testing.T) {
 	}
 }
 
-func TestBuildTellsWhatTheCompilerSays(t *testing.T) {
+func TestBuildErrorHasTheCompilersOutput(t *testing.T) {
 	source, cache := small(t), t.TempDir()
 	if err := os.WriteFile(filepath.Join(source, "coredns", "main.go"), []byte("package main\n\nfunc main() { wrong() }\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestBuildTellsWhatTheCompilerSays(t *testing.T) {
 		}
 	}
 	_, err := Builder{Source: source, Cache: cache, Progress: report}.Build(t.Context())
-	for _, want := range []string{"build coredns", "undefined: wrong"} {
+	for _, want := range []string{"example.com/kubernetes/coredns", "undefined: wrong"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want it to say %q", err, want)
 		}
