@@ -76,8 +76,7 @@ func TestBuildOutsideTheRepository(t *testing.T) {
 	}
 }
 
-// One image after another: what fails is told with the rest, and a second
-// build finds everything done.
+// A failed image does not stop the others, and a second build changes nothing.
 func TestBuildAll(t *testing.T) {
 	root := t.TempDir()
 	for name, content := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Saved says what became of an image.
+// Saved is the result of Save.
 type Saved struct {
 	// ID is the digest of the image's configuration. It is what nodes list as
 	// the image's id, and covers the layers uncompressed.

@@ -12,7 +12,7 @@ import (
 // path.Match; a folder goes with everything in it.
 var trim = []string{
 	// The container runtime makes these; mmdebstrap copies the last ones from
-	// the building host, which is nobody's business.
+	// the building host.
 	"dev", "proc", "sys", "etc/fstab", "etc/hostname", "etc/resolv.conf",
 	// What people read.
 	"usr/share/bug", "usr/share/doc", "usr/share/info", "usr/share/lintian", "usr/share/locale", "usr/share/man",

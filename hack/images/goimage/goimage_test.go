@@ -43,8 +43,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// The same source in another folder, built by somebody with other flags, is
-// the same image.
+// The image does not depend on the folder of the source or on GOFLAGS.
 func TestReproducible(t *testing.T) {
 	first := digest(t, builder(t, hello))
 	t.Setenv("GOFLAGS", "-tags=other")

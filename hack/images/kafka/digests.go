@@ -41,7 +41,7 @@ func (d digests) format() []byte {
 	return text.Bytes()
 }
 
-// check says how the files of a folder differ from what they should be.
+// check returns the differences between a folder's files and the digests.
 func (d digests) check(folder string) error {
 	found, err := digestsOf(folder)
 	if err != nil {

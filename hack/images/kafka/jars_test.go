@@ -107,7 +107,7 @@ func TestHomeRefusesOtherJars(t *testing.T) {
 	}
 }
 
-// Whoever is slower leaves the faster one's jars alone: they are in use.
+// The slower call does not replace the jars of the faster one: they are in use.
 func TestHomeOfTwoAtOnce(t *testing.T) {
 	j, _ := jarsOf(t, jars())
 	slower := j

@@ -13,7 +13,7 @@ type Debian struct {
 	// with a dash are added to its first word, as the official images do it:
 	// a chart written for those runs these unchanged.
 	Command []string
-	// StopSignal asks the program to end; empty means SIGTERM.
+	// StopSignal ends the program; empty means SIGTERM.
 	StopSignal string
 	// Writable are folders that belong to the image's user; the first is the
 	// working folder.
@@ -50,7 +50,7 @@ func nginx() *Debian {
 
 // postgres has the programs of the official image in the search path, not
 // Debian's wrappers around them, which are in Perl. There is no database in it:
-// whoever runs it calls initdb for an empty folder of its own.
+// its user calls initdb for an empty folder.
 func postgres() *Debian {
 	links := map[string]string{}
 	for _, program := range []string{"createdb", "initdb", "pg_ctl", "pg_isready", "postgres", "psql"} {

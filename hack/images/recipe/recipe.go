@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Image is one image. Exactly one of Go and Debian says what is in it.
+// Image is one image. Exactly one of Go and Debian is set.
 type Image struct {
 	// Name is what the command line and the tar file call it.
 	Name   string
@@ -45,7 +45,7 @@ func (i Image) Ref() string { return "loadtest.dev/" + i.Name + ":dev" }
 // File is the name of the image's tar.
 func (i Image) File() string { return i.Name + ".tar" }
 
-// Source says in a few words what the image is made from.
+// Source is a short name of the image's content.
 func (i Image) Source() string {
 	if i.Go != nil {
 		return "go " + i.Go.Package

@@ -22,7 +22,7 @@ type Run struct {
 	Entrypoint []string
 	Command    []string
 	WorkingDir string
-	// StopSignal asks it to end; empty means SIGTERM.
+	// StopSignal ends it; empty means SIGTERM.
 	StopSignal string
 }
 
