@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,22 +10,15 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/build"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/cluster"
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/controlplane"
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/enforcer"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/network"
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/pki"
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/provisioner"
 )
 
 // command is one of the program's commands.
 type command struct {
 	name, args, summary string
 	access              access
-	// hidden is a command that the cluster itself runs.
-	hidden bool
-	run    func(context.Context, *options) error
+	run                 func(context.Context, *options) error
 }
 
 var commands []command
@@ -34,16 +26,14 @@ var commands []command
 // init and not a literal, because help refers to the commands.
 func init() {
 	commands = []command{
-		{name: "build", summary: "compile the components, unless that has been done (5 to 10 minutes)", access: anybody, run: buildCommand},
-		{name: "assets", summary: "print the folder of the components, for KUBEBUILDER_ASSETS; builds if needed", access: anybody, run: assetsCommand},
+		{name: "build", summary: "compile the components, unless that has been done (5 to 10 minutes)", access: unprivileged, run: buildCommand},
+		{name: "assets", summary: "print the folder of the components, for KUBEBUILDER_ASSETS; builds if needed", access: unprivileged, run: assetsCommand},
 		{name: "up", summary: "start the cluster and wait until its nodes are ready; builds if needed", access: changes, run: upCommand},
 		{name: "down", summary: "stop the cluster and leave nothing behind", access: changes, run: downCommand},
 		{name: "status", summary: "list components and nodes; exit code 1 if the cluster does not run", access: reads, run: statusCommand},
 		{name: "load", args: "IMAGE.tar...", summary: "import image archives (docker save, OCI) into the nodes", access: changes, run: loadCommand},
 		{name: "kubeconfig", summary: "print the administrator's kubeconfig, or with --path where it is", access: reads, run: kubeconfigCommand},
 		{name: "node", args: "stop|start N", summary: "cut a node's power, or give it back", access: changes, run: nodeCommand},
-		{name: controlplane.Provisioner, summary: "make volumes for claims until told to stop", access: anybody, run: provisionerCommand, hidden: true},
-		{name: controlplane.Enforcer, summary: "keep the firewall as NetworkPolicies say until told to stop", access: anybody, run: enforcerCommand, hidden: true},
 	}
 }
 
@@ -69,9 +59,6 @@ See cluster COMMAND --help for the flags.
 func printHelp(w io.Writer) {
 	var list string
 	for _, c := range commands {
-		if c.hidden {
-			continue
-		}
 		list += fmt.Sprintf("  %-10s %-13s %s\n", c.name, c.args, c.summary)
 	}
 	fmt.Fprintf(w, help, list, layout.DefaultState)
@@ -82,7 +69,7 @@ func buildCommand(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	say("the components are in %s", folder)
+	logf("the components are in %s", folder)
 	return nil
 }
 
@@ -130,7 +117,7 @@ func upCommand(ctx context.Context, o *options) error {
 	if err := o.cluster.Up(ctx, folder, begun); err != nil {
 		return err
 	}
-	say("the cluster is up after %s; KUBECONFIG=%s", time.Since(begun).Round(100*time.Millisecond), o.cluster.Layout.Admin())
+	logf("the cluster is up after %s; KUBECONFIG=%s", time.Since(begun).Round(100*time.Millisecond), o.cluster.Layout.Admin())
 	return nil
 }
 
@@ -141,7 +128,7 @@ func (o *options) again(ctx context.Context) error {
 	if err := o.cluster.StartStopped(ctx, time.Now()); err != nil {
 		return err
 	}
-	say("the cluster is up; KUBECONFIG=%s", o.cluster.Layout.Admin())
+	logf("the cluster is up; KUBECONFIG=%s", o.cluster.Layout.Admin())
 	return nil
 }
 
@@ -149,14 +136,15 @@ func (o *options) limited(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeoutCause(ctx, o.limit, fmt.Errorf("not done within %s (--timeout)", o.limit))
 }
 
-// programs checks what the cluster needs of the host, and installs it if told to.
+// programs checks the programs that the cluster needs, and installs missing ones
+// with --install.
 func (o *options) programs(ctx context.Context) error {
 	err := host.CheckPrograms()
 	var lack host.MissingError
 	if !o.install || !errors.As(err, &lack) {
 		return err
 	}
-	say("installing %q", lack.Packages)
+	logf("installing %q", lack.Packages)
 	if err := host.Install(ctx, lack.Packages, os.Stderr); err != nil {
 		return err
 	}
@@ -167,7 +155,7 @@ func downCommand(_ context.Context, o *options) error {
 	if err := o.cluster.Down(); err != nil {
 		return err
 	}
-	say("the cluster is down; nothing of it is left")
+	logf("the cluster is down; nothing of it is left")
 	return nil
 }
 
@@ -212,38 +200,4 @@ func nodeCommand(ctx context.Context, o *options) error {
 	ctx, cancel := o.limited(ctx)
 	defer cancel()
 	return o.cluster.StartNode(ctx, o.node, time.Now())
-}
-
-// provisionerCommand is started by up, and ends with the cluster.
-func provisionerCommand(ctx context.Context, o *options) error {
-	identity, err := o.identity(controlplane.Provisioner)
-	if err != nil {
-		return err
-	}
-	provisioner.Provisioner{Server: layout.APIServer(), TLS: identity, Folder: o.cluster.Layout.Volumes(), Say: say}.Run(ctx)
-	return nil
-}
-
-// enforcerCommand is started by up, and ends with the cluster.
-func enforcerCommand(ctx context.Context, o *options) error {
-	identity, err := o.identity(controlplane.Enforcer)
-	if err != nil {
-		return err
-	}
-	(&enforcer.Enforcer{Server: layout.APIServer(), TLS: identity, Load: network.Filter, Say: say}).Run(ctx)
-	return nil
-}
-
-// identity is who a process of the cluster is to the API server.
-func (o *options) identity(name string) (*tls.Config, error) {
-	path := o.cluster.Layout.Kubeconfig(name)
-	kubeconfig, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the kubeconfig of the %s: %w", name, err)
-	}
-	identity, err := pki.ClientConfig(kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return identity, nil
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 )
 
-// Names of the processes, which are those of the programs; the last two are
-// commands of this one.
+// Names of the processes, which are those of the programs.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -24,7 +23,10 @@ const (
 // Components are all processes of the package, in the order of their start.
 var Components = []string{Etcd, APIServer, ControllerManager, Scheduler, Proxy, DNS, Provisioner, Enforcer}
 
-// frontProxyClient is who the API server is to aggregated API servers.
+// volumeProvisioner is the provisioner's name in storage classes.
+const volumeProvisioner = "loadtest.dev/local"
+
+// frontProxyClient is the API server's user at aggregated API servers.
 const frontProxyClient = "front-proxy-client"
 
 // arguments are the command lines, by process.
@@ -36,8 +38,8 @@ func arguments(l layout.Layout) map[string][]string {
 		Scheduler:         schedulerArgs(l),
 		Proxy:             {"--config=" + l.Config(proxyFile), "--v=1"},
 		DNS:               {"-conf", l.Config(corefile)},
-		Provisioner:       {Provisioner, "--state-dir=" + l.State},
-		Enforcer:          {Enforcer, "--state-dir=" + l.State},
+		Provisioner:       {"--kubeconfig=" + l.Kubeconfig(Provisioner), "--name=" + volumeProvisioner, "--folder=" + l.Volumes()},
+		Enforcer:          {"--kubeconfig=" + l.Kubeconfig(Enforcer), "--table=" + layout.PolicyTable},
 	}
 }
 

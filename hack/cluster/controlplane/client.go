@@ -15,7 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/pki"
 )
 
-// Client asks the API server, as its administrator.
+// Client calls the API server as the administrator.
 type Client struct {
 	layout layout.Layout
 	http   *http.Client
@@ -41,8 +41,8 @@ func (c *Client) Ready(ctx context.Context) error {
 	return err
 }
 
-// Nodes returns the nodes there are, with the time at which each last said that
-// it is ready. It is zero if the node is not.
+// Nodes returns the time of each node's last report that it is ready. It is zero
+// for a node that is not ready.
 func (c *Client) Nodes(ctx context.Context) (map[string]time.Time, error) {
 	content, err := c.get(ctx, "/api/v1/nodes")
 	if err != nil {

@@ -55,7 +55,7 @@ func TestReadySince(t *testing.T) {
 	}
 }
 
-func TestAClientRefusesABrokenKubeconfig(t *testing.T) {
+func TestClientConfigRefusesABrokenKubeconfig(t *testing.T) {
 	l := written(t)
 	good, err := os.ReadFile(l.Admin())
 	if err != nil {
@@ -84,10 +84,10 @@ func TestNewClientNeedsACluster(t *testing.T) {
 	}
 }
 
-func TestExplainGivesUpWhenTheProcessHasEnded(t *testing.T) {
+func TestFailureIsPermanentWhenTheProcessHasEnded(t *testing.T) {
 	plane := ControlPlane{Layout: cluster, Processes: process.Table{Owner: cluster.State, Proc: t.TempDir()}}
 	err := plane.explain(Etcd, errors.New("connection refused"))
-	if !errors.Is(err, probe.ErrHopeless) || !strings.Contains(err.Error(), cluster.Log(Etcd)) {
-		t.Errorf("error is %v, want it hopeless and with the log's path", err)
+	if !errors.Is(err, probe.ErrPermanent) || !strings.Contains(err.Error(), cluster.Log(Etcd)) {
+		t.Errorf("error is %v, want it permanent and with the log's path", err)
 	}
 }

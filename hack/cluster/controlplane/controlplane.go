@@ -46,7 +46,7 @@ func (c ControlPlane) Prepare(now time.Time) error {
 			return fmt.Errorf("write configuration: %w", err)
 		}
 	}
-	// Volumes of any pod: only kubelets, as root, have to get through.
+	// The volumes of all pods: only kubelets, as root, need access.
 	return errors.Join(os.MkdirAll(c.Layout.Data(Etcd), 0o700), os.MkdirAll(c.Layout.Volumes(), 0o700))
 }
 
@@ -80,8 +80,8 @@ func (c ControlPlane) StartRest(ctx context.Context) error {
 	return probe.Until(ctx, "cluster DNS", c.alive(DNS, probe.Dial("tcp", address(layout.DNSReadyPort))))
 }
 
-// AwaitNodes waits until all those nodes have said since then that they are
-// ready: of a node that was just stopped the API server still believes it.
+// AwaitNodes waits until each of those nodes has reported since then that it is
+// ready: the API server keeps the last report of a node that was just stopped.
 func (c ControlPlane) AwaitNodes(ctx context.Context, since time.Time, names ...string) error {
 	client, err := NewClient(c.Layout)
 	if err != nil {
@@ -108,13 +108,9 @@ func readySince(heartbeat, since time.Time) bool {
 
 func (c ControlPlane) start(names ...string) error {
 	for _, name := range names {
-		program, err := c.program(name)
-		if err != nil {
-			return err
-		}
 		pid, err := c.Processes.Start(process.Spec{
 			Name: name,
-			Path: program,
+			Path: c.Layout.Binary(name),
 			Args: arguments(c.Layout)[name],
 			Log:  c.Layout.Log(name),
 		})
@@ -128,17 +124,6 @@ func (c ControlPlane) start(names ...string) error {
 	return nil
 }
 
-func (c ControlPlane) program(name string) (string, error) {
-	if name != Provisioner && name != Enforcer {
-		return c.Layout.Binary(name), nil
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find the program for %s: %w", name, err)
-	}
-	return program, nil
-}
-
 // alive is the check with an explanation of its failures.
 func (c ControlPlane) alive(name string, check probe.Check) probe.Check {
 	return func(ctx context.Context) error {
@@ -149,15 +134,15 @@ func (c ControlPlane) alive(name string, check probe.Check) probe.Check {
 	}
 }
 
-// explain says where to look, and makes the failure hopeless if the process
-// that was to succeed has ended.
+// explain adds the path of the log to the failure, and makes it permanent if the
+// process has ended.
 func (c ControlPlane) explain(name string, failure error) error {
 	leaders, err := c.Processes.Leaders()
 	if err != nil {
 		return errors.Join(failure, err)
 	}
 	if _, ok := leaders[name]; !ok {
-		return fmt.Errorf("%w: %s has ended, see %s", probe.ErrHopeless, name, c.Layout.Log(name))
+		return fmt.Errorf("%w: %s has ended, see %s", probe.ErrPermanent, name, c.Layout.Log(name))
 	}
 	return fmt.Errorf("%w, see %s", failure, c.Layout.Log(name))
 }

@@ -8,8 +8,8 @@
 //	          ─▶ provisioner, enforcer
 //
 // All of them listen on the control bridge's address. The argument lists and
-// files are made by pure functions, in args.go, files.go and objects.go.
+// files are made by pure functions, in args.go and files.go.
 //
-// It imports layout, host, pki, process and probe, and no client library: the
-// few things it asks the API server for are in client.go.
+// It imports layout, host, pki, process and probe, and no client library: its
+// few calls of the API server are in client.go.
 package controlplane

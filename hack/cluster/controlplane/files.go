@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	_ "embed"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -37,8 +38,8 @@ func files(l layout.Layout, resolvConf string) (map[string][]byte, error) {
 	}, nil
 }
 
-// authentication lets nobody in without a certificate or token, but for the
-// questions whether the API server is well.
+// authentication allows requests without a certificate or token to the API
+// server's health checks only.
 func authentication() map[string]any {
 	var paths []any
 	for _, path := range []string{"/livez", "/readyz", "/healthz"} {
@@ -78,7 +79,7 @@ func proxyConfig(l layout.Layout) map[string]any {
 }
 
 // corefileOf makes CoreDNS answer for the cluster and, if the host has a name
-// server, ask that for all other names.
+// server, forward all other names to it.
 func corefileOf(l layout.Layout, servers []string) string {
 	forward := ""
 	if len(servers) > 0 {
@@ -101,7 +102,7 @@ func corefileOf(l layout.Layout, servers []string) string {
 		layout.DNSDomain, l.Kubeconfig(DNS), forward)
 }
 
-// nameservers are those of the host that CoreDNS can ask.
+// nameservers are the host's name servers that CoreDNS can use.
 func nameservers(resolvConf string) []string {
 	var servers []string
 	for line := range strings.Lines(resolvConf) {
@@ -124,4 +125,27 @@ func resolvOf(servers []string) string {
 		fmt.Fprintf(&content, "nameserver %s\n", server)
 	}
 	return content.String()
+}
+
+// The users of CoreDNS, the provisioner and the enforcer at the API server.
+const (
+	dnsUser         = "system:coredns"
+	provisionerUser = "system:volume-provisioner"
+	enforcerUser    = "system:policy-enforcer"
+)
+
+//go:embed objects.yaml
+var objectsTemplate string
+
+// objects are the cluster's own API objects, as YAML documents.
+func objects() string {
+	return strings.NewReplacer(
+		"$DNS_SERVICE", layout.DNSService,
+		"$CONTROL_ADDRESS", layout.ControlAddress,
+		"$DNS_USER", dnsUser,
+		"$KUBELET_CLIENT", kubeletClient,
+		"$PROVISIONER_USER", provisionerUser,
+		"$ENFORCER_USER", enforcerUser,
+		"$PROVISIONER", volumeProvisioner,
+	).Replace(objectsTemplate)
 }

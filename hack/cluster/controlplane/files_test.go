@@ -38,7 +38,7 @@ func TestConfigurationFiles(t *testing.T) {
 
 func TestCorefileWithoutNameServersForwardsNothing(t *testing.T) {
 	if text := corefileOf(cluster, nil); strings.Contains(text, "forward") {
-		t.Errorf("without a name server to ask, CoreDNS refuses to start:\n%s", text)
+		t.Errorf("CoreDNS refuses to start with a forward without a server:\n%s", text)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestNameservers(t *testing.T) {
 	}
 }
 
-func TestObjectsAreWholeDocuments(t *testing.T) {
+func TestObjects(t *testing.T) {
 	text := objects()
 	if strings.Contains(text, "$") {
 		t.Errorf("a placeholder is left:\n%s", text)

@@ -10,8 +10,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/pki"
 )
 
-// users are the holders of kubeconfigs; RBAC's built-in bindings know them by
-// these names. The bindings of the last three are among our objects.
+// users are the holders of kubeconfigs, by the names of RBAC's built-in bindings.
+// The bindings of the last three are among our objects.
 func users() map[string]pki.Request {
 	users := map[string]pki.Request{
 		"admin":                   {User: "admin", Groups: []string{"system:masters"}},
@@ -29,7 +29,7 @@ func users() map[string]pki.Request {
 	return users
 }
 
-// kubeletClient is who the API server is to kubelets.
+// kubeletClient is the API server's user at kubelets.
 const kubeletClient = "kube-apiserver-kubelet-client"
 
 // certificates of the cluster's authority, by file name.
@@ -104,7 +104,7 @@ func (w *writer) pair(name string, pair pki.Pair) {
 	w.file(w.layout.Secret(name+".key"), pair.Key)
 }
 
-// file writes for root's eyes only: nearly all of it is secret.
+// file writes a file that only root can read: nearly all of it is secret.
 func (w *writer) file(path string, content []byte) {
 	if w.err != nil {
 		return

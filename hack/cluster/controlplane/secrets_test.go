@@ -27,7 +27,7 @@ func written(t *testing.T) layout.Layout {
 	return l
 }
 
-func TestSecretsAreForRootsEyesOnly(t *testing.T) {
+func TestSecretsAreReadableByRootOnly(t *testing.T) {
 	l := written(t)
 	count := 0
 	err := filepath.WalkDir(l.State, func(path string, entry fs.DirEntry, err error) error {
@@ -110,7 +110,7 @@ func TestNodesHaveWhatTheyRead(t *testing.T) {
 	}
 }
 
-func TestTheAPIServerIsTrustedUnderAllItsNames(t *testing.T) {
+func TestAPIServerIsTrustedUnderAllItsNames(t *testing.T) {
 	l := written(t)
 	content, err := os.ReadFile(l.Secret("apiserver.crt"))
 	if err != nil {

@@ -8,11 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubectl against clusters of cloud providers.
 	"k8s.io/component-base/cli"
-	_ "k8s.io/component-base/logs/json/register"
-	_ "k8s.io/component-base/metrics/prometheus/clientgo"
-	_ "k8s.io/component-base/metrics/prometheus/version"
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
@@ -21,7 +17,9 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/kubernetes/enforcer"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/kubernetes/multicall"
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/kubernetes/provisioner"
 )
 
 // components are the mains of the programs that this one stands for. Each reads
@@ -34,6 +32,8 @@ var components = multicall.Mains{
 	"kubelet":                 server(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }),
 	"kube-proxy":              server(func() *cobra.Command { return proxy.NewProxyCommand() }),
 	"kubectl":                 runKubectl,
+	"enforcer":                server(enforcer.NewCommand),
+	"provisioner":             server(provisioner.NewCommand),
 }
 
 func main() {

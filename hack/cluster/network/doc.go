@@ -4,11 +4,11 @@
 //	filter  FORWARD     ─▶ LOADTEST-FORWARD      pods may be forwarded
 //	nat     POSTROUTING ─▶ LOADTEST-POSTROUTING  pods leave under the host's address
 //
-//	ip loadtest-policies         which pods' connections may not be: package enforcer
+//	ip loadtest-policies         the table of NetworkPolicies: kubernetes/enforcer
 //
 // A range without a route of its own is a black hole: packets to a node that
 // has lost its power must vanish, and not leave through the host's uplink.
 //
-// What to do is decided in pure functions that return the input of ip,
-// iptables-restore and nft; run.go hands it to them. It imports package layout only.
+// Pure functions return the input of ip, iptables-restore and nft. It imports
+// package layout only.
 package network

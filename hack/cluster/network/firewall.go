@@ -30,12 +30,9 @@ COMMIT
 `, layout.PodRange, layout.ClusterRange)
 }
 
-// noPolicies takes the table of NetworkPolicies away. To make it first is how nft
-// is content with one that is not there.
+// noPolicies deletes the table of NetworkPolicies. It adds the table first: nft
+// refuses to delete a table that does not exist.
 const noPolicies = "table ip " + layout.PolicyTable + "\ndelete table ip " + layout.PolicyTable + "\n"
-
-// Filter hands a script to nft, which does all of it or nothing.
-func Filter(script string) error { return input(script, "nft", "--file", "-") }
 
 // Foreign returns an error if the host runs another Kubernetes: two kube-proxies
 // would undo each other's rules, and down could not tell the rules apart.
@@ -167,7 +164,7 @@ func dropVacantTables(family string, tables []string) error {
 // nftFamily are nftables' names of the families.
 var nftFamily = map[string]string{"iptables": "ip", "ip6tables": "ip6"}
 
-// vacant says whether a table, as nft lists it, does nothing: it has no rule,
+// vacant is true for a table, as nft lists it, that does nothing: it has no rule,
 // and no chain but those that hook into the kernel and accept.
 func vacant(listing string) bool {
 	for line := range strings.Lines(listing) {

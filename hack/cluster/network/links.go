@@ -1,8 +1,10 @@
 package network
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
@@ -55,13 +57,12 @@ func JoinNode(n int) error {
 	return input(fmt.Sprintf("link set %s up\n", layout.NodeBridge(n)), "ip", "-batch", "-")
 }
 
-// Down takes away all links, routes and firewall rules of the cluster, and is
-// content with those that are there.
+// Down removes all links, routes and firewall rules of the cluster that exist.
 func Down() error {
 	if err := dropRules(); err != nil {
 		return err
 	}
-	if err := Filter(noPolicies); err != nil {
+	if err := input(noPolicies, "nft", "--file", "-"); err != nil {
 		return err
 	}
 	links, err := links()
@@ -134,4 +135,29 @@ func links() ([]link, error) {
 		return nil, fmt.Errorf("decode links: %w", err)
 	}
 	return links, nil
+}
+
+// input runs a program with that text as its input; with none it does nothing.
+func input(text, program string, args ...string) error {
+	if text == "" {
+		return nil
+	}
+	command := exec.Command(program, args...)
+	command.Stdin = strings.NewReader(text)
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s\ninput:\n%s", program, err, bytes.TrimSpace(out), text)
+	}
+	return nil
+}
+
+// output runs a program and returns what it prints.
+func output(program string, args ...string) (string, error) {
+	var stderr bytes.Buffer
+	command := exec.Command(program, args...)
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return string(out), nil
 }

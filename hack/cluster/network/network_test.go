@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/golden"
 )
 
-func TestWhatIsHandedToIPAndIptables(t *testing.T) {
+func TestInputOfIPAndIptables(t *testing.T) {
 	golden.Check(t, "up.batch", []byte(upBatch()))
 	golden.Check(t, "up.rules", []byte(rules()))
 }
@@ -145,7 +145,7 @@ func TestVacant(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhatWasRun(t *testing.T) {
+func TestErrorsHaveTheCommandAndItsOutput(t *testing.T) {
 	if _, err := output("false", "and", "arguments"); err == nil {
 		t.Error("a program that fails is taken for one that succeeds")
 	}

@@ -14,7 +14,7 @@ import (
 	_ "github.com/coredns/coredns/plugin/ready"
 )
 
-// directives is the plugin chain: CoreDNS asks the plugins in this order,
+// directives is the plugin chain: CoreDNS calls the plugins in this order,
 // whatever the order in the Corefile.
 var directives = []string{
 	"bind", "health", "ready", "errors", "cache", "loadbalance", "kubernetes", "forward",

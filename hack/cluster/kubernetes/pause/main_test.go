@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-func TestReapCollectsAllThatHaveEnded(t *testing.T) {
+func TestReapCollectsAllEndedChildren(t *testing.T) {
 	var pids []int
 	for range 3 {
 		command := exec.Command("true")
-		if err := command.Start(); err != nil { // and nobody waits for it
+		if err := command.Start(); err != nil { // without a Wait
 			t.Fatal(err)
 		}
 		pids = append(pids, command.Process.Pid)

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -17,26 +20,31 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-// someCluster is the one of testdata with policies of the namespace shop, given
-// as the specs that the API server would return.
-func someCluster(t *testing.T, specs ...string) contents {
+// clusterWith is the cluster of testdata with policies of the namespace shop,
+// given as the specs that the API server would return.
+func clusterWith(t *testing.T, specs ...string) state {
 	t.Helper()
 	text, err := os.ReadFile("testdata/cluster.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var file struct {
-		Namespaces []namespace
-		Pods       []pod
+		Namespaces []*corev1.Namespace
+		Pods       []*corev1.Pod
 	}
 	decode(t, string(text), &file)
-	c := contents{pods: file.Pods, namespaces: file.Namespaces}
+	now := state{pods: file.Pods, namespaces: file.Namespaces}
 	for i, spec := range specs {
-		p := policy{Metadata: metadata{Name: fmt.Sprint(i), Namespace: "shop"}}
-		decode(t, spec, &p.Spec)
-		c.policies = append(c.policies, p)
+		now.policies = append(now.policies, policyOf(t, fmt.Sprint(i), spec))
 	}
-	return c
+	return now
+}
+
+func policyOf(t *testing.T, name, spec string) *networkingv1.NetworkPolicy {
+	t.Helper()
+	p := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "shop"}}
+	decode(t, spec, &p.Spec)
+	return p
 }
 
 // text is a chain per paragraph, its name and what it lets through.
@@ -57,7 +65,7 @@ const (
 	db  = "198.19.2.2"
 )
 
-func TestWhichPodsAreGoverned(t *testing.T) {
+func TestPoliciesIsolateThePodsThatTheySelect(t *testing.T) {
 	for name, test := range map[string]struct {
 		specs []string
 		want  string
@@ -67,7 +75,9 @@ func TestWhichPodsAreGoverned(t *testing.T) {
 		"those with a label":       {[]string{`{podSelector: {matchLabels: {app: db}}, policyTypes: [Egress]}`}, "egress-198.19.2.2:\n"},
 		"in both directions":       {[]string{`{podSelector: {matchLabels: {app: db}}, policyTypes: [Ingress, Egress]}`}, "egress-198.19.2.2:\ningress-198.19.2.2:\n"},
 		"none with all the labels": {[]string{`{podSelector: {matchLabels: {app: web, tier: data}}, policyTypes: [Ingress]}`}, ""},
-		"a rule of a type that the policy has not": {
+		"none, with an expression": {[]string{`{podSelector: {matchExpressions: [{key: tier, operator: NotIn, values: [data]}, {key: app, operator: In, values: [db]}]}, policyTypes: [Ingress]}`}, ""},
+		"none, as it is unknown":   {[]string{`{podSelector: {matchExpressions: [{key: app, operator: Like, values: [db]}]}, policyTypes: [Ingress]}`}, ""},
+		"a rule of a type that the policy lacks": {
 			[]string{`{podSelector: {matchLabels: {app: db}}, policyTypes: [Ingress], egress: [{}]}`}, "ingress-198.19.2.2:\n",
 		},
 		"rules of several policies add up": {[]string{
@@ -76,14 +86,14 @@ func TestWhichPodsAreGoverned(t *testing.T) {
 		}, "ingress-198.19.1.2: (tcp dport 1)\ningress-198.19.2.2: (ip other { 198.19.1.2 }) (tcp dport 1)\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, text(decide(someCluster(t, test.specs...)))); diff != "" {
+			if diff := cmp.Diff(test.want, text(decide(clusterWith(t, test.specs...)))); diff != "" {
 				t.Errorf("chains (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestWhatRulesLetIn(t *testing.T) {
+func TestIngressRules(t *testing.T) {
 	for name, test := range map[string]struct{ rule, want string }{
 		"an empty rule lets all in":   {`{}`, " ()"},
 		"pods of the own namespace":   {`{from: [{podSelector: {matchLabels: {app: web}}}]}`, " (ip other { 198.19.1.2 })"},
@@ -92,6 +102,7 @@ func TestWhatRulesLetIn(t *testing.T) {
 		"all pods there are":          {`{from: [{namespaceSelector: {}}]}`, " (ip other { 198.19.1.2, 198.19.2.2, 198.19.3.2, 198.19.3.3 })"},
 		"some pods of other ones":     {`{from: [{namespaceSelector: {matchLabels: {team: ops}}, podSelector: {matchLabels: {app: web}}}]}`, " (ip other { 198.19.3.3 })"},
 		"one peer or the other":       {`{from: [{podSelector: {matchLabels: {app: db}}}, {namespaceSelector: {}, podSelector: {matchLabels: {app: probe}}}]}`, " (ip other { 198.19.2.2, 198.19.3.2 })"},
+		"an unknown operator":         {`{from: [{podSelector: {matchExpressions: [{key: app, operator: Like}]}}]}`, ""},
 		"peers that select no pod":    {`{from: [{podSelector: {matchLabels: {app: none}}}]}`, ""},
 		"no peer but a port":          {`{from: [{podSelector: {matchLabels: {app: none}}}], ports: [{protocol: TCP, port: 80}]}`, ""},
 		"a block":                     {`{from: [{ipBlock: {cidr: 10.1.2.3/8, except: [10.1.0.0/16, 10.2.0.0/16]}}]}`, " (ip other 10.0.0.0/8 ip other != 10.1.0.0/16 ip other != 10.2.0.0/16)"},
@@ -103,7 +114,7 @@ func TestWhatRulesLetIn(t *testing.T) {
 		"a protocol":                  {`{ports: [{protocol: TCP}]}`, " (meta l4proto tcp)"},
 		"a protocol that is not":      {`{ports: [{protocol: drop, port: 1}]}`, " (meta l4proto 255)"},
 		"a name, of the pod's own":    {`{ports: [{protocol: TCP, port: sql}]}`, " (tcp dport 5432)"},
-		"a name that it has not":      {`{ports: [{protocol: TCP, port: http}]}`, ""},
+		"a name that it lacks":        {`{ports: [{protocol: TCP, port: http}]}`, ""},
 		"a name of another protocol":  {`{ports: [{protocol: UDP, port: sql}]}`, ""},
 		"peers and ports":             {`{from: [{podSelector: {matchLabels: {app: web}}}], ports: [{protocol: TCP, port: sql}]}`, " (ip other { 198.19.1.2 } tcp dport 5432)"},
 		"each peer at each port":      {`{from: [{podSelector: {matchLabels: {app: web}}}, {ipBlock: {cidr: 10.0.0.0/8}}], ports: [{protocol: TCP, port: 1}, {protocol: TCP, port: 2}]}`, " (ip other { 198.19.1.2 } tcp dport 1) (ip other { 198.19.1.2 } tcp dport 2) (ip other 10.0.0.0/8 tcp dport 1) (ip other 10.0.0.0/8 tcp dport 2)"},
@@ -112,7 +123,7 @@ func TestWhatRulesLetIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := `{podSelector: {matchLabels: {app: db}}, policyTypes: [Ingress], ingress: [` + test.rule + `]}`
 			want := "ingress-" + db + ":" + test.want + "\n"
-			if diff := cmp.Diff(want, text(decide(someCluster(t, spec)))); diff != "" {
+			if diff := cmp.Diff(want, text(decide(clusterWith(t, spec)))); diff != "" {
 				t.Errorf("chains (-want +got):\n%s", diff)
 			}
 		})
@@ -120,7 +131,7 @@ func TestWhatRulesLetIn(t *testing.T) {
 }
 
 // Out of a pod a port's name is that of a port of the peer.
-func TestWhatRulesLetOut(t *testing.T) {
+func TestEgressRules(t *testing.T) {
 	for name, test := range map[string]struct{ rule, want string }{
 		"an empty rule":           {`{}`, " ()"},
 		"a peer":                  {`{to: [{podSelector: {matchLabels: {app: db}}}]}`, " (ip other { 198.19.2.2 })"},
@@ -136,7 +147,7 @@ func TestWhatRulesLetOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := `{podSelector: {matchLabels: {app: web}}, policyTypes: [Egress], egress: [` + test.rule + `]}`
 			want := "egress-" + web + ":" + test.want + "\n"
-			if diff := cmp.Diff(want, text(decide(someCluster(t, spec)))); diff != "" {
+			if diff := cmp.Diff(want, text(decide(clusterWith(t, spec)))); diff != "" {
 				t.Errorf("chains (-want +got):\n%s", diff)
 			}
 		})
@@ -144,13 +155,13 @@ func TestWhatRulesLetOut(t *testing.T) {
 }
 
 // nft refuses a map in which one address has two chains.
-func TestAnAddressThatPassesOnHasOneChainPerDirection(t *testing.T) {
-	c := someCluster(t, `{podSelector: {}, policyTypes: [Ingress, Egress]}`)
-	heir := c.pods[0]
-	heir.Metadata.Name = "heir"
-	c.pods = append(c.pods, heir)
+func TestTwoPodsWithOneAddressHaveOneChainPerDirection(t *testing.T) {
+	now := clusterWith(t, `{podSelector: {}, policyTypes: [Ingress, Egress]}`)
+	second := now.pods[0].DeepCopy()
+	second.Name = "second"
+	now.pods = append(now.pods, second)
 	want := "egress-198.19.1.2:\ningress-198.19.1.2:\negress-198.19.2.2:\ningress-198.19.2.2:\n"
-	if diff := cmp.Diff(want, text(decide(c))); diff != "" {
+	if diff := cmp.Diff(want, text(decide(now))); diff != "" {
 		t.Errorf("chains (-want +got):\n%s", diff)
 	}
 }

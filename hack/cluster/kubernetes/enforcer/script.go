@@ -6,40 +6,41 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// script is the input of nft that makes the table anew, in one transaction: no
-// packet meets half of it. Without a chain there is no table. Nothing in it is
-// a text of somebody else's: addresses and numbers were parsed.
-func script(chains []chain) string {
+// script is the input of nft that replaces the table, in one transaction: no
+// packet meets half of it. Without a chain there is no table. It has no text of
+// a policy or pod: addresses and numbers were parsed, protocols compared.
+func script(table string, chains []chain) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "table ip %s\ndelete table ip %[1]s\n", layout.PolicyTable)
+	fmt.Fprintf(&text, "table ip %s\ndelete table ip %[1]s\n", table)
 	if len(chains) == 0 {
 		return text.String()
 	}
-	fmt.Fprintf(&text, "table ip %s {\n", layout.PolicyTable)
+	fmt.Fprintf(&text, "table ip %s {\n", table)
 	for _, c := range chains {
 		c.write(&text)
 	}
 	// Services are translated before this hook, and sources are masked after
 	// it: both addresses are the pods' own. Answers, and errors that belong
-	// to a connection, pass with it.
+	// to a connection, always pass.
 	text.WriteString("\tchain forward {\n")
 	text.WriteString("\t\ttype filter hook forward priority filter; policy accept;\n")
 	text.WriteString("\t\tct direction reply accept\n")
 	text.WriteString("\t\tct state related accept\n")
-	writeMap(&text, "saddr", egress, chains)
-	writeMap(&text, "daddr", ingress, chains)
+	writeMap(&text, "saddr", networkingv1.PolicyTypeEgress, chains)
+	writeMap(&text, "daddr", networkingv1.PolicyTypeIngress, chains)
 	text.WriteString("\t}\n}\n")
 	return text.String()
 }
 
-// writeMap leads packets from or to governed pods to their chains.
-func writeMap(text *strings.Builder, field string, d direction, chains []chain) {
+// writeMap sends the packets of isolated pods to their chains.
+func writeMap(text *strings.Builder, field string, direction networkingv1.PolicyType, chains []chain) {
 	var entries []string
 	for _, c := range chains {
-		if c.direction == d {
+		if c.direction == direction {
 			entries = append(entries, fmt.Sprintf("%s : jump %s", c.of, c.name()))
 		}
 	}
@@ -52,11 +53,11 @@ func (c chain) name() string {
 	return strings.ToLower(string(c.direction)) + "-" + c.of.String()
 }
 
-// write makes the pod's chain. A packet that may pass returns to where it came
-// from, as the other side's chain has to agree. A pod always reaches itself.
+// write writes the pod's chain. An allowed packet returns to the calling chain,
+// because the other side's chain has to allow it, too. A pod reaches itself.
 func (c chain) write(text *strings.Builder) {
 	other := "saddr"
-	if c.direction == egress {
+	if c.direction == networkingv1.PolicyTypeEgress {
 		other = "daddr"
 	}
 	fmt.Fprintf(text, "\tchain %s {\n", c.name())
@@ -85,11 +86,11 @@ func (m match) conditions(field string) string {
 	return all.String()
 }
 
-// protocols that a policy can name; the API server knows no other.
-var protocols = []string{"TCP", "UDP", "SCTP"}
+// protocols that a policy can name; the API server admits no other.
+var protocols = []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP}
 
 func (p ports) condition() string {
-	protocol := strings.ToLower(p.protocol)
+	protocol := strings.ToLower(string(p.protocol))
 	switch {
 	case !slices.Contains(protocols, p.protocol):
 		return "meta l4proto 255 " // reserved: no packet is of it
