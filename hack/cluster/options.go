@@ -14,13 +14,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 )
 
-// access is what a command needs of the host.
+// access is the access to the host that a command needs.
 type access int
 
 const (
-	// anybody may build.
-	anybody access = iota
-	// reads is for root, who sees the cluster's processes and secrets.
+	// unprivileged is for every user.
+	unprivileged access = iota
+	// reads is for root, which sees the cluster's processes and secrets.
 	reads
 	// changes is for root as well, one command at a time.
 	changes
@@ -45,7 +45,7 @@ func (c command) start(ctx context.Context, args []string) error {
 	if err := o.check(c.name); err != nil {
 		return err
 	}
-	if c.access == anybody {
+	if c.access == unprivileged {
 		return c.run(ctx, o)
 	}
 	if err := host.Privileged(); err != nil {
@@ -54,7 +54,7 @@ func (c command) start(ctx context.Context, args []string) error {
 	if c.access == reads {
 		return c.run(ctx, o)
 	}
-	release, err := host.Acquire(ctx, layout.Lock, func() { say("waiting for another cluster command") })
+	release, err := host.Acquire(ctx, layout.Lock, func() { logf("waiting for another cluster command") })
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (c command) parse(args []string) (*options, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	o.cluster = cluster.Cluster{Layout: layout.New(state), Say: say}
+	o.cluster = cluster.Cluster{Layout: layout.New(state), Logf: logf}
 	return o, nil
 }
 

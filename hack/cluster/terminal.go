@@ -11,9 +11,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/build"
 )
 
-// say tells the user something. It goes to the error stream, so that the
-// output of a command can be used.
-func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "cluster: "+format+"\n", args...) }
+// logf writes a line for the user to the error stream: a program may read the
+// output.
+func logf(format string, args ...any) { fmt.Fprintf(os.Stderr, "cluster: "+format+"\n", args...) }
 
 // quiet is how far apart lines of progress are where they cannot be
 // overwritten, so that a log stays readable.
@@ -48,7 +48,8 @@ func nowAndThen(w io.Writer) func(build.Progress) {
 	}
 }
 
-// line says how far a build is. Once all is compiled, the linker is at work.
+// line is the progress of a build. When all packages are compiled, the linker
+// runs.
 func line(p build.Progress) string {
 	elapsed := p.Elapsed.Round(time.Second)
 	switch {

@@ -20,8 +20,8 @@ var ErrDown = errors.New("the cluster is not running: start it with cluster up")
 // Cluster is the one on this host.
 type Cluster struct {
 	Layout layout.Layout
-	// Say tells the user what happens, in whole lines.
-	Say func(format string, args ...any)
+	// Logf tells the user what happens, one line per call.
+	Logf func(format string, args ...any)
 }
 
 func (c Cluster) processes() process.Table { return process.Table{Owner: c.Layout.State} }
@@ -55,7 +55,7 @@ func (c Cluster) Running(ctx context.Context) error {
 	return nil
 }
 
-// complete says whether every process of the control plane runs.
+// complete is true if every process of the control plane runs.
 func complete(leaders map[string]process.Process) bool {
 	for _, name := range controlplane.Components {
 		if _, ok := leaders[name]; !ok {
@@ -65,7 +65,7 @@ func complete(leaders map[string]process.Process) bool {
 	return true
 }
 
-// runs says whether both processes of a node run.
+// runs is true if both processes of a node run.
 func runs(leaders map[string]process.Process, n layout.Node) bool {
 	_, containerd := leaders[n.Process(node.Containerd)]
 	_, kubelet := leaders[n.Process(node.Kubelet)]
@@ -89,7 +89,7 @@ func (c Cluster) own() error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("find out whose cluster it is: %w", err)
+		return fmt.Errorf("read the owner of the cluster: %w", err)
 	}
 	if state := string(owner); state != c.Layout.State {
 		return fmt.Errorf("the cluster on this host has its state in %s: use --state-dir %[1]s", state)

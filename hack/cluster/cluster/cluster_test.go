@@ -50,7 +50,7 @@ func TestCompleteNeedsTheWholeControlPlaneAndNoNode(t *testing.T) {
 	}
 }
 
-func TestANodeRunsWithBothProcesses(t *testing.T) {
+func TestNodeRunsWithBothProcesses(t *testing.T) {
 	l := layout.New("/state")
 	for name, test := range map[string]struct {
 		without []string
@@ -116,12 +116,12 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-func TestTheClusterOfAnotherStateFolderIsLeftAlone(t *testing.T) {
+func TestClusterOfAnotherStateFolderIsRefused(t *testing.T) {
 	root := t.TempDir()
 	of := func(state string) Cluster {
 		return Cluster{
 			Layout: layout.Layout{State: filepath.Join(root, state), Run: filepath.Join(root, "run")},
-			Say:    func(string, ...any) { t.Error("something was done") },
+			Logf:   func(string, ...any) { t.Error("something was done") },
 		}
 	}
 	mine, yours := of("mine"), of("yours")
@@ -144,7 +144,7 @@ func TestTheClusterOfAnotherStateFolderIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestParallelDoesAllAndReturnsAllErrors(t *testing.T) {
+func TestParallelRunsAllAndReturnsAllErrors(t *testing.T) {
 	var mu sync.Mutex
 	done := map[int]bool{}
 	err := each(func(n int) error {

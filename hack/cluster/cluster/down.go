@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/network"
 )
 
-// Down leaves nothing behind. It does not ask anybody to shut down in order,
+// Down removes everything. It kills the processes without a shutdown in order,
 // as nothing is kept. It does all steps even if one fails, and can be repeated.
 func (c Cluster) Down() error {
 	if err := c.own(); err != nil {
@@ -30,8 +30,8 @@ func (c Cluster) Down() error {
 			failures = append(failures, fmt.Errorf("%s: %w", what, err))
 		}
 	}
-	// Twice: who starts processes must go before what it started, which is in
-	// the cluster's control groups, or it starts that again.
+	// Twice: a process that starts others, as containerd does, must end before
+	// those in the control groups, or it starts them again.
 	do("end the processes", c.killAll())
 	do("end the pods", groups.Kill(layout.Cgroup))
 	do("end the processes", c.killAll())
@@ -52,7 +52,7 @@ func (c Cluster) killAll() error {
 	return c.processes().Stop(all, 0)
 }
 
-// leftovers says whether anything of a cluster is there.
+// leftovers is true if anything of a cluster exists.
 func (c Cluster) leftovers() (bool, error) {
 	for _, folder := range []string{c.Layout.State, c.Layout.Run} {
 		if _, err := os.Stat(folder); err == nil {

@@ -38,7 +38,7 @@ func (c Cluster) clean() error {
 		return err
 	}
 	if left {
-		c.Say("cleaning up what is left of an earlier cluster")
+		c.Logf("cleaning up what is left of an earlier cluster")
 		if err := c.Down(); err != nil {
 			return fmt.Errorf("clean up: %w", err)
 		}
@@ -87,7 +87,7 @@ func (c Cluster) prepare(binaries string, now time.Time) (host.Cgroups, error) {
 // kubelets as soon as there is an API server to register with.
 func (c Cluster) startAll(ctx context.Context, groups host.Cgroups, now time.Time) error {
 	plane, nodes := c.controlPlane(groups), c.nodes(groups)
-	c.Say("starting etcd and the API server, and %d containerds", layout.Nodes)
+	c.Logf("starting etcd and the API server, and %d containerds", layout.Nodes)
 	err := parallel(
 		func() error { return plane.StartAPI(ctx) },
 		func() error { return each(func(n int) error { return nodes.StartRuntime(ctx, n) }) },
@@ -95,7 +95,7 @@ func (c Cluster) startAll(ctx context.Context, groups host.Cgroups, now time.Tim
 	if err != nil {
 		return err
 	}
-	c.Say("starting %d kubelets and the rest of the control plane", layout.Nodes)
+	c.Logf("starting %d kubelets and the rest of the control plane", layout.Nodes)
 	if err := each(nodes.StartKubelet); err != nil {
 		return err
 	}
@@ -130,10 +130,10 @@ func (c Cluster) StartNode(ctx context.Context, n int, now time.Time) error {
 	}
 	name := layout.NodeName(n)
 	if runs(leaders, c.Layout.Node(n)) {
-		c.Say("%s runs already", name)
+		c.Logf("%s runs already", name)
 		return nil
 	}
-	c.Say("starting %s", name)
+	c.Logf("starting %s", name)
 	if err := process.RaiseFileLimit(); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (c Cluster) StopNode(n int) error {
 	if err := c.nodes(groups).Stop(n); err != nil {
 		return err
 	}
-	c.Say("%s has lost its power; the cluster notices within about 12 seconds", layout.NodeName(n))
+	c.Logf("%s is stopped; the cluster notices within about 12 seconds", layout.NodeName(n))
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (c Cluster) Load(ctx context.Context, archives ...string) error {
 	nodes := c.nodes(groups)
 	return each(func(n int) error {
 		if !runs(leaders, c.Layout.Node(n)) {
-			c.Say("%s does not run: it gets no image", layout.NodeName(n))
+			c.Logf("%s does not run: it gets no image", layout.NodeName(n))
 			return nil
 		}
 		return nodes.Load(ctx, n, archives...)

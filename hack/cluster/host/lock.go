@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errHeld is returned while somebody else has the lock.
+// errHeld is returned while another process has the lock.
 var errHeld = errors.New("another cluster command is running")
 
-// retry is how often a lock is tried that somebody else holds.
+// retry is the interval between two attempts at a lock that is held.
 const retry = 200 * time.Millisecond
 
 // Acquire takes the lock of that file, for one command at a time, and returns

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheLockIsForOneAtATime(t *testing.T) {
+func TestLockIsExclusive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	release, err := Acquire(t.Context(), path, func() { t.Error("the first had to wait") })
 	if err != nil {
@@ -23,7 +23,7 @@ func TestTheLockIsForOneAtATime(t *testing.T) {
 		}
 		acquired <- err
 	}()
-	<-waits // it says so before it has the lock
+	<-waits // it calls waits before it has the lock
 	release()
 	if err := <-acquired; err != nil {
 		t.Errorf("the second did not get the lock: %v", err)
@@ -33,7 +33,7 @@ func TestTheLockIsForOneAtATime(t *testing.T) {
 	}
 }
 
-func TestWaitingForTheLockCanBeGivenUp(t *testing.T) {
+func TestWaitForTheLockEndsWithItsContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	release, err := Acquire(t.Context(), path, func() {})
 	if err != nil {
@@ -46,7 +46,7 @@ func TestWaitingForTheLockCanBeGivenUp(t *testing.T) {
 	}
 }
 
-func TestALockWhoseFileWasRemovedIsNoLock(t *testing.T) {
+func TestLockOnARemovedFileIsNotHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	file, err := os.Create(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestALockWhoseFileWasRemovedIsNoLock(t *testing.T) {
 	}
 }
 
-func TestTheLocksFolderMustExist(t *testing.T) {
+func TestLockFolderMustExist(t *testing.T) {
 	if _, err := Acquire(t.Context(), filepath.Join(t.TempDir(), "none", "lock"), func() {}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error is %v, want that the folder does not exist", err)
 	}

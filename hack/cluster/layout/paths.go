@@ -51,7 +51,7 @@ func (l Layout) Data(name string) string { return filepath.Join(l.State, "data",
 // Volumes is the folder of all pods' volumes: they outlive a node.
 func (l Layout) Volumes() string { return filepath.Join(l.State, "volumes") }
 
-// Host is the file that says what the host was like before the cluster.
+// Host is the file with the state of the host before the cluster.
 func (l Layout) Host() string { return filepath.Join(l.State, "host.json") }
 
 // Kubeconfig is the path of the configuration with which user calls the API.

@@ -6,8 +6,7 @@
 //	Stop  ─▶ kill all of it and cut the bridge, as in a power cut
 //	Load  ─▶ import images that the node does not have yet
 //
-// config.go and namespace.go render configurations and commands and are pure; the
-// rest has effects. It
-// imports layout, host, network, process, image and probe, and nothing of the
-// control plane: the kubelet's kubeconfig and certificate are given to it.
+// config.go renders configurations and commands and is pure; the rest has effects.
+// It imports layout, host, network, process, probe and hack/images, and nothing of
+// the control plane, which writes the kubelet's kubeconfig and certificate.
 package node

@@ -111,8 +111,8 @@ func (s Nodes) configure(node layout.Node) error {
 }
 
 // Stop ends the node as a power cut does: its links go first, then every
-// process without a chance to say goodbye, and with the last of them all
-// mounts. Its disk stays as it was.
+// process is killed. All mounts end with the last process. The disk stays as it
+// was.
 func (s Nodes) Stop(n int) error {
 	node := s.Layout.Node(n)
 	if err := network.CutNode(n); err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// lifetime of every certificate: longer than anybody keeps a test cluster.
+// lifetime of every certificate: longer than a test cluster is kept.
 const lifetime = 365 * 24 * time.Hour
 
 // skew is how far a certificate reaches into the past, for clocks that step.
@@ -32,9 +32,9 @@ type Pair struct {
 	Key         []byte
 }
 
-// Request says what a certificate is for.
+// Request is the content of a certificate.
 type Request struct {
-	// User and Groups are who the holder is to the API server.
+	// User and Groups identify the holder at the API server.
 	User   string
 	Groups []string
 	// Hosts are the names and addresses that a server is called by. A

@@ -57,7 +57,7 @@ func verify(t *testing.T, a Authority, certificate *x509.Certificate, usage x509
 	return err
 }
 
-func TestIssuedCertificatesAreGoodForWhatWasAsked(t *testing.T) {
+func TestCertificatesAreValidForTheirRequestOnly(t *testing.T) {
 	const client, server = x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth
 	ca, other := authority(t, "ca"), authority(t, "other")
 	clients := issue(t, ca, Request{User: "system:node:node-1", Groups: []string{"system:nodes"}})
@@ -97,7 +97,7 @@ func encode(certificate *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 }
 
-func TestTheSubjectIsWhoTheHolderIsToTheAPIServer(t *testing.T) {
+func TestSubjectIsUserAndGroups(t *testing.T) {
 	got := issue(t, authority(t, "ca"), Request{User: "admin", Groups: []string{"system:masters"}}).Subject
 	if got.CommonName != "admin" {
 		t.Errorf("common name is %q, want the user", got.CommonName)

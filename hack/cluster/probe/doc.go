@@ -1,4 +1,4 @@
-// Package probe waits for the world: it repeats a check until it succeeds, its
-// time is up, or the process behind it has ended.
+// Package probe repeats a check until it succeeds, the time limit is reached, or
+// the process behind it has ended.
 // It imports the standard library only.
 package probe

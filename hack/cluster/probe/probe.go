@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// interval between two checks: short against the seconds that things take to
-// start, long against the microseconds that a check takes.
+// interval between two checks: short compared with the seconds that a
+// process takes to start, long compared with the microseconds of a check.
 const interval = 100 * time.Millisecond
 
-// ErrHopeless is in the error of a check that will never succeed.
-var ErrHopeless = errors.New("no use to wait")
+// ErrPermanent is in the error of a check that cannot succeed any more.
+var ErrPermanent = errors.New("permanent failure")
 
-// Check says whether what is waited for is there yet.
+// Check returns an error until the awaited state is reached.
 type Check func(context.Context) error
 
-// Until repeats the check until it succeeds or is hopeless. When ctx ends, the
-// error says what was waited for and why the last check failed.
+// Until repeats the check until it succeeds or fails permanently. When ctx ends,
+// the error has the name of the awaited thing and the last check's error.
 func Until(ctx context.Context, what string, check Check) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -28,7 +28,7 @@ func Until(ctx context.Context, what string, check Check) error {
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, ErrHopeless) {
+		if errors.Is(err, ErrPermanent) {
 			return fmt.Errorf("wait for %s: %w", what, err)
 		}
 		select {

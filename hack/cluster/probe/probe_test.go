@@ -25,25 +25,25 @@ func TestUntilRepeatsTheCheck(t *testing.T) {
 	}
 }
 
-func TestUntilSaysWhatItWaitedForAndWhy(t *testing.T) {
+func TestUntilNamesWhatItAwaitedAndTheLastError(t *testing.T) {
 	cause := errors.New("the time is up")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	err := Until(ctx, "the moon", func(context.Context) error {
+	err := Until(ctx, "the server", func(context.Context) error {
 		cancel(cause)
 		return errNotYet
 	})
-	if !errors.Is(err, cause) || !errors.Is(err, errNotYet) || !strings.Contains(err.Error(), "wait for the moon") {
+	if !errors.Is(err, cause) || !errors.Is(err, errNotYet) || !strings.Contains(err.Error(), "wait for the server") {
 		t.Errorf("error is %v, want what, the cause and the last failure", err)
 	}
 }
 
-func TestUntilGivesUpWhatIsHopeless(t *testing.T) {
+func TestUntilStopsAtAPermanentFailure(t *testing.T) {
 	calls := 0
 	err := Until(t.Context(), "a dead process", func(context.Context) error {
 		calls++
-		return fmt.Errorf("%w: it has ended", ErrHopeless)
+		return fmt.Errorf("%w: it has ended", ErrPermanent)
 	})
-	if !errors.Is(err, ErrHopeless) || calls != 1 {
+	if !errors.Is(err, ErrPermanent) || calls != 1 {
 		t.Errorf("after %d calls: %v, want to give up at the first", calls, err)
 	}
 }

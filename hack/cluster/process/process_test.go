@@ -46,7 +46,7 @@ func awaitEnd(t *testing.T, pid int) {
 	}
 }
 
-func TestStartMakesALeaderThatIsFoundAgain(t *testing.T) {
+func TestStartedProcessIsListed(t *testing.T) {
 	table, pid, _ := start(t, "exec sleep 600")
 	leaders, err := table.Leaders()
 	if err != nil {
@@ -61,7 +61,7 @@ func TestStartMakesALeaderThatIsFoundAgain(t *testing.T) {
 	}
 }
 
-func TestStartPassesOnNoEnvironmentButPath(t *testing.T) {
+func TestStartPassesOnlyPath(t *testing.T) {
 	t.Setenv("SECRET", "of the caller")
 	_, pid, log := start(t, "env; pwd; echo error >&2")
 	awaitEnd(t, pid)
@@ -115,8 +115,8 @@ func awaitChildren(t *testing.T, table Table, n int) {
 	}
 }
 
-func TestStopLetsProcessesSayGoodbye(t *testing.T) {
-	table, _, log := start(t, `trap 'echo goodbye; exit 0' TERM; echo ready; while :; do sleep 0.01; done`)
+func TestStopLetsProcessesEndInOrder(t *testing.T) {
+	table, _, log := start(t, `trap 'echo ended; exit 0' TERM; echo ready; while :; do sleep 0.01; done`)
 	awaitLog(t, log, "ready")
 	all, err := table.List()
 	if err != nil {
@@ -125,10 +125,10 @@ func TestStopLetsProcessesSayGoodbye(t *testing.T) {
 	if err := table.Stop(all[:1], time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	awaitLog(t, log, "goodbye")
+	awaitLog(t, log, "ended")
 }
 
-func TestStopKillsWhoDoesNotListen(t *testing.T) {
+func TestStopKillsProcessesThatIgnoreSIGTERM(t *testing.T) {
 	table, pid, log := start(t, `trap '' TERM; echo ready; while :; do sleep 600; done`)
 	awaitLog(t, log, "ready")
 	all, err := table.List()
@@ -154,7 +154,7 @@ func awaitLog(t *testing.T, log, want string) {
 	}
 }
 
-func TestStopLeavesAStrangerWithTheSameNumberAlone(t *testing.T) {
+func TestStopSparesALaterProcessWithTheSameNumber(t *testing.T) {
 	table, _, _ := start(t, "exec sleep 600")
 	stranger, pid, _ := start(t, "exec sleep 600")
 	if err := table.Stop([]Process{{PID: pid, Name: "script"}}, 0); err != nil {

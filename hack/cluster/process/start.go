@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Spec says how to start a process.
+// Spec is a process to start.
 type Spec struct {
 	// Name is what the process is found by.
 	Name string

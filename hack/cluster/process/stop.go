@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stop asks all of them to end at once, and kills those that have not within
-// the grace period. A grace of zero kills without asking.
+// Stop sends SIGTERM to all of them, and SIGKILL to those that have not ended
+// within the grace period. A grace of zero sends only SIGKILL.
 func (t Table) Stop(processes []Process, grace time.Duration) error {
 	handles, err := t.open(processes)
 	defer closeAll(handles)

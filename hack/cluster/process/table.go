@@ -1,10 +1,12 @@
 package process
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +15,7 @@ import (
 	"time"
 )
 
-// mark is the variable that says whose process it is: the cluster's folder, a
+// mark is the variable that identifies the process: the cluster's folder, a
 // separator that no path has, and the process's name.
 const (
 	mark      = "LOADTEST_CLUSTER_PROCESS"
@@ -168,4 +170,32 @@ func parseStat(line string) (stat, error) {
 		return stat{}, fmt.Errorf("parse flags: %w", err)
 	}
 	return stat{state: fields[0], session: session, flags: flags}, nil
+}
+
+// Memory is the process's proportional share in bytes: pages that several
+// processes map, as those of the multi-call binary, are divided among them, so
+// that shares can be added.
+func (t Table) Memory(pid int) (int64, error) {
+	file, err := os.Open(filepath.Join(t.proc(), strconv.Itoa(pid), "smaps_rollup"))
+	if err != nil {
+		return 0, fmt.Errorf("read memory of process %d: %w", pid, err)
+	}
+	defer file.Close()
+	return proportional(file)
+}
+
+func proportional(rollup io.Reader) (int64, error) {
+	lines := bufio.NewScanner(rollup)
+	for lines.Scan() {
+		value, ok := strings.CutPrefix(lines.Text(), "Pss:")
+		if !ok {
+			continue
+		}
+		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(value, "kB")), 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("parse memory %q: %w", lines.Text(), err)
+		}
+		return kib << 10, nil
+	}
+	return 0, fmt.Errorf("parse memory: no line Pss: %w", lines.Err())
 }

@@ -122,7 +122,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-func TestWhoHasAnEnvironment(t *testing.T) {
+func TestReadOfEnvironments(t *testing.T) {
 	for name, test := range map[string]struct {
 		stat stat
 		want bool

@@ -63,7 +63,7 @@ func Take() (Footprint, error) {
 	return f, nil
 }
 
-// lines are sorted and without what is to be ignored.
+// lines are sorted, without the parts to ignore.
 func lines(text []byte, ignore *regexp.Regexp) []string {
 	var all []string
 	scanner := bufio.NewScanner(bytes.NewReader(text))
@@ -83,12 +83,11 @@ func lines(text []byte, ignore *regexp.Regexp) []string {
 // programs are those that the cluster starts, as the kernel abbreviates them.
 var programs = []string{
 	"etcd", "kube-apiserver", "kube-controller", "kube-scheduler", "kubelet", "kube-proxy",
-	"coredns", "containerd", "containerd-shim", "runc", "pause", "probe", "cluster",
+	"coredns", "provisioner", "enforcer", "containerd", "containerd-shim", "runc", "pause", "probe", "cluster",
 }
 
-// processes are those that a cluster may have left: everything else on the
-// host comes and goes as it likes. Ended ones that nobody has collected yet are
-// their parent's affair.
+// processes are those of the cluster's programs, without zombies: other processes
+// of the host start and end independently of the cluster.
 func processes(proc string) []string {
 	var all []string
 	stats, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "stat"))
@@ -106,8 +105,8 @@ func processes(proc string) []string {
 	return all
 }
 
-// emptyGroups are the control groups without any process, which is what is left
-// of a cluster's. Those with one belong to something that lives.
+// emptyGroups are the control groups without a process, which a cluster may have
+// left.
 func emptyGroups(root string) []string {
 	var all []string
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -150,10 +149,10 @@ func values(trees []string) []string {
 	return all
 }
 
-// Difference is what was added to a footprint and what is missing from it. Of
-// processes none is missed: those that were there before, such as the API
-// server of somebody else's test, may have ended by themselves. That the cluster
-// ends no stranger shows in one that the test itself started.
+// Difference is what was added to a footprint and what is missing from it. A
+// process that is missing is no difference: one from before, such as the API
+// server of another test, may have ended by itself. TestCluster starts a process
+// of its own to check that the cluster ends no other.
 func Difference(before, after Footprint) []string {
 	var changes []string
 	for aspect := range after {

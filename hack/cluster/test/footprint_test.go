@@ -24,8 +24,8 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-func TestLinesLeaveOutWhatDiffersAnyway(t *testing.T) {
-	const saved = "# Generated at noon\n*nat\n:B ACCEPT [1:2]\n:A ACCEPT [34:5]\n\nCOMMIT\n"
+func TestLinesLeaveOutIgnoredParts(t *testing.T) {
+	const saved = "# Generated at 12:00\n*nat\n:B ACCEPT [1:2]\n:A ACCEPT [34:5]\n\nCOMMIT\n"
 	got := lines([]byte(saved), regexp.MustCompile(`^#.*|\[\d+:\d+\]`))
 	if diff := cmp.Diff([]string{"*nat", ":A ACCEPT", ":B ACCEPT", "COMMIT"}, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
@@ -43,7 +43,7 @@ func write(t *testing.T, root, name, content string) {
 	}
 }
 
-func TestProcessesAreTheClustersPrograms(t *testing.T) {
+func TestProcessesAreThoseOfTheClustersPrograms(t *testing.T) {
 	proc := t.TempDir()
 	write(t, proc, "10/stat", "10 (etcd) S 1 10 10")
 	write(t, proc, "11/stat", "11 (bash) S 1 11 11")
@@ -55,9 +55,9 @@ func TestProcessesAreTheClustersPrograms(t *testing.T) {
 	}
 }
 
-// stranger starts a process under the name of one of the cluster's programs, and
+// unrelatedProcess starts a process under the name of one of the cluster's programs, and
 // returns it as a footprint shows it.
-func stranger(t *testing.T) string {
+func unrelatedProcess(t *testing.T) string {
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
@@ -79,9 +79,9 @@ func stranger(t *testing.T) string {
 	return fmt.Sprintf("%d %s", command.Process.Pid, name)
 }
 
-func TestProcessesShowAStranger(t *testing.T) {
-	if line := stranger(t); !slices.Contains(processes("/proc"), line) {
-		t.Errorf("%s is not seen", line)
+func TestProcessesShowOtherProcessesOfTheSameName(t *testing.T) {
+	if line := unrelatedProcess(t); !slices.Contains(processes("/proc"), line) {
+		t.Errorf("%s is missing", line)
 	}
 }
 

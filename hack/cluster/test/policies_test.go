@@ -86,7 +86,7 @@ func (h *host) await(what string, targets map[string]string, want map[string]boo
 			return
 		}
 	}
-	h.Fatalf("with %s, who gets through (-want +got):\n%s", what, diff)
+	h.Fatalf("with %s, open connections (-want +got):\n%s", what, diff)
 }
 
 // hold keeps a connection from a pod, and returns how it ends.
@@ -101,7 +101,7 @@ func (h *host) hold(pod, address string) (ends func() string) {
 	if err := command.Start(); err != nil {
 		h.Fatal(err)
 	}
-	// A connection that nobody cuts would be held for good.
+	// A connection that is not cut would be held forever.
 	limit := time.AfterFunc(2*time.Minute, func() { _ = command.Process.Kill() })
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || lines.Text() != "open" {
@@ -110,7 +110,7 @@ func (h *host) hold(pod, address string) (ends func() string) {
 	return func() string {
 		defer limit.Stop()
 		lines.Scan()
-		_ = command.Wait() // if it was killed, it has said nothing
+		_ = command.Wait() // if it was killed, the line is empty
 		return lines.Text()
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// patience is how long an answer may take between two pods of one host: a
-// firewall that drops packets gives none.
-const patience = 2 * time.Second
+// timeout of an answer between two pods of one host: a firewall that drops
+// packets gives none.
+const timeout = 2 * time.Second
 
-// dial tells whether a connection can be opened. That it cannot is no error.
+// dial writes whether a connection can be opened. A closed port is no error.
 func dial(address string, out io.Writer) error {
-	conn, err := net.DialTimeout("tcp", address, patience)
+	conn, err := net.DialTimeout("tcp", address, timeout)
 	if err != nil {
 		fmt.Fprintln(out, "closed")
 		return nil
@@ -24,10 +24,10 @@ func dial(address string, out io.Writer) error {
 	return conn.Close()
 }
 
-// hold opens one connection and asks again and again over it. It says "open"
-// at the first answer, and ends with "cut" when there is none any more.
+// hold opens a connection and sends requests over it. It writes "open" at the
+// first answer, and "cut" when an answer is missing.
 func hold(address string, out io.Writer) error {
-	conn, err := net.DialTimeout("tcp", address, patience)
+	conn, err := net.DialTimeout("tcp", address, timeout)
 	if err != nil {
 		return err
 	}
@@ -41,12 +41,12 @@ func hold(address string, out io.Writer) error {
 		if first {
 			fmt.Fprintln(out, "open")
 		}
-		time.Sleep(patience / 20) // between two questions, so as not to be load
+		time.Sleep(timeout / 20) // between two questions, so as not to be load
 	}
 }
 
 func ask(conn net.Conn, answers *bufio.Reader, host string) error {
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", host); err != nil {

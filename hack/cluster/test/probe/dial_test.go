@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestDialTellsWhetherSomebodyListens(t *testing.T) {
+func TestDialReportsOpenAndClosedPorts(t *testing.T) {
 	server := httptest.NewServer(handler())
 	address := strings.TrimPrefix(server.URL, "http://")
 	for _, want := range []string{"open\n", "closed\n"} {
@@ -19,7 +19,7 @@ func TestDialTellsWhetherSomebodyListens(t *testing.T) {
 	}
 }
 
-// cutter cuts a server's connections as soon as it is told of one.
+// cutter closes each connection of a server as soon as it is accepted.
 type cutter struct {
 	bytes.Buffer
 	server *httptest.Server
@@ -42,6 +42,6 @@ func TestHoldEndsWithItsConnection(t *testing.T) {
 	}
 	server.Close()
 	if err := run(t.Context(), []string{"hold", address}, out); err == nil {
-		t.Error("hold of nobody succeeds")
+		t.Error("hold of a closed port succeeds")
 	}
 }

@@ -21,7 +21,7 @@ func main() {
 	}
 }
 
-// verb is what the program can be told to do, with that many arguments.
+// verb is a command of the program with its number of arguments.
 type verb struct {
 	args int
 	do   func(ctx context.Context, args []string, out io.Writer) error
