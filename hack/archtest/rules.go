@@ -52,6 +52,13 @@ var rules = []rule{
 		forbid:  tools,
 	},
 	{
+		because: "the command line reads objects: what a run does stands in them, and is not planned or judged again",
+		of:      []string{"cmd/..."},
+		reach:   transitive,
+		forbid:  everything,
+		allow:   []string{"api/v1alpha1", "controllers/format"},
+	},
+	{
 		because: "tests lean on no tool: tools may use what tests share",
 		of:      []string{"test/..."},
 		reach:   direct,
