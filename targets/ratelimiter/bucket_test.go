@@ -105,7 +105,7 @@ func TestGrantsStayWithinContract(t *testing.T) {
 	}
 }
 
-// A denied client that waits for as long as it was told is granted.
+// A denied client that waits for its RetryAfter is granted.
 func TestRetryAfterIsEnough(t *testing.T) {
 	for _, refill := range []float64{0.25, 1, 3, 7, 10, 64} {
 		contract := ratelimiter.Contract{Capacity: 1, RefillPerSecond: refill}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxCapacity keeps a bucket's arithmetic exact: a float64 tells one token
-// from the next up to 2^53, and nobody needs more than a billion.
+// maxCapacity keeps a bucket's arithmetic exact: a float64 can represent each token
+// exactly up to 2^53; a billion is enough for any contract.
 const maxCapacity = 1_000_000_000
 
 // maxFill bounds the time an empty bucket takes to fill. A refill so slow that
@@ -60,7 +60,7 @@ func (c Contract) Decide(allowed bool, tokens float64) Decision {
 
 func (c Contract) fillSeconds() float64 { return float64(c.Capacity) / c.RefillPerSecond }
 
-// seconds rounds up, so that who waits that long has waited long enough.
+// seconds rounds up, so that a client that waits that long is granted.
 func seconds(s float64) time.Duration {
 	return time.Duration(math.Ceil(s * float64(time.Second)))
 }

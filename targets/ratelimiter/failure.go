@@ -8,10 +8,10 @@ import "fmt"
 type FailurePolicy string
 
 const (
-	// Closed refuses the request: nobody is served more than the contract, and
-	// the store's outage is the service's.
+	// Closed refuses the request: no client exceeds the contract, and an outage of
+	// the store is one of the service.
 	Closed FailurePolicy = "closed"
-	// Open grants it: everybody is served, and nobody limited, until the store is
+	// Open grants it: all clients are served without a limit until the store is
 	// back.
 	Open FailurePolicy = "open"
 )

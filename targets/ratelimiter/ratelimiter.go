@@ -23,14 +23,14 @@ type Decision struct {
 	RetryAfter time.Duration
 }
 
-// ErrContended says that a limiter gave up because other replicas kept
-// changing the same bucket. It is no denial: the bucket may well have tokens
-// left, and a client that is told otherwise has been denied falsely.
+// ErrContended says that a limiter gave up because other replicas kept changing the
+// same bucket. It is no denial: the bucket may well have tokens left, and a denial
+// would be false.
 var ErrContended = errors.New("bucket contended: every attempt met a concurrent change")
 
-// ErrNotAsked says that the store was not asked, because it has failed all who
-// asked it last. It is told apart from a failure so that an outage is logged
-// once, and not by every request that it meets.
+// ErrNotAsked says that the store was not asked, because the last requests to it
+// failed. It differs from a failure so that an outage is logged once, and not by
+// every request.
 var ErrNotAsked = errors.New("store not asked: it failed the requests before")
 
 // Outcome is what one request to the service came to. The set is closed, so
@@ -42,11 +42,11 @@ const (
 	Granted Outcome = "granted"
 	// Denied is a request that met an empty bucket.
 	Denied Outcome = "denied"
-	// Unchecked is a request that was granted without its bucket, because the
-	// store failed and the service is told to grant then (Open).
+	// Unchecked is a request that was granted without its bucket, because the store
+	// failed and the failure policy is Open.
 	Unchecked Outcome = "unchecked"
-	// Failed is a request about which nothing could be decided: the client
-	// could not be told apart, the bucket was contended or out of reach.
+	// Failed is a request without a decision: the client could not be identified,
+	// or the bucket was contended or unreachable.
 	Failed Outcome = "error"
 )
 

@@ -28,9 +28,8 @@ type Breaker struct {
 	breaker *gobreaker.CircuitBreaker[struct{}]
 }
 
-// New returns a breaker of a store that is asked. changed is told each time that
-// the store is given up (asking is false) and taken up again (true); it must not
-// block.
+// New returns a closed breaker. changed is called with false each time that the
+// breaker opens and with true each time that it closes; it must not block.
 func New(changed func(asking bool)) (*Breaker, error) {
 	if changed == nil {
 		return nil, errors.New("breaker: changed is required")

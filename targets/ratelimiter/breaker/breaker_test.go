@@ -14,7 +14,7 @@ import (
 
 var errDown = errors.New("no store")
 
-// store answers as it is told, and counts how often it is asked.
+// store returns the error that a test sets, and counts its calls.
 type store struct {
 	asked int
 	err   error

@@ -1,7 +1,7 @@
 // Package breaker keeps requests from waiting for a store that does not answer.
 //
 // It owns when to give up on a store and when to try it again. What one question
-// is, a round trip of many requests or one request's, is up to who asks:
+// is, a round trip of many requests or one request's, is up to the caller:
 //
 //	closed ──5 failures in a row──► open ──1 s──► half open ──1 success──► closed
 //	                                 ▲                │

@@ -15,7 +15,7 @@ import (
 
 // decideTimeout bounds a decision from when it is asked for: the wait for others
 // with whom it goes, or for a connection, and all attempts together. It is no more
-// than what the store is given for one command, so that clients who wait for three
+// than what the store is given for one command, so that clients that wait for three
 // seconds learn what became of it from a store that hangs, too.
 const decideTimeout = 2 * time.Second
 
@@ -26,8 +26,8 @@ type hit struct {
 	InstanceID string    `json:"instanceId"`
 }
 
-// handleAPI decides, counts, and replies, in this order: who reads the reply
-// finds the request counted.
+// handleAPI decides, counts, and replies, in this order: a client that has the
+// reply finds the request counted.
 func (h *Handler) handleAPI(w http.ResponseWriter, r *http.Request) {
 	start := h.Now()
 	outcome, answer := h.decide(r, start)
@@ -74,7 +74,7 @@ func (h *Handler) hit(now time.Time) hit {
 	return hit{Msg: "Successfully Hit", Time: now.UTC().Truncate(time.Second), InstanceID: h.About.InstanceID}
 }
 
-// undecided refuses or grants, as it is told; a contended bucket is refused
+// undecided refuses or grants by the failure policy; a contended bucket is refused
 // either way. It never denies, which would be a statement about the bucket.
 func (h *Handler) undecided(err error, now time.Time) (ratelimiter.Outcome, reply.Reply) {
 	if errors.Is(err, ratelimiter.ErrContended) {
@@ -121,7 +121,7 @@ func (p policy) headers(d ratelimiter.Decision) []reply.Header {
 		reply.Header{Name: "Retry-After", Value: wait})
 }
 
-// unchecked says what the limit is, and that nobody looked at what is left of it.
+// unchecked states the limit, and that the remaining tokens are unknown.
 func (p policy) unchecked() []reply.Header {
 	return []reply.Header{
 		{Name: "X-RateLimit-Limit", Value: p.limit},

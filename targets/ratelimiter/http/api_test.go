@@ -144,7 +144,7 @@ func TestAPIUsesClientAddress(t *testing.T) {
 }
 
 // Whatever it waits for, a decision is answered as the policy says, and before a
-// client gives up who waits for three seconds.
+// client with a timeout of three seconds gives up.
 func TestDecisionHasATimeLimit(t *testing.T) {
 	for policy, want := range map[ratelimiter.FailurePolicy]int{ratelimiter.Closed: 503, ratelimiter.Open: 200} {
 		t.Run(string(policy), func(t *testing.T) {

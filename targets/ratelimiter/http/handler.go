@@ -37,11 +37,11 @@ type Config struct {
 	TrustedProxies clientip.Trusted
 	// Ready reports whether the store answers.
 	Ready func(context.Context) error
-	// StorePause is how long a store that fails is left alone, and what a client
-	// that it fails is told to wait.
+	// StorePause is the time without requests to a failed store, and the
+	// Retry-After of the requests that fail meanwhile.
 	StorePause time.Duration
-	// Observe is told the outcome of each request to /api, once, before the
-	// reply is sent.
+	// Observe receives the outcome of each request to /api, once, before the reply
+	// is sent.
 	Observe func(ratelimiter.Outcome, time.Duration)
 	// Metrics answers at /metrics.
 	Metrics http.Handler
@@ -95,7 +95,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.Serv
 // Drain makes /ready say no from now on, so that no new client is sent here.
 func (h *Handler) Drain() { h.draining.Store(true) }
 
-// handleHealth says that the process serves; it asks nobody, since a restart
+// handleHealth says that the process serves; it does not ask Redis, since a restart
 // would not bring Redis back.
 func (h *Handler) handleHealth(w http.ResponseWriter, _ *http.Request) {
 	reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "healthy"}}.Write(w)
@@ -104,9 +104,8 @@ func (h *Handler) handleHealth(w http.ResponseWriter, _ *http.Request) {
 // handleReady says no until the store has answered once, and never again for the
 // store's sake. A rollout has to stop at replicas that cannot reach it: their
 // address may be wrong, and those they would replace serve. An outage meets all
-// replicas alike; were they taken out of service, clients would be left with
-// nobody, where each can say what is wrong and when to come back. With a policy
-// that is open no store is needed at all.
+// replicas alike; if they were taken out of service, no replica would be left to
+// report the outage and a Retry-After. The open policy needs no store at all.
 func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
 	if h.draining.Load() {
 		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "draining"}}.Write(w)

@@ -187,8 +187,8 @@ func TestMetricsHandlerIsServed(t *testing.T) {
 	}
 }
 
-// A replica comes into service with its store, and does not leave it with the
-// store: else an outage would leave clients with nobody to say so.
+// A replica becomes ready with its store and stays ready in an outage: otherwise no
+// replica would be left to report it to clients.
 func TestReplicaStaysReadyAfterStoreOutage(t *testing.T) {
 	gone := errors.New("gone")
 	for policy, beforehand := range map[ratelimiter.FailurePolicy]string{

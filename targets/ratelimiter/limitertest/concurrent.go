@@ -75,7 +75,7 @@ func RunAtomic(t *testing.T, create Factory) {
 	})
 }
 
-// RunHonest examines what only a strategy keeps that never denies a client whose
+// RunHonest tests the property of a strategy that it never denies a client whose
 // bucket has tokens.
 func RunHonest(t *testing.T, create Factory) {
 	t.Helper()

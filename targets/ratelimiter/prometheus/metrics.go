@@ -23,7 +23,7 @@ type Metrics struct {
 }
 
 // New registers the metrics of a replica that runs the strategy. Every series
-// exists from the start, so that a count of 0 is told from no count.
+// exists from the start, so that a count of 0 differs from an absent series.
 func New(registry prometheus.Registerer, strategy ratelimiter.Strategy) (*Metrics, error) {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "ratelimiter_requests_total",

@@ -36,8 +36,8 @@ func TestScriptGrantsAllOfABurst(t *testing.T) {
 	}
 }
 
-// The strategies write the same form, so that one can follow another on the
-// same Redis without forgetting who has spent what.
+// The strategies write the same form, so that one can follow another on the same
+// Redis and keep the tokens that each client has spent.
 func TestStrategiesShareBuckets(t *testing.T) {
 	store := openStore(t)
 	now, err := store.client.Time(t.Context()).Result()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// fake is a server that answers scripts as it is told, one after the other, and
-// hangs up when it is told no more, as a network does that fails just then.
+// fake is a server that sends a list of replies to scripts and closes the
+// connection after the last, as a failing network does.
 type fake struct {
 	addr string
 

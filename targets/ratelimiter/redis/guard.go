@@ -8,8 +8,8 @@ import (
 
 // Guard decides whether Redis is asked, by how it answered before. It puts the
 // question and returns its error, or does neither and fails with ErrNotAsked. One
-// question is a round trip of a script, whoever shares it, and one request of the
-// other strategies.
+// question is a round trip of a script, shared or not, or one request of another
+// strategy.
 type Guard func(question func() error) error
 
 func unguarded(question func() error) error { return question() }

@@ -59,7 +59,7 @@ func TestGuardCountsOneCallPerRoundTrip(t *testing.T) {
 	}
 }
 
-// Who is refused by the guard has asked nothing, and is told so.
+// A call that the guard refuses sends nothing and returns ErrNotAsked.
 func TestGuardRefusalReturnsErrNotAsked(t *testing.T) {
 	server := newFake(t, granted(49))
 	s := scriptOn(t, server.addr)
@@ -80,13 +80,13 @@ func TestConnectionErrorCountsAsFailure(t *testing.T) {
 	hanging := redistest.New(t)
 	hanging.Hang(t)
 	t.Cleanup(func() { hanging.Resume(t) })
-	for name, addr := range map[string]string{"nobody there": filepath.Join(t.TempDir(), "nobody"), "nobody answers": hanging.Addr()} {
+	for name, addr := range map[string]string{"no server": filepath.Join(t.TempDir(), "absent"), "no answer": hanging.Addr()} {
 		t.Run(name, func(t *testing.T) {
 			options, err := Options{Addr: addr, PoolSize: 1}.Config()
 			if err != nil {
 				t.Fatal(err)
 			}
-			options.ReadTimeout = 10 * time.Millisecond // of a handshake that nobody answers
+			options.ReadTimeout = 10 * time.Millisecond // of a handshake without an answer
 			client, y := redis.NewClient(options), tally{}
 			t.Cleanup(func() {
 				if err := client.Close(); err != nil {

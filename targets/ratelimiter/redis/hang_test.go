@@ -12,9 +12,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
-// While Redis hangs, everybody is let go when the own time is up: who is asking,
-// who waits until others have asked, and who waits for a connection. The client has
-// no timeouts here, so that nothing but the callers' can be what ends them.
+// While Redis hangs, every call returns at its own deadline: one in flight, one
+// that waits for a batch, and one that waits for a connection. The client has no
+// timeouts here, so that nothing but the callers' can be what ends them.
 func TestHangingRedisDelaysNoDecision(t *testing.T) {
 	for _, strategy := range ratelimiter.Strategies() {
 		t.Run(string(strategy), func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestHangingRedisDelaysNoDecision(t *testing.T) {
 				server.Resume(t)
 			})
 			defer late.Stop()
-			for range 2 { // together, and after others who have left
+			for range 2 { // concurrently, and after canceled calls
 				hurried(t, limiter, 10*maxConns)
 			}
 		})
@@ -52,7 +52,7 @@ func TestHangingRedisDelaysNoDecision(t *testing.T) {
 // maxConns is fewer than there are callers.
 const maxConns = 3
 
-// hurried has n callers ask at once, each of whom has little time.
+// hurried makes n concurrent calls with a short deadline each.
 func hurried(t *testing.T, limiter ratelimiter.Limiter, n int) {
 	t.Helper()
 	var group sync.WaitGroup

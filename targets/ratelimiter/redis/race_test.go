@@ -104,8 +104,7 @@ func TestTransactionGivesUpAsContended(t *testing.T) {
 	}
 }
 
-// The flaw of the seed, without the luck: a client with 39 tokens left is told
-// that it has none.
+// The flaw of the seed, without the luck: a client with 39 tokens left is denied.
 func TestTransaction429DeniesFalsely(t *testing.T) {
 	store := openStore(t)
 	contract := ratelimiter.Contract{Capacity: 50, RefillPerSecond: 0.01}

@@ -35,7 +35,7 @@ type script struct {
 	runs  *redisconn.Batcher[question, []any]
 }
 
-// question is what a run of the script is told about one request.
+// question is the input of the script for one request.
 type question struct{ key, instant string }
 
 // run is one run of the script.
@@ -73,7 +73,7 @@ func (s *script) runAll(runs []*run) {
 	}
 }
 
-// roundTrip puts all runs to the guard as one question. Who is refused by it has
+// roundTrip puts all runs to the guard as one question. A call that it refuses has
 // asked nothing.
 func (s *script) roundTrip(runs []*run, send sender) (unknown []*run) {
 	err := s.guard(func() error {
@@ -88,8 +88,8 @@ func (s *script) roundTrip(runs []*run, send sender) (unknown []*run) {
 	return unknown
 }
 
-// failure is that of a round trip in which nobody got an answer. Who got one got
-// it from a Redis that is there, whatever became of the others.
+// failure is the error of a round trip without any answer. A single answer shows
+// that Redis is up, even if the other runs failed.
 func failure(runs, unknown []*run) error {
 	if len(unknown) > 0 || slices.ContainsFunc(runs, func(r *run) bool { return r.Err == nil }) {
 		return nil
@@ -100,8 +100,8 @@ func failure(runs, unknown []*run) error {
 type sender func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
 
 // pipeline sends all runs at once, and returns those whose script is unknown. Its
-// bound is its own, and not a caller's, who may be in a hurry when the others are
-// not; a connection that has to be made first is within it.
+// timeout is its own, not a caller's, whose deadline may be near when the others'
+// are not; a connection that has to be made first is within it.
 func (s *script) pipeline(runs []*run, send sender) (unknown []*run) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -115,9 +115,9 @@ func (s *script) pipeline(runs []*run, send sender) (unknown []*run) {
 	for i, r := range runs {
 		// A reply counts, whatever the command's error says: to those that have
 		// none of their own the driver gives that of the pipeline, which is the
-		// first one's or that of a connection which ended later. Who believed it
-		// would fail requests that were granted, or run their script again. A
-		// reply of which a part is missing is nil.
+		// first one's or that of a connection which ended later. To return it would
+		// fail requests that were granted, or run their script again. A reply of
+		// which a part is missing is nil.
 		if reply, _ := sent[i].Val().([]any); reply != nil {
 			r.Answer, r.Err = reply, nil
 			continue

@@ -13,10 +13,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
-// A command to a Redis that answers takes a fraction of a millisecond. timeout
-// is for one that does not: the time to wait for a connection, to connect, to write
+// A command to a Redis that answers takes a fraction of a millisecond. timeout is
+// for one that does not: the time to wait for a connection, to connect, to write
 // and to read, each. It is long enough for a machine that is busy with a load test.
-// All of them together are bounded by who asks.
+// The caller's context bounds all of them together.
 const timeout = 2 * time.Second
 
 const (

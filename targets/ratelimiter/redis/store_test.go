@@ -48,14 +48,14 @@ func TestPing(t *testing.T) {
 	if err := openStore(t).Ping(t.Context()); err != nil {
 		t.Errorf("a running server: %v", err)
 	}
-	nobody, err := Open(Options{Addr: filepath.Join(t.TempDir(), "nobody"), PoolSize: 1})
+	absent, err := Open(Options{Addr: filepath.Join(t.TempDir(), "absent"), PoolSize: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := nobody.Ping(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "ping redis: ") {
-		t.Errorf("nobody there: error = %v, want one that begins with ping redis", err)
+	if err := absent.Ping(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "ping redis: ") {
+		t.Errorf("no server: error = %v, want one that begins with ping redis", err)
 	}
-	if err := nobody.Close(); err != nil {
+	if err := absent.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 var epoch = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
-// manual is a replica's clock that moves when it is told to.
+// manual is a replica's clock that tests advance.
 type manual struct{ now time.Time }
 
 func (m *manual) Now() time.Time { return m.now }

@@ -64,7 +64,7 @@ func held(t *testing.T, client *redis.Client) (ids []string) {
 	return ids
 }
 
-// loseNext ends a connection on which scripts wait, unless nobody waits any more.
+// loseNext ends a connection on which scripts wait, if there is one.
 func loseNext(t *testing.T, client *redis.Client, over <-chan struct{}) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
@@ -73,7 +73,7 @@ func loseNext(t *testing.T, client *redis.Client, over <-chan struct{}) {
 	defer again.Stop()
 	for {
 		if ids := held(t, client); len(ids) > 0 {
-			// Who has timed out just now is gone already.
+			// A client that has just timed out is gone already.
 			_ = client.Do(ctx, "CLIENT", "KILL", "ID", ids[0]).Err()
 			return
 		}
@@ -87,8 +87,8 @@ func loseNext(t *testing.T, client *redis.Client, over <-chan struct{}) {
 	}
 }
 
-// A connection that is lost fails all whose questions were on it. That is no
-// reason to leave alone a Redis that answers the next.
+// A lost connection fails all requests in flight on it. That is no reason to leave
+// alone a Redis that answers the next.
 func TestLostConnection(t *testing.T) {
 	const callers = 64
 	addr := redistest.Start(t)

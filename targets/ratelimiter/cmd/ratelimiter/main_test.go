@@ -129,7 +129,7 @@ func TestVersionReportsConfiguration(t *testing.T) {
 	}
 }
 
-// A replica comes up without Redis, says so, and denies nobody falsely.
+// A replica starts without Redis, reports that, and denies no request falsely.
 func TestStartWithoutRedis(t *testing.T) {
 	for policy, tc := range map[string]struct {
 		pages   map[string]int
@@ -145,7 +145,7 @@ func TestStartWithoutRedis(t *testing.T) {
 		},
 	} {
 		t.Run(policy, func(t *testing.T) {
-			url := startReplica(t, "--redis-addr="+t.TempDir()+"/nobody", "--strategy=lua-seconds", "--on-store-failure="+policy)
+			url := startReplica(t, "--redis-addr="+t.TempDir()+"/absent", "--strategy=lua-seconds", "--on-store-failure="+policy)
 			// More than it takes to open the breaker: what is answered stays the same.
 			for range 20 {
 				for path, want := range tc.pages {
@@ -174,7 +174,7 @@ func TestCheck(t *testing.T) {
 	if err := ask(startReplica(t, "--redis-addr="+redistest.Start(t), "--strategy=transaction-429"), "1m"); err != nil {
 		t.Errorf("a service that runs: %v", err)
 	}
-	if err := ask(startReplica(t, "--redis-addr="+t.TempDir()+"/nobody"), "100ms"); err == nil {
+	if err := ask(startReplica(t, "--redis-addr="+t.TempDir()+"/absent"), "100ms"); err == nil {
 		t.Error("a service without Redis passed")
 	}
 }
