@@ -1,11 +1,11 @@
 // Package eventstore is the domain of an event store: one log of events per
 // tenant, to which clients append and from which they read by position.
 //
-// It owns what an event is (Event), what is asked of a log and what it
-// promises (Append, Receipt, Move, Store), the words for what can go wrong
-// (errors.go) and who may use which log (Tenants). It uses the standard library
-// only; how a log is stored, asked for, configured and counted is the business
-// of one package per technology, and cmd/eventstore joins them:
+// It owns what an event is (Event), what is asked of a log and what it promises
+// (Append, Receipt, Move, Store), the words for what can go wrong (errors.go) and
+// which client may use which log (Tenants). It uses the standard library only; how
+// a log is stored, asked for, configured and counted is the business of one package
+// per technology, and cmd/eventstore joins them:
 //
 //	               cmd/eventstore
 //	  ┌──────────┬───────┴────┬─────────┐
@@ -15,12 +15,12 @@
 //
 // # What a log promises
 //
-// Positions are 1, 2, 3 and so on, without a gap: the position of the last
-// event is the number of events. An append of many events is stored whole and
-// contiguously, or not at all. An append that was acknowledged is durable. One
-// that was not acknowledged may or may not be stored; a client that does not
-// know repeats it with the same idempotency key, which stores nothing twice.
-// Events never change, so that a range that was read once is the same for ever.
+// Positions are 1, 2, 3 and so on, without a gap: the position of the last event is
+// the number of events. An append of many events is stored whole and contiguously,
+// or not at all. An append that was acknowledged is durable. One that was not
+// acknowledged may or may not be stored; a client that does not know repeats it
+// with the same idempotency key, which stores nothing twice. Events never change,
+// so that a range always reads the same.
 //
 // The promise about keys is bounded: a key is remembered while fewer than the
 // store's window of further events have been appended (1,000,000 by default).

@@ -77,8 +77,8 @@ func isName(s string, limit int, others string) bool {
 	return true
 }
 
-// Commit is one transaction of a store's writer, which is told when it ended
-// and before those who wait for it are.
+// Commit is one transaction of a store's writer. It is observed after it ended and
+// before its requests are answered.
 type Commit struct {
 	// Requests are those it was for: appends and moves.
 	Requests int

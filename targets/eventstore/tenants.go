@@ -24,7 +24,7 @@ type Tenant struct {
 	APIKey string
 }
 
-// Tenants know whose a key is. They do not keep the keys, only hashes.
+// Tenants map keys to their owners. They do not keep the keys, only hashes.
 type Tenants struct {
 	names  []string
 	hashes [][sha256.Size]byte
@@ -39,7 +39,7 @@ func NewTenants(list []Tenant) (Tenants, error) {
 	names, keys := map[string]bool{}, map[string]string{}
 	tenants := Tenants{}
 	for i, t := range list {
-		// A key that is given twice is told by the names, never shown.
+		// The error of a duplicate key shows the names, never the key.
 		other, taken := keys[t.APIKey]
 		switch {
 		case !isName(t.Name, maxTenant, "_-"):

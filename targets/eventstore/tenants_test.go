@@ -27,7 +27,7 @@ func TestOwner(t *testing.T) {
 		t.Errorf("Len() = %d, want 3", got)
 	}
 	if name, ok := (Tenants{}).Owner(""); ok {
-		t.Errorf("a key of nobody is %q's", name)
+		t.Errorf("an unknown key is %q's", name)
 	}
 }
 

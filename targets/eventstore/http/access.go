@@ -12,16 +12,16 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/reply"
 )
 
-// Access says who may use which log.
+// Access decides which client may use which log.
 type Access struct {
 	// Tenants own the logs by their keys. Without any, everybody may use the
 	// one log.
 	Tenants eventstore.Tenants
-	// Multi says that there may be several, to whom their names are told.
+	// Multi says that there may be several, which can list their names.
 	Multi bool
 }
 
-// tenant is the one whose key the request has.
+// tenant finds the tenant of the request's key.
 func (a Access) tenant(r *http.Request) (string, *reply.Reply) {
 	if a.Tenants.Len() == 0 {
 		return eventstore.SingleLog, nil

@@ -62,8 +62,8 @@ type elsewhere struct {
 	Position int64  `json:"position"`
 }
 
-// failure is the reply to a request that could not be done. What a client can
-// do about is told in full; the rest is for the log.
+// failure is the reply to a request that could not be done. The reply describes
+// errors that a client can act on; the log has the rest.
 //
 // A 503 says that nothing of the request is stored, nor will be; any other 5xx leaves
 // that open. A deadline by itself is of a read: one that passes while events wait to

@@ -14,8 +14,8 @@ import (
 // headerReplayed marks an answer to a repetition.
 const headerReplayed = "Idempotency-Replayed"
 
-// errUnread is of an event that is stored, whatever became of reading it. Told that
-// it could not be done, a client would give up what was done.
+// errUnread is returned for an event that is stored but could not be read. A
+// failure would make the client give up a stored event.
 var errUnread = errors.New("stored before, but not read: repeat with the same Idempotency-Key")
 
 // saved says where a batch is stored.

@@ -123,7 +123,7 @@ func TestAppend(t *testing.T) {
 			want:    page{Status: 504, Body: problem(eventstore.ErrOutcomeUnknown.Error())},
 			outcome: eventstore.Failed,
 		},
-		"a broken disk, of which nothing is told": {
+		"a broken disk is an internal error": {
 			path: "/events", body: `{"type":"a"}`, err: errDisk,
 			want:    page{Status: 500, Body: problem("internal error: see the service's log")},
 			outcome: eventstore.Failed,
@@ -194,7 +194,7 @@ func TestUnreadableReplayReturnsError(t *testing.T) {
 
 // The wait for the writer is bounded, for a batch by more than for an event.
 func TestAppendHasATimeLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // in a bubble, whose clock stands
+	synctest.Test(t, func(t *testing.T) { // with a clock that stands
 		s := newService(t, 0, nil)
 		for path, tc := range map[string]struct {
 			body string
@@ -211,7 +211,7 @@ func TestAppendHasATimeLimit(t *testing.T) {
 	})
 }
 
-// What a client is not told is in the log.
+// The log has the details that the reply omits.
 func TestInternalErrorsAreLogged(t *testing.T) {
 	var log strings.Builder
 	s := newService(t, 0, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
@@ -236,13 +236,13 @@ func TestBodySizeIsLimited(t *testing.T) {
 	if diff := cmp.Diff(want, s.ask("POST", "/events", `{"type":"a"}`)); diff != "" {
 		t.Errorf("page (-want +got):\n%s", diff)
 	}
-	// A body whose length is not told is taken for the largest.
+	// A body of unknown length counts as the largest.
 	r := httptest.NewRequest("POST", "/events/batch", strings.NewReader("[]"))
 	r.ContentLength = -1
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	if w.Code != http.StatusServiceUnavailable {
-		t.Errorf("a body of no told length: status %d, want 503", w.Code)
+		t.Errorf("a body of unknown length: status %d, want 503", w.Code)
 	}
 	release()
 	if got := s.ask("POST", "/events", `{"type":"a"}`); got.Status != 200 {

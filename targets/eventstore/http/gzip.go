@@ -100,7 +100,7 @@ func (c *compressor) writeStatus() {
 	}
 }
 
-// FlushError sends what there is: who flushes means to send more.
+// FlushError sends the buffered bytes; more may follow.
 func (c *compressor) FlushError() error {
 	if c.zip == nil {
 		if err := c.compress(); err != nil {

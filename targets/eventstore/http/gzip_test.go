@@ -85,8 +85,8 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// A part of a stream that is flushed can be unpacked by who has received no more,
-// whether it is worth to be compressed or not.
+// A flushed part of a stream can be unpacked without the rest, whether it is worth
+// to be compressed or not.
 func TestGzipFlushSendsBufferedBytes(t *testing.T) {
 	for name, part := range map[string]string{"little": "x", "much": strings.Repeat("x", 2*worthGzip)} {
 		t.Run(name, func(t *testing.T) {

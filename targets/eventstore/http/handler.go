@@ -36,7 +36,7 @@ type Config struct {
 	Limit func(client string) (ok bool, retryAfter time.Duration)
 	// Gzip compresses events for clients that accept it.
 	Gzip bool
-	// Observe is told each request to the API, once.
+	// Observe receives each request to the API, once.
 	Observe func(eventstore.Observation)
 	// Metrics answers at /metrics.
 	Metrics http.Handler
@@ -114,7 +114,7 @@ func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer.Write(w)
 }
 
-// caller is who asks, and the log that is the caller's own.
+// caller is the client of a request, and its log.
 type caller struct {
 	tenant string
 	store  eventstore.Store
@@ -161,11 +161,11 @@ func (h *Handler) perform(r *http.Request, timeout time.Duration, do action) (a 
 	}()
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
-	who, refused := h.admit(ctx, r)
+	c, refused := h.admit(ctx, r)
 	if refused != nil {
 		a = replied(*refused)
 	} else {
-		a = do(ctx, r, who)
+		a = do(ctx, r, c)
 	}
 	a.unread = a.Status >= http.StatusInternalServerError && r.Context().Err() != nil
 	return a

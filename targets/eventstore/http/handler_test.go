@@ -242,7 +242,7 @@ func TestFailedOpenIsUnavailable(t *testing.T) {
 	}
 }
 
-// Nobody waits without an end for a log that is being opened.
+// The wait for a log that is being opened has a time limit.
 func TestSlowOpenTimesOut(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
 		c.Stores = func(ctx context.Context, _ string) (eventstore.Store, error) {
@@ -307,7 +307,7 @@ func TestPanicReturns500AndIsCounted(t *testing.T) {
 
 func TestUnknownOutcomePrecedesTimeout(t *testing.T) {
 	s := newService(t, 0, nil)
-	// Who left during the commit is told of that, not that the time was up.
+	// A commit that was left with an unknown outcome is no mere timeout.
 	err := errors.Join(eventstore.ErrOutcomeUnknown, context.DeadlineExceeded)
 	if got := s.failure(err).Status; got != 504 {
 		t.Errorf("status = %d, want 504", got)

@@ -40,8 +40,8 @@ type unwell struct {
 func (h *Handler) Drain() { h.draining.Store(true) }
 
 // handleHealth says that the process serves and reads what it has stored. A log
-// that cannot be read for long is a reason to start anew: the files are on this
-// machine, and nobody else's outage.
+// that stays unreadable is a reason to restart: its files are local, so that no
+// other outage can be the cause.
 func (h *Handler) handleHealth(w http.ResponseWriter, r *http.Request) {
 	if err := h.ping(r.Context()); err != nil {
 		h.Logger.Warn("not healthy", "error", err)

@@ -39,8 +39,8 @@ type span struct {
 // consistent snapshot that holds no transaction open.
 type spanOf func(query url.Values, end int64) (span, error)
 
-// eventRange is a page: inclusive, and at most pageEvents long. Where it goes
-// on is told in a header.
+// eventRange is a page: inclusive, and at most pageEvents long. A header has the
+// position of the next page.
 func eventRange(query url.Values, end int64) (span, error) {
 	from, err := parameter(query, "from", nil)
 	if err != nil {
@@ -92,19 +92,19 @@ func parameter(query url.Values, name string, usual *int64) (int64, error) {
 // sequence makes a handler that answers with events.
 func (h *Handler) sequence(op eventstore.Operation, ask spanOf) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// What ends in a panic is cut off, whoever panicked.
+		// A panic, wherever it began, aborts the reply.
 		seen := eventstore.Observation{Operation: op, Outcome: eventstore.Aborted}
 		start := h.Now()
 		defer func() {
 			seen.Took = h.Now().Sub(start)
 			h.Observe(seen)
 		}()
-		who, refused := h.admitReader(r)
+		c, refused := h.admitReader(r)
 		if refused == nil {
-			s, err := ask(r.URL.Query(), who.store.Position())
+			s, err := ask(r.URL.Query(), c.store.Position())
 			if err == nil {
 				var begun bool
-				if seen.Read, begun, err = send(r.Context(), w, who.store, s); err == nil {
+				if seen.Read, begun, err = send(r.Context(), w, c.store, s); err == nil {
 					seen.Outcome = eventstore.Done
 					return
 				}
@@ -121,7 +121,7 @@ func (h *Handler) sequence(op eventstore.Operation, ask spanOf) http.Handler {
 	})
 }
 
-// admitReader lets a request in whose reply has a time limit for each part of it.
+// admitReader admits a request whose reply has a time limit for each part.
 func (h *Handler) admitReader(r *http.Request) (caller, *reply.Reply) {
 	ctx, cancel := context.WithTimeout(r.Context(), bulkTimeout)
 	defer cancel()

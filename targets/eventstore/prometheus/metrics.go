@@ -29,9 +29,9 @@ type Metrics struct {
 	groupEvents, groupTook prometheus.Observer
 }
 
-// New registers the metrics of a service in which waiting tells how many
-// requests wait to be stored. Every series exists from the start, so that a
-// count of 0 is told from no count.
+// New registers the metrics of a service in which waiting tells how many requests
+// wait to be stored. Every series exists from the start, so that a count of 0
+// differs from an absent series.
 func New(registry prometheus.Registerer, waiting func() int) (*Metrics, error) {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "eventstore_requests_total", Help: "Requests, each counted once when its outcome was known.",

@@ -63,9 +63,9 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkPlainInsert is what to compare BenchmarkAppend with: a loop that
-// inserts the same events into the same table through database/sql, with the
-// same pragmas, in transactions of as many events, and answers nobody.
+// BenchmarkPlainInsert is what to compare BenchmarkAppend with: a loop that inserts
+// the same events into the same table through database/sql, with the same pragmas,
+// in transactions of as many events, and without replies.
 func BenchmarkPlainInsert(b *testing.B) {
 	for _, size := range []int{1, 64, 256, 1024} {
 		b.Run(fmt.Sprintf("transaction=%d", size), func(b *testing.B) {

@@ -109,8 +109,8 @@ func (d *Databases) Open() []eventstore.Store {
 	return list
 }
 
-// Close closes every log, whoever uses it, and reports which of them could not
-// bring what is stored into the database, now or when they were last closed.
+// Close closes every log, also those in use, and reports the logs whose WAL could
+// not be checkpointed, now or when they were last closed.
 func (d *Databases) Close() error {
 	d.end()
 	d.turns.Wait()
@@ -124,8 +124,8 @@ func (d *Databases) Close() error {
 	return errors.Join(errs...)
 }
 
-// end refuses who waits, and begins to close what is open; what is being opened
-// is closed when it is.
+// end fails the waiting calls, and begins to close the open logs; a log that is
+// being opened is closed when it is.
 func (d *Databases) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

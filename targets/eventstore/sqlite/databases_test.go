@@ -32,7 +32,7 @@ func TestDatabases(t *testing.T) {
 	if again, err := d.Store(t.Context(), "a"); err != nil || again != a {
 		t.Errorf("the same log again = %v, %v, want the same store", again, err)
 	}
-	// What stands in the way of a log is told, and tried again when it is gone.
+	// A failure to open a log is returned, and the next call tries again.
 	if err := os.Mkdir(filepath.Join(dir, "b.db"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -158,16 +158,16 @@ func TestCanceledWaitForOpen(t *testing.T) {
 	d.await(t, "both wait", func() bool { return d.logs["slow"].users == 2 })
 	leave()
 	if err := <-leaves; !errors.Is(err, eventstore.ErrNotOpened) || !errors.Is(err, context.Canceled) {
-		t.Errorf("who left was told %v, want that it is not open", err)
+		t.Errorf("canceled call = %v, want that the log is not open", err)
 	}
 	letGo()
 	if err := <-stays; err != nil {
 		t.Error(err)
 	}
-	d.await(t, "nobody uses the log", func() bool { return d.logs["slow"].users == 0 })
+	d.await(t, "the log has no users", func() bool { return d.logs["slow"].users == 0 })
 }
 
-// All who wait are told of a failure; who comes after it tries again.
+// All waiting calls fail with a failed open; the next call tries again.
 func TestFailedOpenFailsAllWaiters(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 1)
 	begun, letGo := slow(t, d, "a")
@@ -185,7 +185,7 @@ func TestFailedOpenFailsAllWaiters(t *testing.T) {
 	letGo()
 	for _, answer := range []<-chan error{first, second} {
 		if err := <-answer; err == nil || err.Error() != "log a: broken" {
-			t.Errorf("told %v, want that it is broken", err)
+			t.Errorf("error = %v, want that it is broken", err)
 		}
 	}
 	appendAll(t, logOf(t, d, "a"), "a")
@@ -203,7 +203,7 @@ func TestCloseDuringOpen(t *testing.T) {
 	closed := make(chan error, 1)
 	go func() { closed <- d.Close() }()
 	if err := <-waits; !errors.Is(err, eventstore.ErrClosed) {
-		t.Errorf("who waits was told %v, want %v", err, eventstore.ErrClosed)
+		t.Errorf("waiting call = %v, want %v", err, eventstore.ErrClosed)
 	}
 	letGo()
 	if err := <-inside; err != nil {

@@ -224,7 +224,7 @@ func TestCanceledAppendIsNotStored(t *testing.T) {
 	stays := s.lineUp(t, 1, adding("stays"))
 	leave()
 	if err := <-outcome; !errors.Is(err, eventstore.ErrNotStored) || !errors.Is(err, context.Canceled) {
-		t.Errorf("who left was told %v, want not stored", err)
+		t.Errorf("canceled append = %v, want not stored", err)
 	}
 	s.letGo()
 	if err := <-stays.done; err != nil {
@@ -245,14 +245,15 @@ func TestCancelReleasesQueuedEvents(t *testing.T) {
 	r := <-s.queue // the writer is busy: only the test takes it
 	leave()
 	if err := <-outcome; !errors.Is(err, eventstore.ErrNotStored) {
-		t.Errorf("who left was told %v, want not stored", err)
+		t.Errorf("canceled append = %v, want not stored", err)
 	}
 	if r.work != nil || r.take() {
 		t.Error("the queue still holds the work, or the writer would take it")
 	}
 }
 
-// Who leaves during the commit cannot know; what was asked for is done whole.
+// An append that is canceled during the commit has an unknown outcome; all its
+// events are stored.
 func TestCancelDuringCommitIsUnknown(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	ctx, leave := context.WithCancel(t.Context())
@@ -270,7 +271,7 @@ func TestCancelDuringCommitIsUnknown(t *testing.T) {
 	<-inside
 	leave()
 	if err := <-outcome; !errors.Is(err, eventstore.ErrOutcomeUnknown) {
-		t.Errorf("who left was told %v, want that the outcome is unknown", err)
+		t.Errorf("canceled append = %v, want that the outcome is unknown", err)
 	}
 	close(finish)
 	after := s.lineUp(t, 1, adding("after"))
@@ -280,7 +281,7 @@ func TestCancelDuringCommitIsUnknown(t *testing.T) {
 	checkTypes(t, s, "a", "b", "after")
 }
 
-// Who leaves when the result is there is told of it, however select decides.
+// A canceled call returns a result that is there, whichever case select takes.
 func TestCompletedResultWinsOverCancellation(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
@@ -289,7 +290,7 @@ func TestCompletedResultWinsOverCancellation(t *testing.T) {
 		r.state.Store(taken)
 		r.done <- nil
 		if err := r.outcome(ctx); err != nil {
-			t.Fatalf("stored, and told %v", err)
+			t.Fatalf("stored, but error = %v", err)
 		}
 	}
 }
@@ -302,7 +303,7 @@ func TestCompletedOpenWinsOverCancellation(t *testing.T) {
 		turn := newTurn()
 		close(turn.done)
 		if err := turn.wait(ctx); err != nil {
-			t.Fatalf("opened, and told %v", err)
+			t.Fatalf("opened, but error = %v", err)
 		}
 	}
 }

@@ -22,8 +22,8 @@ type log struct {
 	turn *turn
 	// store is there from opened to the end of closing.
 	store *Store
-	// users are who use the store or wait for it to be opened. When the last
-	// leaves a log that closes, idle is closed.
+	// users counts the callers that use the store or wait for it to be opened. When
+	// the last leaves a log that closes, idle is closed.
 	users int
 	idle  chan struct{}
 	// used is the number of the last use, of all uses.

@@ -44,7 +44,7 @@ type Options struct {
 	// KeyWindow is how many further events an idempotency key outlives; 0 is
 	// DefaultKeyWindow.
 	KeyWindow int64
-	// Observe is told each commit; nil is nobody.
+	// Observe receives each commit; it may be nil.
 	Observe func(eventstore.Commit)
 }
 

@@ -28,8 +28,8 @@ func openPool(path string, readers int) (*sql.DB, error) {
 	return pool, nil
 }
 
-// Events are those of a range of positions. The sequence holds a reader while
-// it lasts, for which reason who sends it to a slow client takes it in parts.
+// Events are those of a range of positions. The sequence holds a reader while it
+// lasts, so that a reply to a slow client reads it in parts.
 func (s *Store) Events(ctx context.Context, from, to int64) iter.Seq2[eventstore.Event, error] {
 	return func(yield func(eventstore.Event, error) bool) {
 		rows, err := s.pool.QueryContext(ctx,
@@ -74,7 +74,8 @@ func (s *Store) Subscription(ctx context.Context, id string) (int64, error) {
 	return position, nil
 }
 
-// Ping reads the newest event's position from the file, whoever else reads.
+// Ping reads the newest event's position from the file, over a connection of its
+// own.
 func (s *Store) Ping(ctx context.Context) error {
 	var position int64
 	if err := s.pulse.QueryRowContext(ctx, "SELECT coalesce(max(position), 0) FROM events").Scan(&position); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 )
 
-// The states of a request. It is taken by the writer or withdrawn by who waits
-// for it, whoever comes first.
+// The states of a request. Either the writer takes it, or its sender withdraws it
+// first.
 const (
 	waiting int32 = iota
 	taken
@@ -76,14 +76,14 @@ func (r *request) outcome(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
-	// The writer may have found before that nobody waits.
+	// The writer may have withdrawn it already.
 	if r.withdraw() || r.state.Load() == withdrawn {
 		// Until the writer comes to it, what stays in the queue holds no events:
 		// clients that give up on a slow disk come again, with more of them.
 		r.work = nil
 		return notStored(ctx.Err())
 	}
-	// Of two that are ready select takes either: what is known is told.
+	// Of two ready cases select takes either: a known result is returned.
 	select {
 	case err := <-r.done:
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 )
 
-// queueLength bounds how many requests wait for the writer: what a fast disk
-// stores in a fraction of a second. Who comes to a full queue is told at once.
+// queueLength bounds how many requests wait for the writer: what a fast disk stores
+// in a fraction of a second. A request to a full queue fails at once.
 const queueLength = 4096
 
 // Store is one log in one file.
@@ -26,7 +26,7 @@ type Store struct {
 	pulse *sql.DB
 	lock  *os.File
 
-	// mu keeps the queue open while somebody sends to it.
+	// mu keeps the queue open during a send.
 	mu     sync.RWMutex
 	closed bool
 	queue  chan *request

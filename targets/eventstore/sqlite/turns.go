@@ -17,18 +17,18 @@ const (
 	closing
 )
 
-// A log goes through its states in turns, each of which is told to all who wait
-// for it, so that nobody opens what another opens:
+// A log goes through its states in turns. Each change is signaled to all waiting
+// callers, so that only one of them opens a log:
 //
 //	shut ──asked for──▶ queued ──place free──▶ opening ──▶ opened
 //	  ▲                                                      │ another waits
-//	  └────────────── nobody uses it any more ── closing ◀───┘
+//	  └────────────── no users are left ────── closing ◀───┘
 //
 // Logs are opened in the order in which they were asked for. While more of them
 // wait than others are being closed, one more begins to close, also if it is in
-// use: who uses it comes to the end, who comes later waits until it is open
-// again. So no log is kept out for good by others that are always in use, and
-// there are never more open than may be.
+// use: its users finish, later callers wait until it is open again. So no log is
+// kept out for good by others that are always in use, and there are never more open
+// than may be.
 
 // advance begins what can be begun. It is called with the lock, when a log waits
 // or a turn has ended.
@@ -49,8 +49,8 @@ func (d *Databases) advance() {
 	}
 }
 
-// leastUsed is the open log that nobody uses, or else whoever does, and which
-// was not asked for longest.
+// leastUsed is the least recently requested of the open logs without users, or else
+// of all open logs.
 func (d *Databases) leastUsed() *log {
 	var least *log
 	for _, l := range d.logs {
@@ -96,7 +96,7 @@ func (d *Databases) shut(l *log) {
 	d.turns.Go(func() { d.close(l, l.store, l.idle) })
 }
 
-// close waits for who uses the log, unless all end.
+// close waits for the users of the log, unless all logs are closed.
 func (d *Databases) close(l *log, s *Store, idle <-chan struct{}) {
 	select {
 	case <-idle:

@@ -58,8 +58,8 @@ func TestLeastRecentlyUsedLogIsClosed(t *testing.T) {
 	checkOpen(t, d, "b", "c")
 }
 
-// A log that a reader is in the middle of closes after it, whoever waits; and
-// while it closes nobody else comes in.
+// A log with a reader closes only after it, even if other calls wait; and a log
+// that closes admits no new users.
 func TestLogInUseIsNotClosed(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 1)
 	a := logOf(t, d, "a")
@@ -100,7 +100,7 @@ func TestIdleLogIsClosedFirst(t *testing.T) {
 	}
 }
 
-// Who waits for a log that closes may leave, and is told that nothing is stored.
+// A canceled wait for a log that closes returns that nothing is stored.
 func TestCanceledWaitForClose(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 1)
 	a := logOf(t, d, "a")
@@ -118,7 +118,7 @@ func TestCanceledWaitForClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := a.Append(ctx, append1); !errors.Is(err, eventstore.ErrNotStored) || !errors.Is(err, eventstore.ErrNotOpened) {
-			t.Errorf("who left was told %v, want not stored", err)
+			t.Errorf("canceled append = %v, want not stored", err)
 		}
 		select {
 		case err := <-other:
@@ -178,7 +178,7 @@ func TestManyTenantsShareFewOpenLogs(t *testing.T) {
 	}
 }
 
-// A log that could not be closed well is told of at the end, once.
+// The error of a log that could not be closed is reported at the end, once.
 func TestCloseErrorIsReportedOnce(t *testing.T) {
 	d, err := NewDatabases(t.TempDir(), Options{Synchronous: Full, Readers: 1}, 1)
 	if err != nil {

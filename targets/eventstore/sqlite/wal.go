@@ -6,19 +6,18 @@ import (
 )
 
 const (
-	// walLimit is what the WAL's file is cut down to when the WAL begins anew. It
-	// does so by itself only at a moment when nobody reads from it, which may never
-	// come while readers overlap: a file that is larger has waited for that in vain.
+	// walLimit is what the WAL's file is cut down to when the WAL begins anew.
+	// SQLite restarts it only without readers, which never occurs while readers
+	// overlap: then the file grows beyond this limit.
 	walLimit = 64 << 20
-	// walPatience is how long the writer waits for those who read from the WAL, in
-	// milliseconds: many times what a part of a reply takes to read.
-	walPatience = 250
+	// walBusyTimeout bounds the writer's wait for readers of the WAL, in
+	// milliseconds: many times the time that a part of a reply takes to read.
+	walBusyTimeout = 250
 )
 
-// restartWAL has the WAL begin anew if it has grown too long: all of it is
-// brought into the database, from which reads who comes from now on, and who came
-// before is waited for. If one of them takes too long, it is tried again when the
-// file has grown by as much again.
+// restartWAL restarts a WAL that has grown too long: it copies all of it into the
+// database, for new readers, and waits for the earlier readers. If one of them
+// takes too long, the writer tries again when the file has grown by as much again.
 func (w *writer) restartWAL() error {
 	info, err := os.Stat(w.path + "-wal")
 	if err != nil {
@@ -28,7 +27,7 @@ func (w *writer) restartWAL() error {
 		return nil
 	}
 	w.walTolerated = info.Size() + walLimit
-	if err := execute(w.conn, fmt.Sprintf("PRAGMA busy_timeout(%d)", walPatience)); err != nil {
+	if err := execute(w.conn, fmt.Sprintf("PRAGMA busy_timeout(%d)", walBusyTimeout)); err != nil {
 		return err
 	}
 	busy := false

@@ -12,8 +12,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 )
 
-// groupEvents bounds a transaction: large enough that its one fsync is shared
-// by thousands, small enough that nobody waits long for the others of a group.
+// groupEvents bounds a transaction: large enough that its one fsync is shared by
+// thousands, small enough that no request waits long for the others of its group.
 const groupEvents = 4096
 
 // writer owns the one connection that writes. But for committed, all of it is
@@ -97,11 +97,11 @@ func (w *writer) run(queue <-chan *request) {
 	}
 }
 
-// yield lets whoever can run now, such as those that the last commit answered,
-// come to the queue before the group is closed: as long as that brings more, and
-// never a wait. A single yield ends too early where cores are few, since the
-// scheduler takes up who has yielded after every 61st that it runs; groups were
-// half as large, and with 256 clients an append cost a fifth more.
+// yield lets runnable goroutines, such as those that the last commit answered,
+// enqueue before the group is closed: as long as that brings more, and without a
+// wait. A single yield ends too early where cores are few, since the scheduler
+// resumes a goroutine that yielded after every 61st that it runs; groups were half
+// as large, and with 256 clients an append cost a fifth more.
 func (w *writer) yield(queue <-chan *request) {
 	for before := -1; w.options.GroupCommit && before < len(queue); {
 		before = len(queue)

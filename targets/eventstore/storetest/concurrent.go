@@ -75,7 +75,7 @@ func concurrentKey(t *testing.T, s Subject) {
 	}
 	wg.Wait()
 	if stored != appendsPerClient {
-		t.Errorf("%d appends were told that they were stored first, want %d", stored, appendsPerClient)
+		t.Errorf("%d appends were reported as stored first, want %d", stored, appendsPerClient)
 	}
 	got := read(t, s, 1, 1<<40)
 	slices.Sort(got)
@@ -113,15 +113,15 @@ func concurrentExpectation(t *testing.T, s Subject) {
 	}
 }
 
-// toldOutcomes has senders leave at any moment, and the store closed while others
-// append. What each was told is true, for good: that it is stored, or is not, unless
-// it was told that this is not known.
-func toldOutcomes(t *testing.T, s Subject) {
+// reportedOutcomes cancels appends at any moment, and closes the store during
+// others. Each returned outcome stays true: stored, or not stored, unless it is
+// unknown.
+func reportedOutcomes(t *testing.T, s Subject) {
 	var (
-		mu    sync.Mutex
-		told  = map[string]error{}
-		half  = make(chan struct{})
-		group sync.WaitGroup
+		mu       sync.Mutex
+		reported = map[string]error{}
+		half     = make(chan struct{})
+		group    sync.WaitGroup
 	)
 	for c := range clients {
 		group.Go(func() {
@@ -129,7 +129,7 @@ func toldOutcomes(t *testing.T, s Subject) {
 				name := fmt.Sprintf("%d/%d", c, i)
 				err := tryInHurry(t, s, name, i%2 == 0)
 				mu.Lock()
-				if told[name] = err; len(told) == clients*appendsPerClient/2 {
+				if reported[name] = err; len(reported) == clients*appendsPerClient/2 {
 					close(half)
 				}
 				mu.Unlock()
@@ -143,7 +143,7 @@ func toldOutcomes(t *testing.T, s Subject) {
 	for _, name := range read(t, reopened, 1, 1<<40) {
 		stored[name]++
 	}
-	for name, err := range told {
+	for name, err := range reported {
 		n := stored[name]
 		switch {
 		case err == nil && n != 1:
@@ -152,7 +152,7 @@ func toldOutcomes(t *testing.T, s Subject) {
 			t.Errorf("%s is stored %d times", name, n)
 		case errors.Is(err, eventstore.ErrNotStored), errors.Is(err, eventstore.ErrClosed):
 			if n != 0 {
-				t.Errorf("%s is stored, and its sender was told %v", name, err)
+				t.Errorf("%s is stored, and its append returned %v", name, err)
 			}
 		case err != nil && !errors.Is(err, eventstore.ErrOutcomeUnknown):
 			t.Errorf("%s: %v, want nothing but the end of its sender or of the store", name, err)
@@ -160,7 +160,7 @@ func toldOutcomes(t *testing.T, s Subject) {
 	}
 }
 
-// tryInHurry appends an event for a sender who may leave at any moment.
+// tryInHurry appends an event; the call may be canceled at any moment.
 func tryInHurry(t *testing.T, s eventstore.Store, name string, leaves bool) error {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()

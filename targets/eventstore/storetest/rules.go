@@ -15,8 +15,8 @@ import (
 
 func emptyLog(t *testing.T, s Subject) {
 	holds(t, s)
-	if got, err := s.Subscription(t.Context(), "nobody"); got != 0 || err != nil {
-		t.Errorf("subscription of nobody = %d, %v, want 0", got, err)
+	if got, err := s.Subscription(t.Context(), "unknown"); got != 0 || err != nil {
+		t.Errorf("unknown subscription = %d, %v, want 0", got, err)
 	}
 	if err := s.Ping(t.Context()); err != nil {
 		t.Errorf("Ping() = %v", err)

@@ -38,7 +38,7 @@ func Run(t *testing.T, create Factory) {
 		"appends at once share no position":               concurrentAppends,
 		"the same key at once stores once":                concurrentKey,
 		"one of many at once finds the log as expected":   concurrentExpectation,
-		"what a sender was told is true":                  toldOutcomes,
+		"reported outcomes are true":                      reportedOutcomes,
 		"subscriptions never go backwards unless asked":   subscriptions,
 		"an append whose sender is gone is not stored":    senderGone,
 		"a reader may stop early and the store goes on":   earlyStop,
@@ -52,7 +52,7 @@ func Run(t *testing.T, create Factory) {
 	}
 }
 
-// event is one whose content tells which it is.
+// event returns an event with its name in its content.
 func event(name string) eventstore.Event {
 	return eventstore.Event{Type: name, Data: []byte(`{"name":"` + name + `"}`), Timestamp: AppendTime}
 }

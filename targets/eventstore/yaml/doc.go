@@ -1,4 +1,4 @@
-// Package yaml reads the file that says who the tenants are:
+// Package yaml reads the file of tenants:
 //
 //	tenants:
 //	  - name: shop

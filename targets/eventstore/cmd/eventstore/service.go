@@ -54,7 +54,7 @@ func newService(c config, now func() time.Time, logger *slog.Logger) (service, e
 		Observe: metrics.Request, Metrics: prometheus.Handler(registry), Now: now, Logger: logger,
 	})
 	if err == nil && !access.Multi {
-		// A folder that cannot be written to is told at the start.
+		// A folder that cannot be written to is reported at the start.
 		_, err = logs.Store(context.Background(), eventstore.SingleLog)
 	}
 	if err != nil {
