@@ -19,11 +19,11 @@ type Click struct {
 	At   time.Time
 }
 
-// Clicks is told of each redirect before it is answered.
+// Clicks counts each redirect before it is answered.
 //
-// An error fails the redirect, so only what counts synchronously may return
-// one. What queues clicks holds the redirect up no longer than a short bound, has a
-// click rescued that its queue may not keep, and counts one that nobody keeps as
+// An error fails the redirect, so only what counts synchronously may return one.
+// What queues clicks holds the redirect up no longer than a short bound, has a
+// click rescued that its queue may not keep, and counts one that is not kept as
 // ClickLost.
 type Clicks interface {
 	Clicked(ctx context.Context, c Click) error

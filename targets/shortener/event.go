@@ -4,7 +4,7 @@ package shortener
 // metric.
 type Event int
 
-// What is counted. Each name is followed by who counts it.
+// The events that are counted, each with the package that counts it.
 const (
 	LinkCreated      Event = iota // this package
 	Collision                     // this package: a random code that was taken

@@ -33,8 +33,8 @@ type Finder interface {
 	Find(ctx context.Context, code string) (Link, error)
 }
 
-// Cache is a finder in front of another, and is told of new links. A link that
-// was put is found from then on, whatever was remembered of its code before.
+// Cache is a finder in front of another, and receives new links. A link that was
+// put is found from then on, also if its code had an entry before.
 type Cache interface {
 	Finder
 	Put(ctx context.Context, l Link) error

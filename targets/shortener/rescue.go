@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// rescueTimeout bounds how long a redirect waits for the store when it has waited
-// for the queue in vain: the store has just found its link, or could have.
+// rescueTimeout bounds the wait of a redirect for the store after the queue timed
+// out: the store has just found its link, or could have.
 const rescueTimeout = time.Second
 
 // Rescue stores a click that its queue may not keep, and reports whether it is

@@ -28,7 +28,7 @@ type point struct {
 }
 
 // NewRing returns the ring of the nodes with those names. Their order does not
-// matter to who owns what.
+// affect the owners.
 func NewRing(names ...string) Ring {
 	var r Ring
 	for node, name := range names {

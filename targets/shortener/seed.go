@@ -60,7 +60,7 @@ func (s Seeding) Validate() error {
 	return s.validateCodes()
 }
 
-// validateCodes reports a link that nobody could reach. To leave it out, or to
+// validateCodes reports a link that could not be reached. To leave it out, or to
 // give it another code, would cost the rule by which a load test names links.
 func (s Seeding) validateCodes() error {
 	for _, word := range reserved {

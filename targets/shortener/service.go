@@ -25,7 +25,7 @@ type Config struct {
 	Store Store
 	// Cache stands in front of the store; nil is none.
 	Cache Cache
-	// Clicks is told of each visit; nil counts none.
+	// Clicks counts each visit; nil counts none.
 	Clicks Clicks
 	// Aids are asked by Ping; nil is none.
 	Aids Aids
@@ -133,7 +133,7 @@ func (s *Service) remember(ctx context.Context, link Link) {
 		return
 	}
 	if err := s.Cache.Put(ctx, link); err != nil {
-		s.Logger.Warn("cache was not told of a new link", "error", err)
+		s.Logger.Warn("cache not updated with new link", "error", err)
 	}
 }
 

@@ -68,7 +68,7 @@ func newService(t *testing.T, change func(*shortener.Config)) fixture {
 	return f
 }
 
-// draws returns the codes one after the other, and the last for ever.
+// draws returns the codes one after the other, and then always the last.
 func draws(codes ...string) func(int) string {
 	return func(int) string {
 		code := codes[0]
@@ -139,7 +139,7 @@ func TestCollisions(t *testing.T) {
 	}
 }
 
-// A store that fails is asked once, and never told to have a collision.
+// A store that fails is asked once, and its error is not a collision.
 func TestShortenFailsWithTheStore(t *testing.T) {
 	f := newService(t, nil)
 	gone := errors.New("gone")
@@ -201,7 +201,7 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-// What can be no code is asked of nobody.
+// An invalid code is not looked up.
 func TestInvalidCodeSkipsStore(t *testing.T) {
 	f := newService(t, nil)
 	f.store.SetFailure(errors.New("asked"))

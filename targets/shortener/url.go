@@ -21,9 +21,9 @@ var (
 // header: with the scheme https when there is none, and with every byte
 // escaped that is no visible ASCII character.
 //
-// Credentials are refused: who follows a short link cannot see that
-// https://bank.example@evil.example leads to evil.example, and a link is for
-// all to see.
+// Credentials are refused: a user who follows a short link cannot see that
+// https://bank.example@evil.example leads to evil.example, and a link is for all to
+// see.
 func ParseURL(raw string) (string, error) {
 	if len(raw) > MaxURLLength {
 		return "", ErrURLLength

@@ -155,11 +155,11 @@ func TestBecomesReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Count(out.String(), "GET /ready: 503\n"); got != 2 {
-		t.Errorf("it was told twice not to be ready, and reported %d times:\n%s", got, out.String())
+		t.Errorf("two replies were not ready, and %d were reported:\n%s", got, out.String())
 	}
 }
 
-// When the time is up the reason is told, which the deadline is not.
+// At the deadline the error is the reason, not the deadline.
 func TestNeverReady(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -5,6 +5,6 @@
 //
 //	shortener check --url http://shortener
 //
-// It owns the words of these calls, which are those of the public APIs, and
-// imports no target: who is checked and who checks may be different builds.
+// It owns the requests and replies of these calls, as in the public APIs, and
+// imports no target: the checked service may be another build.
 package check

@@ -57,7 +57,7 @@ func links() map[string]http.HandlerFunc {
 	}
 }
 
-// events is a store that remembers one event at position 7, for who has a key.
+// events is a store that remembers one event at position 7, for clients with a key.
 func events(key string) map[string]http.HandlerFunc {
 	var stored map[string]any
 	guarded := func(h http.HandlerFunc) http.HandlerFunc {

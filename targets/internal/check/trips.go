@@ -25,7 +25,7 @@ func EventStore(ctx context.Context, args []string, getenv func(string) string, 
 
 // RateLimiter is the subcommand of the rate limiter.
 func RateLimiter(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
-	return run(ctx, "ratelimiter", "takes one token of a client that nobody else is", rateLimiter, args, getenv, out)
+	return run(ctx, "ratelimiter", "takes one token of a client that no other request uses", rateLimiter, args, getenv, out)
 }
 
 func shortener(ctx context.Context, c caller, _ []byte) error {

@@ -20,8 +20,8 @@ var errClientName = errors.New("use 1 to 64 letters, digits and any of . : _ -")
 // Trusted are the networks of the proxies whose X-Forwarded-For is believed.
 type Trusted []netip.Prefix
 
-// Client names who sent the request: the first address of X-Forwarded-For if
-// the peer is a proxy that is trusted to pass it on, else the peer itself.
+// Client is the sender of the request: the first address of X-Forwarded-For if the
+// peer is a trusted proxy, else the peer itself.
 //
 // The first address is what the client said of itself, which a proxy that
 // appends leaves in place. That is what the experiment needs, where a load

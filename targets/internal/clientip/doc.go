@@ -1,5 +1,5 @@
-// Package clientip names the client of a request: its peer, or whom a trusted
-// proxy says that it speaks for.
+// Package clientip names the client of a request: its peer, or the address that a
+// trusted proxy forwards.
 //
 // It owns X-Forwarded-For, and imports the standard library only.
 package clientip

@@ -42,8 +42,8 @@ type Process struct {
 	pid int
 	// ready is sent a nil when the awaited text was read, or why it was not.
 	ready chan error
-	// gone is closed when the process has ended, drained when nobody is left
-	// who could write to its output, such as a child of it.
+	// gone is closed when the process has ended, drained when no process is left
+	// that could write to its output, such as a child.
 	gone, drained chan struct{}
 }
 

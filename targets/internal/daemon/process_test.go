@@ -25,7 +25,7 @@ func TestStartReturnsWhenTheProgramIsReady(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.End(syscall.SIGKILL) // waits for whoever holds the output
+			p.End(syscall.SIGKILL) // waits for every process that holds the output
 			p.End(syscall.SIGKILL) // is gone already
 			if err := p.Signal(0); err == nil {
 				t.Error("is still there")

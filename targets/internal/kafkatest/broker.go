@@ -80,9 +80,8 @@ func (b *Broker) args(class string, args ...string) []string {
 // Addr is the host:port for clients; it stays the same over crashes.
 func (b *Broker) Addr() string { return b.broker }
 
-// Crash kills the broker as a lost node would be, without farewell. What it
-// acknowledged is kept. It is started again at the end of the test at the
-// latest.
+// Crash kills the broker with SIGKILL, as a lost node would be. Acknowledged
+// records are kept. The broker is restarted by the end of the test.
 func (b *Broker) Crash(t testing.TB) {
 	t.Helper()
 	if b.process == nil {
@@ -134,15 +133,15 @@ func (b *Broker) properties() string {
 		"listener.security.protocol.map=CLIENTS:PLAINTEXT,CONTROLLER:PLAINTEXT",
 		"controller.quorum.bootstrap.servers=" + b.controller,
 		"log.dirs=" + filepath.Join(b.dir, "data"),
-		// A topic exists because somebody made it, not because of a typing error.
+		// Topics are created explicitly, not by a typing error.
 		"auto.create.topics.enable=false",
 		"offsets.topic.replication.factor=1",
 		"offsets.topic.num.partitions=1",
 		"transaction.state.log.replication.factor=1",
 		"transaction.state.log.min.isr=1",
 		"transaction.state.log.num.partitions=1",
-		// Members of a group need not wait for others that may come, and one
-		// that died without farewell may be given up after a second.
+		// A group rebalances without a delay for more members, and may remove a
+		// dead one after a second.
 		"group.initial.rebalance.delay.ms=0",
 		"group.min.session.timeout.ms=1000",
 		// A restarted broker waits until its crashed predecessor is given up.

@@ -44,7 +44,7 @@ func Main(tests Tests) int {
 func Shared(t testing.TB) *Broker {
 	t.Helper()
 	if !shared.managed {
-		t.Fatal("nobody would end Kafka: call os.Exit(kafkatest.Main(m)) in TestMain")
+		t.Fatal("Kafka would never end: call os.Exit(kafkatest.Main(m)) in TestMain")
 	}
 	shared.once.Do(func() { shared.broker, shared.err = startShared() })
 	if shared.err != nil {

@@ -64,7 +64,7 @@ func awaitPool(t *testing.T, address, database string, active, waiting int) {
 func TestClientsShareServerConnections(t *testing.T) {
 	server := postgrestest.Shared(t)
 	database, address := server.Database(t), Start(t, server, 2)
-	// Whoever is served waits for this lock, so that nobody is done before all ask.
+	// Active clients wait for this lock, so that none is done before all ask.
 	gate := connect(t, server.URL(database))
 	if _, err := gate.Exec(t.Context(), "SELECT pg_advisory_lock(1)"); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
 )
 
-// User is the user of every server, who may do everything, without a password.
+// User is the superuser of every server, without a password.
 const User = "shortener"
 
 // fast are settings of a server that has little to do and keeps nothing over a

@@ -37,7 +37,7 @@ func Main(m *testing.M) int {
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	if !shared.managed {
-		t.Fatal("nobody would end Postgres: call os.Exit(postgrestest.Main(m)) in TestMain")
+		t.Fatal("Postgres would never end: call os.Exit(postgrestest.Main(m)) in TestMain")
 	}
 	shared.once.Do(func() {
 		if shared.server, shared.err = newServer(nil); shared.err == nil {

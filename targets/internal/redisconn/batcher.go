@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxTogether bounds a batch, which holds up everybody else's commands.
+	// maxTogether bounds a batch, which delays all other commands.
 	maxTogether = 256
 	// maxSenders is how many batches may be on their way at once. One would let a
 	// slow reply hold up all calls; more than a few would make batches small.
@@ -25,8 +25,8 @@ type Call[Q, A any] struct {
 	done chan struct{}
 }
 
-// Batcher sends what is asked while others are on their way together, in one
-// round trip. Who is alone is sent at once:
+// Batcher sends the calls that arrive during a round trip together, in the next
+// one. A single call is sent at once:
 //
 //	Ask ─┐
 //	Ask ─┼─► waiting ──≤ 256──► 2 senders ──► Redis
@@ -42,9 +42,8 @@ type Batcher[Q, A any] struct {
 	senders int
 }
 
-// NewBatcher returns a batcher that has nobody waiting. Send gives each call its
-// answer or its error. It must return in bounded time, which is why no sender has
-// to be stopped.
+// NewBatcher returns an empty batcher. Send gives each call its answer or its
+// error. It must return in bounded time, which is why no sender has to be stopped.
 func NewBatcher[Q, A any](send func([]*Call[Q, A])) *Batcher[Q, A] {
 	return &Batcher[Q, A]{send: send}
 }
@@ -72,7 +71,7 @@ func (c *Call[Q, A]) wait() (answer A, err error) {
 	}
 }
 
-// add starts a sender unless there are enough. A sender ends when nobody is
+// add starts a sender unless there are enough. A sender ends when no call is
 // waiting.
 func (b *Batcher[Q, A]) add(c *Call[Q, A]) {
 	b.mu.Lock()
@@ -100,9 +99,9 @@ func (b *Batcher[Q, A]) sendAll() {
 	}
 }
 
-// take returns who is sent next, without those who have left. With nobody waiting
-// it strikes the sender off, under the same lock, so that no caller relies on it
-// any more.
+// take returns the next batch, without canceled calls. With no call waiting it
+// unregisters the sender, under the same lock, so that no caller relies on it any
+// more.
 func (b *Batcher[Q, A]) take() []*Call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// held answers each batch when it is told to go on.
+// held answers each batch when the test releases it.
 type held struct {
 	release chan struct{}
 	mu      sync.Mutex
@@ -130,8 +130,8 @@ func TestEachCallHasItsOwnError(t *testing.T) {
 	group.Wait()
 }
 
-// A caller leaves when its own context ends, whoever is on the way; and nobody
-// is sent for whom nobody waits.
+// A canceled call returns at once, also in flight; a call that is canceled before
+// that is not sent.
 func TestCanceledCallIsNotSent(t *testing.T) {
 	tests := map[string]struct {
 		// busy is whether the senders are, so that the question has to wait.

@@ -44,7 +44,6 @@ func (r Reply) Write(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.Status)
-	// What is left as an error is a client that went away, whom nothing can be
-	// told.
+	// The only error left is a client that disconnected, which no reply can reach.
 	_ = json.NewEncoder(w).Encode(r.Body)
 }

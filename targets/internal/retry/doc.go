@@ -1,3 +1,3 @@
-// Package retry tries again what cannot be given up: whoever needs a service that is
-// away waits until it is back.
+// Package retry repeats a call that must succeed until the service it needs is
+// back.
 package retry

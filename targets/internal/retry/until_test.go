@@ -16,7 +16,7 @@ import (
 var errAway = errors.New("away")
 
 // A service that is away for an hour is found within a second or two of its return,
-// and every failure is told.
+// and every failure is logged.
 func TestUntilItSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -30,8 +30,8 @@ func TestUntilItSucceeds(t *testing.T) {
 		if took := time.Since(began); err != nil || took > time.Hour+2*time.Second {
 			t.Errorf("Until = %v after %v, want nil after an hour", err, took)
 		}
-		if told := strings.Count(log.String(), `msg="ask the service" error=away retry=`); told != attempts-1 || told < 3600/2 {
-			t.Errorf("%d failures were told of %d attempts in an hour", told, attempts)
+		if logged := strings.Count(log.String(), `msg="ask the service" error=away retry=`); logged != attempts-1 || logged < 3600/2 {
+			t.Errorf("%d of %d failed attempts in an hour were logged", logged, attempts)
 		}
 	})
 }

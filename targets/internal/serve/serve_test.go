@@ -28,8 +28,7 @@ func options(handler http.HandlerFunc) (o Options, drained <-chan struct{}) {
 	}, drain
 }
 
-// A request that has begun is answered, though the server is told to stop while
-// it waits.
+// A request in flight is answered although the server is stopping.
 func TestServeFinishesRequestsInFlight(t *testing.T) {
 	entered, decide := make(chan struct{}), make(chan struct{})
 	o, drained := options(func(http.ResponseWriter, *http.Request) {

@@ -1,5 +1,5 @@
-// Package settings reads what a target is told by flags and by the environment:
-// the flag wins, and every mistake is told at once.
+// Package settings reads a target's flags and environment variables: the flag wins,
+// and all mistakes are reported together.
 //
 // It imports the standard library only.
 package settings

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// DefaultClients is how many clients are remembered unless told otherwise. A
-// client costs about 300 bytes, so that a full table holds 20 MB.
+// DefaultClients is the default number of remembered clients. A client costs about
+// 300 bytes, so that a full table holds 20 MB.
 const DefaultClients = 65_536
 
 // Config is what each client is promised.
@@ -72,7 +72,7 @@ func New(c Config) (*Throttle, error) {
 func (t *Throttle) Allow(client string) (ok bool, retryAfter time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// Read under the lock: a bucket that is told of an earlier instant after a
+	// Read under the lock: a bucket that is read at an earlier instant after a
 	// later one would refill for the same time twice.
 	now := t.now()
 	bucket := t.bucket(client)

@@ -97,7 +97,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// A client that waits as long as it was told is let through, whatever the rate.
+// A client that waits for its RetryAfter is allowed, at any rate.
 func TestRetryAfterIsEnough(t *testing.T) {
 	for _, perSecond := range []float64{0.3, 1, 3, 7, 99, 100, 12345.678} {
 		clock := newClock()
@@ -110,14 +110,14 @@ func TestRetryAfterIsEnough(t *testing.T) {
 			}
 			clock.advance(retryAfter)
 			if ok, again := throttle.Allow("a"); !ok {
-				t.Fatalf("%v/s, round %d: told to wait for %v, then for %v more", perSecond, i, retryAfter, again)
+				t.Fatalf("%v/s, round %d: wait %v, then %v more", perSecond, i, retryAfter, again)
 			}
 		}
 	}
 }
 
-// New clients come without end; whoever goes on asking meanwhile is neither
-// locked out nor given a new bucket, and a new client gets its whole burst.
+// New clients come without end; a client that goes on asking is neither refused nor
+// given a new bucket, and a new client gets its whole burst.
 func TestFullTable(t *testing.T) {
 	const clients, burst = 8, 10
 	clock := newClock()
@@ -144,8 +144,8 @@ func TestLeastRecentlyUsedClientIsEvicted(t *testing.T) {
 		ok, _ := throttle.Allow(client)
 		got = append(got, ok)
 	}
-	// The third asks in vain and is thereby the last that asked; c takes the
-	// place of b, who is new again at the end.
+	// The third request is refused and makes its client the most recent; c replaces
+	// b, which is new again at the end.
 	want := []bool{true, true, false, true, false, true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)

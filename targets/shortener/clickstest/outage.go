@@ -61,8 +61,8 @@ func testOverflow(t *testing.T, subject Subject) {
 }
 
 // Redirects whose clients left do not wait for the broker, so that clicks are
-// buffered when the producer is closed. They are not rescued: nobody was told that
-// they are kept.
+// buffered when the producer is closed. They are not rescued: no reply confirmed
+// them.
 func testCloseSends(t *testing.T, subject Subject) {
 	store, rescue, clicks := newStore(), newStore(), makeClicks(500)
 	var sent, stored events

@@ -10,8 +10,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// waitTimeout bounds every wait of the suite. It is long because it only decides
-// how soon a failure is told.
+// waitTimeout bounds every wait of the suite. It is long because it delays only the
+// report of a failure.
 const waitTimeout = 2 * time.Minute
 
 // Subject is one queue, with a broker of its own or a topic of its own in a
@@ -44,7 +44,7 @@ type Consumer interface {
 	Lag(ctx context.Context) (int64, error)
 }
 
-// events counts what is told by way of shortener.Count.
+// events sums the calls of shortener.Count.
 type events struct {
 	mu     sync.Mutex
 	counts map[shortener.Event]int

@@ -26,7 +26,7 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 		"the broker is not there at first":          testBrokerLate,
 		"the buffer overflows":                      testOverflow,
 		"closing sends what is buffered":            testCloseSends,
-		"closing does not wait for ever":            testCloseGivesUp,
+		"closing has a time limit":                  testCloseGivesUp,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, subject(t)) })

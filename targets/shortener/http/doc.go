@@ -5,8 +5,8 @@
 // It imports the domain, what the targets share and net/http; a throttle, a
 // counter and the page of metrics are handed in.
 //
-//	router.go    which request is for whom; each is counted once, before its
-//	             reply is sent, so that who reads the reply finds it counted
+//	router.go    the routes; each request is counted once, before its
+//	             reply is sent, so that a client with the reply finds it counted
 //	redirect.go  the way that nearly every request goes, kept short
 //	handler.go   the pages of a process that serves links
 //	links.go     the canonical API

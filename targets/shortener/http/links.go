@@ -72,8 +72,9 @@ func (h *Handler) stats(r *http.Request, _ string) result {
 
 // readJSON reads the one value that the body has to be.
 func readJSON(r *http.Request, into any) (refused result, no bool) {
-	// Without a ResponseWriter the connection is not told to close: a body that
-	// is a little too long is read to its end by net/http, a longer one ends it.
+	// Without a ResponseWriter the reader does not close the connection: a body
+	// that is a little too long is read to its end by net/http, a longer one ends
+	// it.
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return problem(http.StatusRequestEntityTooLarge, "Request body is too large"), true
@@ -84,7 +85,7 @@ func readJSON(r *http.Request, into any) (refused result, no bool) {
 	return result{}, false
 }
 
-// refusals are what clients are told of errors that are theirs, or chance's.
+// refusals are the replies to errors of the client, or of chance.
 var refusals = []struct {
 	err      error
 	status   int
@@ -98,9 +99,9 @@ var refusals = []struct {
 	{shortener.ErrNoFreeCode, http.StatusInternalServerError, "Unable to generate unique short code. Please try again"},
 }
 
-// failure answers an error. What is not in the table is the store's; of it
-// clients are told nothing but to come back or, when it was asked and did not
-// answer, that it may have done what was asked for all the same.
+// failure answers an error. Errors outside the table are the store's; the reply
+// asks the client to retry or, if the store did not answer, says that the request
+// may have been carried out.
 func (h *Handler) failure(err error) result {
 	for _, refusal := range refusals {
 		if errors.Is(err, refusal.err) {

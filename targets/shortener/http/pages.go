@@ -25,7 +25,7 @@ type PagesConfig struct {
 	Ready func(context.Context) error
 	// Metrics answers at /metrics.
 	Metrics http.Handler
-	// Observe is told of each request, once, before its reply is sent.
+	// Observe receives each request, once, before its reply is sent.
 	Observe func(route shortener.Route, status int, took time.Duration)
 	Now     func() time.Time
 	Logger  *slog.Logger
@@ -76,8 +76,8 @@ type state struct {
 	Down   []string `json:"down,omitempty"`
 }
 
-// health says that the process serves; it asks nobody, since a restart would
-// bring no database back.
+// health says that the process serves; it asks no database, since a restart would
+// not bring one back.
 func (p *Pages) health(*http.Request, string) result {
 	return answer(reply.Reply{Status: http.StatusOK, Body: state{Status: "healthy"}})
 }

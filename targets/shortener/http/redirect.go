@@ -27,8 +27,7 @@ func (h *Handler) redirect(w http.ResponseWriter, r *http.Request, code string) 
 	w.WriteHeader(h.redirectStatus)
 }
 
-// visit returns the link of a code, or a refusal. Who only asks for the
-// headers has not visited it.
+// visit returns the link of a code, or a refusal. A HEAD request is no visit.
 func (h *Handler) visit(r *http.Request, code string) (link shortener.Link, refused result, no bool) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -16,16 +16,15 @@ import (
 const (
 	// batchSize is how many clicks are stored in one transaction.
 	batchSize = 100
-	// sessionTimeout is after how long a consumer that died without farewell
-	// is given up, and its partitions go to others. Kafka's least by default
-	// is 6 s.
+	// sessionTimeout is the time after which the group removes a dead consumer and
+	// reassigns its partitions. The default minimum of Kafka is 6 s.
 	sessionTimeout = 10 * time.Second
 )
 
-// ConsumerConfig says who a consumer is, and whom it tells.
+// ConsumerConfig has the group and the callbacks of a consumer.
 type ConsumerConfig struct {
 	Config
-	// Group is the name that consumers share who share the work.
+	// Group is the name of the consumers that share the partitions.
 	Group string
 	Count shortener.Count
 }
@@ -59,8 +58,8 @@ func NewConsumer(store shortener.ClickStore, config ConsumerConfig) (*Consumer, 
 		kgo.SessionTimeout(sessionTimeout),
 		kgo.HeartbeatInterval(sessionTimeout/5),
 		kgo.DisableAutoCommit(),
-		// Partitions stay ours from a poll until its clicks are committed, so
-		// that a change in the group makes nobody store them again.
+		// The consumer keeps its partitions from a poll until its clicks are
+		// committed, so that no rebalance makes another store them again.
 		kgo.BlockRebalanceOnPoll(),
 	)...)
 	if err != nil {
@@ -125,8 +124,8 @@ func (c *Consumer) step(ctx context.Context) {
 	c.commit(ctx, records)
 }
 
-// readable decodes records. One that is no click would come back for ever, so
-// that it is counted, told of, and committed with the others.
+// readable decodes records. An invalid record would be delivered again without end,
+// so that it is counted, logged, and committed with the others.
 func (c *Consumer) readable(records []*kgo.Record) []shortener.Click {
 	clicks := make([]shortener.Click, 0, len(records))
 	for _, r := range records {

@@ -84,7 +84,7 @@ func NewProducer(config ProducerConfig) (*Producer, error) {
 	client, err := kgo.NewClient(append(config.options(),
 		kgo.DefaultProduceTopic(config.Topic),
 		kgo.RequiredAcks(kgo.AllISRAcks()),
-		// The bound is kept here, where it is known at once who is refused.
+		// The bound is kept here, where a refused click is known at once.
 		kgo.MaxBufferedRecords(config.Buffer+1),
 		// A redirect waits for its record: records are sent when there is one,
 		// and those that come meanwhile go together.
@@ -103,8 +103,8 @@ func NewProducer(config ProducerConfig) (*Producer, error) {
 }
 
 // Clicked sends a click. It never fails: a click that finds the buffer full, and is
-// not rescued, is counted as lost. Who has left needs no rescue: nobody is told that
-// the click is kept.
+// not rescued, is counted as lost. A canceled redirect needs no rescue: no reply
+// confirms its click.
 func (p *Producer) Clicked(ctx context.Context, c shortener.Click) error {
 	value, err := encode(c)
 	if err != nil {

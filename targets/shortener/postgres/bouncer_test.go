@@ -27,8 +27,8 @@ func behind(t *testing.T, server *postgrestest.Server, poolSize int, settings ..
 	return s
 }
 
-// impatiently calls do while PgBouncer soon turns away who waits for a server
-// connection; at other times it may take long to have one.
+// impatiently calls do with a short PgBouncer timeout for a server connection; at
+// other times the wait may be long.
 func impatiently(t *testing.T, s *Store, do func()) {
 	t.Helper()
 	pgbouncertest.Set(t, s.options.Addr, "query_wait_timeout", "0.1")
@@ -61,7 +61,7 @@ func checkEmpty(t *testing.T, s *Store) {
 	}
 }
 
-// Who waits for a server connection in vain has done nothing.
+// A statement that gets no server connection changed nothing.
 func TestPgBouncerHasNoServerConnectionLeft(t *testing.T) {
 	s := behind(t, postgrestest.Shared(t), 1)
 	err := s.session(t.Context(), func(conn *pgx.Conn) error {
@@ -76,16 +76,15 @@ func TestPgBouncerHasNoServerConnectionLeft(t *testing.T) {
 	checkEmpty(t, s)
 }
 
-// Nor has who is not let in.
+// A statement of a client that PgBouncer refuses changed nothing.
 func TestPgBouncerHasTooManyClients(t *testing.T) {
 	s := behind(t, postgrestest.Shared(t), 2, "max_client_conn = 2")
 	hold(t, s, 2, func() { checkRefused(t, create(t.Context(), s), "no more connections allowed") })
 	checkEmpty(t, s)
 }
 
-// A server that is lost in the middle of a write leaves open what it has done. Who
-// comes after that has done nothing, be it as a new client of PgBouncer or as one
-// that was let in before.
+// A write during which the server is lost has an unknown outcome. Later statements
+// changed nothing, of new clients of PgBouncer and of earlier ones.
 func TestPgBouncerLosesItsServer(t *testing.T) {
 	server := postgrestest.New(t, "fsync=on", "synchronous_commit=on") // for the schema to outlive the crash
 	s := behind(t, server, 2)
@@ -123,8 +122,8 @@ func TestTerminatedSessionHasUnknownOutcome(t *testing.T) {
 	checkUnknown(t, err, "57P01")
 }
 
-// lost returns the error of a write that the server was at, for somebody else has
-// the table, when it was lost. Other is a connection to the server itself.
+// lost returns the error of a write that waits for a table lock when the server is
+// lost. Other is a connection to the server itself.
 func lost(t *testing.T, server *postgrestest.Server, s *Store, lose func(other *pgx.Conn)) error {
 	t.Helper()
 	other, err := pgx.Connect(t.Context(), server.URL(s.options.Database))

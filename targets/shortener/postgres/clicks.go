@@ -38,9 +38,8 @@ func (s *Store) AddClicks(ctx context.Context, clicks []shortener.Click) (int, e
 	return int(n), nil
 }
 
-// fold moves clicks into their links' column. The lock keeps two replicas from
-// waiting for each other's links in a circle: who does not get it has nothing
-// to do.
+// fold moves clicks into their links' column. The lock prevents a deadlock between
+// two replicas: a replica that does not get it folds nothing.
 const fold = `
 WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1) AS mine),
 old AS (

@@ -17,10 +17,9 @@ import (
 type Connections string
 
 const (
-	// Unlimited opens a connection for each request in flight, without bound,
-	// and keeps two that are idle: what database/sql does when it is told
-	// nothing. Postgres refuses those beyond its max_connections, and forks a
-	// process for each of the others.
+	// Unlimited opens a connection for each request in flight, without bound, and
+	// keeps two that are idle: the defaults of database/sql. Postgres refuses those
+	// beyond its max_connections, and forks a process for each of the others.
 	Unlimited Connections = "unlimited"
 	// Pool opens as many as the pool holds, keeps a quarter of them idle, and
 	// makes requests wait for one.

@@ -94,8 +94,8 @@ func TestOnlyWritesHaveUnknownOutcome(t *testing.T) {
 	}
 }
 
-// interrupted returns the error of a statement on links whose caller leaves while
-// the server is at it, for somebody else has the table.
+// interrupted returns the error of a statement on links that is canceled while it
+// waits for a table lock.
 func interrupted(t *testing.T, s *Store, ask func(context.Context) error) (err error) {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())

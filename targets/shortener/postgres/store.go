@@ -165,9 +165,8 @@ SELECT count(*), coalesce(sum(clicks), 0)::bigint + (SELECT count(*) FROM clicks
 	return links, clicks, nil
 }
 
-// Ping asks the server for an answer, unless it has just given one. Under full
-// load a question of its own would queue behind everybody's, and a replica that
-// is busy would be taken for one that cannot serve.
+// Ping asks the server for an answer, unless it has just given one. Under full load
+// its query would queue behind all others, and a busy replica would look unready.
 func (s *Store) Ping(ctx context.Context) error {
 	if s.options.Now().Sub(time.Unix(0, s.answered.Load())) < answerIsFresh {
 		return nil

@@ -28,7 +28,7 @@ const (
 	defaultPause     = 30 * time.Second
 )
 
-// CacheConfig says what a cache remembers, and whom it tells.
+// CacheConfig has the lifetimes and the callbacks of a cache.
 type CacheConfig struct {
 	// TTL is how long a link is remembered, and NegativeTTL a code that has
 	// none; 0 is not to remember such codes.
@@ -173,7 +173,7 @@ func (c *Cache) remember(code string, link shortener.Link, err error) {
 
 // Put stores a new link, in the place of whatever was known of its code.
 func (c *Cache) Put(_ context.Context, link shortener.Link) error {
-	// Whoever asks from here on must not be given an answer from before.
+	// Later calls must not share an earlier lookup.
 	c.flights.Forget(link.Code)
 	if err := c.set(link); err != nil {
 		return fmt.Errorf("store new link in the cache: %w", err)

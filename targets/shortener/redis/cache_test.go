@@ -58,7 +58,7 @@ func (l *links) Find(ctx context.Context, code string) (shortener.Link, error) {
 	return link, nil
 }
 
-// change runs f while nobody is asking.
+// change runs f while no call is in progress.
 func (l *links) change(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// storeFunc is told of clicks, all of which are new to it.
+// storeFunc receives clicks, all of which it stores as new.
 type storeFunc func([]shortener.Click)
 
 func (f storeFunc) AddClicks(_ context.Context, clicks []shortener.Click) (int, error) {

@@ -26,7 +26,7 @@ const (
 	stepTimeout = 10 * time.Second
 )
 
-// ConsumerConfig says who a consumer is, and whom it tells.
+// ConsumerConfig has the name and the callbacks of a consumer.
 type ConsumerConfig struct {
 	// Name tells this consumer from all others that ever read at the same time;
 	// the name of the replica will do.
@@ -112,7 +112,7 @@ func (c *Consumer) consume(ctx context.Context) error {
 	if err := c.join(ctx); err != nil {
 		return err
 	}
-	// What somebody left is looked for at once, and then again and again.
+	// Abandoned clicks are claimed at once, and then periodically.
 	claim := time.NewTimer(0)
 	defer claim.Stop()
 	for ctx.Err() == nil {
@@ -140,7 +140,7 @@ func (c *Consumer) join(ctx context.Context) error {
 	return nil
 }
 
-// fresh keeps clicks that nobody has read, and waits a while for the first.
+// fresh stores clicks that no consumer has read, and waits a while for the first.
 func (c *Consumer) fresh(ctx context.Context) error {
 	streams, err := c.redis.XReadGroup(ctx, &redis.XReadGroupArgs{
 		Group: Group, Consumer: c.config.Name, Streams: []string{Stream, ">"},
@@ -163,8 +163,8 @@ func (c *Consumer) tidy(ctx context.Context) error {
 	return c.forget(ctx)
 }
 
-// abandoned takes over all clicks that somebody read and did not acknowledge,
-// this consumer before a failure among them.
+// abandoned claims all clicks that were read and not acknowledged, also by this
+// consumer before a failure.
 func (c *Consumer) abandoned(ctx context.Context) error {
 	const begin = "0-0"
 	for cursor := begin; ; {
@@ -182,8 +182,8 @@ func (c *Consumer) abandoned(ctx context.Context) error {
 	}
 }
 
-// keep stores the clicks of entries and then acknowledges them. Between the
-// two it may die: whoever claims the entries stores them again, and the store
+// keep stores the clicks of entries and then acknowledges them. If it dies between
+// the two, the consumer that claims the entries stores them again, and the store
 // counts them once.
 func (c *Consumer) keep(ctx context.Context, entries []redis.XMessage) error {
 	if len(entries) == 0 {
@@ -197,8 +197,8 @@ func (c *Consumer) keep(ctx context.Context, entries []redis.XMessage) error {
 	return c.acknowledge(ctx, entries)
 }
 
-// readable decodes entries. One that is no click would come back for ever, so
-// that it is counted, told of, and acknowledged with the others.
+// readable decodes entries. An invalid entry would be delivered again without end,
+// so that it is counted, logged, and acknowledged with the others.
 func (c *Consumer) readable(entries []redis.XMessage) []shortener.Click {
 	clicks := make([]shortener.Click, 0, len(entries))
 	for _, entry := range entries {

@@ -19,11 +19,10 @@
 // the store answers; after five failures in a row Redis is left alone for 30 s,
 // and is trusted again after two successes.
 //
-// A code that was looked up in vain is remembered as such only if nothing is
-// remembered of it yet (SET NX), whereas a new link replaces what there is
-// (SET): however late an answer in vain comes, it does not hide a link that
-// was created meanwhile. Where Redis failed at the creation, an old negative
-// entry may hide the link until its time is over.
+// A code without a link gets a negative entry only if it has no entry yet (SET NX),
+// whereas a new link replaces any entry (SET): a late negative answer does not hide
+// a link that was created meanwhile. Where Redis failed at the creation, an old
+// negative entry may hide the link until its time is over.
 //
 // # Clicks
 //

@@ -13,9 +13,9 @@ var forgetSource string
 
 var forgetScript = redis.NewScript(forgetSource)
 
-// forget strikes off the group whoever died without farewell, once all that it
-// had read was taken over (see abandoned). One that lives and was merely not heard
-// of loses nothing: it has no entries, and joins again with its next command.
+// forget removes consumers that died from the group, once all their entries are
+// claimed (see abandoned). A live consumer that was only silent loses nothing: it
+// has no entries, and joins again with its next command.
 func (c *Consumer) forget(ctx context.Context) error {
 	struck, err := forgetScript.Run(ctx, c.redis, []string{Stream}, Group, c.config.ForgetAfter.Milliseconds()).Int()
 	if err != nil {

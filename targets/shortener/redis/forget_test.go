@@ -13,8 +13,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// group returns a consumer that does nothing by itself, and a client; the store
-// is told of each batch.
+// group returns a consumer that does not run, a client, and the clicks that its
+// store receives.
 func group(t *testing.T, forgetAfter time.Duration) (c *Consumer, client *Client, stored *[]shortener.Click) {
 	t.Helper()
 	client, stored = open(t, redistest.Start(t)), new([]shortener.Click)
@@ -121,7 +121,7 @@ func TestBlockedConsumerMayBeRemoved(t *testing.T) {
 	}
 }
 
-// The name that nobody bade farewell goes while a consumer runs.
+// A running consumer removes the name of a dead one.
 func TestRunRemovesDeadConsumers(t *testing.T) {
 	c, client, _ := group(t, time.Millisecond)
 	joins(t, client, "dead")

@@ -16,7 +16,7 @@ import (
 )
 
 // nowhere is a client of a Redis that does not exist.
-func nowhere(t testing.TB) *Client { return open(t, t.TempDir()+"/nobody") }
+func nowhere(t testing.TB) *Client { return open(t, t.TempDir()+"/absent") }
 
 func TestFindDuringRedisOutage(t *testing.T) {
 	outages := map[string]struct {
@@ -106,8 +106,8 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// A miss of many is one question; whoever asked first may leave, and the others
-// are answered.
+// Concurrent misses share one lookup; the first caller may be canceled, and the
+// others are answered.
 func TestSingleFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := link("known", time.Hour)
@@ -128,7 +128,7 @@ func TestSingleFlight(t *testing.T) {
 		synctest.Wait()
 		leave()
 		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("the one that left was told %v, want the end of its context", err)
+			t.Errorf("canceled caller = %v, want the end of its context", err)
 		}
 		close(finder.held)
 		others.Wait()
@@ -138,8 +138,8 @@ func TestSingleFlight(t *testing.T) {
 	})
 }
 
-// Without Redis, an answer in vain that is on its way is not for those who ask
-// after the link was created.
+// Without Redis, calls after the creation of a link do not share an earlier lookup
+// that finds nothing.
 func TestPutEndsFlights(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		finder := newLinks()

@@ -23,7 +23,7 @@ const (
 	defaultWait   = 250 * time.Millisecond
 	// sendTimeout bounds one attempt to send a batch.
 	sendTimeout = 5 * time.Second
-	// maxTogether bounds a batch, which holds up everybody else's commands.
+	// maxTogether bounds a batch, which delays all other commands.
 	maxTogether = 256
 )
 
@@ -109,8 +109,8 @@ func NewQueue(client *Client, config QueueConfig) (*Queue, error) {
 }
 
 // Clicked queues a click. It never fails: a click that finds the buffer full, and
-// is not rescued, is counted as lost. Who has left needs no rescue: nobody is told
-// that the click is kept.
+// is not rescued, is counted as lost. A canceled redirect needs no rescue: no reply
+// confirms its click.
 func (q *Queue) Clicked(ctx context.Context, c shortener.Click) error {
 	item := &queued{click: c, sent: make(chan struct{})}
 	select {

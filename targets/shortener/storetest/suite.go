@@ -57,7 +57,7 @@ func Run(t *testing.T, create Factory) {
 		"an unknown code is not found":                    unknown,
 		"codes differ by case":                            caseMatters,
 		"a taken code is refused":                         taken,
-		"of many who want a code one gets it":             onlyOneGetsIt,
+		"of concurrent creations one gets the code":       onlyOneGetsIt,
 		"an expired link is not found":                    expired,
 		"an expired code is given again, without clicks":  givenAgain,
 		"a click is counted once, however often it comes": countedOnce,
@@ -196,7 +196,7 @@ func onlyOneGetsIt(t *testing.T, s subject) {
 	}
 	group.Wait()
 	if created != 1 {
-		t.Errorf("%d of 20 were told that they have the code, want 1", created)
+		t.Errorf("%d of 20 creations got the code, want 1", created)
 	}
 	s.wantTotals(t, 1, 0)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 const clicksUsage = `shortener clicks moves clicks from the queue that shortener serve fills to the
-database, where each is counted once, whoever is killed on the way. Run as many
+database, where each is counted once, also if a process is killed. Run as many
 as the load needs: they share the work.
 
   GET /health, /ready, /version, /metrics

@@ -101,7 +101,7 @@ func TestServeWithoutShards(t *testing.T) {
 	}
 }
 
-// acknowledged is what clients were told, by several of them at once.
+// acknowledged collects the successful replies of concurrent clients.
 type acknowledged struct {
 	mu       sync.Mutex
 	codes    map[string]string // to the URL that each must lead to
@@ -203,7 +203,7 @@ func TestReplicaKillDuringWrites(t *testing.T) {
 // in the database when its redirect is answered.
 func TestReplicaKillWithoutQueue(t *testing.T) {
 	for name, queue := range map[string][]string{
-		"redis": {"--clicks=redis", "--redis-addr=" + t.TempDir() + "/nobody"},
+		"redis": {"--clicks=redis", "--redis-addr=" + t.TempDir() + "/absent"},
 		"kafka": {"--clicks=kafka", "--kafka-brokers=127.0.0.1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func serve(ctx context.Context, w invocation) (err error) {
 	return listen(ctx, c.listening, handler, b.shards, logger, "about", about)
 }
 
-// drainer answers, and can be told that no new clients should come.
+// drainer is a handler that can be marked as draining.
 type drainer interface {
 	nethttp.Handler
 	Drain()

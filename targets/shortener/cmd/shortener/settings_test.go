@@ -72,7 +72,7 @@ func TestSeedSettings(t *testing.T) {
 	}
 }
 
-// Every mistake is told before anything is listened to or connected.
+// Every mistake is reported before the program listens or connects.
 func TestRunRefuses(t *testing.T) {
 	tests := map[string]struct {
 		args string
