@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write README.md's table anew")
 const (
 	namespace = "loadtest-system"
 	release   = "loadtest-operator"
-	// kubeVersion is told to helm, which guesses when it has no cluster.
+	// kubeVersion is passed to helm, which guesses without a cluster.
 	kubeVersion = "1.36"
 )
 

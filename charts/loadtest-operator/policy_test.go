@@ -56,7 +56,7 @@ func TestNetworkPolicyAllowsNamedPeers(t *testing.T) {
 			got[rule.Ports[0].Port.StrVal] = peer
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: who is let in, by port (-want +got):\n%s", set, diff)
+			t.Errorf("%s: allowed peers by port (-want +got):\n%s", set, diff)
 		}
 	}
 }

@@ -21,8 +21,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// Every preset in full view: what it installs, and what its services are told.
-// go test ./charts/targets -run Presets -update writes it anew.
+// Every preset in full: its objects, and the settings of its services. go test
+// ./charts/targets -run Presets -update writes it anew.
 func TestPresets(t *testing.T) {
 	var b strings.Builder
 	for _, file := range presets(t) {

@@ -78,7 +78,7 @@ func secrets(t *testing.T, namespace string) map[string]map[string]string {
 	return found
 }
 
-// Who brings a Secret gets none from the chart.
+// The chart creates no Secret where one is given.
 func TestExistingSecrets(t *testing.T) {
 	r := render(t, "--set", "shortener.enabled=true,shortener.cache.enabled=true,shortener.connections=pgbouncer,eventstore.enabled=true"+
 		",ratelimiter.existingSecret=a,shortener.existingSecret=b,eventstore.existingSecret=c")

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write testdata and the generated part o
 
 func TestMain(m *testing.M) { apiserver.Start(m, apiserver.ServiceMonitor) }
 
-// kubeVersion is told to helm, which guesses when it has no cluster.
+// kubeVersion is passed to helm, which guesses without a cluster.
 const kubeVersion = "1.36"
 
 // helm returns a command of the helm that $HELM names, or the one that make
@@ -130,8 +130,8 @@ func (r release) container(t *testing.T, key string) corev1.Container {
 	return pod.Spec.Containers[0]
 }
 
-// env are the variables of a workload; one from a Secret is told as SECRET:KEY
-// in angle brackets.
+// env are the variables of a workload; one from a Secret is shown as SECRET:KEY in
+// angle brackets.
 func (r release) env(t *testing.T, key string) map[string]string {
 	t.Helper()
 	env := map[string]string{}

@@ -174,7 +174,7 @@ func TestOpenLogsFit(t *testing.T) {
 	}
 }
 
-// No image is out of reach for who has another registry.
+// Every image can come from another registry.
 func TestImagesAreConfigurable(t *testing.T) {
 	args := []string{"--set", everything + ",imagePullSecrets[0].name=mine"}
 	for _, of := range []string{"ratelimiter", "shortener", "eventstore", "postgres", "pgbouncer", "kafka", "redis", "nginx"} {

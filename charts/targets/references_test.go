@@ -155,8 +155,8 @@ func (r release) leaks(t *testing.T) {
 	}
 }
 
-// Who has several pods keeps all but one of them, and who has one is not kept
-// from being moved.
+// A component of several pods keeps all but one of them in a disruption, and a
+// single pod may be evicted.
 func budgets(t *testing.T, r release) {
 	for key, o := range r {
 		replicas, found, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "replicas")
@@ -176,7 +176,7 @@ func budgets(t *testing.T, r release) {
 	}
 }
 
-// Policies let in who was given the address, and nobody else.
+// Policies admit only the components that have the address.
 func TestNetworkPolicies(t *testing.T) {
 	r := render(t, "--set", everything, "--set", "networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus")
 	got := map[string]string{}

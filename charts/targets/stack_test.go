@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What the programs that are not ours are told.
+// The commands of third-party programs.
 func TestCommands(t *testing.T) {
 	redis := func(durable, policy string) []string {
 		return []string{"redis-server", "/etc/redis/redis.conf", "--save", "", "--appendonly", durable, "--dir", "/data",
@@ -52,7 +52,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// Who connects how, and to what.
+// The connections of each component.
 func TestConnections(t *testing.T) {
 	const postgres = "shortener-postgres-0.shortener-postgres:5432,shortener-postgres-1.shortener-postgres:5432"
 	for connections, want := range map[string]string{

@@ -28,7 +28,7 @@ var (
 	// appendOne has the event that the benchmarks of package sqlite insert.
 	appendOne = question{method: "POST", path: "/events", example: "/events", status: 200,
 		body: `{"type":"order.created","data":{"user":"u-12345","amount":199.95,"currency":"EUR","items":[1,2,3]}}`}
-	// take is of one client, who is granted it.
+	// take is of one client, and is granted.
 	take = question{method: "GET", path: "/api", example: "/api", status: 200}
 )
 

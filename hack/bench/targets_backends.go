@@ -16,8 +16,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 )
 
-// nobody runs Postgres, which refuses to be root.
-const nobody = 65534
+// nobodyID is the user that runs Postgres, which refuses to run as root.
+const nobodyID = 65534
 
 // redis starts a server that keeps nothing on the disk.
 func (x *testEnv) redis(ctx context.Context) (*service, error) {
@@ -98,14 +98,14 @@ func (x *testEnv) unprivileged(folder string) ([]string, error) {
 	if err := os.Mkdir(folder, 0o700); err != nil || os.Geteuid() != 0 {
 		return nil, err
 	}
-	if err := errors.Join(os.Chown(folder, nobody, nobody), os.Chmod(x.work, 0o711)); err != nil {
+	if err := errors.Join(os.Chown(folder, nobodyID, nobodyID), os.Chmod(x.work, 0o711)); err != nil {
 		return nil, err
 	}
 	path, err := exec.LookPath("setpriv")
 	if err != nil {
 		return nil, fmt.Errorf("run Postgres as another user than root: %w", err)
 	}
-	id := strconv.Itoa(nobody)
+	id := strconv.Itoa(nobodyID)
 	// A change of the user forgets what is to happen at this process's end.
 	command := []string{path, "--reuid", id, "--regid", id, "--clear-groups", "--pdeathsig", "QUIT"}
 	return slices.Clip(command), nil

@@ -119,7 +119,7 @@ func (r targetResults) write(b *bench, d time.Duration) {
 }
 
 func (r targetResults) writePlain(w io.Writer) {
-	fmt.Fprintf(w, "\nAppends at %d connections against a plain loop over the same table, driver and settings, which answers nobody:\n\n", grouped)
+	fmt.Fprintf(w, "\nAppends at %d connections against a plain loop over the same table, driver and settings, which sends no replies:\n\n", grouped)
 	t := newTable("events per transaction", "events/s (min..max)", "appends / it")
 	appends := r.of(durableAppend, grouped, hit.rate)
 	for _, size := range slices.Sorted(maps.Keys(r.plain)) {

@@ -127,7 +127,7 @@ func (d *demo) install(ctx context.Context, release, chart, namespace string, ar
 	return d.run(ctx, "kubectl", "get", "deployments", "--namespace", namespace)
 }
 
-// waitFor runs a command that waits for pods, and says why when it was in vain.
+// waitFor runs a command that waits for pods, and shows the cause when it fails.
 func (d *demo) waitFor(ctx context.Context, namespace, name string, args ...string) error {
 	err := d.quiet(ctx, name, args...)
 	if err != nil {

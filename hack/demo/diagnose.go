@@ -13,9 +13,9 @@ import (
 // used up by then.
 const diagnoseLimit = 20 * time.Second
 
-// diagnose shows why pods of a namespace are not ready: where they stand, the
-// last events, and the last words of those that are not. Who interrupts the demo
-// knows why it ended.
+// diagnose shows why pods of a namespace are not ready: their status, the last
+// events, and the last log lines of those that are not. It is silent if the user
+// interrupted the demo.
 func (d *demo) diagnose(ctx context.Context, namespace string) {
 	if interrupted(ctx) {
 		return

@@ -130,8 +130,8 @@ func checkCodes(t *testing.T, step v1alpha1.StepStatus) {
 	}
 }
 
-// checkHistogram: the histogram in the status, read with the library that
-// everybody has, holds every request and gives the quantiles that stand beside.
+// checkHistogram: the histogram in the status, read with the public library, holds
+// every request and gives the quantiles that stand beside.
 func checkHistogram(t *testing.T, step v1alpha1.StepStatus) {
 	t.Helper()
 	h, err := measure.DecodeHistogram(step.Result.Histogram, 0)

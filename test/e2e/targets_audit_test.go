@@ -65,8 +65,7 @@ func (x *trial) audit(t *testing.T, before stored) {
 	}
 }
 
-// check is one finding. What does not hold is told at once, and the audit goes
-// on.
+// check adds one finding. A failed one is reported at once, and the audit goes on.
 func (x *trial) check(t *testing.T, c audit.Count) {
 	t.Helper()
 	x.Findings = append(x.Findings, c.String())

@@ -326,8 +326,8 @@ func (l *loop) block(c *conn, blocked bool) {
 	}
 }
 
-// finish ends a request whose reply was written. That it was answered is counted
-// last: whoever sees it sees all else of the request.
+// finish ends a request whose reply was written. The answer is counted last: a
+// reader that sees it sees all other counts of the request.
 func (l *loop) finish(c *conn) {
 	s := l.server
 	s.answered(c.place, Now())

@@ -35,7 +35,7 @@ spec:
       targetPort: http
 {{- end }}
 
-{{/* What the Prometheus Operator is told of that Service, where there is one. */}}
+{{/* The ServiceMonitor of that Service, if enabled. */}}
 {{- define "targets.monitor" -}}
 {{- $root := index . 0 -}}
 {{- $values := $root.Values.serviceMonitor -}}
@@ -59,9 +59,9 @@ spec:
 {{- end }}
 
 {{/*
-Who may reach a component: (list $ "shortener" "postgres" PORT CALLERS PEERS), of
+The NetworkPolicy of a component: (list $ "shortener" "postgres" PORT CALLERS PEERS), of
 which the callers are components of the same target, and the peers any others, as
-in a NetworkPolicy. Nobody at all is a policy without a rule.
+in a NetworkPolicy. Without callers and peers the policy has no rule.
 */}}
 {{- define "targets.policy" -}}
 {{- $root := index . 0 -}}

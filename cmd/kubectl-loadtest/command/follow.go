@@ -32,7 +32,7 @@ type follower struct {
 	latest *v1alpha1.LoadTest
 	// retry is how long to wait after the API server did not answer.
 	retry time.Duration
-	// trouble is the last error that was told of.
+	// trouble is the last error that was logged.
 	trouble string
 }
 

@@ -160,8 +160,8 @@ func TestFollow(t *testing.T) {
 			if got.Status.Phase != v1alpha1.PhaseComplete {
 				t.Errorf("follow() returned phase %s, want Complete", got.Status.Phase)
 			}
-			if told := strings.Contains(log.String(), "does not answer"); told != (test.wantLog != nil) {
-				t.Errorf("the log tells of trouble: %t, want %t:\n%s", told, test.wantLog != nil, log.String())
+			if logged := strings.Contains(log.String(), "does not answer"); logged != (test.wantLog != nil) {
+				t.Errorf("the log has the error: %t, want %t:\n%s", logged, test.wantLog != nil, log.String())
 			}
 			for _, part := range test.wantLog {
 				if n := strings.Count(log.String(), part); n != 1 {

@@ -43,7 +43,7 @@ func TestLog(t *testing.T) {
 			shows: []show{{0, "a"}, {0.5, "b"}, {1, "c"}, {1.9, "d"}, {2, "e"}, {2.5, "f"}},
 			want:  []string{"10:15:00  a", "10:15:02  e"},
 		},
-		"a state that passes within the pace is not told": {
+		"a state shorter than the interval is not printed": {
 			shows: []show{{0, "a"}, {1, "b"}, {2, "a"}},
 			want:  []string{"10:15:00  a"},
 		},

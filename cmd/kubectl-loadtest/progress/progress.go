@@ -28,8 +28,8 @@ func Line(lt *v1alpha1.LoadTest) string {
 	return strings.Join(parts, "  ")
 }
 
-// Block is the state of a run in two lines of at most width characters, which is
-// at least 1: what runs, and how it fares.
+// Block is the state of a run in two lines of at most width characters, which is at
+// least 1: the current step, and its figures.
 func Block(lt *v1alpha1.LoadTest, now time.Time, width int) []string {
 	var tail []string
 	if step := current(lt); step != nil {

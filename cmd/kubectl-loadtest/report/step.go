@@ -23,7 +23,7 @@ func (p *page) step(i int) {
 	}
 }
 
-// stepHead is a step in a line: what it does, for how long, by whom, and when.
+// stepHead is a step in a line: its load, duration, workers and start.
 func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
 	load, head := &step.Load, []string{Title(step)}
 	if step.Repetition > 0 {

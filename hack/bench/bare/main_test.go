@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What it was told is said to every request, whose body it reads.
+// Every request gets the configured reply, and its body is read.
 func TestRun(t *testing.T) {
 	tests := map[string]struct {
 		reply Reply

@@ -1,5 +1,5 @@
-// Package peer is the load generators that ours is compared with: where they
-// come from, at which version, and how each is told to do the same.
+// Package peer runs the load generators that ours is compared with: their sources,
+// versions, and the arguments for the same load.
 //
 // Those in Go are built from the Go module proxy; the modules under hack/bench/peers
 // fix their versions and every dependency, out of reach of this repository's

@@ -47,7 +47,7 @@ func Named(name string) (Peer, error) {
 type Store struct {
 	// Modules is the folder of their modules, Cache that of the programs.
 	Modules, Cache string
-	// Log is told what takes long.
+	// Log receives the slow parts.
 	Log io.Writer
 }
 

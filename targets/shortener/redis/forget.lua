@@ -1,6 +1,6 @@
 -- Strikes off a consumer group whoever has not been heard of for long and has no
 -- entries that wait to be acknowledged, which would be struck off, too. Nothing
--- comes between the look and the deed, since a script is one command.
+-- comes between the check and the removal, since a script is one command.
 --
 -- KEYS: the stream. ARGV: the group, and how long is long, in milliseconds.
 -- Returns how many were struck off.

@@ -36,7 +36,7 @@ func TestCount(t *testing.T) {
 		"one lost, with a pod killed": {
 			got: 2999, want: full(), killed: true, says: "links 2999: 1 of 3000 creates were lost", bad: true,
 		},
-		"one that nobody sent": {
+		"more stored than sent": {
 			got: 3001, want: Tally{Acknowledged: 3000}, says: "links 3001: 1 more than creates 3000 and 0 unknown", bad: true,
 		},
 		"nothing at all": {says: "links 0 = creates 0"},

@@ -6,15 +6,15 @@
 //	status ────────► Tally ──┐
 //	target's counts ─────────┴► Count, Events,  what is stored, and may be
 //	                            Limits, Taken
-//	                     └────► Line            what is told of it
+//	                     └────► Line            the report of it
 //
-// A request is acknowledged when its response was as expected, unknown when nobody
-// can say whether it was carried out, and otherwise not carried out. What is stored
+// A request is acknowledged when its response was as expected, unknown when it may
+// or may not have been carried out, and otherwise not carried out. What is stored
 // is exactly what was acknowledged, and of the unknown any part:
 //
 //	acknowledged <= stored <= acknowledged + unknown
 //
-//	unknown =   timed out + unfinished      in a run that nobody disturbs
+//	unknown =   timed out + unfinished      in a run without disturbance
 //	          + broken off + answered 5xx   when a pod of what stores is killed
 //
 // A rate limiter stores tokens taken: each replica counts its own, and when one is

@@ -93,11 +93,11 @@ func (l Limits) String() string {
 type Decisions struct{ Granted, Denied, Failed int64 }
 
 // Counts compare the answers that arrived with what the replicas counted: a
-// decision whose answer was lost was counted all the same, so that answers are
-// what is acknowledged, and decisions what is stored. Who was told that nothing
-// could be decided had an answer, too: 503. A replica that was killed took its count
-// with it: then no more may be counted than was answered or lost, and Tokens says
-// whether it is enough.
+// decision whose answer was lost was counted all the same, so that answers are what
+// is acknowledged, and decisions what is stored. A request without a decision has
+// an answer, too: 503. A replica that was killed took its count with it: then no
+// more may be counted than was answered or lost, and Tokens says whether it is
+// enough.
 func (l Limits) Counts(d Decisions, hits Tally, killed bool) []Count {
 	count := func(decision string, counted, answered int64) Count {
 		if killed {

@@ -30,7 +30,7 @@ func TestLimits(t *testing.T) {
 		"hash shows nothing":                    {strategy: "hash", status: kept, err: "no grants over the limit: the flaw of this strategy was not seen"},
 		"lua-seconds meets no turn of a second": {strategy: "lua-seconds", status: kept},
 		"lua-seconds meets one":                 {strategy: "lua-seconds", status: over},
-		"a strategy that nobody knows":          {strategy: "gcra", status: falsely, err: denied},
+		"an unknown strategy":          {strategy: "gcra", status: falsely, err: denied},
 		"just enough of both":                   {strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 100, Denied: 100}},
 		"few were granted": {
 			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 99, Denied: 450},
@@ -94,7 +94,7 @@ func TestBreached(t *testing.T) {
 func TestCountsOfLimits(t *testing.T) {
 	answers := Limits{RateLimitStatus: v1alpha1.RateLimitStatus{Granted: 50, Denied: 150}}
 	lost := func(n int64) Tally { return Tally{TimedOut: n} }
-	told := Tally{Unavailable: 9}
+	unavailable := Tally{Unavailable: 9}
 	tests := map[string]struct {
 		counted Decisions
 		hits    Tally
@@ -104,27 +104,27 @@ func TestCountsOfLimits(t *testing.T) {
 		"as answered":               {counted: Decisions{Granted: 50, Denied: 150}},
 		"two answers were late":     {counted: Decisions{Granted: 51, Denied: 151}, hits: lost(2)},
 		"two were cut":              {counted: Decisions{Granted: 51, Denied: 151}, hits: Tally{Unfinished: 2}},
-		"undecided, and told so":    {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, hits: told},
+		"undecided, answered 503":    {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, hits: unavailable},
 		"undecided, and late":       {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, hits: lost(9)},
-		"a grant that nobody gave":  {counted: Decisions{Granted: 49, Denied: 150}, err: "counted 49: 1 of 50 granted were lost"},
-		"a denial that nobody gave": {counted: Decisions{Granted: 50, Denied: 149}, err: "counted 149: 1 of 150 denied were lost"},
-		"an error that nobody gave": {
-			counted: Decisions{Granted: 50, Denied: 150, Failed: 8}, hits: told, err: "counted 8: 1 of 9 undecided were lost",
+		"a grant that was not counted":  {counted: Decisions{Granted: 49, Denied: 150}, err: "counted 49: 1 of 50 granted were lost"},
+		"a denial that was not counted": {counted: Decisions{Granted: 50, Denied: 149}, err: "counted 149: 1 of 150 denied were lost"},
+		"an error that was not counted": {
+			counted: Decisions{Granted: 50, Denied: 150, Failed: 8}, hits: unavailable, err: "counted 8: 1 of 9 undecided were lost",
 		},
-		"a grant that nobody got": {
+		"a grant that was not answered": {
 			counted: Decisions{Granted: 52, Denied: 150}, hits: lost(1), err: "counted 52: 1 more than granted 50 and 1 unknown (1 timed out)",
 		},
-		"a denial that nobody got": {
+		"a denial that was not answered": {
 			counted: Decisions{Granted: 50, Denied: 152}, hits: lost(1), err: "counted 152: 1 more than denied 150 and 1 unknown (1 timed out)",
 		},
-		"an error that nobody got": {
+		"an error that was not answered": {
 			counted: Decisions{Granted: 50, Denied: 150, Failed: 1}, err: "counted 1: 1 more than undecided 0 and 0 unknown",
 		},
 		"one answer is late once": {
 			counted: Decisions{Granted: 51, Denied: 151}, hits: lost(1), err: "counted 202: 1 more than answered 200 and 1 unknown (1 timed out)",
 		},
 		"undecided is not granted": {
-			counted: Decisions{Granted: 51, Denied: 150, Failed: 9}, hits: told,
+			counted: Decisions{Granted: 51, Denied: 150, Failed: 9}, hits: unavailable,
 			err: "counted 51: 1 more than granted 50 and 0 unknown; certainly not stored: 9 answered 503",
 		},
 		"nothing breaks off unless a pod is killed": {
@@ -133,12 +133,12 @@ func TestCountsOfLimits(t *testing.T) {
 		},
 		"a count went with its replica":       {counted: Decisions{Granted: 30, Denied: 120, Failed: 2}, hits: Tally{Broken: 1, Unavailable: 9}, killed: true},
 		"answers were lost with it":           {counted: Decisions{Granted: 53, Denied: 150}, hits: Tally{TimedOut: 1, Broken: 1, ServerErrors: 1}, killed: true},
-		"and some of them were told no grant": {counted: Decisions{Granted: 50, Denied: 150, Failed: 1}, hits: Tally{Unavailable: 1}, killed: true},
+		"and some were answered without a grant": {counted: Decisions{Granted: 50, Denied: 150, Failed: 1}, hits: Tally{Unavailable: 1}, killed: true},
 		"and yet there is too much": {
 			counted: Decisions{Granted: 55, Denied: 120}, hits: Tally{TimedOut: 2, Broken: 2}, killed: true,
 			err: "counted 55: 1 more than granted 50 and 4 unknown (2 timed out, 2 broken off)",
 		},
-		"who was told no grant had none": {
+		"an answer without a grant is no grant": {
 			counted: Decisions{Granted: 51, Denied: 120, Failed: 1}, hits: Tally{Unavailable: 1}, killed: true,
 			err: "counted 51: 1 more than granted 50 and 0 unknown; certainly not stored: 1 answered 503",
 		},

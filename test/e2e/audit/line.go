@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Line is what is told of one preset.
+// Line is the report of one preset.
 type Line struct {
 	Preset Preset
 	// Ready is how long the installation took to be ready; 0 when it never was.

@@ -24,7 +24,7 @@ func TestLine(t *testing.T) {
 			want: "targets: seed-003-1gb ready 9s, test passed, app killed, 1600 sent, 310 failed, stored 7 = acknowledged 7",
 		},
 		"never ready": {
-			line: Line{Preset: killed, Err: errors.New("helm install: timed out\nmore that nobody wants in a line")},
+			line: Line{Preset: killed, Err: errors.New("helm install: timed out\nmore that is not for the line")},
 			want: "targets: seed-003-1gb FAILED: helm install: timed out",
 		},
 		"a test that failed": {

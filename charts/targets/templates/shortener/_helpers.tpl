@@ -24,7 +24,7 @@ PgBouncer, (list $ "pgbouncer").
 {{- join "," $shards -}}
 {{- end }}
 
-{{/* What everybody is told who writes to the shards; the same arguments. */}}
+{{/* The environment of every writer to the shards; the same arguments. */}}
 {{- define "shortener.database" -}}
 {{- $root := index . 0 -}}
 - {name: POSTGRES_SHARDS, value: {{ include "shortener.shards" . | quote }}}
@@ -36,7 +36,7 @@ PgBouncer, (list $ "pgbouncer").
 - {name: LINK_TTL, value: {{ $root.Values.shortener.linkTTL | quote }}}
 {{- end }}
 
-{{/* What replicas and consumers are told of clicks, and of Redis if they need it. */}}
+{{/* The environment of replicas and consumers for clicks, and for Redis if they need it. */}}
 {{- define "shortener.queues" -}}
 {{- with .Values.shortener -}}
 - {name: CLICKS, value: {{ ternary "off" .clicks.mode (eq .clicks.mode "none") | quote }}}
