@@ -30,7 +30,7 @@ func TestLimits(t *testing.T) {
 		"hash shows nothing":                    {strategy: "hash", status: kept, err: "no grants over the limit: the flaw of this strategy was not seen"},
 		"lua-seconds meets no turn of a second": {strategy: "lua-seconds", status: kept},
 		"lua-seconds meets one":                 {strategy: "lua-seconds", status: over},
-		"an unknown strategy":          {strategy: "gcra", status: falsely, err: denied},
+		"an unknown strategy":                   {strategy: "gcra", status: falsely, err: denied},
 		"just enough of both":                   {strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 100, Denied: 100}},
 		"few were granted": {
 			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 99, Denied: 450},
@@ -101,11 +101,11 @@ func TestCountsOfLimits(t *testing.T) {
 		killed  bool
 		err     string
 	}{
-		"as answered":               {counted: Decisions{Granted: 50, Denied: 150}},
-		"two answers were late":     {counted: Decisions{Granted: 51, Denied: 151}, hits: lost(2)},
-		"two were cut":              {counted: Decisions{Granted: 51, Denied: 151}, hits: Tally{Unfinished: 2}},
-		"undecided, answered 503":    {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, hits: unavailable},
-		"undecided, and late":       {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, hits: lost(9)},
+		"as answered":                   {counted: Decisions{Granted: 50, Denied: 150}},
+		"two answers were late":         {counted: Decisions{Granted: 51, Denied: 151}, hits: lost(2)},
+		"two were cut":                  {counted: Decisions{Granted: 51, Denied: 151}, hits: Tally{Unfinished: 2}},
+		"undecided, answered 503":       {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, hits: unavailable},
+		"undecided, and late":           {counted: Decisions{Granted: 50, Denied: 150, Failed: 9}, hits: lost(9)},
 		"a grant that was not counted":  {counted: Decisions{Granted: 49, Denied: 150}, err: "counted 49: 1 of 50 granted were lost"},
 		"a denial that was not counted": {counted: Decisions{Granted: 50, Denied: 149}, err: "counted 149: 1 of 150 denied were lost"},
 		"an error that was not counted": {
@@ -131,8 +131,8 @@ func TestCountsOfLimits(t *testing.T) {
 			counted: Decisions{Granted: 51, Denied: 150}, hits: Tally{Broken: 1},
 			err: "counted 51: 1 more than granted 50 and 0 unknown; certainly not stored: 1 broken off",
 		},
-		"a count went with its replica":       {counted: Decisions{Granted: 30, Denied: 120, Failed: 2}, hits: Tally{Broken: 1, Unavailable: 9}, killed: true},
-		"answers were lost with it":           {counted: Decisions{Granted: 53, Denied: 150}, hits: Tally{TimedOut: 1, Broken: 1, ServerErrors: 1}, killed: true},
+		"a count went with its replica":          {counted: Decisions{Granted: 30, Denied: 120, Failed: 2}, hits: Tally{Broken: 1, Unavailable: 9}, killed: true},
+		"answers were lost with it":              {counted: Decisions{Granted: 53, Denied: 150}, hits: Tally{TimedOut: 1, Broken: 1, ServerErrors: 1}, killed: true},
 		"and some were answered without a grant": {counted: Decisions{Granted: 50, Denied: 150, Failed: 1}, hits: Tally{Unavailable: 1}, killed: true},
 		"and yet there is too much": {
 			counted: Decisions{Granted: 55, Denied: 120}, hits: Tally{TimedOut: 2, Broken: 2}, killed: true,
