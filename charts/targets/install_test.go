@@ -15,8 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-// Postgres keeps the password that it was made with, so that an upgrade must not
-// make another; a new tenant has one all the same.
+// Postgres keeps its first password, so that an upgrade must not make another; a
+// new tenant still gets one.
 func TestUpgradesKeepPasswords(t *testing.T) {
 	namespace := restricted(t)
 	args := []string{

@@ -36,7 +36,7 @@ func carefulPods(t *testing.T, r release) {
 	}
 }
 
-// resources says what is wrong with a container's.
+// resources returns the error in a container's resources.
 func resources(c corev1.Container) string {
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		if _, found := c.Resources.Requests[name]; !found {

@@ -101,7 +101,7 @@ func (r release) unreachable(t *testing.T, address string) string {
 	return ""
 }
 
-// Passwords are in Secrets, and what is read from a Secret is in it.
+// Passwords are in Secrets, and every key that a pod reads from a Secret exists.
 func keptSecrets(t *testing.T, r release) {
 	for key, pod := range r.pods(t) {
 		secret := regexp.MustCompile(`PASSWORD$|KEY$|TOKEN$`)

@@ -15,15 +15,15 @@ import (
 const (
 	// perSecond is the rate of all accuracy measurements but the pacedUsers's.
 	perSecond = 1000
-	// pacedUsers is the users of which each sends one request a second.
+	// pacedUsers is the number of users that send one request a second each.
 	pacedUsers = 10_000
 	// stallAt and stallFor are when the server stands still.
 	stallAt, stallFor = 10 * time.Second, 2 * time.Second
-	// tenWorkers is what a bounded generator has.
+	// tenWorkers is the number of workers of a bounded generator.
 	tenWorkers = 10
 )
 
-// benchAccuracy measures what is reported against what happened.
+// benchAccuracy compares reported figures with the server's.
 func benchAccuracy(ctx context.Context, b *bench) (string, error) {
 	d := b.length(30 * time.Second)
 	if d <= stallAt+stallFor {

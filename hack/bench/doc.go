@@ -2,13 +2,13 @@
 // against a server that knows the truth. Run it by `make bench-worker`,
 // `bench-accuracy`, `bench-scale` and `bench-targets`.
 //
-//	worker    what a request and a user cost: requests per second of one core,
+//	worker    the cost of a request and of a user: requests per second of one core,
 //	          processor time, memory; ours and the peers in turn, round by round
-//	accuracy  what is reported against what happened: quantiles, a stall, the
+//	accuracy  reported against true figures: quantiles, a stall, the
 //	          schedule; vegeta with ten workers as the negative control
 //	scale     100,000 users of six worker processes
-//	targets   what one replica of each service does on one core, beside a handler
-//	          that says the same and does nothing for it
+//	targets   one replica of each service on one core, beside a handler with
+//	          the same reply and no work
 //
 //	bench ─┬─ test/groundtruth  the server, which alone counts
 //	       ├─ nginx             the server over TLS and HTTP/2, by its own counters

@@ -209,7 +209,7 @@ func TestRowsOfTruths(t *testing.T) {
 	}
 }
 
-// What is not from the cache after each link was asked for once, is too much.
+// After each link was requested once, a lookup past the cache is an error.
 func TestAllFromCache(t *testing.T) {
 	tests := map[string]struct{ page, want string }{
 		"each once":         {"shortener_cache_misses_total 899\nshortener_cache_failures_total 1\n", ""},
@@ -233,7 +233,7 @@ func TestAllFromCache(t *testing.T) {
 	}
 }
 
-// What was started last ends first, and all of it, whatever fails.
+// All processes end in reverse order of their start, also after errors.
 func TestClosing(t *testing.T) {
 	var order []int
 	x := &testEnv{}

@@ -106,7 +106,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A record says what is needed to repeat it, and nothing of where it was made.
+// A record has all that its repetition needs, and no path of its machine.
 func TestHeader(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 30, 0, 0, time.FixedZone("", 3600))
 	got := header("worker", []string{"worker", "--record", "--rounds", "5"}, "abc", now)
@@ -122,7 +122,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// flown is a step of which everything was done.
+// flown is a step in which all requests were answered.
 func flown(edit func(*flight)) flight {
 	f := flight{measured: measure.NewMeasurement(1), served: 100, open: 100}
 	f.total.Response = measure.NewHistogram()

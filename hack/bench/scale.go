@@ -160,7 +160,7 @@ func (x *fleet) drive(index int32, hold time.Duration) error {
 	return err
 }
 
-// watch notes the peaks of what all servers have at one time.
+// watch records the peaks of the sums over all servers.
 func (x *fleet) watch(f *flight, stop <-chan struct{}) error {
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()

@@ -147,8 +147,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// By the server's clock, a request takes from when it was due until its reply was
-// written; what was not answered has no time.
+// By the server's clock, a response time begins when the request was due and ends
+// when its reply was written; an unanswered request has none.
 func TestAnswered(t *testing.T) {
 	const start, ms = int64(1e12), int64(time.Millisecond)
 	record := func(number, answered int64) groundtruth.Record {

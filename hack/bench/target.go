@@ -45,7 +45,7 @@ func (b *bench) serve(core int, args ...string) (*target, error) {
 	return t, nil
 }
 
-// stop ends it and returns what it did and cost.
+// stop ends it and returns its counts and its cost.
 func (t *target) stop() (groundtruth.Counters, process.Usage, error) {
 	c, err := t.counters()
 	usage, stopped := t.process.Stop()

@@ -20,7 +20,7 @@ type question struct {
 }
 
 var (
-	// visit is of one of the hot links, which were seeded: what is decimal is in
+	// visit is of one of the hot links, which were seeded: a decimal code is valid
 	// base62, too.
 	visit = question{method: "GET", path: fmt.Sprintf("/000${rand:%d-%d}", firstHot, lastHot), example: fmt.Sprintf("/000%d", firstHot), status: 302}
 	// create makes a link with a random code.
@@ -65,7 +65,7 @@ type hit struct {
 
 func (h hit) behindCost() float64 { return h.perRequest(h.behind) }
 
-// benchTargets measures what one replica of each service does on one core.
+// benchTargets measures one replica of each service on one core.
 func benchTargets(ctx context.Context, b *bench) (last string, err error) {
 	d := b.length(4 * time.Second)
 	x, err := b.prepare(ctx)
@@ -147,7 +147,7 @@ func (e entry) loadTest(d time.Duration) *v1alpha1.LoadTest {
 	return lt
 }
 
-// cost is what the service, and what is behind it, have computed so far.
+// cost is the processor time of the service and its backends so far.
 func (e entry) cost() (service, behind time.Duration, err error) {
 	if service, err = e.of.CPU(); err != nil || e.behind == nil {
 		return service, 0, err

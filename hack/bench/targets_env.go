@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// testEnv is everything that is asked, and what it needs.
+// testEnv has the measured services and their dependencies.
 type testEnv struct {
 	*bench
 	fileSystem string
@@ -102,7 +102,7 @@ func (x *testEnv) enter(ctx context.Context) ([]entry, error) {
 	return append(rows, bare, entry{name: limiterTake, question: take, connections: connections, of: limiter, bare: bare.key().name, behind: redis, waits: true}), nil
 }
 
-// shorteners are the rows of two replicas, of which one has the cache.
+// shorteners are the rows of two replicas, one with the cache.
 func (x *testEnv) shorteners(ctx context.Context, redis *service) ([]entry, error) {
 	postgres, err := x.postgres(ctx)
 	if err != nil {

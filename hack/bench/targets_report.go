@@ -156,8 +156,8 @@ func (r targetResults) lastLine() string {
 		stored, storedCPU, limiter, limiterCPU)
 }
 
-// against compares a service with a bare handler: what it does in a second, and
-// what in a second of its core.
+// against compares a service with a bare handler: requests per second, and per
+// second of its core.
 func (r targetResults) against(name, bare string, n int64) (byRate, byCPU float64) {
 	return ratio(r.of(name, n, hit.rate), r.of(bare, n, hit.rate)),
 		ratio(r.of(bare, n, hit.serverCost), r.of(name, n, hit.serverCost))

@@ -116,7 +116,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// What is asked of a service comes as it is meant, and nothing else.
+// The service receives exactly the configured requests.
 func TestEntryAssignment(t *testing.T) {
 	e := entry{question: appendOne, connections: 7, of: &service{url: "http://x"}}
 	a, err := assignment(e.loadTest(time.Second), 0)

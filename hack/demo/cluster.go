@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// cluster is what is different on each kind of cluster.
+// cluster has the differences between the kinds of cluster.
 type cluster struct {
 	// operator and targets are Helm's arguments that choose images.
 	operator, targets []string

@@ -33,7 +33,7 @@ const (
 	installLimit = 4 * time.Minute
 	runLimit     = 4 * time.Minute
 	lookLimit    = time.Minute
-	// helmLimit ends before the phase does: Helm then says itself what was not
+	// helmLimit is shorter than the phase's: Helm then reports itself what was not
 	// ready.
 	helmLimit = installLimit - 30*time.Second
 )
@@ -156,7 +156,7 @@ func (d *demo) runScenarios(ctx context.Context, strategy string) error {
 	return d.collect(ctx, strategy)
 }
 
-// discard swallows what is written; unlike io.Discard it is no file for exec.
+// discard drops its input; unlike io.Discard it is no file for exec.
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }

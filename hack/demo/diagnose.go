@@ -23,7 +23,7 @@ func (d *demo) diagnose(ctx context.Context, namespace string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), diagnoseLimit)
 	defer cancel()
 	in := "--namespace=" + namespace
-	// What cannot be shown does not hide the rest: the commands say so themselves.
+	// A command that fails prints its own error; the rest is still shown.
 	_ = d.show(ctx, "kubectl", "get", "pods", in, "--output=wide")
 	_ = d.show(ctx, "kubectl", "get", "events", in, "--sort-by=.lastTimestamp", "--field-selector=type=Warning")
 	var pods corev1.PodList

@@ -5,7 +5,7 @@
 //
 //	main.go      environment, last line, exit code
 //	demo.go      the phases, each with a bound on its time
-//	cluster.go   what is different on each kind of cluster
+//	cluster.go   the differences between the kinds of cluster
 //	tool.go      helm and kubectl as a user would call them
 //	diagnose.go  why a wait failed
 //	outcome/     pure: results → table and judgement

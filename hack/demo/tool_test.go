@@ -43,8 +43,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestPhaseTimeout: what is said is that the time was up, not that a program
-// was interrupted.
+// TestPhaseTimeout: the error is the timeout, not the interrupted program.
 func TestPhaseTimeout(t *testing.T) {
 	d := &demo{tools: tools{out: discard{}, err: discard{}}}
 	err := d.phase(t.Context(), "Wait", time.Nanosecond, func(ctx context.Context) error {

@@ -15,8 +15,8 @@ type Append struct {
 	Events []Event
 	// Key marks a repetition of the same append; "" is none.
 	Key string
-	// Fingerprint tells the content of an append from another's with the same
-	// key. It is of the events as the client sent them, without what was added.
+	// Fingerprint distinguishes appends of different content with the same key. It
+	// covers the events as the client sent them, without added fields.
 	Fingerprint [sha256.Size]byte
 	// Expected is the position at which the log must end; nil is anywhere.
 	Expected *int64

@@ -1,11 +1,11 @@
 // Package eventstore is the domain of an event store: one log of events per
 // tenant, to which clients append and from which they read by position.
 //
-// It owns what an event is (Event), what is asked of a log and what it promises
-// (Append, Receipt, Move, Store), the words for what can go wrong (errors.go) and
-// which client may use which log (Tenants). It uses the standard library only; how
-// a log is stored, asked for, configured and counted is the business of one package
-// per technology, and cmd/eventstore joins them:
+// It owns the events (Event), the operations and promises of a log (Append,
+// Receipt, Move, Store), the errors (errors.go) and which client may use which log
+// (Tenants). It uses the standard library only; how a log is stored, asked for,
+// configured and counted is the business of one package per technology, and
+// cmd/eventstore joins them:
 //
 //	               cmd/eventstore
 //	  ┌──────────┬───────┴────┬─────────┐

@@ -25,7 +25,7 @@ var (
 	ErrOutcomeUnknown = errors.New("stored or not stored: the wait ended during the commit; repeat with the same Idempotency-Key")
 )
 
-// InvalidError says what is wrong with a request, in a sentence for its sender.
+// InvalidError describes an invalid request, in a sentence for its sender.
 type InvalidError string
 
 func (e InvalidError) Error() string { return string(e) }

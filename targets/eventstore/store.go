@@ -47,7 +47,7 @@ type Move struct {
 	Backwards bool
 }
 
-// Validate reports what is wrong with the request.
+// Validate returns an error for an invalid request.
 func (m Move) Validate() error {
 	if m.Position < 0 {
 		return invalid("position is %d: use 0 or more", m.Position)

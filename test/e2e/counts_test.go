@@ -41,7 +41,7 @@ steps:
 parallelism: 3
 `
 
-// due is what the schedule of a step asks for; a closed step has none.
+// due is the number of requests in the schedule of a step; a closed step has none.
 var due = map[string]int64{"paced": 1000, "burst": 620, "arrivals": 600}
 
 // TestCounts is the promise of the project: what the status says was sent is

@@ -77,8 +77,8 @@ startDeadlineSeconds: 15
 	})
 }
 
-// TestRefused: the API server refuses what is wrong, in a sentence that names
-// the field.
+// TestRefused: the API server refuses invalid specs with an error that names the
+// field.
 func TestRefused(t *testing.T) {
 	ns := namespace(t)
 	for name, tc := range map[string]struct{ spec, want string }{

@@ -25,9 +25,9 @@ startDeadlineSeconds: 60
 `
 }
 
-// TestPreflight: a limiter of another strategy than was meant is not asked to
-// grant anything, and the run says at once what is wrong; of the one that was
-// meant it says what was verified.
+// TestPreflight: a limiter of an unexpected strategy receives no load, and the run
+// reports the difference at once; for the expected one the run reports the verified
+// value.
 func TestPreflight(t *testing.T) {
 	ns := limiter(t, "ratelimiter.strategy=lua", "ratelimiter.capacity=50")
 

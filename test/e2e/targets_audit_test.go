@@ -15,25 +15,25 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 )
 
-// settleLimit is how long what is stored may take to rest. The longest that there is
-// for: a broker gives the share of a consumer that was killed to the next after its
-// session, of up to 45 s, has ended.
+// settleLimit bounds the wait until the stored count is stable. The longest wait is
+// for a broker, which reassigns the partitions of a killed consumer after its
+// session timeout of up to 45 s.
 const settleLimit = 2 * time.Minute
 
-// stored is what a target says of itself: what it has stored, or served.
+// stored is a target's own count of what it has stored or served.
 type stored struct {
 	// Links and Clicks are the shortener's.
 	Links  int64 `json:"links"`
 	Clicks int64 `json:"clicks"`
 	// Position is the event store's last.
 	Position int64 `json:"position"`
-	// served is what the rate limiter's replicas have decided, and taken the tokens
-	// that its store has given out.
+	// served is the number of decisions of the rate limiter's replicas, and taken
+	// the tokens that its store has granted.
 	served served
 	taken  int64
 }
 
-// state asks the target what it has stored so far.
+// state reads the target's counts.
 func (x *trial) state(t *testing.T) (s stored) {
 	t.Helper()
 	switch x.Preset.Service {
@@ -50,7 +50,7 @@ func (x *trial) state(t *testing.T) (s stored) {
 	return s
 }
 
-// audit compares what was stored since with what was acknowledged.
+// audit compares the data stored since with the acknowledged requests.
 func (x *trial) audit(t *testing.T, before stored) {
 	t.Helper()
 	x.phase = "the audit"
@@ -121,8 +121,8 @@ func (x *trial) loaded(t *testing.T, before stored) int64 {
 	return x.filled
 }
 
-// settled reads a number of clicks until it has reached what is wanted and rests
-// there. It returns the last number read.
+// settled reads a number of clicks until it is stable at the wanted one. It returns
+// the last number read.
 func (x *trial) settled(t *testing.T, want int64, read func() int64) (n int64) {
 	t.Helper()
 	var rest audit.Rest
@@ -202,9 +202,8 @@ func (x *trial) auditGrants(t *testing.T, before stored, types map[string]audit.
 	x.Findings = append(x.Findings, fmt.Sprintf("%d counted by the replicas that are left", counted.Granted+counted.Denied+counted.Failed))
 }
 
-// counted is what the replicas have decided since. With a pod that was killed went
-// its count, and the next may still be on its way: then it is of those that are
-// ready.
+// counted is the number of decisions of the replicas since. A killed pod lost its
+// count, and its successor may not be ready yet: then only ready pods count.
 func (x *trial) counted(t *testing.T, before served) audit.Decisions {
 	t.Helper()
 	var now served

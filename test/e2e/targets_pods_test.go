@@ -49,8 +49,8 @@ func isReady(pod corev1.Pod) bool {
 	return false
 }
 
-// get asks a pod of the service, through the API server, and not through what is
-// in front of it.
+// get sends a request to a pod of the service through the API server, past the
+// proxy in front of it.
 func (x *trial) get(t *testing.T, path string, query map[string]string) []byte {
 	t.Helper()
 	pod := x.pods(t, "app")[0].Name

@@ -32,9 +32,9 @@ const (
 	readyLimit = 150 * time.Second
 )
 
-// TestTargets installs every preset of the chart of targets, loads it, and
-// compares what it has stored with what the status says was acknowledged. It
-// prints a line for each preset, and the last line in any case.
+// TestTargets installs every preset of the chart of targets, loads it, and compares
+// its stored data with the acknowledged requests in the status. It prints a line
+// for each preset, and the last line in any case.
 func TestTargets(t *testing.T) {
 	presets, err := audit.Presets(os.DirFS(targetsChart))
 	if err != nil {

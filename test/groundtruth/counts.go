@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Counters are what a server did so far. Instants are of the kernel's monotonic
-// clock; 0: not yet.
+// Counters are the counts of a server so far. Instants are of the kernel's
+// monotonic clock; 0: not yet.
 type Counters struct {
 	// Requests that came, and of those the ones that were answered in full.
 	Requests int64 `json:"requests"`
@@ -48,7 +48,7 @@ type counts struct {
 	first, last             atomic.Int64
 }
 
-// up adds one to a number, of which peak is the largest.
+// up increments a number and updates its peak.
 func up(n, peak *atomic.Int64) {
 	now := n.Add(1)
 	for {

@@ -1,6 +1,6 @@
-// Package groundtruth is an HTTP/1.1 server that knows what it did. A load
-// generator is judged by what this server counted and time-stamped, never by
-// the generator's own count.
+// Package groundtruth is an HTTP/1.1 server that records its own work. A load
+// generator is judged by what this server counted and time-stamped, never by the
+// generator's own count.
 //
 //	Server ── an event loop per core (Linux)
 //	  ├─ Route ─┬─ Latency   when a request is answered: a known distribution

@@ -22,7 +22,7 @@ func (l *loop) schedule() {
 	}
 }
 
-// expire does what is due.
+// expire runs the timers that are due.
 func (l *loop) expire() {
 	for len(l.timers) > 0 && l.timers[0].at <= Now() {
 		t := l.timers.pop()

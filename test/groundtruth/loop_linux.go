@@ -55,7 +55,7 @@ func (s *Server) run(c Config) error {
 	return nil
 }
 
-// wake makes all loops look at what was changed.
+// wake makes all loops apply a change.
 func (s *Server) wake() {
 	for _, fd := range s.wakers {
 		_, _ = unix.Write(fd, []byte{1, 0, 0, 0, 0, 0, 0, 0})
@@ -182,9 +182,9 @@ func (l *loop) handle(e *unix.EpollEvent) {
 	}
 }
 
-// accept takes the connections that have come. What was sent on one mostly is
-// there already, and is served before the next one is taken: after a stall, what
-// waited longest is answered first, and not after all that have come since.
+// accept takes the connections that have come. Its first request is usually there
+// already, and is served before the next connection is accepted: after a stall, the
+// oldest requests are answered first.
 func (l *loop) accept() {
 	for {
 		fd, _, err := unix.Accept4(l.listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
@@ -229,7 +229,7 @@ func (l *loop) read(c *conn) {
 	l.consume(c, data)
 }
 
-// consume serves what was read, as far as it is whole and the connection free.
+// consume serves the complete requests in the buffer while the connection is free.
 func (l *loop) consume(c *conn, data []byte) {
 	for !c.busy && len(data) > 0 {
 		r, n, ok := l.server.parse(data)

@@ -97,8 +97,7 @@ func LargeHeader(n int) Reply {
 	return Reply{Bytes: head(http.StatusOK, "Content-Length: 0", "X-Large: "+strings.Repeat("x", n))}
 }
 
-// Slow is a whole response with a body of n bytes, of which piece bytes at a
-// time are sent.
+// Slow is a whole response with a body of n bytes, sent piece bytes at a time.
 func Slow(n, piece int, every time.Duration) Reply {
 	r := OK(n)
 	r.First, r.Piece, r.Every = len(r.Bytes)-n, piece, every

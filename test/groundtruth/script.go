@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Kind is what an event does.
+// Kind is the effect of an event.
 type Kind string
 
 const (

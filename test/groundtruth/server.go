@@ -37,7 +37,7 @@ func ParseRoute(text string) (name string, r Route, err error) {
 	return name, r, nil
 }
 
-// Config is what a Server does.
+// Config configures a Server.
 type Config struct {
 	// Address is host:port. Absent: 127.0.0.1 and a free port.
 	Address string

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A machine may let the server's thread not run for longer than a stall: then
-// it stood still all the same, and says so, once.
+// The machine may suspend the server's thread for longer than a stall: then the
+// server records the stall all the same, once.
 func TestDelayedStallIsRecorded(t *testing.T) {
 	const from, length = int64(time.Millisecond), int64(time.Millisecond)
 	first := Now() - int64(time.Hour)

@@ -1,6 +1,6 @@
 package groundtruth
 
-// timer is what a loop does at an instant.
+// timer is an action of a loop at an instant.
 type timer struct {
 	at   int64
 	conn *conn // nil: look at the script

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// explain adds to an error of the API server what a person can do about it.
+// explain adds a remedy to an error of the API server.
 func explain(err error) error {
 	var network *net.OpError
 	var address *url.Error

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// refresh is how often the elapsed time is shown anew: a bar of 20 parts in a
-	// step of some seconds moves visibly.
+	// refresh is the interval at which the elapsed time is updated: a bar of 20
+	// parts in a step of some seconds moves visibly.
 	refresh = 250 * time.Millisecond
 	// retry is how long to wait after the API server did not answer.
 	retry = time.Second

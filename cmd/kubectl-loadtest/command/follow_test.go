@@ -53,7 +53,8 @@ func server(t *testing.T, gets []moment, watches [][]watch.Event) client.WithWat
 			return now.err
 		},
 		Watch: func(_ context.Context, _ client.WithWatch, _ client.ObjectList, opts ...client.ListOption) (watch.Interface, error) {
-			// Others of the namespace, and what was read already, are not asked for.
+			// Other objects of the namespace, and earlier versions, are not
+			// requested.
 			asked := (&client.ListOptions{}).ApplyOptions(opts)
 			if asked.Namespace != "shop" || asked.FieldSelector.String() != "metadata.name=hello" || asked.Raw.ResourceVersion != "7" {
 				t.Errorf("watched %+v, want only hello in shop, from what was read", asked)

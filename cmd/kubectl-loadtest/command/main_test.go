@@ -80,8 +80,8 @@ func (p *person) execute(ctx context.Context, stderr *screen, input string, args
 	return answer{code: code, out: out.String(), err: stderr.String()}
 }
 
-// screen collects what is written. When the awaited text appears in it, it does
-// something meanwhile, once.
+// screen collects the output. When the awaited text appears in it, it calls a
+// function, once.
 type screen struct {
 	width func() int
 	await string

@@ -37,7 +37,7 @@ func Execute(ctx context.Context, args []string, streams Streams) int {
 	return codeError
 }
 
-// config is what the commands have in common.
+// config has the shared settings of the commands.
 type config struct {
 	streams   Streams
 	overrides clientcmd.ConfigOverrides

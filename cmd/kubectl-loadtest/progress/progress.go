@@ -61,7 +61,7 @@ func head(lt *v1alpha1.LoadTest) []string {
 	return parts
 }
 
-// Waiting says what a run that has not begun, or is held, waits for.
+// Waiting describes the reason for which a run has not begun, or is held.
 func Waiting(lt *v1alpha1.LoadTest) string {
 	switch lt.Status.Phase {
 	case "", v1alpha1.PhasePending:

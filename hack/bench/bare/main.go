@@ -12,7 +12,7 @@ import (
 	"os"
 )
 
-// Reply is what is said to everything.
+// Reply is the reply to every request.
 type Reply struct {
 	Status int         `json:"status"`
 	Header http.Header `json:"header"`

@@ -150,7 +150,7 @@ func (p *Process) CPU() (time.Duration, error) {
 // Kill ends a process that takes too long.
 func (p *Process) Kill() { _ = p.cmd.Process.Kill() }
 
-// tail keeps the end of what is written to it.
+// tail keeps the last bytes written to it.
 type tail struct{ b []byte }
 
 const maxTail = 2 << 10

@@ -90,8 +90,8 @@ func (r Result) verdict() string {
 	return string(r.Verdict)
 }
 
-// Judge says in a sentence how the runs came out, and whether that is as it
-// should be. What the hash does in the other scenarios depends on luck.
+// Judge returns the outcome of the runs in a sentence, and whether it is as
+// expected. What the hash does in the other scenarios depends on luck.
 func Judge(list []Result) (sentence string, ok bool) {
 	passed := 0
 	raced := Result{Verdict: "not run"}

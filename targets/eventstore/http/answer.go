@@ -31,7 +31,7 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 	setJSON(w)
 	w.WriteHeader(a.Status)
-	// What is left as an error is a client that went away.
+	// The only error left is a client that disconnected.
 	_, _ = w.Write(a.encoded)
 }
 
@@ -56,7 +56,7 @@ func (a answer) outcome() eventstore.Outcome {
 	return eventstore.Done
 }
 
-// elsewhere is what is wrong, and the position that is not as expected.
+// elsewhere is an error with the actual position of the log.
 type elsewhere struct {
 	Error    string `json:"error"`
 	Position int64  `json:"position"`

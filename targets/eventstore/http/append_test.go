@@ -179,8 +179,8 @@ func TestRepetition(t *testing.T) {
 	}
 }
 
-// What is stored is not denied because it cannot be read just then: a 503 would say
-// that nothing is.
+// A stored event that cannot be read is no 503, which would say that nothing is
+// stored.
 func TestUnreadableReplayReturnsError(t *testing.T) {
 	s := newService(t, 0, nil)
 	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
@@ -250,7 +250,7 @@ func TestBodySizeIsLimited(t *testing.T) {
 	}
 }
 
-// A client that leaves is not the service's failure.
+// A request that its client cancels counts as aborted, not as failed.
 func TestCanceledAppendIsCounted(t *testing.T) {
 	s := newService(t, 0, nil)
 	s.store.appendErr = fmt.Errorf("%w: %w", eventstore.ErrNotStored, context.Canceled)

@@ -12,7 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 )
 
-// seeds are bodies at the edges of what is accepted.
+// seeds are bodies at the limits of the format.
 var seeds = []string{
 	"", "null", "{}", "[]", "[null]", `[{"type":"a"},null]`, `{"type":"a"}`, `{"type":"a"} x`, `[{"type":"a"}] [`, `[{"type":"a"}`,
 	`{"type":"\ud800","data":"\ud800"}`, `{"type":"a","data":{"b":[1e999,-0.0]},"timestamp":"2026-11-20T12:00:00.123456789+23:59"}`,

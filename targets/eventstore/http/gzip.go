@@ -20,7 +20,7 @@ var compressors = sync.Pool{New: func() any {
 	return z
 }}
 
-// compressed compresses what is worth it for clients that accept it.
+// compressed compresses larger replies for clients that accept it.
 func (h *Handler) compressed(next http.Handler) http.Handler {
 	if !h.Gzip {
 		return next
@@ -116,7 +116,7 @@ func (c *compressor) FlushError() error {
 // Unwrap is for http.ResponseController.
 func (c *compressor) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// finish ends the reply. What is left as an error is a client that went away.
+// finish ends the reply. The only error left is a client that disconnected.
 func (c *compressor) finish() {
 	if c.zip == nil {
 		c.writeStatus()

@@ -24,7 +24,7 @@ func TestAcceptsGzip(t *testing.T) {
 	}
 }
 
-// What a client unpacks is what it would have got unpacked.
+// The decompressed reply equals the uncompressed one.
 func TestGzip(t *testing.T) {
 	tests := map[string]struct {
 		events  int

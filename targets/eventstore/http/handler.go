@@ -18,7 +18,7 @@ import (
 const (
 	// pointTimeout bounds what concerns one event or one number.
 	pointTimeout = 5 * time.Second
-	// bulkTimeout bounds a batch, and each part of what is read.
+	// bulkTimeout bounds a batch, and each part of a read.
 	bulkTimeout = 30 * time.Second
 )
 

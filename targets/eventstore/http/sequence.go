@@ -15,8 +15,8 @@ import (
 const (
 	// pageEvents bounds what one request for a range is answered.
 	pageEvents = 10_000
-	// partEvents and partBytes bound a part of a reply: what is read at once,
-	// held in memory, and sent while no reader is held.
+	// partEvents and partBytes bound a part of a reply: it is read at once, held in
+	// memory, and sent while no reader is held.
 	partEvents = 1000
 	partBytes  = 256 << 10
 	// maxPartEvents bounds what a client may ask a part to be.
@@ -34,9 +34,9 @@ type span struct {
 	headers []reply.Header
 }
 
-// spanOf reads from a query what is asked of a log that ends at a position. As
-// events do not change, the span is the same whenever its parts are read: a
-// consistent snapshot that holds no transaction open.
+// spanOf parses the range of a query to a log that ends at a position. As events do
+// not change, the span is the same whenever its parts are read: a consistent
+// snapshot that holds no transaction open.
 type spanOf func(query url.Values, end int64) (span, error)
 
 // eventRange is a page: inclusive, and at most pageEvents long. A header has the
@@ -174,8 +174,8 @@ func begin(w http.ResponseWriter, s span, begun *bool) {
 	}
 }
 
-// readPart adds events to buf until there are enough, and says how many. It
-// lets go of the reader before they are sent.
+// readPart adds events to buf until a part is full, and returns their number. It
+// releases the reader before they are sent.
 func readPart(ctx context.Context, buf []byte, store eventstore.Store, from, to int64) ([]byte, int, error) {
 	ctx, cancel := context.WithTimeout(ctx, bulkTimeout)
 	defer cancel()

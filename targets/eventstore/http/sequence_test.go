@@ -189,7 +189,7 @@ func TestGapInPositionsIsAnError(t *testing.T) {
 	}
 }
 
-// writes records what is sent and flushed, and whether a reader was held.
+// writes records the bytes sent and flushed, and whether a reader was held.
 type writes struct {
 	*httptest.ResponseRecorder
 	store   *memory

@@ -93,7 +93,7 @@ func (m *memory) Move(_ context.Context, move eventstore.Move) error {
 	return nil
 }
 
-// service is a handler, its store and what it has observed.
+// service is a handler, its store and its observations.
 type service struct {
 	*Handler
 	store    *memory

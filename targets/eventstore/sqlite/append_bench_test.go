@@ -16,8 +16,8 @@ import (
 
 var benchData = []byte(`{"user":"u-12345","amount":199.95,"currency":"EUR","items":[1,2,3]}`)
 
-// BenchmarkAppend stores single events durably: so many clients, each of which
-// waits for one append before it sends the next.
+// BenchmarkAppend stores single events durably: each client waits for one append
+// before it sends the next.
 func BenchmarkAppend(b *testing.B) {
 	type load struct {
 		clients int

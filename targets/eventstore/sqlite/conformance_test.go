@@ -73,8 +73,8 @@ func (o of) Move(ctx context.Context, m eventstore.Move) error {
 	return o.Store.Move(ctx, m)
 }
 
-// A tenant's log conforms while another one is written to, of which it shows
-// nothing; also if only one of the two can be open at a time.
+// A tenant's log conforms during writes to another one and shows none of them; also
+// if only one of the two can be open at a time.
 func TestTenantsConform(t *testing.T) {
 	for _, most := range []int{2, 1} {
 		t.Run(fmt.Sprintf("%d at a time", most), func(t *testing.T) {
@@ -117,7 +117,7 @@ func appendToOther(t *testing.T, other eventstore.Store) {
 	}
 }
 
-// openDatabases opens a folder of which so many logs may be open at a time.
+// openDatabases opens a folder with a limit on open logs.
 func openDatabases(t *testing.T, dir string, most int) *Databases {
 	t.Helper()
 	d, err := NewDatabases(dir, Options{Synchronous: Full, GroupCommit: true, Readers: 1}, most)

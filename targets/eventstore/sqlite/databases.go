@@ -39,12 +39,12 @@ type Databases struct {
 	// held is how many are opening, open or closing, and closing how many of
 	// them close.
 	held, closing int
-	// uses counts what was asked of any log.
+	// uses counts the requests to all logs.
 	uses int64
 }
 
-// NewDatabases returns the logs of a folder, of which so many may be open at a
-// time; 0 is DefaultMostOpen.
+// NewDatabases returns the logs of a folder and limits the number of open ones; 0
+// is DefaultMostOpen.
 func NewDatabases(dir string, o Options, most int) (*Databases, error) {
 	_, err := o.withDefaults()
 	if most < 0 {

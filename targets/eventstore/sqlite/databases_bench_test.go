@@ -8,8 +8,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
 )
 
-// BenchmarkTakeTurns is what it costs a request that another log has to be closed
-// for its own: tenants that ask one after the other, of which one fits.
+// BenchmarkTakeTurns measures a request for which another log must be closed:
+// tenants send requests in turn, and only one log may be open.
 func BenchmarkTakeTurns(b *testing.B) {
 	for _, most := range []int{2, 1} {
 		b.Run(fmt.Sprintf("open=%d", most), func(b *testing.B) {

@@ -65,8 +65,8 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
-// slow has the opening of one log last until it is let go; begun tells of each
-// opening.
+// slow blocks the opening of one log until letGo is called; begun receives the name
+// at each opening.
 func slow(t *testing.T, d *Databases, name string) (begun <-chan string, letGo func()) {
 	t.Helper()
 	begins, release := make(chan string, 100), make(chan struct{})

@@ -8,7 +8,7 @@
 //	BEGIN · all that waits · COMMIT (one fsync)         │
 //	             └────────────── file.db ───────────────┘
 //
-// The writer commits together what waits together (group commit): while one
+// The writer commits all waiting requests together (group commit): while one
 // transaction is on its way to the disk, the next requests gather, without a timer.
 // Each request is answered after its commit. A request that is refused (a conflict,
 // a key that is used) leaves the others of its group alone; if the transaction

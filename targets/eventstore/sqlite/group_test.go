@@ -16,7 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
 )
 
-// paused is a store whose writer is busy until it is let go.
+// paused is a store whose writer is busy until letGo is called.
 type paused struct {
 	*Store
 	letGo func()
@@ -192,7 +192,7 @@ func TestFailedAppendKeepsGroupCommitted(t *testing.T) {
 	}
 }
 
-// An append of which one event finds no memory is not stored in part.
+// An append that runs out of memory at one event is not stored in part.
 func TestOutOfMemoryRollsBackAppend(t *testing.T) {
 	noMemory := engine.ResultNoMem.ToError()
 	s := pause(t, Options{GroupCommit: true})
@@ -233,7 +233,7 @@ func TestCanceledAppendIsNotStored(t *testing.T) {
 	checkTypes(t, s, "stays")
 }
 
-// What is withdrawn holds no events while it stands in the queue.
+// A withdrawn request in the queue holds no events.
 func TestCancelReleasesQueuedEvents(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	ctx, leave := context.WithCancel(t.Context())

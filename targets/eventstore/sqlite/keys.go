@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 )
 
-// key is what is kept of an idempotency key: 128 bits of its hash, by which
-// millions of keys do not meet.
+// key is 128 bits of the hash of an idempotency key, so that millions of keys do
+// not collide.
 type key [16]byte
 
 func keyOf(s string) key {
@@ -62,8 +62,7 @@ func (k *keys) add(x key, first int64) {
 	k.added = append(k.added, x)
 }
 
-// commit keeps what was added by a transaction after which the log ends at
-// last.
+// commit keeps the keys of a transaction after which the log ends at last.
 func (k *keys) commit(last int64) {
 	k.added = k.added[:0]
 	if last+1-k.currentFrom < k.window {
@@ -73,7 +72,7 @@ func (k *keys) commit(last int64) {
 	k.current, k.currentFrom = map[key]int64{}, last+1
 }
 
-// rollback forgets what was added.
+// rollback drops the keys of the transaction.
 func (k *keys) rollback() {
 	for _, x := range k.added {
 		delete(k.current, x)

@@ -23,7 +23,7 @@ type log struct {
 	// store is there from opened to the end of closing.
 	store *Store
 	// users counts the callers that use the store or wait for it to be opened. When
-	// the last leaves a log that closes, idle is closed.
+	// the last releases a log that closes, idle is closed.
 	users int
 	idle  chan struct{}
 	// used is the number of the last use, of all uses.

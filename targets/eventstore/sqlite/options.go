@@ -12,11 +12,11 @@ import (
 type Synchronous string
 
 const (
-	// Full syncs the log's WAL in each commit: what was acknowledged survives
-	// a loss of power.
+	// Full syncs the log's WAL in each commit: acknowledged events survive a loss
+	// of power.
 	Full Synchronous = "full"
-	// Normal syncs at checkpoints only: what was acknowledged survives the end
-	// of the process, but the last of it may be lost with the power.
+	// Normal syncs at checkpoints only: acknowledged events survive the end of the
+	// process, but a loss of power may lose the last ones.
 	Normal Synchronous = "normal"
 )
 

@@ -16,8 +16,8 @@ const version = 1
 //
 // An append with an idempotency key leaves a row in requests, in the same
 // transaction. Its first position is the row's own, which makes the oldest rows
-// those to forget; the index of keys is in memory, see keys. Of the key a hash is
-// kept, so that a row is small whatever clients send.
+// those to forget; the index of keys is in memory, see keys. The row has only a
+// hash of the key, so that it stays small.
 const schema = `
 CREATE TABLE events (
 	position  INTEGER PRIMARY KEY,

@@ -65,8 +65,8 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 // lockFile keeps other processes from the log until the file is closed or the
-// process ends, however it ends. It is a file of its own: to close any other
-// descriptor of the database's would let go of SQLite's locks.
+// process ends, however it ends. It is a file of its own: closing another
+// descriptor of the database would release SQLite's locks.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -78,8 +78,8 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Close stores what has been accepted, brings it from the WAL into the
-// database, and lets go of the file.
+// Close commits the accepted requests, checkpoints the WAL into the database, and
+// releases the file.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {

@@ -175,7 +175,7 @@ func TestLogIsLockedByOneProcess(t *testing.T) {
 	openStore(t, path, Options{Synchronous: Full, Readers: 1})
 }
 
-// Close leaves one file, with all in it.
+// Close leaves one file with all events.
 func TestCloseTruncatesWAL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	s := openStore(t, path, Options{Synchronous: Full, Readers: 1})

@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// walLimit is what the WAL's file is cut down to when the WAL begins anew.
-	// SQLite restarts it only without readers, which never occurs while readers
-	// overlap: then the file grows beyond this limit.
+	// walLimit is the size to which the WAL's file is truncated at a restart of the
+	// WAL. SQLite restarts it only without readers, which never occurs while
+	// readers overlap: then the file grows beyond this limit.
 	walLimit = 64 << 20
 	// walBusyTimeout bounds the writer's wait for readers of the WAL, in
 	// milliseconds: many times the time that a part of a reply takes to read.

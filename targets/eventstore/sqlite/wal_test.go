@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// tolerate sets from which size on the WAL begins anew, and returns what it was.
+// tolerate sets the size above which the WAL is restarted, and returns the one
+// before.
 func tolerate(t *testing.T, s *Store, size int64) (before int64) {
 	t.Helper()
 	before, err := submit(t.Context(), s, 0, func(w *writer) (int64, error) {

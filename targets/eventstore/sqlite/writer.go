@@ -28,7 +28,7 @@ type writer struct {
 	// committed is the position of the last event which is durable.
 	committed atomic.Int64
 	keys      keys
-	// walTolerated is the size of the WAL's file above which it must begin anew.
+	// walTolerated is the size of the WAL's file above which it must be restarted.
 	walTolerated int64
 
 	begin, commit, rollback *stmt
@@ -190,8 +190,8 @@ func (w *writer) attempt(group []*request) error {
 	return nil
 }
 
-// abandon ends a transaction that failed. SQLite ends it itself after some
-// errors. What is stored is read again, not reckoned.
+// abandon ends a transaction that failed. SQLite ends it itself after some errors.
+// The writer reads the state of the log again.
 func (w *writer) abandon() error {
 	var err error
 	w.keys.rollback()

@@ -18,7 +18,7 @@ const (
 	appendsPerClient = 20
 )
 
-// concurrentAppends checks every receipt against what is stored there.
+// concurrentAppends checks every receipt against the stored events.
 func concurrentAppends(t *testing.T, s Subject) {
 	var mu sync.Mutex
 	want := map[int64]string{}

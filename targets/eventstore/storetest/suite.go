@@ -108,7 +108,7 @@ func read(t *testing.T, s eventstore.Store, from, to int64) []string {
 	return types
 }
 
-// holds checks the whole content of a log, and that its last position says so.
+// holds checks the whole content of a log and its last position.
 func holds(t *testing.T, s eventstore.Store, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, read(t, s, 1, 1<<40)); diff != "" {

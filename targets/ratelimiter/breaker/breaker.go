@@ -18,8 +18,8 @@ const (
 	// its timeouts, of which two pass at a time: 6 s with Redis. Until then each
 	// request is answered when its own time is up, and not later.
 	tolerated = 5
-	// Pause is how long the store is left alone. One question in each pause waits
-	// for the store's timeout, to find out whether it is back.
+	// Pause is the time between probes of a failed store. Each probe waits for the
+	// store's timeout.
 	Pause = time.Second
 )
 

@@ -31,7 +31,7 @@ func answer(d ratelimiter.Decision, err error) limiterFunc {
 	return func(context.Context, string) (ratelimiter.Decision, error) { return d, err }
 }
 
-// ticking is a clock of which each reading is 5 ms after the one before.
+// ticking is a clock that advances by 5 ms at each reading.
 func ticking() func() time.Time {
 	now := testTime.Add(-5 * time.Millisecond)
 	return func() time.Time {
@@ -45,7 +45,7 @@ type observation struct {
 	Took    time.Duration
 }
 
-// service is a handler and what it has observed.
+// service is a handler and its observations.
 type service struct {
 	*Handler
 	observed []observation

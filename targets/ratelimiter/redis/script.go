@@ -65,8 +65,8 @@ func (s *script) instant() string {
 	return strconv.FormatInt(s.now().UnixMicro(), 10)
 }
 
-// runAll sends the script in full for those runs alone of which the server has
-// said that it does not know the hash: they have taken nothing yet.
+// runAll sends the script in full only for the runs that failed with an unknown
+// hash: they have taken nothing yet.
 func (s *script) runAll(runs []*run) {
 	if unknown := s.roundTrip(runs, bucketScript.EvalSha); len(unknown) > 0 {
 		s.roundTrip(unknown, bucketScript.Eval)

@@ -58,8 +58,8 @@ func together(s *script, clients ...string) (got []string) {
 	return got
 }
 
-// A reply that is lost may be that of a grant. To ask again would take a second
-// token for one request. What was answered before the loss has been answered.
+// A reply that is lost may be that of a grant. A retry would take a second token
+// for one request. Replies that arrived before the loss stay valid.
 func TestLostReplyIsNotRetried(t *testing.T) {
 	tests := map[string]struct {
 		replies     []string

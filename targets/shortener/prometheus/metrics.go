@@ -20,7 +20,7 @@ var buckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05,
 // classes are the first digits of statuses, 1 to 5.
 const classes = 5
 
-// events are the names and meanings of what is counted.
+// events are the names and help texts of the counted events.
 var events = map[shortener.Event]struct{ name, help string }{
 	shortener.LinkCreated:      {"links_created_total", "Links that were created."},
 	shortener.Collision:        {"collisions_total", "Random codes that were drawn and taken already."},

@@ -13,11 +13,10 @@
 //
 // # Cache
 //
-// Lookups that come while another is on its way go together as one MGET, so
-// that a redirect under load costs a fraction of a round trip. Codes that miss
-// are asked of the store once, however many ask at a time. When Redis fails
-// the store answers; after five failures in a row Redis is left alone for 30 s,
-// and is trusted again after two successes.
+// Lookups that come while another is on its way go together as one MGET, so that a
+// redirect under load costs a fraction of a round trip. Concurrent misses of a code
+// are one query to the store. When Redis fails the store answers; after five
+// failures in a row the breaker opens for 30 s, and closes after two successes.
 //
 // A code without a link gets a negative entry only if it has no entry yet (SET NX),
 // whereas a new link replaces any entry (SET): a late negative answer does not hide

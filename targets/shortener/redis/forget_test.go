@@ -26,7 +26,7 @@ func group(t *testing.T, forgetAfter time.Duration) (c *Consumer, client *Client
 	return c, client, stored
 }
 
-// joins has a consumer of that name in the group, of which nothing more is heard.
+// joins adds a consumer of that name to the group, which then stays silent.
 func joins(t *testing.T, client *Client, name string) {
 	t.Helper()
 	if err := client.redis.XGroupCreateConsumer(t.Context(), Stream, Group, name).Err(); err != nil {

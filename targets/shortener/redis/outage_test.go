@@ -58,8 +58,8 @@ func TestFindDuringRedisOutage(t *testing.T) {
 	}
 }
 
-// The breaker opens after five failures in a row, leaves Redis alone for 30 s,
-// and closes after two successes. All of it in a bubble, whose time is its own.
+// The breaker opens after five failures in a row, stays open for 30 s, and closes
+// after two successes, in simulated time.
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := nowhere(t)

@@ -98,7 +98,7 @@ func TestLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// What it read and did not acknowledge is for others to find under its name.
+	// Others find its unacknowledged entries under its name.
 	consumer.leave(t.Context())
 	if diff := cmp.Diff([]string{"leaving"}, members(t, client)); diff != "" {
 		t.Errorf("group with an open entry (-want +got):\n%s", diff)

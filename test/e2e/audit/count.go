@@ -2,7 +2,7 @@ package audit
 
 import "fmt"
 
-// Count compares what a target has stored with what it acknowledged.
+// Count compares a target's stored and acknowledged numbers.
 type Count struct {
 	// Stored and Acknowledged name the two, such as "clicks" and "redirects".
 	Stored, Acknowledged string

@@ -26,7 +26,7 @@ func (a amount) check(n int64, what string) error {
 	return nil
 }
 
-// flaw is what a strategy is known to do wrong.
+// flaw is a known defect of a strategy.
 type flaw struct{ overLimit, falseDenials amount }
 
 // flaws are those of the strategies that have one. Whatever is not here keeps
@@ -89,7 +89,7 @@ func (l Limits) String() string {
 	return fmt.Sprintf("granted %d, denied %d, over the limit %d, denied falsely %d", l.Granted, l.Denied, l.OverLimitGrants, l.FalseDenials)
 }
 
-// Decisions are what replicas have counted in a run.
+// Decisions are the replicas' counts of a run.
 type Decisions struct{ Granted, Denied, Failed int64 }
 
 // Counts compare the answers that arrived with what the replicas counted: a

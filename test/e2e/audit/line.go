@@ -13,14 +13,14 @@ type Line struct {
 	Ready time.Duration
 	// Tested says that `helm test` passed.
 	Tested bool
-	// Killed are the components of which a pod was killed.
+	// Killed are the components with a killed pod.
 	Killed []string
 	// Sent and Failed count the load test's requests; Verdict is its own.
 	Sent, Failed int64
 	Verdict      string
 	// Findings are the audits in a few words each.
 	Findings []string
-	// Err is what went wrong; nil when nothing did.
+	// Err is the failure of the trial, or nil.
 	Err error
 }
 

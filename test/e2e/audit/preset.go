@@ -21,7 +21,7 @@ const (
 // Preset is a values file of the chart of targets, as far as it decides what is
 // to be sent and seen.
 type Preset struct {
-	// Name is the file's, without what all have.
+	// Name is the file's, without the common prefix and suffix.
 	Name string
 	File string
 	Service
@@ -100,8 +100,8 @@ func Presets(chart fs.FS) ([]Preset, error) {
 	return presets, nil
 }
 
-// preset reads the one text over the other, as Helm does: what the second does
-// not name keeps the value of the first.
+// preset merges the second text over the first, as Helm does: keys absent from the
+// second keep their values.
 func preset(defaults, text []byte) (Preset, error) {
 	var v values
 	for _, t := range [][]byte{defaults, text} {
@@ -128,8 +128,8 @@ func preset(defaults, text []byte) (Preset, error) {
 	return p, nil
 }
 
-// markDisturbed chooses for each service the preset of which a pod is killed: the
-// first of those that ask most of it.
+// markDisturbed chooses for each service the preset in which a pod is killed: the
+// first of the most demanding ones.
 func markDisturbed(presets []Preset) {
 	chosen := map[Service]int{}
 	for i, p := range presets {
@@ -145,9 +145,9 @@ func markDisturbed(presets []Preset) {
 // CountsClicks says whether the shortener counts its redirects.
 func (p Preset) CountsClicks() bool { return p.Clicks != "" && p.Clicks != "none" }
 
-// Victims are the components of which a pod is killed in the middle of the run: of
-// a disturbed preset the service, and of one whose clicks are queued what reads the
-// queue. It may lose none of them, nor count one twice.
+// Victims are the components with a pod that is killed in the middle of the run:
+// the service of a disturbed preset and, with queued clicks, the consumer. It may
+// lose none of them, nor count one twice.
 func (p Preset) Victims() (components []string) {
 	if p.Disturbed {
 		components = append(components, "app")

@@ -100,8 +100,8 @@ func TestSpecTimeoutsAreBelowStoreTimeouts(t *testing.T) {
 	}
 }
 
-// A limiter that gives up its Redis says so with a 503, which is counted apart: its
-// client waits for that.
+// A limiter that gives up on Redis answers 503, which is counted apart: its client
+// waits for that.
 func TestRateLimiterSpecWaitsForDecision(t *testing.T) {
 	wait := servicesWait(t, "ratelimiter/http/api.go", "decideTimeout")
 	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5})

@@ -8,9 +8,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// Tally divides the requests of a type by what is known of them. Those that are
-// in none of its parts were certainly not carried out: a connection that was
-// refused, a name that did not resolve, an answer of status 400 to 499.
+// Tally divides the requests of a type by their known outcome. Those that are in
+// none of its parts were certainly not carried out: a connection that was refused,
+// a name that did not resolve, an answer of status 400 to 499.
 type Tally struct {
 	Sent int64
 	// Acknowledged had the expected response: the target has carried them out.

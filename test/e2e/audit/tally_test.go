@@ -34,7 +34,7 @@ func status() v1alpha1.LoadTestStatus {
 
 func TestTypes(t *testing.T) {
 	want := map[string]Tally{
-		// What was refused, or answered with another status, is in no part.
+		// Refused requests, and other statuses, are in no part.
 		Create: {Sent: 250, Acknowledged: 205, TimedOut: 4, Unfinished: 2, Broken: 12, Unavailable: 4, ServerErrors: 2},
 		Follow: {Sent: 300, Acknowledged: 300},
 	}
@@ -47,7 +47,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// What is not known to have been a 503 is not taken for one.
+// An error of unknown status does not count as a 503.
 func TestUnavailable(t *testing.T) {
 	codes := func(code int32, n int64) []v1alpha1.StatusCodeCount {
 		return []v1alpha1.StatusCodeCount{{Code: 200, Count: 50}, {Code: code, Count: n}}

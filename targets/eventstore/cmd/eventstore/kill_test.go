@@ -57,7 +57,7 @@ func (p *program) kill() {
 	_ = p.cmd.Wait()
 }
 
-// try is one append, and what is known of it.
+// try is one append and its known outcome.
 type try struct {
 	key  string
 	size int
@@ -167,9 +167,9 @@ func stored(t *testing.T, url string) map[int64]string {
 	return log
 }
 
-// Whenever the program is killed: what it acknowledged is there, an append is
-// there whole or not at all, and to repeat every one of them, acknowledged or
-// not, leaves each in the log once.
+// After a kill at any moment all acknowledged appends are there, each append is
+// there whole or not at all, and after repeating all of them, acknowledged or not,
+// each is in the log once.
 func TestKillLosesAndDuplicatesNothing(t *testing.T) {
 	for _, group := range []string{"on", "off"} {
 		t.Run("group commit "+group, func(t *testing.T) {

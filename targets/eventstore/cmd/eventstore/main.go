@@ -28,7 +28,7 @@ func main() {
 	})
 }
 
-// run serves until ctx ends, then stores what it has accepted; or it checks a
+// run serves until ctx ends, then stores the accepted requests; or it checks a
 // service that runs.
 func run(ctx context.Context, args []string, getenv func(string) string, now func() time.Time, out io.Writer) (err error) {
 	if len(args) > 0 && args[0] == "check" {

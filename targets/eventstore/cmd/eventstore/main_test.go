@@ -103,8 +103,8 @@ func expect(t *testing.T, what string, status int, body string, wantStatus int, 
 	}
 }
 
-// What a client stored is there after the program has ended and begun again,
-// and the counters are what the client saw.
+// Stored events are there after a restart of the program, and the counters match
+// the client's.
 func TestRestartKeepsEvents(t *testing.T) {
 	dir := t.TempDir()
 	url, stop := startService(t, nil, "--data-dir="+dir)

@@ -39,7 +39,7 @@ func newService(c config, now func() time.Time, logger *slog.Logger) (service, e
 	var logs *sqlite.Databases
 	registry := prom.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	// The metrics count what the logs do, and ask them how much waits.
+	// The metrics observe the logs, and read the length of their queues.
 	metrics, err := prometheus.New(registry, func() int { return logs.Waiting() })
 	if err != nil {
 		return service{}, err

@@ -146,7 +146,7 @@ func TestStartWithoutRedis(t *testing.T) {
 	} {
 		t.Run(policy, func(t *testing.T) {
 			url := startReplica(t, "--redis-addr="+t.TempDir()+"/absent", "--strategy=lua-seconds", "--on-store-failure="+policy)
-			// More than it takes to open the breaker: what is answered stays the same.
+			// Enough requests to open the breaker: the reply stays the same.
 			for range 20 {
 				for path, want := range tc.pages {
 					if got, body := get(t, url+path, ""); got != want {

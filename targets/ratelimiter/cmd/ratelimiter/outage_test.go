@@ -71,8 +71,8 @@ func together(t *testing.T, url string, n int) answers {
 	return got
 }
 
-// awaitRedis asks until the limiter has asked Redis, and returns what was said
-// then.
+// awaitRedis sends requests until the limiter has asked Redis, and returns that
+// reply.
 func awaitRedis(t *testing.T, url string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
@@ -91,7 +91,7 @@ func awaitRedis(t *testing.T, url string) string {
 	}
 }
 
-// awaitReady asks until the replica has reached Redis, and says so.
+// awaitReady polls until the replica has reached Redis and is ready.
 func awaitReady(t *testing.T, url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
