@@ -106,7 +106,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A record has all that its repetition needs, and no path of its machine.
+// A record has all that its repetition needs.
 func TestHeader(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 30, 0, 0, time.FixedZone("", 3600))
 	got := header("worker", []string{"worker", "--record", "--rounds", "5"}, "abc", now)

@@ -21,10 +21,9 @@ type Click struct {
 
 // Clicks counts each redirect before it is answered.
 //
-// An error fails the redirect, so only what counts synchronously may return one.
-// What queues clicks holds the redirect up no longer than a short bound, has a
-// click rescued that its queue may not keep, and counts one that is not kept as
-// ClickLost.
+// An error fails the redirect, so only synchronous implementations may return one.
+// A queue delays the redirect by no more than a short bound, rescues clicks that it
+// may not keep, and counts the others as ClickLost.
 type Clicks interface {
 	Clicked(ctx context.Context, c Click) error
 }

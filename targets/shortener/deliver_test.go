@@ -29,7 +29,7 @@ func ends(stored int, err error) func(context.Context) (int, error) {
 	return func(context.Context) (int, error) { return stored, err }
 }
 
-// deliver has five clicks delivered to the store, and returns what was counted.
+// deliver delivers five clicks to the store, and returns the counts.
 func deliver(ctx context.Context, store attempts) (map[shortener.Event]int, error) {
 	counts := map[shortener.Event]int{}
 	err := shortener.Deliver(ctx, &store, make([]shortener.Click, 5), func(e shortener.Event, n int) { counts[e] += n },

@@ -1,12 +1,11 @@
 // Package shortener is the domain of a URL shortener: short codes, the links
 // that they lead to, and how often each was clicked.
 //
-// It owns what a link is and may be (Link, ParseURL, IsCode), how one is
-// created and visited (Service), how links are spread over several stores
-// (Ring, Shards), what a click is (Click), which links a load test finds
-// (Seeding), and what is counted (Event, Route). It uses the standard library
-// only; what keeps, serves, queues and counts is the business of one package
-// per technology, and cmd/shortener joins them:
+// It owns links and their form (Link, ParseURL, IsCode), their creation and visits
+// (Service), their distribution over several stores (Ring, Shards), clicks (Click),
+// the links for load tests (Seeding), and the counted events (Event, Route). It
+// uses the standard library only; what keeps, serves, queues and counts is the
+// business of one package per technology, and cmd/shortener joins them:
 //
 //	                 cmd/shortener
 //	  ┌──────────┬─────────┼─────────┬──────────┐
@@ -19,5 +18,5 @@
 // consumer moves queued clicks to the store (Deliver), which counts each once.
 //
 // The system exists to be load tested: after a run, its links and clicks can be
-// counted exactly (Store.Totals) and compared with what was acknowledged.
+// counted exactly (Store.Totals) and compared with the acknowledged requests.
 package shortener

@@ -22,8 +22,8 @@ var (
 	ErrNotFound = errors.New("no link has this code")
 	// ErrTaken says that a link that has not expired has the code already.
 	ErrTaken = errors.New("code is taken")
-	// ErrOutcomeUnknown says that the store was asked and did not answer: it has
-	// done what was asked, or not. With any other error it has not.
+	// ErrOutcomeUnknown says that the store did not answer a write, which may have
+	// been carried out. With any other error it was not.
 	ErrOutcomeUnknown = errors.New("done or not done: the store was asked and did not answer")
 )
 

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Degraded says that a part of what a process uses does not answer, and that it can do
-// its work all the same, or some of it.
+// Degraded says that some dependencies of a process do not answer, and that it can
+// still do its work, or a part of it.
 type Degraded struct {
 	// Down are the names of what does not answer.
 	Down []string
@@ -24,8 +24,8 @@ func (d *Degraded) Error() string {
 
 func (d *Degraded) Unwrap() error { return d.err }
 
-// Aids ask, by their names, the services without which links are found all the same:
-// what caches links, and what queues clicks.
+// Aids ping, by their names, the services that finding a link does not need: the
+// cache of links and the queue of clicks.
 type Aids map[string]func(context.Context) error
 
 // Ping asks the store and all aids at once. It returns nil when all answer, a *Degraded

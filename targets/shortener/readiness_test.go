@@ -11,7 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// aids are of a service that has a cache and a queue, of which some are down.
+// aids are those of a service with a cache and a queue, some of them down.
 func aids(down ...string) shortener.Aids {
 	all := shortener.Aids{}
 	for _, name := range []string{"redis", "kafka"} {
@@ -23,8 +23,8 @@ func aids(down ...string) shortener.Aids {
 	return all
 }
 
-// wantPing wants an error that says so, or "<nil>", names what is down while the
-// rest answers, and wraps the reason.
+// wantPing wants an error with a text, or "<nil>", with the names of the failed
+// parts if others answer, and the wrapped reason.
 func wantPing(t *testing.T, err error, want string, degraded []string) {
 	t.Helper()
 	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {

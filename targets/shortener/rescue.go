@@ -10,8 +10,8 @@ import (
 const rescueTimeout = time.Second
 
 // Rescue stores a click that its queue may not keep, and reports whether it is
-// stored: what is in memory only ends with the process. If the click is delivered
-// after all it is counted once, by its id. No store rescues none.
+// stored: clicks in memory end with the process. A rescued click that is also
+// delivered counts once, by its id. Without a store nothing is rescued.
 func Rescue(ctx context.Context, store ClickStore, c Click, count Count) bool {
 	if store == nil {
 		return false

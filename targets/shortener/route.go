@@ -39,7 +39,7 @@ func ParseAPI(name string) (API, error) {
 // it can label a metric.
 type Route int
 
-// The routes. RouteOther is what no page has.
+// The routes. RouteOther is every other path.
 const (
 	RouteRedirect Route = iota
 	RouteCreate

@@ -138,7 +138,7 @@ func TestSeedingRefuses(t *testing.T) {
 	}
 }
 
-// What is accepted can be reached, the last link before a page among them.
+// All accepted links can be reached, also the last one before a page.
 func TestSeededCodesAreCodes(t *testing.T) {
 	tests := map[string]struct{ seed, rows, length int }{
 		"all of 3 characters": {1, 238_328, 3},

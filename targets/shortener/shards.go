@@ -10,9 +10,8 @@ import (
 // MaxShards is the largest number of shards.
 const MaxShards = 3
 
-// Shards is a store of several, of which each keeps the links whose codes it
-// owns on the ring. A shard that does not answer fails what concerns its own
-// links, and nothing else.
+// Shards is a store of several stores, each with the links whose codes it owns on
+// the ring. A shard that does not answer fails only operations on its own links.
 type Shards struct {
 	stores []Store
 	names  []string

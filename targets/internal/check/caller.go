@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxBody bounds what is read of an answer: each is a single object here.
+	// maxBody bounds the body of an answer: each is a single object here.
 	maxBody = 1 << 20
 	// shown bounds the part of a wrong answer's body in the error.
 	shown = 200

@@ -34,8 +34,7 @@ type config struct {
 	timeout time.Duration
 }
 
-// trip is what a check does once the target is ready; about is the body of its
-// /version.
+// trip is the check of a ready target; about is the body of its /version.
 type trip func(ctx context.Context, c caller, about []byte) error
 
 // run is the subcommand of one target; does completes the sentence of its help.
@@ -95,7 +94,7 @@ func (c caller) ready(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		// The time that is up says less than what was wrong before.
+		// The earlier error says more than the timeout.
 		if last == nil || ctx.Err() == nil {
 			last = err
 		}

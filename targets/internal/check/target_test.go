@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// fake is a target of fixed answers: pages by "METHOD /path", and what is
-// different about a broken one.
+// fake is a target of fixed answers by "METHOD /path", and the different answers of
+// a broken one.
 func fake(t *testing.T, pages map[string]http.HandlerFunc, broken map[string]http.HandlerFunc) string {
 	t.Helper()
 	all := map[string]http.HandlerFunc{

@@ -22,7 +22,7 @@ const (
 	maxLog = 200
 )
 
-// Program is what is run.
+// Program is the path of the program.
 type Program struct {
 	Path string
 	Args []string

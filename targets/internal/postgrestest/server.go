@@ -126,9 +126,9 @@ func (s *Server) start() error {
 	return err
 }
 
-// Crash ends the server at once, as a lost power supply would: connections
-// break, and what was committed is recovered from the log at the next start.
-// It is started again at the end of the test at the latest.
+// Crash kills the server, as a loss of power would: connections break, and the next
+// start recovers the commits from the log. The server is restarted by the end of
+// the test.
 func (s *Server) Crash(t testing.TB) {
 	t.Helper()
 	if s.process == nil {

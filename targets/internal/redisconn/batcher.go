@@ -32,8 +32,8 @@ type Call[Q, A any] struct {
 //	Ask ─┼─► waiting ──≤ 256──► 2 senders ──► Redis
 //	Ask ─┘
 //
-// A caller leaves when its own context ends. If that is before its question was
-// sent, it never is.
+// A call returns when its own context ends. If that is before it was sent, it never
+// is.
 type Batcher[Q, A any] struct {
 	send func([]*Call[Q, A])
 

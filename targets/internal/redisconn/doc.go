@@ -1,6 +1,5 @@
-// Package redisconn says how the targets reach Redis.
+// Package redisconn configures the targets' connections to Redis.
 //
-// It owns what their clients have in common (Options), and how questions that are
-// asked at about the same time share a round trip (Batcher). It opens no client,
-// and knows no target.
+// It owns the common options of their clients (Options), and batches of concurrent
+// calls in one round trip (Batcher). It opens no client, and knows no target.
 package redisconn

@@ -28,8 +28,9 @@ type Server struct {
 	process     *daemon.Process // nil while it does not run
 }
 
-// New returns a running server that keeps its data over crashes: what it has
-// answered is in its log by then, which the system, unlike the disk, has.
+// New returns a running server that keeps its data over crashes of its process:
+// each answered write is in its log by then, in the kernel's cache if not on the
+// disk.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := newServer(t, "--appendonly", "yes", "--appendfsync", "no")

@@ -22,12 +22,12 @@ type State struct {
 	Status string `json:"status"`
 }
 
-// Problem says in a sentence what is wrong.
+// Problem is an error in a sentence.
 type Problem struct {
 	Error string `json:"error"`
 }
 
-// Failure is a reply that says what is wrong.
+// Failure is a reply with an error.
 func Failure(status int, sentence string) Reply {
 	return Reply{Status: status, Body: Problem{sentence}}
 }

@@ -15,8 +15,9 @@ const (
 	longestPause = time.Second
 )
 
-// Until returns what makes attempts until one succeeds or ctx ends, with whose error
-// it fails then. It logs why the others failed, as what was tried.
+// Until returns a function that repeats attempts until one succeeds or ctx ends;
+// then it returns the error of ctx. It logs the other errors, under the name of the
+// attempt.
 func Until(log *slog.Logger, what string) func(ctx context.Context, attempt func(context.Context) error) error {
 	return func(ctx context.Context, attempt func(context.Context) error) error {
 		pauses := backoff.NewExponentialBackOff()

@@ -33,7 +33,7 @@ func TestTune(t *testing.T) {
 	}
 }
 
-// What is decided is done, to the process.
+// The decision is applied to the process.
 func TestTuneMemory(t *testing.T) {
 	percent := debug.SetGCPercent(100)
 	limit := debug.SetMemoryLimit(1 << 40)

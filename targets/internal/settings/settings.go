@@ -63,8 +63,8 @@ func (s *Settings) Duration(p *time.Duration, name, env, fallback, help string) 
 	})
 }
 
-// Parsed adds a value of any form. The help names it in backquotes; fallback is
-// what it has when neither the flag nor the environment gives it.
+// Parsed adds a value of any form. The help names it in backquotes; fallback is the
+// default without a flag and an environment variable.
 func (s *Settings) Parsed(name, env, fallback, help string, parse func(string) error) {
 	shown := fallback
 	if shown == "" {

@@ -98,7 +98,7 @@ func consume(t *testing.T, store shortener.ClickStore, clicks int,
 			added, err := store.AddClicks(ctx, c)
 			stored += added
 			if stored == clicks {
-				end() // in peace: what is read is acknowledged
+				end() // gracefully: the clicks that were read are acknowledged
 			}
 			if batches++; batches%3 == 0 {
 				end()

@@ -16,7 +16,7 @@ import (
 type store struct {
 	mu     sync.Mutex
 	clicks map[string]shortener.Click
-	// changed is closed, and made anew, with each commit.
+	// changed is closed and replaced at each commit.
 	changed chan struct{}
 	commits int
 	// largest is the size of the largest batch.
@@ -28,8 +28,8 @@ type store struct {
 // fate is what becomes of a batch.
 type fate struct {
 	commit bool
-	// half commits the first half, and says so with the error: so do shards of
-	// which one is down.
+	// half commits the first half, and returns its number with the error, as shards
+	// do when one is down.
 	half bool
 	err  error
 	// then runs before the answer, which is how a process dies between the
@@ -76,7 +76,7 @@ func (s *store) AddClicks(_ context.Context, clicks []shortener.Click) (added in
 	return added, f.err
 }
 
-// decide sets the fate of the batches to come, the first of which is number 0.
+// decide sets the results of the next batches, numbered from 0.
 func (s *store) decide(f func(batch int) fate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *store) await(t *testing.T, n int) {
 	}
 }
 
-// check compares what is stored with what was clicked.
+// check compares the stored clicks with the sent ones.
 func (s *store) check(t *testing.T, clicks []shortener.Click) {
 	t.Helper()
 	want := map[string]shortener.Click{}

@@ -145,7 +145,7 @@ func testFailingStore(t *testing.T, subject Subject) {
 	store.check(t, clicks)
 }
 
-// What is stored is counted once, though the batch that it was in failed.
+// A stored click counts once, also if its batch failed.
 func testFailingShard(t *testing.T, subject Subject) {
 	store, clicks := newStore(), makeClicks(50)
 	var sent, stored events

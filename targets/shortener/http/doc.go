@@ -13,11 +13,10 @@
 //	seeds.go     the originals' shapes of it
 //	pages.go     the pages that every process of the service has
 //
-// # What a failure says
+// # Status of failures
 //
-// 503 says that nothing was done. A store that was asked and did not answer may
-// have stored the link, or the click, all the same: that is 504, and a client that
-// must know looks.
+// 503 says that nothing was stored. A store that did not answer may have stored the
+// link or the click: that is 504, and a client that must know reads the link.
 //
 // # Readiness
 //

@@ -21,7 +21,7 @@ import (
 
 var errGone = errors.New("gone")
 
-// service is a handler over a store in memory, and what it has counted.
+// service is a handler over a store in memory, and its counts.
 type service struct {
 	*Handler
 	store    *storetest.Memory

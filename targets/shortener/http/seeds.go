@@ -34,7 +34,7 @@ func (h *Handler) createFromForm(r *http.Request, _ string) result {
 	}
 	return result{http.StatusOK, func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		// What is left as an error is a client that went away.
+		// The only error left is a client that disconnected.
 		_ = shortened.Execute(w, h.shortURL(link))
 	}}
 }

@@ -165,7 +165,7 @@ func (p *Producer) giveUp(d *delivery) {
 func (p *Producer) lose(err error) {
 	p.lost.Add(1)
 	p.config.Count(shortener.ClickLost, 1)
-	if !errors.Is(err, kgo.ErrClientClosed) { // of which Close tells, once for all
+	if !errors.Is(err, kgo.ErrClientClosed) { // which Close logs, once for all
 		p.config.Log.Error("lose click", "error", err)
 	}
 }
@@ -173,8 +173,8 @@ func (p *Producer) lose(err error) {
 // Ping reports whether a broker answers.
 func (p *Producer) Ping(ctx context.Context) error { return ping(ctx, p.client) }
 
-// Close sends what is buffered, until ctx ends; what is left then is lost, and
-// said to be so. No redirect may be answered any more.
+// Close sends the buffered clicks until ctx ends; the rest is lost, and counted and
+// logged as lost. No redirect may be answered any more.
 func (p *Producer) Close(ctx context.Context) error {
 	flushed := p.client.Flush(ctx)
 	before := p.lost.Load()

@@ -41,8 +41,8 @@ func create(ctx context.Context, s *Store) error {
 	return s.Create(ctx, shortener.Link{Code: "code", URL: "https://example.com/", CreatedAt: now, ExpiresAt: now.Add(time.Hour)})
 }
 
-// checkRefused checks that an error is PgBouncer's, in words of it, and that it
-// leaves nothing open.
+// checkRefused checks that an error is PgBouncer's, contains a text, and has a
+// known outcome.
 func checkRefused(t *testing.T, err error, words string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), words) {
@@ -145,7 +145,7 @@ func lost(t *testing.T, server *postgrestest.Server, s *Store, lose func(other *
 	return <-answer
 }
 
-// checkUnknown checks that an error leaves open what was done, and is of a loss.
+// checkUnknown checks that an error is a lost connection with an unknown outcome.
 func checkUnknown(t *testing.T, err error, words string) {
 	t.Helper()
 	if !errors.Is(err, shortener.ErrOutcomeUnknown) || !strings.Contains(err.Error(), words) {

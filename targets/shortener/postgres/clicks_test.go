@@ -30,7 +30,7 @@ func clicked(t *testing.T) (*Store, []shortener.Click) {
 	return s, clicks
 }
 
-// wantCounts checks what is counted; the second link always has its one click.
+// wantCounts checks the counts; the second link always has its one click.
 func wantCounts(t *testing.T, s *Store, rows string, first, total int64) {
 	t.Helper()
 	if diff := cmp.Diff([]string{rows}, ask(t, s, `SELECT count(*)::text FROM clicks`)); diff != "" {
@@ -46,7 +46,7 @@ func wantCounts(t *testing.T, s *Store, rows string, first, total int64) {
 	}
 }
 
-// Folding changes no count that can be read, and leaves alone what is young.
+// Folding changes no visible count, and keeps recent clicks as rows.
 func TestFold(t *testing.T) {
 	s, clicks := clicked(t)
 	if n, err := s.Fold(t.Context(), Retention); err != nil || n != 0 {

@@ -113,8 +113,7 @@ func TestStoreRecoversAfterCrash(t *testing.T) {
 	})
 }
 
-// A store of which every connection is busy is there all the same, for as long
-// as an answer is fresh.
+// A store whose connections are all busy is ready while its last answer is fresh.
 func TestPingTrustsRecentAnswer(t *testing.T) {
 	clock := storetest.NewClock()
 	s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.PoolSize, o.Now = 1, clock.Now })

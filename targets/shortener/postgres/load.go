@@ -50,8 +50,8 @@ func load(ctx context.Context, tx pgx.Tx, links []shortener.Link) (int, error) {
 	return int(tag.RowsAffected()), err
 }
 
-// Analyze tells the planner what the links have become, which it would find
-// out by itself a minute later, in the middle of a load test.
+// Analyze updates the planner's statistics of the links, which autovacuum would do
+// a minute later, in the middle of a load test.
 func (s *Store) Analyze(ctx context.Context) error {
 	err := s.session(ctx, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, `ANALYZE links`)

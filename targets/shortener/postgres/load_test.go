@@ -54,7 +54,7 @@ func TestLoad(t *testing.T) {
 					t.Fatalf("Load() = %d, %v; want %d", added, err, want)
 				}
 			}
-			links[500] = mine // what was there stays
+			links[500] = mine // the existing link stays
 			for _, i := range []int{0, 499, 500, 999} {
 				got, err := s.Find(t.Context(), links[i].Code)
 				if err != nil {
@@ -71,7 +71,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A batch of which one link cannot be stored adds none of the others.
+// A batch with a link that cannot be stored adds none of its links.
 func TestLoadIsOneTransaction(t *testing.T) {
 	s := open(t, postgrestest.Shared(t).Addr(), nil)
 	links := seeded(10)

@@ -11,10 +11,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// outcome marks the error of a statement that writes, if it leaves open whether
-// the statement was carried out: one that neither says that it was not, nor came
-// before the statement was sent. An error of connecting is not for outcome: no
-// statement was sent then.
+// outcome marks the error of a write whose outcome is unknown: the error neither
+// says that the write was not carried out, nor occurred before it was sent. Do not
+// pass errors of connecting: no statement was sent then.
 func outcome(err error) error {
 	if err == nil || refused(err) || pgconn.SafeToRetry(err) {
 		return err

@@ -20,7 +20,8 @@ type unsent struct{ error }
 
 func (unsent) SafeToRetry() bool { return true }
 
-// Only what may have reached the server and had no answer is unknown.
+// An outcome is unknown only if the statement may have reached the server and had
+// no answer.
 func TestOutcome(t *testing.T) {
 	tests := map[string]struct {
 		err     error
@@ -65,7 +66,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// Of what was asked and has no answer, only that which writes may have been done.
+// Of statements without an answer, only writes have an unknown outcome.
 func TestOnlyWritesHaveUnknownOutcome(t *testing.T) {
 	s := open(t, postgrestest.Shared(t).Addr(), nil)
 	now := time.Now()

@@ -106,8 +106,8 @@ func (s *Store) write(ctx context.Context, statement string, args ...any) (int64
 	return n, err
 }
 
-// replaceExpired lets a new link take the code of one that has expired, and of
-// no other. Its new id leaves the old clicks behind.
+// replaceExpired lets a new link take the code of one that has expired, and of no
+// other. Its new id has none of the old clicks.
 const replaceExpired = `
 ON CONFLICT (short_code) DO UPDATE SET id = DEFAULT, clicks = 0,
 	url = excluded.url, created_at = excluded.created_at, expires_at = excluded.expires_at

@@ -35,7 +35,7 @@ type CacheConfig struct {
 	TTL, NegativeTTL time.Duration
 	// Timeout bounds each command; 0 is 500 ms.
 	Timeout time.Duration
-	// Pause is how long a failing Redis is left alone; 0 is 30 s.
+	// Pause is the time for which the breaker stays open; 0 is 30 s.
 	Pause time.Duration
 	// Now is the clock; nil is time.Now.
 	Now   func() time.Time

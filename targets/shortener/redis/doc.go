@@ -1,5 +1,5 @@
-// Package redis keeps what the shortener has in Redis: a cache of links, and a
-// queue of clicks with its consumer.
+// Package redis is the shortener's use of Redis: a cache of links, and a queue of
+// clicks with its consumer.
 //
 // It owns the keys, the connections and the circuit breaker. It imports the
 // domain, go-redis and what bounds failures around it, and no other package of

@@ -7,9 +7,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redisconn"
 )
 
-// lookups fetches keys that are asked for at about the same time together. With
-// 64 callers on one core an MGET carries about 20 keys, and a lookup costs a fifth
-// of what a GET of its own does.
+// lookups batches concurrent lookups of keys. With 64 callers on one core an MGET
+// carries about 20 keys, and a lookup costs a fifth of a GET of its own.
 type lookups struct {
 	calls *redisconn.Batcher[string, any]
 }

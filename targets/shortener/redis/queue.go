@@ -74,8 +74,8 @@ type Queue struct {
 	unsent []*queued
 }
 
-// queued is a click on its way; sent is closed when it has arrived. One that is
-// rescued goes on its way all the same: it is no loss if it does not arrive.
+// queued is a click in flight; sent is closed when Redis has it. A rescued click
+// stays queued: if it is not sent, nothing is lost.
 type queued struct {
 	click   shortener.Click
 	sent    chan struct{}
@@ -128,8 +128,8 @@ func (q *Queue) Clicked(ctx context.Context, c shortener.Click) error {
 	return nil
 }
 
-// Close sends what is buffered, until ctx ends; what is left then is lost, and
-// said to be so. No redirect may be answered any more.
+// Close sends the buffered clicks until ctx ends; the rest is lost, and counted and
+// logged as lost. No redirect may be answered any more.
 func (q *Queue) Close(ctx context.Context) error {
 	q.close.Do(func() { close(q.closing) })
 	defer context.AfterFunc(ctx, q.abort)()
@@ -182,9 +182,9 @@ func (q *Queue) next() []*queued {
 	return batch
 }
 
-// send tries until the batch is sent or ctx ends, and returns what is left.
-// An attempt whose reply was lost may have been heard: those clicks come
-// twice, which the consumer's store tells by their ids.
+// send retries until the batch is sent or ctx ends, and returns the unsent rest. An
+// attempt whose reply was lost may have succeeded: those clicks arrive twice, and
+// the consumer's store drops the duplicates by their ids.
 func (q *Queue) send(ctx context.Context, batch []*queued) []*queued {
 	_ = retry.Until(q.config.Log, "send clicks to redis")(ctx, func(ctx context.Context) (err error) {
 		if batch, err = q.try(ctx, batch); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// Start is what a factory's clock says at first. It has the resolution that a
-// store keeps.
+// Start is the initial time of a factory's clock, in the resolution that a store
+// keeps.
 var Start = time.Date(2026, time.November, 20, 12, 0, 0, 123456000, time.UTC)
 
 // Clock is the time of a subject.

@@ -9,5 +9,5 @@
 //	serve.go     shortener serve; its settings in serveconfig.go
 //	clicks.go    shortener clicks
 //	seed.go      shortener seed
-//	shards.go    the databases, and what is done to them in the background
+//	shards.go    the databases, and their background jobs
 package main

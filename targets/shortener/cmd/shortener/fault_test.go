@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// durable are settings of a server that keeps what it has acknowledged.
+// durable are settings of a server that loses no acknowledged writes.
 var durable = []string{"fsync=on", "synchronous_commit=on"}
 
 // threeShards runs three servers with a database of the same name.
@@ -157,15 +157,14 @@ func runUntil(r replica, n int, fault func()) *acknowledged {
 	return a
 }
 
-// audit compares what is stored with what was acknowledged: each acknowledged
-// link leads where it should, and beyond what was acknowledged there is at most
-// what was not answered.
+// audit compares the stored data with the acknowledged requests: each acknowledged
+// link has its URL, and the rest is at most the requests without an answer.
 func (a *acknowledged) audit(t *testing.T, r replica) {
 	t.Helper()
 	awaitReady(t, r)
 	var links, clicks int
-	// Awaited, as are the redirects: after a crash of the database there are
-	// broken connections in the pool, each of which is found out by a request.
+	// Awaited, as are the redirects: after a crash of the database the pool has
+	// broken connections, each of which fails one request.
 	await(t, "links and clicks are counted", func() (ok bool) {
 		var err error
 		links, clicks, err = totals(r)

@@ -26,9 +26,9 @@ const (
 	// writeTimeout covers up to ten tries of a creation, though not ten that
 	// each take the store's longest.
 	writeTimeout = 15 * time.Second
-	// flushTimeout bounds what is done for queued clicks at the end. With the
-	// time for requests in flight (20 s) it is within the 30 s that a cluster
-	// grants a process to end by itself; the shutdown delay comes on top.
+	// flushTimeout bounds the flush of queued clicks at the end. With the time for
+	// requests in flight (20 s) it is within the 30 s that a cluster grants a
+	// process to end by itself; the shutdown delay comes on top.
 	flushTimeout = 9 * time.Second
 )
 
@@ -120,7 +120,7 @@ type backends struct {
 	closers []func() error
 }
 
-// openBackends opens what the configuration names. Nothing has to be there yet.
+// openBackends opens the configured backends, which need not be up yet.
 func openBackends(c serveConfig, count shortener.Count, now func() time.Time, logger *slog.Logger) (_ *backends, err error) {
 	b := &backends{aids: shortener.Aids{}}
 	defer func() {
@@ -175,7 +175,7 @@ func (b *backends) openClicks(c serveConfig, client *redis.Client, count shorten
 	return nil
 }
 
-// flushing bounds a close that sends what is queued first.
+// flushing bounds a close that first sends the queue.
 func flushing(flush func(context.Context) error) func() error {
 	return func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)

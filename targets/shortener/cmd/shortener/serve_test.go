@@ -165,7 +165,8 @@ func TestVariantsCountTheSame(t *testing.T) {
 				if hits+misses+failures != links*visits {
 					t.Errorf("%d hits, %d misses and %d failures of the cache; want %d in all", hits, misses, failures, links*visits)
 				}
-				// On a busy machine Redis may be too slow for a cache, which says so.
+				// On a busy machine Redis may be too slow for a cache, which
+				// reports that.
 				if failures == 0 && hits != links*visits {
 					t.Errorf("%d cache hits, want %d: a link is cached when it is created", hits, links*visits)
 				}

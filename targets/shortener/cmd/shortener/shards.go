@@ -112,8 +112,8 @@ func (s *shards) fold(ctx context.Context) {
 	}
 }
 
-// Close waits for what is done in the background, whose context must have
-// ended, and closes the connections.
+// Close waits for the background jobs, whose context must have ended, and closes
+// the connections.
 func (s *shards) Close() error {
 	s.background.Wait()
 	var errs []error
