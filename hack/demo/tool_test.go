@@ -18,12 +18,12 @@ func TestTools(t *testing.T) {
 		wantOut, wantErr string
 		fails            bool
 	}{
-		"run":               {run: with.run, script: "echo a; echo b >&2", wantOut: "a\n", wantErr: "b\n"},
-		"run, failing":      {run: with.run, script: "echo a; exit 3", wantOut: "a\n", fails: true},
-		"quiet":             {run: with.quiet, script: "echo a; echo b >&2"},
-		"quiet, failing":    {run: with.quiet, script: "echo a; echo b >&2; exit 3", wantErr: "a\nb\n", fails: true},
-		"show says what":    {run: with.show, script: "echo a", wantOut: "    $ sh -c echo a\na\n"},
-		"show, and failing": {run: with.show, script: "exit 3", wantOut: "    $ sh -c exit 3\n", fails: true},
+		"run":                     {run: with.run, script: "echo a; echo b >&2", wantOut: "a\n", wantErr: "b\n"},
+		"run, failing":            {run: with.run, script: "echo a; exit 3", wantOut: "a\n", fails: true},
+		"quiet":                   {run: with.quiet, script: "echo a; echo b >&2"},
+		"quiet, failing":          {run: with.quiet, script: "echo a; echo b >&2; exit 3", wantErr: "a\nb\n", fails: true},
+		"show prints the command": {run: with.show, script: "echo a", wantOut: "    $ sh -c echo a\na\n"},
+		"show, and failing":       {run: with.show, script: "exit 3", wantOut: "    $ sh -c exit 3\n", fails: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// meant asks a limiter for its strategy before it is asked for anything else.
-func meant(strategy string) string {
+// expectStrategy asks a limiter for its strategy before it is asked for anything else.
+func expectStrategy(strategy string) string {
 	return `
 target: {service: {name: ratelimiter, port: 80}}
 preflight:
@@ -32,7 +32,7 @@ func TestPreflight(t *testing.T) {
 	ns := limiter(t, "ratelimiter.strategy=lua", "ratelimiter.capacity=50")
 
 	before := ask(t, ns)
-	lt := create(t, ns, "another", meant("hash"))
+	lt := create(t, ns, "another", expectStrategy("hash"))
 	finish(t, lt, time.Minute)
 	if after := ask(t, ns); after.total() != before.total() {
 		t.Errorf("the target was asked %d times, want not once", after.total()-before.total())
@@ -52,7 +52,7 @@ func TestPreflight(t *testing.T) {
 	t.Logf("%s", condition(lt, v1alpha1.ConditionFailed).Message)
 
 	before = ask(t, ns)
-	lt = create(t, ns, "meant", meant("lua"))
+	lt = create(t, ns, "meant", expectStrategy("lua"))
 	finish(t, lt, time.Minute)
 	if lt.Status.Phase != v1alpha1.PhaseComplete {
 		t.Fatalf("phase %s: %s", lt.Status.Phase, condition(lt, v1alpha1.ConditionFailed).Message)

@@ -44,7 +44,7 @@ func TestTargets(t *testing.T) {
 	s := &suite{slots: make(chan struct{}, presetsAtOnce)}
 	t.Cleanup(func() {
 		cancel()
-		s.gone(t)
+		s.awaitEmpty(t)
 		fmt.Println(audit.Summary(s.tried, s.failed))
 	})
 	for _, p := range presets {
@@ -100,8 +100,8 @@ func (s *suite) run(ctx context.Context, t *testing.T, p audit.Preset) {
 	x.test(ctx, t)
 }
 
-// gone waits until nothing is left of any preset: neither pods nor volumes.
-func (s *suite) gone(t *testing.T) {
+// awaitEmpty waits until nothing is left of any preset: neither pods nor volumes.
+func (s *suite) awaitEmpty(t *testing.T) {
 	err := wait.PollUntilContextTimeout(context.Background(), time.Second, 90*time.Second, true, func(ctx context.Context) (bool, error) {
 		for _, ns := range s.namespaces {
 			err := cluster.Get(ctx, client.ObjectKey{Name: ns}, &corev1.Namespace{})

@@ -18,7 +18,7 @@ func TestControl(t *testing.T) {
 	t.Cleanup(control.Close)
 	c := dial(t, s.Address())
 	c.get("/7")
-	c.hear(len(ok64))
+	c.receive(len(ok64))
 	until(t, s, func(c Counters) bool { return c.Answered == 1 })
 
 	var counters Counters

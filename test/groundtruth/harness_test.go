@@ -42,7 +42,7 @@ func dial(t *testing.T, address string) *client {
 	return &client{Conn: c, t: t, r: bufio.NewReader(c)}
 }
 
-func (c *client) say(text string) {
+func (c *client) send(text string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.Conn, text); err != nil {
 		c.t.Fatal(err)
@@ -51,11 +51,11 @@ func (c *client) say(text string) {
 
 func (c *client) get(path string) {
 	c.t.Helper()
-	c.say("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n")
+	c.send("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n")
 }
 
-// hear reads that many bytes.
-func (c *client) hear(n int) string {
+// receive reads n bytes.
+func (c *client) receive(n int) string {
 	c.t.Helper()
 	b := make([]byte, n)
 	if _, err := io.ReadFull(c.r, b); err != nil {

@@ -68,12 +68,12 @@ func TestLatencyIsKept(t *testing.T) {
 	for i := range 10 {
 		a.get(fmt.Sprintf("/%d", i))
 		b.get(fmt.Sprintf("/b/%d", 100+i))
-		a.hear(len(ok64))
-		b.hear(len(ok64))
+		a.receive(len(ok64))
+		b.receive(len(ok64))
 	}
 	s.SetLatency(nil)
 	a.get("/10")
-	a.hear(len(ok64))
+	a.receive(len(ok64))
 	until(t, s, func(c Counters) bool { return c.Answered == 21 })
 	numbers := []int64{}
 	for _, r := range s.Records() {
@@ -118,7 +118,7 @@ func TestRecordsKeepTheLatest(t *testing.T) {
 	c := dial(t, s.Address())
 	for _, path := range []string{"/1", "/2", "/x", "/a/4", "/5?6"} {
 		c.get(path)
-		c.hear(len(ok64))
+		c.receive(len(ok64))
 	}
 	until(t, s, func(c Counters) bool { return c.Answered == 5 })
 	got := []int64{}

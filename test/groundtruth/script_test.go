@@ -15,14 +15,14 @@ func TestStall(t *testing.T) {
 	s := start(t, Config{Record: 10, Script: []Event{{Kind: Stall, From: from, For: length}}})
 	c := dial(t, s.Address())
 	c.get("/0")
-	c.hear(len(ok64))
+	c.receive(len(ok64))
 	first := s.Counters().First
 	for n := 1; len(s.Counters().Stalls) == 0; n++ {
 		c.get("/")
-		c.hear(len(ok64))
+		c.receive(len(ok64))
 	}
 	c.get("/")
-	c.hear(len(ok64))
+	c.receive(len(ok64))
 	stall := until(t, s, func(c Counters) bool { return c.InFlight == 0 }).Stalls[0]
 	if want := first + int64(from); stall.From < want {
 		t.Errorf("the stall began %v too early", time.Duration(want-stall.From))
@@ -61,7 +61,7 @@ func TestRefuse(t *testing.T) {
 		all = append(all, dial(t, s.Address()))
 	}
 	all[0].get("/")
-	all[0].hear(len(ok64))
+	all[0].receive(len(ok64))
 	for _, c := range all {
 		if rest, err := c.rest(); rest != "" || err != nil {
 			t.Errorf("an open connection says %q, %v; want its end", rest, err)

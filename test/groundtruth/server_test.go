@@ -19,12 +19,12 @@ func TestServerCounts(t *testing.T) {
 	before := Now()
 	for _, path := range []string{"/", "/a", "/a/7", "/a?b", "/ab"} {
 		one.get(path)
-		if got := one.hear(len(ok64)); got != ok64 {
+		if got := one.receive(len(ok64)); got != ok64 {
 			t.Errorf("%s is answered %q", path, got)
 		}
 	}
 	two.get("/b/x")
-	if got, want := two.hear(len(Status(503, 3).Bytes)), "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 3\r\n\r\nxxx"; got != want {
+	if got, want := two.receive(len(Status(503, 3).Bytes)), "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 3\r\n\r\nxxx"; got != want {
 		t.Errorf("/b is answered %q, want %q", got, want)
 	}
 	_ = one.Close()
@@ -65,9 +65,9 @@ func TestServerReads(t *testing.T) {
 			s := start(t, Config{})
 			c := dial(t, s.Address())
 			for _, p := range tt.pieces {
-				c.say(p)
+				c.send(p)
 			}
-			if got, want := c.hear(tt.answers*len(ok64)), strings.Repeat(ok64, tt.answers); got != want {
+			if got, want := c.receive(tt.answers*len(ok64)), strings.Repeat(ok64, tt.answers); got != want {
 				t.Errorf("answered %q", got)
 			}
 			if tt.closed {
@@ -116,7 +116,7 @@ func TestReplies(t *testing.T) {
 			c := dial(t, s.Address())
 			for range 2 { // an open connection takes another request
 				c.get("/")
-				if got := c.hear(len(tt.want)); got != tt.want {
+				if got := c.receive(len(tt.want)); got != tt.want {
 					t.Errorf("answered %q, want %q", got, tt.want)
 				}
 				if !tt.open {
@@ -138,12 +138,12 @@ func TestLargeReply(t *testing.T) {
 	const size = 8 << 20
 	s := start(t, Config{Routes: map[string]Route{"large": {Reply: OK(size)}}})
 	c := dial(t, s.Address())
-	c.say("GET /large HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n")
+	c.send("GET /large HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n")
 	until(t, s, func(c Counters) bool { return c.Requests == 1 && c.InFlight == 1 })
-	if got, want := c.hear(len(OK(size).Bytes)), string(OK(size).Bytes); got != want {
+	if got, want := c.receive(len(OK(size).Bytes)), string(OK(size).Bytes); got != want {
 		t.Errorf("the reply is not what was sent")
 	}
-	if got := c.hear(len(ok64)); got != ok64 {
+	if got := c.receive(len(ok64)); got != ok64 {
 		t.Errorf("then came %q", got)
 	}
 }
@@ -153,7 +153,7 @@ func TestServerOfSeveralLoops(t *testing.T) {
 	for range 64 {
 		c := dial(t, s.Address())
 		c.get("/")
-		c.hear(len(ok64))
+		c.receive(len(ok64))
 	}
 	// The client hears a reply before the server has counted it.
 	got := until(t, s, func(c Counters) bool { return c.Answered == 64 })
@@ -183,5 +183,5 @@ func TestStartRefuses(t *testing.T) {
 	}
 	c := dial(t, taken)
 	c.get("/")
-	c.hear(len(ok64))
+	c.receive(len(ok64))
 }

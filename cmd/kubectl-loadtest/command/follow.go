@@ -53,7 +53,7 @@ func (f *follower) follow(ctx context.Context) (*v1alpha1.LoadTest, error) {
 		case err != nil && final(err):
 			return nil, err
 		case err != nil:
-			f.tell(err)
+			f.logOnce(err)
 			if err := pause(ctx, f.retry); err != nil {
 				return nil, err
 			}
@@ -139,8 +139,8 @@ func (f *follower) show() {
 	f.display.Show(now, func(width int) []string { return progress.Block(f.latest, now, width) }, progress.Line(f.latest))
 }
 
-// tell says once that the server does not answer.
-func (f *follower) tell(err error) {
+// logOnce logs once that the server does not answer.
+func (f *follower) logOnce(err error) {
 	if message := err.Error(); message != f.trouble {
 		f.trouble = message
 		f.display.Say(time.Now(), "the API server does not answer, trying again: "+message)

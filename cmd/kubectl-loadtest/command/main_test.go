@@ -25,8 +25,8 @@ import (
 
 func TestMain(m *testing.M) { apiserver.Start(m) }
 
-// person types commands, in a namespace of its own.
-type person struct {
+// testUser runs commands, in a namespace of its own.
+type testUser struct {
 	t          *testing.T
 	client     client.WithWatch
 	namespace  string
@@ -35,9 +35,9 @@ type person struct {
 	collected atomic.Int32
 }
 
-func newPerson(t *testing.T) *person {
+func newTestUser(t *testing.T) *testUser {
 	t.Helper()
-	p := &person{t: t, client: apiserver.Client(t), namespace: apiserver.Namespace(t)}
+	p := &testUser{t: t, client: apiserver.Client(t), namespace: apiserver.Namespace(t)}
 	p.kubeconfig = writeKubeconfig(t, apiserver.Config(t).Host, p.namespace)
 	return p
 }
@@ -65,13 +65,13 @@ type answer struct {
 	out, err string
 }
 
-// types runs a command line to its end.
-func (p *person) types(args ...string) answer {
+// run runs a command line to its end.
+func (p *testUser) run(args ...string) answer {
 	p.t.Helper()
 	return p.execute(p.t.Context(), &screen{}, "", args...)
 }
 
-func (p *person) execute(ctx context.Context, stderr *screen, input string, args ...string) answer {
+func (p *testUser) execute(ctx context.Context, stderr *screen, input string, args ...string) answer {
 	p.t.Helper()
 	var out bytes.Buffer
 	args = append([]string{"--kubeconfig", p.kubeconfig}, args...)
@@ -110,7 +110,7 @@ func (s *screen) String() string {
 }
 
 // file writes a manifest and returns its path.
-func (p *person) file(content string) string {
+func (p *testUser) file(content string) string {
 	p.t.Helper()
 	path := filepath.Join(p.t.TempDir(), "loadtest.yaml")
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -121,7 +121,7 @@ func (p *person) file(content string) string {
 
 // create creates the LoadTest hello with a status, as if it had been there for
 // long.
-func (p *person) create(status string) *v1alpha1.LoadTest {
+func (p *testUser) create(status string) *v1alpha1.LoadTest {
 	p.t.Helper()
 	lt := &v1alpha1.LoadTest{}
 	if err := yaml.UnmarshalStrict([]byte(manifest("hello")), lt); err != nil {
@@ -137,7 +137,7 @@ func (p *person) create(status string) *v1alpha1.LoadTest {
 	return lt
 }
 
-func (p *person) get(name string) *v1alpha1.LoadTest {
+func (p *testUser) get(name string) *v1alpha1.LoadTest {
 	p.t.Helper()
 	lt := &v1alpha1.LoadTest{}
 	if err := p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, lt); err != nil {
@@ -192,7 +192,7 @@ func finished(verdict string) string {
 // operator plays the operator in a namespace, and Kubernetes' garbage collector
 // for LoadTests: to each new LoadTest it gives the statuses that its script says,
 // one after another, and a finalizer's work is done at once.
-func (p *person) operator(script func(lt *v1alpha1.LoadTest) []string) {
+func (p *testUser) operator(script func(lt *v1alpha1.LoadTest) []string) {
 	p.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := p.client.Watch(ctx, &v1alpha1.LoadTestList{}, client.InNamespace(p.namespace))
@@ -215,7 +215,7 @@ func (p *person) operator(script func(lt *v1alpha1.LoadTest) []string) {
 	}()
 }
 
-func (p *person) reconcile(ctx context.Context, lt *v1alpha1.LoadTest, script func(*v1alpha1.LoadTest) []string) error {
+func (p *testUser) reconcile(ctx context.Context, lt *v1alpha1.LoadTest, script func(*v1alpha1.LoadTest) []string) error {
 	if lt.DeletionTimestamp != nil {
 		if controllerutil.RemoveFinalizer(lt, metav1.FinalizerDeleteDependents) {
 			p.collected.Add(1)

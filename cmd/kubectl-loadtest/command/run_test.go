@@ -18,9 +18,9 @@ import (
 func TestRunEndsWithTheVerdict(t *testing.T) {
 	for verdict, code := range map[string]int{"Passed": 0, "Failed": 1, "Inconclusive": 2, "Canceled": 3, "Error": 4} {
 		t.Run(verdict, func(t *testing.T) {
-			p := newPerson(t)
+			p := newTestUser(t)
 			p.operator(func(*v1alpha1.LoadTest) []string { return []string{starting, running, finished(verdict)} })
-			got := p.types("run", "-f", p.file(manifest("hello")))
+			got := p.run("run", "-f", p.file(manifest("hello")))
 			if got.code != code {
 				t.Errorf("exit code %d, want %d; standard error:\n%s", got.code, code, got.err)
 			}
@@ -34,7 +34,7 @@ func TestRunEndsWithTheVerdict(t *testing.T) {
 }
 
 func TestRunOnATerminal(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
 	stderr := &screen{width: func() int { return 100 }, await: "Running", then: func() {
 		// Only what was seen to run finishes.
@@ -54,7 +54,7 @@ func TestRunOnATerminal(t *testing.T) {
 }
 
 func TestRunSequence(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	var mu sync.Mutex
 	var order []string
 	p.operator(func(lt *v1alpha1.LoadTest) []string {
@@ -81,11 +81,11 @@ func TestRunSequence(t *testing.T) {
 }
 
 func TestRunGenerateName(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{finished("Passed")} })
 	path := p.file(strings.Replace(manifest("x"), "{name: x}", "{generateName: nightly-}", 1))
 	for range 2 {
-		got := p.types("run", "--replace", "-f", path)
+		got := p.run("run", "--replace", "-f", path)
 		if got.code != 0 {
 			t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
 		}
@@ -107,9 +107,9 @@ func TestRunGenerateName(t *testing.T) {
 }
 
 func TestRunIgnoresOldResult(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	old := p.create(finished("Passed"))
-	got := p.types("run", "-f", p.file(manifest("hello")))
+	got := p.run("run", "-f", p.file(manifest("hello")))
 	if got.code != 4 || got.out != "" {
 		t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
 	}
@@ -120,10 +120,10 @@ func TestRunIgnoresOldResult(t *testing.T) {
 }
 
 func TestRunReplace(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	old := p.create(finished("Failed"))
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{finished("Passed")} })
-	got := p.types("run", "--replace", "-f", p.file(manifest("hello")))
+	got := p.run("run", "--replace", "-f", p.file(manifest("hello")))
 	if got.code != 0 {
 		t.Errorf("exit code %d, want that of the new run, 0; standard error:\n%s", got.code, got.err)
 	}
@@ -140,9 +140,9 @@ func TestRunReplace(t *testing.T) {
 }
 
 func TestRunReplaceRefusesRunning(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	old := p.create(running)
-	got := p.types("run", "--replace", "-f", p.file(manifest("hello")))
+	got := p.run("run", "--replace", "-f", p.file(manifest("hello")))
 	if got.code != 4 {
 		t.Errorf("exit code %d, want 4", got.code)
 	}
@@ -153,9 +153,9 @@ func TestRunReplaceRefusesRunning(t *testing.T) {
 	}
 }
 
-// TestTerminateLine types what the messages tell a person to type.
+// TestTerminateLine runs the commands that the messages suggest.
 func TestTerminateLine(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	p.create(running)
 	kubectl := apiserver.Kubectl(t)
 	if out, err := kubectl("", "patch", "loadtest", "hello", "-n", p.namespace, "--type=merge", "-p", `{"spec":{"terminate":true}}`); err != nil {
@@ -167,7 +167,7 @@ func TestTerminateLine(t *testing.T) {
 }
 
 func TestRunRefused(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	tests := map[string]struct {
 		manifest string
 		args     []string
@@ -189,7 +189,7 @@ func TestRunRefused(t *testing.T) {
 			manifest: strings.Replace(manifest("hello"), "{name: hello}", "{name: hello, namespace: here}", 1), args: []string{"-n", "there"},
 			want: []string{"LoadTest hello: metadata.namespace is here, but --namespace is there"},
 		},
-		"a person without rights": {
+		"a user without rights": {
 			manifest: manifest("hello"), args: []string{"--as", "nobody"},
 			want: []string{`User "nobody" cannot create resource "loadtests"`, "verbs create, get, list and watch on loadtests.loadtest.dev"},
 		},
@@ -197,7 +197,7 @@ func TestRunRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := p.types(append([]string{"run", "-f", p.file(test.manifest)}, test.args...)...)
+			got := p.run(append([]string{"run", "-f", p.file(test.manifest)}, test.args...)...)
 			if got.code != 4 || got.out != "" {
 				t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
 			}
@@ -216,7 +216,7 @@ func TestRunRefused(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
 	ctx, interrupt := context.WithCancel(t.Context())
 	got := p.execute(ctx, &screen{await: "hello  ", then: interrupt}, "", "run", "-f", p.file(manifest("hello")))

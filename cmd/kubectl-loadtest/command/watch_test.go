@@ -11,7 +11,7 @@ import (
 )
 
 func TestWatch(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	p.create(running)
 	stderr := &screen{await: "hello  Running", then: func() {
 		if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Failed")); err != nil {
@@ -27,9 +27,9 @@ func TestWatch(t *testing.T) {
 }
 
 func TestWatchFinished(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	p.create(finished("Passed"))
-	got := p.types("watch", "hello")
+	got := p.run("watch", "hello")
 	if got.code != 0 {
 		t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
 	}
@@ -37,7 +37,7 @@ func TestWatchFinished(t *testing.T) {
 }
 
 func TestWatchDeleted(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	p.create(running)
 	stderr := &screen{await: "hello  Running", then: func() {
 		if err := p.client.Delete(t.Context(), p.get("hello")); err != nil {
@@ -52,7 +52,7 @@ func TestWatchDeleted(t *testing.T) {
 }
 
 func TestWatchRefused(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	unreachable := writeKubeconfig(t, "https://127.0.0.1:1", p.namespace)
 	tests := map[string]struct {
 		args []string
@@ -68,7 +68,7 @@ func TestWatchRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := p.types(append([]string{"watch"}, test.args...)...)
+			got := p.run(append([]string{"watch"}, test.args...)...)
 			if got.code != 4 || got.out != "" {
 				t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
 			}
@@ -76,7 +76,7 @@ func TestWatchRefused(t *testing.T) {
 		})
 	}
 	t.Run("no server", func(t *testing.T) {
-		got := p.types("report", "hello", "--kubeconfig", unreachable)
+		got := p.run("report", "hello", "--kubeconfig", unreachable)
 		if got.code != 4 {
 			t.Errorf("exit code %d, want 4", got.code)
 		}
@@ -99,9 +99,9 @@ func TestReportWithoutAKubeconfig(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	p.create(finished("Failed"))
-	text := p.types("report", "hello")
+	text := p.run("report", "hello")
 	if text.code != 0 {
 		t.Errorf("exit code %d, want 0 whatever the verdict; standard error:\n%s", text.code, text.err)
 	}
@@ -110,18 +110,18 @@ func TestReport(t *testing.T) {
 		t.Errorf("standard error: %q, want none", text.err)
 	}
 
-	elsewhere := newPerson(t).types("report", "hello", "-n", p.namespace)
+	elsewhere := newTestUser(t).run("report", "hello", "-n", p.namespace)
 	if elsewhere.out != text.out {
 		t.Errorf("the report by --namespace is another one:\n%s", elsewhere.out)
 	}
 
-	json := p.types("report", "hello", "-o", "json")
+	json := p.run("report", "hello", "-o", "json")
 	if json.code != 0 || !strings.HasPrefix(json.out, "{\n") {
 		t.Errorf("exit code %d and %q, want 0 and JSON", json.code, json.out)
 	}
 	contains(t, "the JSON", json.out, `"verdict": "Failed"`, `"sent": 10`)
 
-	wrong := p.types("report", "hello", "-o", "html")
+	wrong := p.run("report", "hello", "-o", "html")
 	if wrong.code != 4 {
 		t.Errorf("exit code %d, want 4", wrong.code)
 	}
@@ -129,7 +129,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestHelpAndVersion(t *testing.T) {
-	p := newPerson(t)
+	p := newTestUser(t)
 	for _, test := range []struct {
 		args []string
 		want []string
@@ -139,7 +139,7 @@ func TestHelpAndVersion(t *testing.T) {
 		{[]string{"watch", "--help"}, []string{"1    Failed", "130"}},
 		{[]string{"version"}, []string{"kubectl-loadtest dev, API loadtest.dev/v1alpha1"}},
 	} {
-		got := p.types(test.args...)
+		got := p.run(test.args...)
 		if got.code != 0 || got.err != "" {
 			t.Errorf("%v: exit code %d, standard error %q", test.args, got.code, got.err)
 		}

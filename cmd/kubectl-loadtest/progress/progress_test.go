@@ -158,7 +158,7 @@ var tests = map[string]struct {
 		line:   "limiter/burst-then-steady  Running",
 		block:  []string{"limiter/burst-then-steady  Running", ""},
 	},
-	"finished, which the phase does not say yet": {
+	"finished, before the phase shows it": {
 		status: `{phase: Running, verdict: Canceled, currentStep: 0, summary: {step: 1/2, workers: 3/3, goodput: 5/s},
 			conditions: [{type: Finished, status: "True"}], steps: [` + first + `, ` + other + `, ` + other + `]}`,
 		line:  "limiter/burst-then-steady  Canceled  step 1/2  goodput 5/s",

@@ -48,27 +48,27 @@ func TestStoreConforms(t *testing.T) {
 	}
 }
 
-// of is a log of databases that are closed with it.
-type of struct {
+// sharedLog is a log of databases that are closed with it.
+type sharedLog struct {
 	eventstore.Store
 	databases *Databases
 	// openOther has another log opened now and then, before an append, read or move.
 	openOther func()
 }
 
-func (o of) Close() error { return o.databases.Close() }
+func (o sharedLog) Close() error { return o.databases.Close() }
 
-func (o of) Append(ctx context.Context, a eventstore.Append) (eventstore.Receipt, error) {
+func (o sharedLog) Append(ctx context.Context, a eventstore.Append) (eventstore.Receipt, error) {
 	o.openOther()
 	return o.Store.Append(ctx, a)
 }
 
-func (o of) Events(ctx context.Context, from, to int64) iter.Seq2[eventstore.Event, error] {
+func (o sharedLog) Events(ctx context.Context, from, to int64) iter.Seq2[eventstore.Event, error] {
 	o.openOther()
 	return o.Store.Events(ctx, from, to)
 }
 
-func (o of) Move(ctx context.Context, m eventstore.Move) error {
+func (o sharedLog) Move(ctx context.Context, m eventstore.Move) error {
 	o.openOther()
 	return o.Store.Move(ctx, m)
 }
@@ -81,9 +81,9 @@ func TestTenantsConform(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) storetest.Subject {
 				dir := t.TempDir()
 				var n atomic.Int64
-				open := func() of {
+				open := func() sharedLog {
 					d := openDatabases(t, dir, most)
-					return of{Store: logOf(t, d, "mine"), databases: d, openOther: func() {
+					return sharedLog{Store: logOf(t, d, "mine"), databases: d, openOther: func() {
 						if n.Add(1)%20 != 1 {
 							return
 						}

@@ -65,22 +65,22 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
-// slow blocks the opening of one log until letGo is called; begun receives the name
-// at each opening.
-func slow(t *testing.T, d *Databases, name string) (begun <-chan string, letGo func()) {
+// blockOpen blocks the opening of one log until release is called; begun receives
+// the name at each opening.
+func blockOpen(t *testing.T, d *Databases, name string) (begun <-chan string, release func()) {
 	t.Helper()
-	begins, release := make(chan string, 100), make(chan struct{})
+	begins, released := make(chan string, 100), make(chan struct{})
 	open := d.openFile
 	d.openFile = func(path string, o Options) (*Store, error) {
 		begins <- filepath.Base(path)
 		if filepath.Base(path) == name+".db" {
-			<-release
+			<-released
 		}
 		return open(path, o)
 	}
-	letGo = sync.OnceFunc(func() { close(release) })
-	t.Cleanup(letGo)
-	return begins, letGo
+	release = sync.OnceFunc(func() { close(released) })
+	t.Cleanup(release)
+	return begins, release
 }
 
 // ask asks for a log in the background.
@@ -117,7 +117,7 @@ func (d *Databases) await(t *testing.T, what string, is func() bool) {
 // and it is opened once, however many ask.
 func TestSlowOpenDoesNotBlockOtherLogs(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 0)
-	begun, letGo := slow(t, d, "slow")
+	begun, release := blockOpen(t, d, "slow")
 	var answers []<-chan error
 	for range 5 {
 		answers = append(answers, ask(t.Context(), d, "slow"))
@@ -136,7 +136,7 @@ func TestSlowOpenDoesNotBlockOtherLogs(t *testing.T) {
 		default:
 		}
 	}
-	letGo()
+	release()
 	for _, answer := range answers {
 		if err := <-answer; err != nil {
 			t.Error(err)
@@ -150,7 +150,7 @@ func TestSlowOpenDoesNotBlockOtherLogs(t *testing.T) {
 
 func TestCanceledWaitForOpen(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 0)
-	begun, letGo := slow(t, d, "slow")
+	begun, release := blockOpen(t, d, "slow")
 	stays := ask(t.Context(), d, "slow")
 	<-begun
 	ctx, leave := context.WithCancel(t.Context())
@@ -160,7 +160,7 @@ func TestCanceledWaitForOpen(t *testing.T) {
 	if err := <-leaves; !errors.Is(err, eventstore.ErrNotOpened) || !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled call = %v, want that the log is not open", err)
 	}
-	letGo()
+	release()
 	if err := <-stays; err != nil {
 		t.Error(err)
 	}
@@ -170,7 +170,7 @@ func TestCanceledWaitForOpen(t *testing.T) {
 // All waiting calls fail with a failed open; the next call tries again.
 func TestFailedOpenFailsAllWaiters(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 1)
-	begun, letGo := slow(t, d, "a")
+	begun, release := blockOpen(t, d, "a")
 	open, tries := d.openFile, 0
 	d.openFile = func(path string, o Options) (*Store, error) {
 		if tries++; tries > 1 {
@@ -182,7 +182,7 @@ func TestFailedOpenFailsAllWaiters(t *testing.T) {
 	first, second := ask(t.Context(), d, "a"), ask(t.Context(), d, "a")
 	<-begun
 	d.await(t, "both wait", func() bool { return d.logs["a"].users == 2 })
-	letGo()
+	release()
 	for _, answer := range []<-chan error{first, second} {
 		if err := <-answer; err == nil || err.Error() != "log a: broken" {
 			t.Errorf("error = %v, want that it is broken", err)
@@ -195,7 +195,7 @@ func TestFailedOpenFailsAllWaiters(t *testing.T) {
 
 func TestCloseDuringOpen(t *testing.T) {
 	d := openDatabases(t, t.TempDir(), 1)
-	begun, letGo := slow(t, d, "slow")
+	begun, release := blockOpen(t, d, "slow")
 	inside := ask(t.Context(), d, "slow")
 	<-begun
 	waits := ask(t.Context(), d, "waits")
@@ -205,7 +205,7 @@ func TestCloseDuringOpen(t *testing.T) {
 	if err := <-waits; !errors.Is(err, eventstore.ErrClosed) {
 		t.Errorf("waiting call = %v, want %v", err, eventstore.ErrClosed)
 	}
-	letGo()
+	release()
 	if err := <-inside; err != nil {
 		t.Error(err)
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
 )
 
-// paused is a store whose writer is busy until letGo is called.
+// paused is a store whose writer is busy until release is called.
 type paused struct {
 	*Store
-	letGo func()
+	release func()
 	// commits are those after the one that keeps the writer busy.
 	commits func() []eventstore.Commit
 }
@@ -48,7 +48,7 @@ func pause(t *testing.T, o Options) *paused {
 	<-entered
 	release := sync.OnceFunc(func() { close(leave) })
 	t.Cleanup(release)
-	return &paused{Store: s, letGo: release, commits: func() []eventstore.Commit {
+	return &paused{Store: s, release: release, commits: func() []eventstore.Commit {
 		mu.Lock()
 		defer mu.Unlock()
 		return commits[1:]
@@ -56,7 +56,7 @@ func pause(t *testing.T, o Options) *paused {
 }
 
 // line up hands work to the writer without waiting for it.
-func (p *paused) lineUp(t *testing.T, events int, work func(*writer) error) *request {
+func (p *paused) addRequest(t *testing.T, events int, work func(*writer) error) *request {
 	t.Helper()
 	r := &request{ctx: t.Context(), events: events, done: make(chan error, 1), work: work}
 	if err := p.enqueue(r); err != nil {
@@ -105,13 +105,13 @@ func TestQueuedAppendsShareCommit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := pause(t, Options{GroupCommit: tc.group})
-			a := s.lineUp(t, 1, adding("a"))
-			b := s.lineUp(t, 2, adding("b", "b"))
-			c := s.lineUp(t, 1, adding("c"))
+			a := s.addRequest(t, 1, adding("a"))
+			b := s.addRequest(t, 2, adding("b", "b"))
+			c := s.addRequest(t, 1, adding("c"))
 			if got := s.Waiting(); got != 3 {
 				t.Errorf("%d wait, want 3", got)
 			}
-			s.letGo()
+			s.release()
 			for _, r := range []*request{a, b, c} {
 				if err := <-r.done; err != nil {
 					t.Error(err)
@@ -129,9 +129,9 @@ func TestGroupSizeIsLimited(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	var last *request
 	for range 3 {
-		last = s.lineUp(t, groupEvents/2, func(*writer) error { return nil })
+		last = s.addRequest(t, groupEvents/2, func(*writer) error { return nil })
 	}
-	s.letGo()
+	s.release()
 	if err := <-last.done; err != nil {
 		t.Fatal(err)
 	}
@@ -143,13 +143,13 @@ func TestGroupSizeIsLimited(t *testing.T) {
 // A refusal is an answer: it does not undo what others of its group store.
 func TestRefusedAppendKeepsGroupCommitted(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
-	a := s.lineUp(t, 1, adding("a"))
-	no := s.lineUp(t, 1, func(w *writer) error {
+	a := s.addRequest(t, 1, adding("a"))
+	no := s.addRequest(t, 1, func(w *writer) error {
 		_, err := w.append(eventstore.Append{Events: []eventstore.Event{{Type: "no"}}, Expected: new(int64)})
 		return err
 	})
-	b := s.lineUp(t, 1, adding("b"))
-	s.letGo()
+	b := s.addRequest(t, 1, adding("b"))
+	s.release()
 	if errA, errB := <-a.done, <-b.done; errA != nil || errB != nil {
 		t.Errorf("others: %v, %v", errA, errB)
 	}
@@ -166,16 +166,16 @@ func TestRefusedAppendKeepsGroupCommitted(t *testing.T) {
 // positions of the others are dense.
 func TestFailedAppendKeepsGroupCommitted(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
-	a := s.lineUp(t, 1, adding("a"))
-	broken := s.lineUp(t, 2, func(w *writer) error {
+	a := s.addRequest(t, 1, adding("a"))
+	broken := s.addRequest(t, 2, func(w *writer) error {
 		if err := adding("half")(w); err != nil {
 			return err
 		}
 		w.last-- // the position that was just taken
 		return adding("other half")(w)
 	})
-	b := s.lineUp(t, 1, adding("b"))
-	s.letGo()
+	b := s.addRequest(t, 1, adding("b"))
+	s.release()
 	if errA, errB := <-a.done, <-b.done; errA != nil || errB != nil {
 		t.Errorf("others: %v, %v", errA, errB)
 	}
@@ -196,14 +196,14 @@ func TestFailedAppendKeepsGroupCommitted(t *testing.T) {
 func TestOutOfMemoryRollsBackAppend(t *testing.T) {
 	noMemory := engine.ResultNoMem.ToError()
 	s := pause(t, Options{GroupCommit: true})
-	broken := s.lineUp(t, 2, func(w *writer) error {
+	broken := s.addRequest(t, 2, func(w *writer) error {
 		if err := adding("half")(w); err != nil {
 			return err
 		}
 		return fmt.Errorf("insert event: %w", storageError{noMemory})
 	})
-	after := s.lineUp(t, 1, adding("after"))
-	s.letGo()
+	after := s.addRequest(t, 1, adding("after"))
+	s.release()
 	if err := <-broken.done; !errors.Is(err, noMemory) {
 		t.Errorf("broken: %v, want %v", err, noMemory)
 	}
@@ -221,12 +221,12 @@ func TestCanceledAppendIsNotStored(t *testing.T) {
 		_, err := submit(ctx, s.Store, 1, func(w *writer) (any, error) { return nil, adding("gone")(w) })
 		outcome <- err
 	}()
-	stays := s.lineUp(t, 1, adding("stays"))
+	stays := s.addRequest(t, 1, adding("stays"))
 	leave()
 	if err := <-outcome; !errors.Is(err, eventstore.ErrNotStored) || !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled append = %v, want not stored", err)
 	}
-	s.letGo()
+	s.release()
 	if err := <-stays.done; err != nil {
 		t.Error(err)
 	}
@@ -267,14 +267,14 @@ func TestCancelDuringCommitIsUnknown(t *testing.T) {
 		})
 		outcome <- err
 	}()
-	s.letGo()
+	s.release()
 	<-inside
 	leave()
 	if err := <-outcome; !errors.Is(err, eventstore.ErrOutcomeUnknown) {
 		t.Errorf("canceled append = %v, want that the outcome is unknown", err)
 	}
 	close(finish)
-	after := s.lineUp(t, 1, adding("after"))
+	after := s.addRequest(t, 1, adding("after"))
 	if err := <-after.done; err != nil {
 		t.Fatal(err)
 	}
@@ -312,13 +312,13 @@ func TestFullQueueReturnsError(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	var last *request
 	for range queueLength {
-		last = s.lineUp(t, 0, func(*writer) error { return nil })
+		last = s.addRequest(t, 0, func(*writer) error { return nil })
 	}
 	err := s.Move(t.Context(), eventstore.Move{ID: "a", Position: 1})
 	if !errors.Is(err, eventstore.ErrBusy) {
 		t.Errorf("Move() = %v, want %v", err, eventstore.ErrBusy)
 	}
-	s.letGo()
+	s.release()
 	if err := <-last.done; err != nil {
 		t.Fatal(err)
 	}
@@ -330,10 +330,10 @@ func TestFullQueueReturnsError(t *testing.T) {
 // Close stores what waits.
 func TestCloseCommitsAcceptedAppends(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
-	a := s.lineUp(t, 1, adding("a"))
+	a := s.addRequest(t, 1, adding("a"))
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()
-	s.letGo()
+	s.release()
 	if err := <-closed; err != nil {
 		t.Fatal(err)
 	}

@@ -110,14 +110,14 @@ func TestFailedAppendReleasesKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := s.lineUp(t, 1, func(w *writer) error {
+	broken := s.addRequest(t, 1, func(w *writer) error {
 		if _, err := w.append(a); err != nil {
 			return err
 		}
 		w.last--
 		return adding("b")(w)
 	})
-	s.letGo()
+	s.release()
 	if err := <-broken.done; err == nil {
 		t.Fatal("stored two events at one position")
 	}

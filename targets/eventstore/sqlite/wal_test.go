@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// tolerate sets the size above which the WAL is restarted, and returns the one
+// setWALTolerated sets the size above which the WAL is restarted, and returns the one
 // before.
-func tolerate(t *testing.T, s *Store, size int64) (before int64) {
+func setWALTolerated(t *testing.T, s *Store, size int64) (before int64) {
 	t.Helper()
 	before, err := submit(t.Context(), s, 0, func(w *writer) (int64, error) {
 		before := w.walTolerated
@@ -33,17 +33,17 @@ func walSize(t *testing.T, s *Store) int64 {
 // Each commit begins at the start of the file again, which stays as it is.
 func TestOversizedWALIsRestarted(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Normal, Readers: 1})
-	tolerate(t, s, 0)
+	setWALTolerated(t, s, 0)
 	appendAll(t, s, "a")
 	before := walSize(t, s)
 	for range 50 {
-		tolerate(t, s, 0)
+		setWALTolerated(t, s, 0)
 		appendAll(t, s, "b")
 	}
 	if after := walSize(t, s); after != before {
 		t.Errorf("the WAL has grown from %d to %d bytes", before, after)
 	}
-	if got := tolerate(t, s, walLimit); got != walLimit {
+	if got := setWALTolerated(t, s, walLimit); got != walLimit {
 		t.Errorf("tolerates %d bytes after that, want %d", got, walLimit)
 	}
 }
@@ -56,9 +56,9 @@ func TestWALRestartWaitsForReaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tolerate(t, s, 0)
+		setWALTolerated(t, s, 0)
 		appendAll(t, s, "c")
-		if got := tolerate(t, s, 0); got <= walLimit {
+		if got := setWALTolerated(t, s, 0); got <= walLimit {
 			t.Errorf("tolerates %d bytes, want %d more than there are", got, walLimit)
 		}
 	}

@@ -15,10 +15,10 @@ func shell(script string) Program {
 
 func TestStartReturnsWhenTheProgramIsReady(t *testing.T) {
 	for name, script := range map[string]string{
-		"and says no more":       "echo one; echo it is ready now; exec sleep 600",
-		"on its other output":    "echo ready >&2; exec sleep 600",
-		"and never stops to say": "echo ready; exec cat /dev/zero",
-		"and has children":       "sleep 600 & echo ready; wait",
+		"with no more output": "echo one; echo it is ready now; exec sleep 600",
+		"on its other output": "echo ready >&2; exec sleep 600",
+		"with endless output": "echo ready; exec cat /dev/zero",
+		"and has children":    "sleep 600 & echo ready; wait",
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Start(shell(script))

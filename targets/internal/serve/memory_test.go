@@ -22,7 +22,7 @@ func TestTune(t *testing.T) {
 		"a limit of none":      {map[string]string{"GOMEMLIMIT": "off"}, math.MaxInt64, 0, collector{0, math.MaxInt64}},
 		"a limit of a caller":  {nil, 900 * mb, 50 * mb, collector{0, 900 * mb}},
 		"a limit":              {limited, 900 * mb, 0, collector{400, 900 * mb}},
-		"a limit, and a say":   {map[string]string{"GOMEMLIMIT": "900MiB", "GOGC": "50"}, 900 * mb, 100 * mb, collector{0, 800 * mb}},
+		"a limit, and GOGC":    {map[string]string{"GOMEMLIMIT": "900MiB", "GOGC": "50"}, 900 * mb, 100 * mb, collector{0, 800 * mb}},
 		"a part of it outside": {limited, 900 * mb, 36 * mb, collector{400, 864 * mb}},
 		"most of it outside":   {limited, 900 * mb, 600 * mb, collector{400, 450 * mb}},
 		"more than it outside": {limited, 900 * mb, 9000 * mb, collector{400, 450 * mb}},

@@ -71,7 +71,7 @@ func TestAPI(t *testing.T) {
 			},
 			outcome: ratelimiter.Failed,
 		},
-		"no store fails open, and says so": {
+		"no store fails open, with a header": {
 			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
 			policy:  ratelimiter.Open,
 			want: page{

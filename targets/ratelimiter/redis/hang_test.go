@@ -43,7 +43,7 @@ func TestHangingRedisDelaysNoDecision(t *testing.T) {
 			})
 			defer late.Stop()
 			for range 2 { // concurrently, and after canceled calls
-				hurried(t, limiter, 10*maxConns)
+				takeWithShortDeadline(t, limiter, 10*maxConns)
 			}
 		})
 	}
@@ -52,8 +52,8 @@ func TestHangingRedisDelaysNoDecision(t *testing.T) {
 // maxConns is fewer than there are callers.
 const maxConns = 3
 
-// hurried makes n concurrent calls with a short deadline each.
-func hurried(t *testing.T, limiter ratelimiter.Limiter, n int) {
+// takeWithShortDeadline makes n concurrent calls with a short deadline each.
+func takeWithShortDeadline(t *testing.T, limiter ratelimiter.Limiter, n int) {
 	t.Helper()
 	var group sync.WaitGroup
 	for range n {

@@ -21,11 +21,11 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 		"consumers share the work and come and go":  testSharing,
 		"the store fails for a while":               testFailingStore,
 		"one of the shards fails for a while":       testFailingShard,
-		"what is no click is set aside":             testPoison,
+		"invalid entries are skipped":               testPoison,
 		"the broker is away while there are clicks": testBrokerAway,
 		"the broker is not there at first":          testBrokerLate,
 		"the buffer overflows":                      testOverflow,
-		"closing sends what is buffered":            testCloseSends,
+		"closing sends buffered clicks":             testCloseSends,
 		"closing has a time limit":                  testCloseGivesUp,
 	}
 	for name, test := range tests {

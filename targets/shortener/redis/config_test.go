@@ -29,7 +29,7 @@ func withCancel(t *testing.T) (context.Context, context.CancelFunc) {
 func TestRefused(t *testing.T) {
 	count := func(shortener.Event, int) {}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	client := nowhere(t)
+	client := newUnreachable(t)
 	cache := func(c CacheConfig) error { _, err := NewCache(client, newLinks(), c); return err }
 	queue := func(c QueueConfig) error { _, err := NewQueue(client, c); return err }
 	consumer := func(c ConsumerConfig) error { _, err := NewConsumer(client, storeFunc(nil), c); return err }
@@ -74,7 +74,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	client := nowhere(t)
+	client := newUnreachable(t)
 	count, log := func(shortener.Event, int) {}, slog.New(slog.NewTextHandler(io.Discard, nil))
 	cache, err := NewCache(client, newLinks(), CacheConfig{TTL: time.Hour, Count: count, Log: log})
 	if err != nil || cache.config.Timeout != 500*time.Millisecond || cache.config.Pause != 30*time.Second || cache.config.Now == nil {
@@ -97,7 +97,7 @@ func TestPing(t *testing.T) {
 	if err := open(t, redistest.Start(t)).Ping(t.Context()); err != nil {
 		t.Errorf("a server that answers: %v", err)
 	}
-	err := nowhere(t).Ping(t.Context())
+	err := newUnreachable(t).Ping(t.Context())
 	if err == nil || !strings.HasPrefix(err.Error(), "ping redis: ") {
 		t.Errorf("no server: %v", err)
 	}

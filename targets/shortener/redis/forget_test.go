@@ -26,8 +26,8 @@ func group(t *testing.T, forgetAfter time.Duration) (c *Consumer, client *Client
 	return c, client, stored
 }
 
-// joins adds a consumer of that name to the group, which then stays silent.
-func joins(t *testing.T, client *Client, name string) {
+// addConsumer adds a consumer of that name to the group, which then stays silent.
+func addConsumer(t *testing.T, client *Client, name string) {
 	t.Helper()
 	if err := client.redis.XGroupCreateConsumer(t.Context(), Stream, Group, name).Err(); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func forgetUntil(t *testing.T, c *Consumer, client *Client, want ...string) {
 func TestForget(t *testing.T) {
 	c, client, stored := group(t, time.Millisecond)
 	click := addClick(t, client)
-	joins(t, client, "empty")
+	addConsumer(t, client, "empty")
 	err := client.redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: Group, Consumer: "full", Streams: []string{Stream, ">"}}).Err()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestForget(t *testing.T) {
 
 func TestActiveConsumerIsNotRemoved(t *testing.T) {
 	c, client, _ := group(t, time.Hour)
-	joins(t, client, "silent")
+	addConsumer(t, client, "silent")
 	if err := c.forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestActiveConsumerIsNotRemoved(t *testing.T) {
 // same, and it is pending under that name, for others to take over.
 func TestBlockedConsumerMayBeRemoved(t *testing.T) {
 	c, client, _ := group(t, time.Millisecond)
-	joins(t, client, "waits")
+	addConsumer(t, client, "waits")
 	ended := make(chan error, 1)
 	reader := open(t, client.redis.Options().Addr)
 	go func() {
@@ -124,7 +124,7 @@ func TestBlockedConsumerMayBeRemoved(t *testing.T) {
 // A running consumer removes the name of a dead one.
 func TestRunRemovesDeadConsumers(t *testing.T) {
 	c, client, _ := group(t, time.Millisecond)
-	joins(t, client, "dead")
+	addConsumer(t, client, "dead")
 	ctx, stop := withCancel(t)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()

@@ -15,8 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// nowhere is a client of a Redis that does not exist.
-func nowhere(t testing.TB) *Client { return open(t, t.TempDir()+"/absent") }
+// newUnreachable is a client of a Redis that does not exist.
+func newUnreachable(t testing.TB) *Client { return open(t, t.TempDir()+"/absent") }
 
 func TestFindDuringRedisOutage(t *testing.T) {
 	outages := map[string]struct {
@@ -62,7 +62,7 @@ func TestFindDuringRedisOutage(t *testing.T) {
 // after two successes, in simulated time.
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := nowhere(t)
+		client := newUnreachable(t)
 		known := link("known", time.Hour)
 		cache := newCache(t, client, newLinks(known), nil)
 		commands, broken := 0, true
@@ -113,7 +113,7 @@ func TestSingleFlight(t *testing.T) {
 		known := link("known", time.Hour)
 		finder := newLinks(known)
 		finder.held = make(chan struct{})
-		cache := newCache(t, nowhere(t), finder, nil)
+		cache := newCache(t, newUnreachable(t), finder, nil)
 		ctx, leave := context.WithCancel(t.Context())
 		left := make(chan error, 1)
 		go func() {
@@ -144,7 +144,7 @@ func TestPutEndsFlights(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		finder := newLinks()
 		finder.held = make(chan struct{})
-		cache := newCache(t, nowhere(t), finder, nil)
+		cache := newCache(t, newUnreachable(t), finder, nil)
 		go want(t, cache, "abc")
 		synctest.Wait()
 		created := link("abc", time.Hour)

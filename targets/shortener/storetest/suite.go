@@ -53,20 +53,20 @@ type subject struct {
 func Run(t *testing.T, create Factory) {
 	t.Helper()
 	for name, rule := range map[string]func(*testing.T, subject){
-		"a link is found as it was created":               foundAsCreated,
-		"an unknown code is not found":                    unknown,
-		"codes differ by case":                            caseMatters,
-		"a taken code is refused":                         taken,
-		"of concurrent creations one gets the code":       onlyOneGetsIt,
-		"an expired link is not found":                    expired,
-		"an expired code is given again, without clicks":  givenAgain,
-		"a click is counted once, however often it comes": countedOnce,
-		"clicks are counted exactly under concurrency":    concurrentClicks,
-		"a click on no link is dropped":                   clickOnNothing,
-		"no clicks are no work":                           noClicks,
-		"an empty store counts nothing":                   empty,
-		"it answers":                                      answers,
-		"a context that has ended creates nothing":        endedContext,
+		"a link is found as it was created":              foundAsCreated,
+		"an unknown code is not found":                   unknown,
+		"codes differ by case":                           caseMatters,
+		"a taken code is refused":                        taken,
+		"of concurrent creations one gets the code":      onlyOneGetsIt,
+		"an expired link is not found":                   expired,
+		"an expired code is given again, without clicks": givenAgain,
+		"a repeated click is counted once":               countedOnce,
+		"clicks are counted exactly under concurrency":   concurrentClicks,
+		"a click on no link is dropped":                  clickOnNothing,
+		"no clicks are no work":                          noClicks,
+		"an empty store counts nothing":                  empty,
+		"it answers":                                     answers,
+		"a context that has ended creates nothing":       endedContext,
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := NewClock()

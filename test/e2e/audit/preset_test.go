@@ -106,7 +106,7 @@ func TestVictims(t *testing.T) {
 		preset Preset
 		want   []string
 	}{
-		"left alone":                {preset: Preset{Clicks: "sync"}},
+		"undisturbed":               {preset: Preset{Clicks: "sync"}},
 		"disturbed":                 {preset: Preset{Clicks: "none", Disturbed: true}, want: []string{"app"}},
 		"queued in Redis":           {preset: Preset{Clicks: "redis"}, want: []string{"clicks"}},
 		"disturbed, with its queue": {preset: Preset{Clicks: "kafka", Disturbed: true}, want: []string{"app", "clicks"}},

@@ -11,11 +11,11 @@ func TestRest(t *testing.T) {
 		read []int64
 		same []int
 	}{
-		"a number that rests":           {read: []int64{7, 7, 7}, same: []int{1, 2, 3}},
-		"nothing rests, too":            {read: []int64{0, 0, 0}, same: []int{1, 2, 3}},
-		"one that comes late":           {read: []int64{7, 7, 8, 8, 8}, same: []int{1, 2, 1, 2, 3}},
-		"one that never rests":          {read: []int64{1, 2, 3, 4}, same: []int{1, 1, 1, 1}},
-		"one that is back where it was": {read: []int64{7, 8, 7, 7}, same: []int{1, 1, 1, 2}},
+		"a number that rests":      {read: []int64{7, 7, 7}, same: []int{1, 2, 3}},
+		"stable at zero":           {read: []int64{0, 0, 0}, same: []int{1, 2, 3}},
+		"a late value":             {read: []int64{7, 7, 8, 8, 8}, same: []int{1, 2, 1, 2, 3}},
+		"never stable":             {read: []int64{1, 2, 3, 4}, same: []int{1, 1, 1, 1}},
+		"back at an earlier value": {read: []int64{7, 8, 7, 7}, same: []int{1, 1, 1, 2}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
