@@ -40,7 +40,7 @@ func TestRescue(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				counts, start := counter{}, time.Now() // of the bubble's clock
+				counts, start := counter{}, time.Now() // of the simulated clock
 				if got := shortener.Rescue(t.Context(), tt.store, click, counts.count); got != tt.want {
 					t.Errorf("rescued: %v, want %v", got, tt.want)
 				}

@@ -14,8 +14,8 @@ import (
 
 // Access decides which client may use which log.
 type Access struct {
-	// Tenants own the logs by their keys. Without any, everybody may use the
-	// one log.
+	// Tenants own the logs by their keys. Without any, all clients may use the one
+	// log.
 	Tenants eventstore.Tenants
 	// Multi says that there may be several, which can list their names.
 	Multi bool

@@ -9,11 +9,11 @@
 //	             └────────────── file.db ───────────────┘
 //
 // The writer commits all waiting requests together (group commit): while one
-// transaction is on its way to the disk, the next requests gather, without a timer.
-// Each request is answered after its commit. A request that is refused (a conflict,
-// a key that is used) leaves the others of its group alone; if the transaction
-// itself fails, each request is tried alone, so that only the one that cannot be
-// stored fails.
+// transaction is being written to the disk, the next requests gather, without a
+// timer. Each request is answered after its commit. A request that is refused (a
+// conflict, a key that is used) leaves the others of its group alone; if the
+// transaction itself fails, each request is tried alone, so that only the one that
+// cannot be stored fails.
 //
 // Readers do not wait for the writer, nor it for them, which is what WAL is
 // for. Pragmas are part of each connection's address, so that they hold on each

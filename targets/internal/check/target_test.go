@@ -88,7 +88,7 @@ func events(key string) map[string]http.HandlerFunc {
 	}
 }
 
-// bucket is a limiter that answers each stranger alike.
+// bucket is a limiter with the same answer for each new client.
 func bucket(status int, limit, remaining string) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{"GET /api": func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.Header.Get("X-Forwarded-For"), "2001:db8:") {

@@ -116,7 +116,7 @@ func rateLimiter(ctx context.Context, c caller, about []byte) error {
 	// A refusal is an answer too: without trust in proxies all of a proxy's
 	// clients are one.
 	got, err := c.call(ctx, call{
-		path: "/api", headers: map[string]string{"X-Forwarded-For": stranger().String()},
+		path: "/api", headers: map[string]string{"X-Forwarded-For": newClient().String()},
 		want: []int{http.StatusOK, http.StatusTooManyRequests},
 	})
 	if err != nil {
@@ -133,9 +133,9 @@ func rateLimiter(ctx context.Context, c caller, about []byte) error {
 	return nil
 }
 
-// stranger is an address of the network that is set aside for documentation, so
+// newClient is an address of the network that is set aside for documentation, so
 // that it takes no token from anybody's bucket.
-func stranger() netip.Addr {
+func newClient() netip.Addr {
 	address := netip.MustParseAddr("2001:db8::").As16()
 	_, _ = rand.Read(address[4:]) // never fails
 	return netip.AddrFrom16(address)

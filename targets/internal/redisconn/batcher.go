@@ -10,8 +10,8 @@ import (
 const (
 	// maxTogether bounds a batch, which delays all other commands.
 	maxTogether = 256
-	// maxSenders is how many batches may be on their way at once. One would let a
-	// slow reply hold up all calls; more than a few would make batches small.
+	// maxSenders bounds the batches in flight. One would let a slow reply hold up
+	// all calls; more than a few would make batches small.
 	maxSenders = 2
 )
 

@@ -39,7 +39,7 @@ func (h *held) occupy(t *testing.T, b *Batcher[string, string]) (batches [][]str
 	for i := range maxSenders {
 		question := fmt.Sprintf("first-%d", i)
 		go ask(t, b, question)
-		synctest.Wait() // it is on its way, so that the next needs another sender
+		synctest.Wait() // it is in flight, so that the next needs another sender
 		batches = append(batches, []string{question})
 	}
 	return batches

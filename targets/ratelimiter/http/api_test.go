@@ -156,7 +156,7 @@ func TestDecisionHasATimeLimit(t *testing.T) {
 						return ratelimiter.Decision{}, ctx.Err()
 					})
 				})
-				start := time.Now() // of the bubble's clock, which is exact
+				start := time.Now() // of the simulated clock, which is exact
 				if got := s.ask("GET", "/api"); got.Status != want {
 					t.Errorf("status = %d, want %d", got.Status, want)
 				}

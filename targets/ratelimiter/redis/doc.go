@@ -7,8 +7,8 @@
 // other package of the target. It needs Redis 5 or later, where a script may
 // ask for the time and write.
 //
-// Where a script decides, requests that come while others are on their way share
-// a round trip: each is a run of the script with a reply of its own, and none that
+// Where a script decides, requests that arrive while others are in flight share a
+// round trip: each is a run of the script with a reply of its own, and none that
 // may have run is sent again. The other strategies need what lies between their
 // round trips. A guard (see Guard) counts as one failure what was lost together.
 //

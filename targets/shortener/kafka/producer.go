@@ -144,11 +144,12 @@ func (p *Producer) Clicked(ctx context.Context, c shortener.Click) error {
 	return nil
 }
 
-// delivery is a click on its way; sent is closed when a broker has it.
+// delivery is a click in flight; sent is closed when a broker has it.
 type delivery struct {
 	sent chan struct{}
-	// givenUp counts who has: the client, which then has set failure, and the
-	// redirect, which was not answered and did not have the click rescued.
+	// givenUp counts the parties that gave up: the client, which then has set
+	// failure, and the redirect, which was not answered and did not have the click
+	// rescued.
 	givenUp atomic.Int32
 	failure error
 }

@@ -27,9 +27,9 @@ func behind(t *testing.T, server *postgrestest.Server, poolSize int, settings ..
 	return s
 }
 
-// impatiently calls do with a short PgBouncer timeout for a server connection; at
-// other times the wait may be long.
-func impatiently(t *testing.T, s *Store, do func()) {
+// withShortTimeout calls do with a short PgBouncer timeout for a server connection;
+// at other times the wait may be long.
+func withShortTimeout(t *testing.T, s *Store, do func()) {
 	t.Helper()
 	pgbouncertest.Set(t, s.options.Addr, "query_wait_timeout", "0.1")
 	do()
@@ -66,7 +66,7 @@ func TestPgBouncerHasNoServerConnectionLeft(t *testing.T) {
 	s := behind(t, postgrestest.Shared(t), 1)
 	err := s.session(t.Context(), func(conn *pgx.Conn) error {
 		return pgx.BeginFunc(t.Context(), conn, func(pgx.Tx) error {
-			impatiently(t, s, func() { checkRefused(t, create(t.Context(), s), "query_wait_timeout") })
+			withShortTimeout(t, s, func() { checkRefused(t, create(t.Context(), s), "query_wait_timeout") })
 			return nil
 		})
 	})
@@ -91,7 +91,7 @@ func TestPgBouncerLosesItsServer(t *testing.T) {
 	const failing = "server login has been failing"
 	err := s.session(t.Context(), func(before *pgx.Conn) error {
 		checkUnknown(t, lost(t, server, s, func(*pgx.Conn) { server.Crash(t) }), "server conn crashed")
-		impatiently(t, s, func() {
+		withShortTimeout(t, s, func() {
 			await(t, "a new client is turned away", func() bool {
 				err := create(t.Context(), s)
 				return err != nil && strings.Contains(err.Error(), failing)

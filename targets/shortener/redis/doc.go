@@ -13,9 +13,9 @@
 //
 // # Cache
 //
-// Lookups that come while another is on its way go together as one MGET, so that a
-// redirect under load costs a fraction of a round trip. Concurrent misses of a code
-// are one query to the store. When Redis fails the store answers; after five
+// Lookups that arrive while another is in flight are sent together as one MGET, so
+// that a redirect under load costs a fraction of a round trip. Concurrent misses of
+// a code are one query to the store. When Redis fails the store answers; after five
 // failures in a row the breaker opens for 30 s, and closes after two successes.
 //
 // A code without a link gets a negative entry only if it has no entry yet (SET NX),

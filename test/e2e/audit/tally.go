@@ -89,7 +89,7 @@ func (t Tally) Failed() int64 { return t.Sent - t.Acknowledged }
 // Unknown is the number of unacknowledged requests that may have been carried out.
 // In a run without disturbance these are only timeouts. A target that was still
 // storing when its own time was over answers 504, and may have stored; but it waits
-// longer than its client, to whom that request timed out. With a pod killed
+// longer than its client, for which that request timed out. With a pod killed
 // connections break after it has stored as well as before, and a proxy answers 502
 // or 504 in the place of an answer that was lost. 503 is the target's word that it
 // has not stored, and will not.

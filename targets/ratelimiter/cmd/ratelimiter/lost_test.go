@@ -133,8 +133,8 @@ func TestLostConnection(t *testing.T) {
 		group.Wait()
 		close(over)
 	}()
-	// The first two questions are on their way; the others go together when one of
-	// them is lost, and are lost together.
+	// The first two requests are in flight; the others go together when one of them
+	// is lost, and are lost together.
 	for range 3 {
 		loseNext(t, client, over)
 	}
