@@ -133,8 +133,8 @@ func rateLimiter(ctx context.Context, c caller, about []byte) error {
 	return nil
 }
 
-// newClient is an address of the network that is set aside for documentation, so
-// that it takes no token from anybody's bucket.
+// newClient is a random address of the network for documentation, so that the check
+// takes no token from the bucket of a real client.
 func newClient() netip.Addr {
 	address := netip.MustParseAddr("2001:db8::").As16()
 	_, _ = rand.Read(address[4:]) // never fails

@@ -13,10 +13,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 )
 
-// decideTimeout bounds a decision from when it is asked for: the wait for others
-// with whom it goes, or for a connection, and all attempts together. It is no more
-// than what the store is given for one command, so that clients that wait for three
-// seconds learn what became of it from a store that hangs, too.
+// decideTimeout bounds a whole decision: the wait for its batch or for a
+// connection, and all attempts. It is no more than the store's timeout for one
+// command, so that clients with a timeout of three seconds get a reply also if the
+// store hangs.
 const decideTimeout = 2 * time.Second
 
 // hit is the reply to a request that was granted.

@@ -9,8 +9,9 @@
 //
 // Where a script decides, requests that arrive while others are in flight share a
 // round trip: each is a run of the script with a reply of its own, and none that
-// may have run is sent again. The other strategies need what lies between their
-// round trips. A guard (see Guard) counts as one failure what was lost together.
+// may have run is sent again. The other strategies compute between their round
+// trips. A guard (see Guard) counts requests that were lost together as one
+// failure.
 //
 // A bucket that denies is not written: time alone refills it, so nothing has
 // changed. The instant is stored in whole microseconds, which Redis's own TIME

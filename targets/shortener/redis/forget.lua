@@ -1,4 +1,4 @@
--- Strikes off a consumer group whoever has not been heard of for long and has no
+-- Removes from a consumer group the members that were silent for long and have no
 -- entries that wait to be acknowledged, which would be struck off, too. Nothing
 -- comes between the check and the removal, since a script is one command.
 --
