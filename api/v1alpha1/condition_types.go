@@ -17,8 +17,8 @@ const (
 // TargetVerified: is the target the one that was meant?
 const (
 	// ConditionTargetVerified is True once every worker has had the answers that
-	// spec.preflight expects, False when one had another, Unknown before and when
-	// nobody asks.
+	// spec.preflight expects, False when one had another, Unknown before that and
+	// without spec.preflight.
 	ConditionTargetVerified = "TargetVerified"
 	// ReasonPreflightPassed surfaces when all answers were as expected.
 	ReasonPreflightPassed = "PreflightPassed"

@@ -160,7 +160,7 @@ var trafficValidations = []validation{
 		want:    []string{"spec.target.tls: Forbidden: tls must not be set for a target that is not https"},
 	},
 	{
-		name:    "certificates that are trusted in vain",
+		name:    "certificates to trust, and no verification",
 		valid:   "{target: {url: 'https://s', tls: {ca: {configMapKeyRef: {name: ca, key: ca.crt}}, insecureSkipVerify: false}}}",
 		invalid: "{target: {url: 'https://s', tls: {ca: {secretKeyRef: {name: ca, key: ca.crt}}, insecureSkipVerify: true}}}",
 		want:    []string{"spec.target.tls: Invalid value: ca must not be set with insecureSkipVerify, which trusts every certificate"},

@@ -13,8 +13,8 @@ const (
 	tokenDir = "/var/run/secrets/loadtest.dev"
 	// tokenLifetime is the least that the API server grants; the kubelet renews it.
 	tokenLifetime = 600
-	// groupReadable lets the worker read a file through its group, and nobody
-	// write it.
+	// groupReadable lets the worker read a file through its group; the file cannot
+	// be written.
 	groupReadable = 0o440
 )
 

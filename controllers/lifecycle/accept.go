@@ -48,8 +48,8 @@ func (r *run) suspended(message string) {
 
 func (r *run) resumed() {
 	if meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionSuspended) {
-		r.event(v1alpha1.ReasonResumed, "The run is held no more.")
-		r.set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "The run is held no more.")
+		r.event(v1alpha1.ReasonResumed, "The run is resumed.")
+		r.set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "The run is resumed.")
 	}
 }
 

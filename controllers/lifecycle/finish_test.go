@@ -144,7 +144,7 @@ func one(w control.Worker) lifecycle.Observed {
 	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{there(w)}}
 }
 
-func TestConditionsTellWhatTheyAreOf(t *testing.T) {
+func TestConditionsHaveGenerationAndTime(t *testing.T) {
 	lt := &v1alpha1.LoadTest{Spec: ladder()}
 	lt.Generation = 7
 	s := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status

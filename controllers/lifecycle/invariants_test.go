@@ -13,7 +13,7 @@ import (
 )
 
 // check holds every status to what must always be true.
-func (w *world) check(before *v1alpha1.LoadTestStatus) {
+func (w *simulation) check(before *v1alpha1.LoadTestStatus) {
 	w.t.Helper()
 	now := w.lt.Status
 	complete := meta.IsStatusConditionTrue(now.Conditions, v1alpha1.ConditionComplete)
@@ -54,7 +54,7 @@ func (w *world) check(before *v1alpha1.LoadTestStatus) {
 
 // checkKstatus compares the verdict with what kstatus computes from the conditions,
 // as Flux does.
-func (w *world) checkKstatus() {
+func (w *simulation) checkKstatus() {
 	w.t.Helper()
 	raw, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.lt)
 	if err != nil {

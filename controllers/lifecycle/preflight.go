@@ -14,8 +14,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// verifyTarget says whether the target is the one that was meant. What was said
-// when the first step began stays true of the run: nobody asks again.
+// verifyTarget says whether the target is the one that was meant. The
+// condition is not changed after the first step began.
 func (r *run) verifyTarget() {
 	s := &r.out.Status
 	if finished(r.read.Conditions) || r.hasStarted() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionAccepted) {

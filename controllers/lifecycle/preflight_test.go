@@ -67,10 +67,10 @@ func TestTargetVerified(t *testing.T) {
 		want      string
 		phase     v1alpha1.Phase
 	}{
-		"nobody asks":            {seen: three(ready), want: none, phase: v1alpha1.PhaseRunning},
-		"nobody asks, and waits": {seen: three(asking), want: none, phase: v1alpha1.PhaseStarting},
-		"no worker is there":     {questions: questions(), want: pending, phase: v1alpha1.PhaseStarting},
-		"one worker asks":        {questions: questions(), seen: three(asking), want: pending, phase: v1alpha1.PhaseStarting},
+		"no questions":          {seen: three(ready), want: none, phase: v1alpha1.PhaseRunning},
+		"no questions, waiting": {seen: three(asking), want: none, phase: v1alpha1.PhaseStarting},
+		"no worker is there":    {questions: questions(), want: pending, phase: v1alpha1.PhaseStarting},
+		"one worker asks":       {questions: questions(), seen: three(asking), want: pending, phase: v1alpha1.PhaseStarting},
 		"all have asked, and one is busy with the setup": {questions: questions(), seen: three(seeding), want: pending, phase: v1alpha1.PhaseStarting},
 		"one waits for the target":                       {questions: questions(), seen: three(waiting), want: pending, phase: v1alpha1.PhaseStarting},
 		"all have asked":                                 {questions: questions(), seen: three(ready), want: passed, phase: v1alpha1.PhaseRunning},
@@ -153,7 +153,7 @@ func TestTargetVerifiedIsNotSaidAfterwards(t *testing.T) {
 	}
 }
 
-func TestWhatWasVerified(t *testing.T) {
+func TestTargetVerifiedMessage(t *testing.T) {
 	value := func(path, equals string) v1alpha1.ExpectedValue {
 		return v1alpha1.ExpectedValue{Path: v1alpha1.JSONPath(path), Equals: v1alpha1.JSONText(equals)}
 	}
@@ -185,7 +185,7 @@ func TestWhatWasVerified(t *testing.T) {
 
 // However much is asked, the message is one that the API server takes, and that
 // comes back as it was.
-func TestWhatWasVerifiedIsBounded(t *testing.T) {
+func TestTargetVerifiedMessageIsBounded(t *testing.T) {
 	spec := ladder()
 	for range 16 {
 		spec.Preflight = append(spec.Preflight, v1alpha1.Preflight{Name: strings.Repeat("ä", 63)})

@@ -19,11 +19,11 @@ import (
 // repetition begins 12.7 s after the run was taken up. Each is told in a golden
 // file, too; want is what is left of it.
 var repetitions = map[string]struct {
-	script func(*world)
+	script func(*simulation)
 	want   remains
 }{
 	"one-is-slower": {
-		func(w *world) { w.in(12*time.Second, func() { w.latency = 60 * time.Millisecond }) },
+		func(w *simulation) { w.in(12*time.Second, func() { w.latency = 60 * time.Millisecond }) },
 		remains{
 			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
@@ -31,7 +31,7 @@ var repetitions = map[string]struct {
 		},
 	},
 	"one-breaches": {
-		func(w *world) {
+		func(w *simulation) {
 			w.in(12*time.Second, func() { w.latency = 300 * time.Millisecond })
 			w.in(17*time.Second, func() { w.latency = 20 * time.Millisecond })
 		},
@@ -42,7 +42,7 @@ var repetitions = map[string]struct {
 		},
 	},
 	"the-first-stops-all": {
-		func(w *world) {
+		func(w *simulation) {
 			w.lt.Spec.Ladder.StopOnBreach = true
 			w.in(7*time.Second, func() { w.latency = 300 * time.Millisecond })
 		},
@@ -52,7 +52,7 @@ var repetitions = map[string]struct {
 		},
 	},
 	"the-second-stops": {
-		func(w *world) {
+		func(w *simulation) {
 			w.lt.Spec.Ladder, w.lt.Spec.Steps = nil, []v1alpha1.Step{
 				{Name: "few", Users: ptr.To[int32](100), Duration: &metav1.Duration{Duration: 3 * time.Second}},
 				{Name: "many", Users: ptr.To[int32](1000), Duration: &metav1.Duration{Duration: 3 * time.Second}},
@@ -67,7 +67,7 @@ var repetitions = map[string]struct {
 		},
 	},
 	"the-second-is-cut": {
-		func(w *world) { w.in(20*time.Second, func() { w.lt.Spec.Terminate = true }) },
+		func(w *simulation) { w.in(20*time.Second, func() { w.lt.Spec.Terminate = true }) },
 		remains{
 			Verdict: v1alpha1.VerdictCanceled, Summary: "4/4",
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Cut",
@@ -76,7 +76,7 @@ var repetitions = map[string]struct {
 	},
 	// The worker has reported of the step in which it dies, but not all of it.
 	"the-second-loses-a-worker": {
-		func(w *world) {
+		func(w *simulation) {
 			w.lt.Spec.Parallelism = ptr.To[int32](2)
 			w.workers = append(w.workers, &worker{step: -1})
 			w.in(19200*time.Millisecond, func() { w.end(w.workers[1], "OOMKilled, exit code 137") })
@@ -88,14 +88,14 @@ var repetitions = map[string]struct {
 		},
 	},
 	"the-deadline-comes": {
-		func(w *world) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](12) },
+		func(w *simulation) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](12) },
 		remains{
 			Verdict: v1alpha1.VerdictError, Summary: "2/4",
 			Steps: "100 Complete, rest Complete, 1000 Complete, rest Cut, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
 		},
 	},
 	"held-between-two": {
-		func(w *world) {
+		func(w *simulation) {
 			w.in(8*time.Second, func() { w.lt.Spec.Suspend = true })
 			w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
 		},
@@ -156,7 +156,7 @@ func twice() v1alpha1.LoadTestSpec {
 func TestRepetitions(t *testing.T) {
 	for name, tc := range repetitions {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, twice())
+			w := newSimulation(t, twice())
 			tc.script(w)
 			w.run()
 			golden(t, filepath.Join("testdata", "repetitions", name+".txt"), w.story.String())
@@ -168,7 +168,7 @@ func TestRepetitions(t *testing.T) {
 }
 
 // The status says of each step which repetition it is part of, from the beginning.
-func TestStepsSayTheirRepetition(t *testing.T) {
+func TestStepsHaveTheirRepetition(t *testing.T) {
 	rungs := []int32{100, 0, 1000, 0, 100, 0, 1000}
 	for count, want := range map[int32][]int32{0: {0, 0, 0}, 1: {0, 0, 0}, 2: {1, 1, 1, 1, 2, 2, 2}} {
 		lt := &v1alpha1.LoadTest{Spec: twice()}

@@ -20,7 +20,7 @@ import (
 )
 
 // What there is no room for is left out, the histogram before the error samples.
-func TestWhatThereIsNoRoomForIsLeftOut(t *testing.T) {
+func TestOversizedResultsAreTrimmed(t *testing.T) {
 	merged := measure.NewMeasurement(1)
 	merged.Requests[0].Response.Record(time.Millisecond)
 	merged.Errors = map[measure.Outcome]string{measure.Refused: "connection refused"}

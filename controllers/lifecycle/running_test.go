@@ -50,8 +50,8 @@ func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// Who has not said its last when a step is given up is lost, once.
-func TestWhoIsLostAtTheLimit(t *testing.T) {
+// A worker without a final report when a step is given up is counted as lost, once.
+func TestWorkersWithoutFinalReportAreLostAtTheLimit(t *testing.T) {
 	final, ended := ready, control.Worker{Pod: control.PodEnded}
 	final.Final = true
 	endedLater := control.Worker{Pod: control.PodEnded, Final: true}
@@ -60,7 +60,7 @@ func TestWhoIsLostAtTheLimit(t *testing.T) {
 		report  bool
 		want    int32
 	}{
-		"nobody":                            {[]control.Worker{final, final, final}, true, 0},
+		"no worker":                         {[]control.Worker{final, final, final}, true, 0},
 		"one is silent":                     {[]control.Worker{final, ready, final}, true, 1},
 		"one has ended, and one is silent":  {[]control.Worker{final, ended, ready}, true, 2},
 		"one ended when it was done":        {[]control.Worker{final, endedLater, ready}, true, 2},
@@ -105,7 +105,7 @@ func TestAReportStandsInTheStatus(t *testing.T) {
 	}
 	merged.FirstStart, merged.LastStart = time.Time{}, time.Time{} // of a step in which nothing was sent
 	if skew := lifecycle.Decide(limited(0), plan.Policy{}, seen, until).Status.Steps[0].StartSkew; skew != nil {
-		t.Errorf("a step that nobody began has a skew of %v", skew)
+		t.Errorf("a step that no worker began has a skew of %v", skew)
 	}
 }
 

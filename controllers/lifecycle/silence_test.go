@@ -26,7 +26,7 @@ func denied() *measure.Measurement {
 
 // A denial is called false only if the silence before it has certainly refilled
 // the bucket: what was sent and stands in no result may have taken the tokens.
-func TestWhatIsInNoResultMayHaveTakenTheTokens(t *testing.T) {
+func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 	const (
 		before = 0
 		second = 1
@@ -47,7 +47,7 @@ func TestWhatIsInNoResultMayHaveTakenTheTokens(t *testing.T) {
 		"a warm-up of the step":                    {second, warmUp(second), 0},
 		"a warm-up of the step before":             {second, warmUp(before), 0},
 		"a warm-up of the step after":              {before, warmUp(second), 1},
-		"questions of nobody":                      {before, asks(""), 1},
+		"questions without a worker":               {before, asks(""), 1},
 		"questions of a client":                    {before, asks("x-forwarded-for"), 0},
 		"questions of a client, before a step":     {second, asks("x-forwarded-for"), 1},
 		"questions with the target's headers":      {before, func(lt *v1alpha1.LoadTest) { asks("")(lt); lt.Spec.Target.Headers = client("X-Forwarded-For") }, 0},

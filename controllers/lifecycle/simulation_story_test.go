@@ -18,7 +18,7 @@ const perSecond = 20
 
 // measure has a worker report the directed step: a snapshot each second, the
 // final one 100 ms after the window.
-func (w *world) measure(i int, x *worker, untilStart time.Duration) {
+func (w *simulation) measure(i int, x *worker, untilStart time.Duration) {
 	step := x.step
 	alive := func() bool { return w.workers[i] == x && x.Pod == control.PodRunning && x.step == step }
 	length := time.Second // of a burst
@@ -51,7 +51,7 @@ func (w *world) measure(i int, x *worker, untilStart time.Duration) {
 }
 
 // measurement is what a worker has measured after so long.
-func (w *world) measurement(x *worker, elapsed time.Duration, inFlight int64) *measure.Measurement {
+func (w *simulation) measurement(x *worker, elapsed time.Duration, inFlight int64) *measure.Measurement {
 	m := measure.NewMeasurement(len(w.lt.Spec.Requests))
 	n := int64(elapsed.Seconds() * perSecond)
 	m.Due, m.Window = n, elapsed
@@ -72,7 +72,7 @@ func (w *world) measurement(x *worker, elapsed time.Duration, inFlight int64) *m
 }
 
 // tellChange puts into the story what a person would notice.
-func (w *world) tellChange(before, after v1alpha1.LoadTestStatus) {
+func (w *simulation) tellChange(before, after v1alpha1.LoadTestStatus) {
 	if before.Phase != after.Phase {
 		w.tell("phase %s", after.Phase)
 	}
@@ -110,7 +110,7 @@ func (w *world) tellChange(before, after v1alpha1.LoadTestStatus) {
 	}
 }
 
-func (w *world) tellSpread(before, after []v1alpha1.SpreadStatus) {
+func (w *simulation) tellSpread(before, after []v1alpha1.SpreadStatus) {
 	for i, s := range after {
 		if i >= len(before) || before[i].Repetitions != s.Repetitions {
 			w.tell("step %s, %d repetitions: p95 from %s to %s, in the middle %s", s.Name, s.Repetitions,

@@ -22,9 +22,9 @@ import (
 // began is a whole second, so that golden texts are easy to read.
 var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// world is a cluster in which nothing but one run happens. Time jumps from one
+// simulation is a cluster in which nothing but one run happens. Time jumps from one
 // event to the next; after each, the run is decided until nothing changes.
-type world struct {
+type simulation struct {
 	t       *testing.T
 	lt      *v1alpha1.LoadTest
 	policy  plan.Policy
@@ -81,11 +81,11 @@ type worker struct {
 	until   time.Time
 }
 
-func newWorld(t *testing.T, spec v1alpha1.LoadTestSpec) *world {
+func newSimulation(t *testing.T, spec v1alpha1.LoadTestSpec) *simulation {
 	t.Helper()
 	lt := &v1alpha1.LoadTest{Spec: spec}
 	lt.Name, lt.Namespace, lt.UID, lt.Generation = "story", "default", "uid-1", 1
-	w := &world{t: t, lt: lt, now: began, latency: 20 * time.Millisecond}
+	w := &simulation{t: t, lt: lt, now: began, latency: 20 * time.Millisecond}
 	planned, refusal := plan.New(lt, plan.Policy{})
 	if refusal != nil {
 		t.Fatal(refusal)
@@ -96,7 +96,7 @@ func newWorld(t *testing.T, spec v1alpha1.LoadTestSpec) *world {
 	return w
 }
 
-func (w *world) in(d time.Duration, what func()) {
+func (w *simulation) in(d time.Duration, what func()) {
 	w.order++
 	order := w.order
 	if w.shuffle != nil {
@@ -105,8 +105,8 @@ func (w *world) in(d time.Duration, what func()) {
 	w.pending = append(w.pending, happening{at: w.now.Add(d), order: order, what: what})
 }
 
-// run lets the world go on until nothing is left to happen.
-func (w *world) run() {
+// run advances the simulation until nothing is left to happen.
+func (w *simulation) run() {
 	const bound = 10_000
 	for range bound {
 		wake := w.settle()
@@ -132,7 +132,7 @@ func (w *world) run() {
 }
 
 // settle decides and applies until nothing changes, and returns when to wake.
-func (w *world) settle() time.Time {
+func (w *simulation) settle() time.Time {
 	const bound = 20
 	for range bound {
 		before := w.lt.Status.DeepCopy()
@@ -158,7 +158,7 @@ func (w *world) settle() time.Time {
 
 // write stores the status as the API server does: what JSON does not carry,
 // such as parts of a second, is lost.
-func (w *world) write(d lifecycle.Decision) {
+func (w *simulation) write(d lifecycle.Decision) {
 	raw, err := json.Marshal(d.Status)
 	if err != nil {
 		w.t.Fatal(err)
@@ -179,7 +179,7 @@ func (w *world) write(d lifecycle.Decision) {
 	}
 }
 
-func (w *world) observe() lifecycle.Observed {
+func (w *simulation) observe() lifecycle.Observed {
 	seen := lifecycle.Observed{Job: w.job}
 	desired := int(w.lt.Status.Workers.Desired)
 	var report control.Report
@@ -207,7 +207,7 @@ func (w *world) observe() lifecycle.Observed {
 
 // merge adds up what workers measured, unless it did so for the pass before: most
 // passes see nothing new of it, and it is what a story takes longest for.
-func (w *world) merge(steps []*measure.Measurement) *measure.Measurement {
+func (w *simulation) merge(steps []*measure.Measurement) *measure.Measurement {
 	if slices.Equal(steps, w.added) {
 		return w.sum
 	}
@@ -220,7 +220,7 @@ func (w *world) merge(steps []*measure.Measurement) *measure.Measurement {
 	return w.sum
 }
 
-func (w *world) apply(d lifecycle.Decision) {
+func (w *simulation) apply(d lifecycle.Decision) {
 	switch d.Job {
 	case lifecycle.JobCreate:
 		if w.job != lifecycle.JobAbsent {
@@ -248,7 +248,7 @@ func (w *world) apply(d lifecycle.Decision) {
 }
 
 // boot brings a worker's pod up: scheduled at once, running in 1 s, ready in 2.
-func (w *world) boot(i int) {
+func (w *simulation) boot(i int) {
 	x := w.workers[i]
 	if x.lingers && x.Connected { // as the pod of its session is not this one
 		x = &worker{step: -1}
@@ -284,7 +284,7 @@ func (w *world) boot(i int) {
 	})
 }
 
-func (w *world) directWorker(i int, x *worker, d control.Directive) {
+func (w *simulation) directWorker(i int, x *worker, d control.Directive) {
 	if !x.Connected {
 		return
 	}
@@ -303,7 +303,7 @@ func (w *world) directWorker(i int, x *worker, d control.Directive) {
 	}
 }
 
-func (w *world) end(x *worker, message string) {
+func (w *simulation) end(x *worker, message string) {
 	x.Pod, x.PodReason, x.PodMessage = control.PodEnded, v1alpha1.ReasonWorkerLost, message
 	x.Connected = false
 	if !slices.ContainsFunc(w.workers, func(o *worker) bool { return o.Pod != control.PodEnded }) && w.job == lifecycle.JobPresent {
@@ -311,7 +311,7 @@ func (w *world) end(x *worker, message string) {
 	}
 }
 
-func (w *world) tell(format string, args ...any) {
+func (w *simulation) tell(format string, args ...any) {
 	fmt.Fprintf(&w.story, "%8.3fs  %s\n", w.now.Sub(began).Seconds(), fmt.Sprintf(format, args...))
 }
 

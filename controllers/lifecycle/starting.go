@@ -154,7 +154,7 @@ func blockerOf(w control.Worker) (blocker, bool) {
 
 // missingFiles names what a pod that waits for no known reason probably waits
 // for: the kubelet mounts the files of ConfigMaps and Secrets before it starts a
-// container, says in an event that it cannot, and tries again for ever.
+// container, reports a failure as an event, and retries without end.
 func (r *run) missingFiles() string {
 	stuck := func(w control.Worker) bool { return w.Pod == control.PodWaiting && w.PodReason == "" }
 	if !slices.ContainsFunc(r.seen.Workers, stuck) {

@@ -49,25 +49,25 @@ func questions() []v1alpha1.Preflight {
 
 // stories are the lives that a run can have. Each is told in a golden file, to
 // be read and reviewed as a text.
-var stories = map[string]func(*world){
-	"passes": func(*world) {},
-	"breaches": func(w *world) {
+var stories = map[string]func(*simulation){
+	"passes": func(*simulation) {},
+	"breaches": func(w *simulation) {
 		w.lt.Spec.Ladder.StopOnBreach = true
 		w.latency = 300 * time.Millisecond
 	},
-	"requests-are-in-flight": func(w *world) { w.inFlight = 5 },
-	"in-flight-when-terminated": func(w *world) {
+	"requests-are-in-flight": func(w *simulation) { w.inFlight = 5 },
+	"in-flight-when-terminated": func(w *simulation) {
 		w.inFlight = 5
 		w.in(4*time.Second, func() { w.lt.Spec.Terminate = true })
 	},
-	"generator-lags": func(w *world) { w.lateness = 50 * time.Millisecond },
-	"worker-never-came": func(w *world) {
+	"generator-lags": func(w *simulation) { w.lateness = 50 * time.Millisecond },
+	"worker-never-came": func(w *simulation) {
 		w.workers[2].hindered = [2]string{v1alpha1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
 	},
-	"quota-is-exhausted": func(w *world) {
+	"quota-is-exhausted": func(w *simulation) {
 		w.workers[2].refused = true
 	},
-	"quota-is-raised": func(w *world) {
+	"quota-is-raised": func(w *simulation) {
 		for _, x := range w.workers {
 			x.refused = true
 		}
@@ -78,7 +78,7 @@ var stories = map[string]func(*world){
 			}
 		})
 	},
-	"a-secret-is-missing": func(w *world) {
+	"a-secret-is-missing": func(w *simulation) {
 		w.lt.Spec.Target.Headers = []v1alpha1.Header{{Name: "Authorization", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}}
 		for _, key := range []string{"a.csv", "b.csv", "c.csv", "d.csv", "e.csv"} {
 			table := v1alpha1.Data{Name: key, ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: key}, Format: v1alpha1.DataFormatCSV}
@@ -88,23 +88,23 @@ var stories = map[string]func(*world){
 			x.stuck = true
 		}
 	},
-	"cpu-is-throttled": func(w *world) { w.throttled = 50 * time.Millisecond },
-	"worker-refused": func(w *world) {
+	"cpu-is-throttled": func(w *simulation) { w.throttled = 50 * time.Millisecond },
+	"worker-refused": func(w *simulation) {
 		w.workers[1].refuses = [2]string{v1alpha1.ReasonWorkerRefused, "333 users need 10000 file descriptors, 1024 are allowed; use 31 workers or more"}
 	},
-	"target-unreachable": func(w *world) {
+	"target-unreachable": func(w *simulation) {
 		for _, x := range w.workers {
 			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "spec.target.url: shortener does not resolve"}
 		}
 	},
-	"target-comes-late": func(w *world) {
+	"target-comes-late": func(w *simulation) {
 		w.workers[0].refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
 		w.in(20*time.Second, func() {
 			x := w.workers[0]
 			x.Ready, x.Reason, x.Message = true, "", ""
 		})
 	},
-	"setup-takes-time": func(w *world) {
+	"setup-takes-time": func(w *simulation) {
 		w.workers[0].refuses = [2]string{"", "setup: 1200 of 5000 requests sent"}
 		w.workers[0].busy = true
 		w.in(20*time.Second, func() {
@@ -112,14 +112,14 @@ var stories = map[string]func(*world){
 			x.Ready, x.Message = true, ""
 		})
 	},
-	"preflight-passes": func(w *world) { w.lt.Spec.Preflight = questions() },
-	"preflight-fails": func(w *world) {
+	"preflight-passes": func(w *simulation) { w.lt.Spec.Preflight = questions() },
+	"preflight-fails": func(w *simulation) {
 		w.lt.Spec.Preflight = questions()
 		for _, x := range w.workers[1:] {
 			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, `preflight: GET /version: .strategy: "hash" instead of "lua"`}
 		}
 	},
-	"preflight-waits-then-suspended": func(w *world) {
+	"preflight-waits-then-suspended": func(w *simulation) {
 		w.lt.Spec.Preflight = questions()
 		for _, x := range w.workers {
 			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 399: the target is not ready"}
@@ -132,7 +132,7 @@ var stories = map[string]func(*world){
 			}
 		})
 	},
-	"preflight-is-changed-while-held": func(w *world) {
+	"preflight-is-changed-while-held": func(w *simulation) {
 		w.lt.Spec.Preflight = questions()
 		for _, x := range w.workers {
 			x.lingers = true // and says, once the run is held, that it is ready
@@ -143,13 +143,13 @@ var stories = map[string]func(*world){
 			w.lt.Spec.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
 		})
 	},
-	"worker-dies": func(w *world) { w.workers[1].diesIn = 1500 * time.Millisecond },
-	"every-one-dies": func(w *world) {
+	"worker-dies": func(w *simulation) { w.workers[1].diesIn = 1500 * time.Millisecond },
+	"every-one-dies": func(w *simulation) {
 		for _, x := range w.workers {
 			x.diesIn = 1500 * time.Millisecond
 		}
 	},
-	"worker-is-deleted": func(w *world) {
+	"worker-is-deleted": func(w *simulation) {
 		// As by kubectl delete pod: the worker still says its last, and is gone.
 		w.in(4*time.Second, func() {
 			x := w.workers[0]
@@ -157,7 +157,7 @@ var stories = map[string]func(*world){
 			x.Pod, x.PodReason, x.PodMessage = control.PodAbsent, "", ""
 		})
 	},
-	"worker-falls-silent": func(w *world) {
+	"worker-falls-silent": func(w *simulation) {
 		// Its node is cut off during the first step: no pod status, no session.
 		w.in(4*time.Second, func() {
 			x := w.workers[1]
@@ -165,30 +165,30 @@ var stories = map[string]func(*world){
 			x.step = 99
 		})
 	},
-	"terminated": func(w *world) {
+	"terminated": func(w *simulation) {
 		w.in(4*time.Second, func() { w.lt.Spec.Terminate = true })
 	},
-	"terminated-before-start": func(w *world) {
+	"terminated-before-start": func(w *simulation) {
 		w.in(time.Second, func() { w.lt.Spec.Terminate = true })
 	},
-	"deadline": func(w *world) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](4) },
-	"suspended-then-resumed": func(w *world) {
+	"deadline": func(w *simulation) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](4) },
+	"suspended-then-resumed": func(w *simulation) {
 		w.lt.Spec.Suspend = true
 		w.in(10*time.Second, func() { w.lt.Spec.Suspend = false })
 		w.in(11*time.Second, func() { w.lt.Spec.Suspend = true })
 		w.in(20*time.Second, func() { w.lt.Spec.Suspend = false })
 	},
-	"suspended-between-steps": func(w *world) {
+	"suspended-between-steps": func(w *simulation) {
 		w.in(4*time.Second, func() { w.lt.Spec.Suspend = true })
 		w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
 	},
-	"target-not-allowed": func(w *world) { w.lt.Spec.Target = v1alpha1.Target{URL: "http://example.com"} },
+	"target-not-allowed": func(w *simulation) { w.lt.Spec.Target = v1alpha1.Target{URL: "http://example.com"} },
 }
 
 func TestStories(t *testing.T) {
 	for name, script := range stories {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, ladder())
+			w := newSimulation(t, ladder())
 			script(w)
 			w.run()
 			golden(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
@@ -203,7 +203,7 @@ func TestStoriesInAnyOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var want *ending
 			for seed := range uint64(6) {
-				w := newWorld(t, ladder())
+				w := newSimulation(t, ladder())
 				if seed > 0 {
 					w.shuffle = rand.New(rand.NewPCG(seed, seed))
 				}

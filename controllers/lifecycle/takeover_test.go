@@ -17,11 +17,11 @@ import (
 // plannedElsewhere is a ladder without parallelism whose status was written by an
 // operator with other constants: fewer users for each worker, other names of steps and
 // other time limits. This one would plan one worker, and a pause in between.
-func plannedElsewhere(t *testing.T) *world {
+func plannedElsewhere(t *testing.T) *simulation {
 	t.Helper()
 	spec := ladder()
 	spec.Parallelism = nil
-	w := newWorld(t, spec)
+	w := newSimulation(t, spec)
 	w.write(lifecycle.Decide(w.lt, w.policy, lifecycle.Observed{}, w.now))
 	if n := w.lt.Status.Workers.Desired; n != 1 {
 		t.Fatalf("this operator plans %d workers, want 1", n)

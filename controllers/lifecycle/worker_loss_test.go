@@ -16,7 +16,7 @@ import (
 )
 
 // In a run that has begun, a worker is there, silent for a while, or lost.
-func TestWhoIsThere(t *testing.T) {
+func TestWorkerLossDetection(t *testing.T) {
 	now := began.Add(15 * time.Second)
 	running := control.Worker{Pod: control.PodRunning, Connected: true, Ready: true}
 	silent := func(d time.Duration) control.Worker {
@@ -67,8 +67,8 @@ func TestAWorkerThatComesBack(t *testing.T) {
 	}
 }
 
-// The message names the first worker of which it is known how it ended.
-func TestWhoIsNamed(t *testing.T) {
+// The message names the first worker whose pod has a known end.
+func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 	ended := control.Worker{Pod: control.PodEnded, PodMessage: "OOMKilled, exit code 137"}
 	waits := control.Worker{Pod: control.PodWaiting, Connected: true, PodMessage: "waits for a node"}
 	for name, tc := range map[string]struct {
@@ -77,7 +77,7 @@ func TestWhoIsNamed(t *testing.T) {
 	}{
 		"the one that ended":     {[]control.Worker{waits, ended, waits}, "1 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
 		"one that ended somehow": {[]control.Worker{{Pod: control.PodEnded}, ended, waits}, "2 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
-		"nobody":                 {[]control.Worker{waits, waits, {}}, "1 of 3 workers lost."},
+		"no pod ended":           {[]control.Worker{waits, waits, {}}, "1 of 3 workers lost."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)

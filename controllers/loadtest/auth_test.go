@@ -51,7 +51,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 	worker := makePod(t, c, job, 1)
 
-	// A pod that wears the labels of a worker, under a Job of somebody's own.
+	// A pod with the labels of a worker, owned by a foreign Job.
 	forged := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate()}}
 	forged.Namespace, forged.Name, forged.Labels = lt.Namespace, "forged", job.Labels
 	if err := c.Create(t.Context(), forged); err != nil {

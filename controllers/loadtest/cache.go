@@ -41,7 +41,7 @@ func stripJob(o any) (any, error) {
 	return o, nil
 }
 
-// stripLoadTest drops what nobody reads again and what is nearly all of a result:
+// stripLoadTest drops fields that the operator never reads, nearly all of a result:
 // a histogram has up to 12 KB. The steps of a finished run never change, so that
 // no patch has them and what is stored stays whole.
 func stripLoadTest(o any) (any, error) {

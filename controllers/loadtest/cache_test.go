@@ -96,7 +96,7 @@ func await(t *testing.T, c client.Client, stored, got client.Object) {
 	}
 }
 
-func TestTheCacheHoldsWhatIsReadAgain(t *testing.T) {
+func TestCacheDropsHistogramsOfFinishedRuns(t *testing.T) {
 	c := cached(t)
 	for name, tc := range map[string]struct {
 		finished bool
@@ -154,7 +154,7 @@ func TestAPatchLeavesTheHistogramAlone(t *testing.T) {
 	if lt.Status.Summary.Step != "" {
 		t.Fatal("there is nothing to patch")
 	}
-	r := newRig(t, apiserver.Client(t))
+	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
 	r.mustPass(lt)
 	if lt.Status.Summary.Step == "" || lt.Status.Steps[0].Result.Histogram != histogram {

@@ -23,7 +23,7 @@ import (
 // written for it any more, and nothing remembered.
 func TestADeletedLoadTestIsForgotten(t *testing.T) {
 	c := apiserver.Client(t)
-	r, lt := newRig(t, c), hello(t)
+	r, lt := newFixture(t, c), hello(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
 	if err := c.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(lt.Namespace), client.PropagationPolicy("Background")); err != nil {
@@ -47,7 +47,7 @@ func TestADeletedLoadTestIsForgotten(t *testing.T) {
 
 // A LoadTest that is gone between two passes is forgotten, and nothing else.
 func TestAGoneLoadTestIsForgotten(t *testing.T) {
-	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
 	if err := apiserver.Client(t).Delete(t.Context(), lt); err != nil {
@@ -59,7 +59,7 @@ func TestAGoneLoadTestIsForgotten(t *testing.T) {
 }
 
 // What cannot be deleted now is tried again.
-func TestWhatCannotBeDeleted(t *testing.T) {
+func TestFailedDeletionIsRetried(t *testing.T) {
 	refuses := true
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
@@ -69,7 +69,7 @@ func TestWhatCannotBeDeleted(t *testing.T) {
 			return c.Delete(ctx, obj, opts...)
 		},
 	})
-	r, lt := newRig(t, c), withResult(t, true)
+	r, lt := newFixture(t, c), withResult(t, true)
 	if err := c.Create(t.Context(), desired.Job(lt, desired.Config{WorkerImage: "worker:test"})); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestANamesakeIsNotDeleted(t *testing.T) {
 			return err
 		},
 	})
-	r := newRig(t, c)
+	r := newFixture(t, c)
 	r.clock.SetTime(namesake.Status.CompletionTime.Add(time.Hour))
 	if _, err := r.pass(namesake); !apierrors.IsConflict(err) {
 		t.Errorf("got %v, want a conflict", err)
@@ -112,7 +112,7 @@ func TestANamesakeIsNotDeleted(t *testing.T) {
 	}
 }
 
-// Nor is the Job of somebody else that has taken the place of the run's, whether
+// Nor is a foreign Job that has taken the place of the run's, whether
 // the cache has it by now or not.
 func TestAJobInThePlaceOfTheRunsIsNotDeleted(t *testing.T) {
 	for name, tc := range map[string]struct{ stale, deletions int }{
@@ -128,7 +128,7 @@ func TestAJobInThePlaceOfTheRunsIsNotDeleted(t *testing.T) {
 				t.Fatal(err)
 			}
 			reads, deletions := 0, 0
-			r := newRig(t, interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
+			r := newFixture(t, interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 					job, ok := obj.(*batchv1.Job)
 					if !ok {
@@ -165,7 +165,7 @@ func TestAJobIsCreatedOnce(t *testing.T) {
 			return c.Get(ctx, key, obj, opts...)
 		},
 	})
-	r, lt := newRig(t, c), hello(t)
+	r, lt := newFixture(t, c), hello(t)
 	r.workers.absent = true
 	for range 3 {
 		r.mustPass(lt)

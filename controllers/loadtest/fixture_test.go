@@ -88,9 +88,9 @@ func (w *workers) Observe(run coordinator.RunID) control.Observation {
 	return o
 }
 
-// rig is a reconciler on a real API server, with a clock that stands still
+// fixture is a reconciler on a real API server, with a clock that stands still
 // until it is told to go on.
-type rig struct {
+type fixture struct {
 	t        *testing.T
 	client   client.Client
 	clock    *clocktesting.FakePassiveClock
@@ -99,8 +99,8 @@ type rig struct {
 	*loadtest.Reconciler
 }
 
-func newRig(t *testing.T, c client.Client) *rig {
-	r := &rig{
+func newFixture(t *testing.T, c client.Client) *fixture {
+	r := &fixture{
 		t: t, client: c, workers: &workers{}, recorder: events.NewFakeRecorder(100),
 		clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)),
 	}
@@ -130,7 +130,7 @@ func hello(t *testing.T) *v1alpha1.LoadTest {
 }
 
 // pass is one pass of the reconciler, after which lt is as it is stored.
-func (r *rig) pass(lt *v1alpha1.LoadTest) (ctrl.Result, error) {
+func (r *fixture) pass(lt *v1alpha1.LoadTest) (ctrl.Result, error) {
 	r.t.Helper()
 	result, err := r.Reconcile(r.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(lt)})
 	if getErr := apiserver.Client(r.t).Get(r.t.Context(), client.ObjectKeyFromObject(lt), lt); client.IgnoreNotFound(getErr) != nil {
@@ -139,7 +139,7 @@ func (r *rig) pass(lt *v1alpha1.LoadTest) (ctrl.Result, error) {
 	return result, err
 }
 
-func (r *rig) mustPass(lt *v1alpha1.LoadTest) ctrl.Result {
+func (r *fixture) mustPass(lt *v1alpha1.LoadTest) ctrl.Result {
 	r.t.Helper()
 	result, err := r.pass(lt)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *rig) mustPass(lt *v1alpha1.LoadTest) ctrl.Result {
 }
 
 // after moves the clock.
-func (r *rig) after(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) }
+func (r *fixture) after(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) }
 
 // bringPods does what the Job controller and the kubelets do.
 func bringPods(t *testing.T, lt *v1alpha1.LoadTest) {
@@ -171,7 +171,7 @@ func podName(run coordinator.RunID, worker int) string {
 
 func makePod(t *testing.T, c client.Client, job *batchv1.Job, n int32) *corev1.Pod {
 	t.Helper()
-	owner := job.UID // of a Job that is nobody's
+	owner := job.UID // of a Job without an owner
 	if lt := metav1.GetControllerOf(job); lt != nil {
 		owner = lt.UID
 	}
@@ -192,7 +192,7 @@ func makePod(t *testing.T, c client.Client, job *batchv1.Job, n int32) *corev1.P
 }
 
 // said are the events emitted so far.
-func (r *rig) said() []string {
+func (r *fixture) said() []string {
 	var out []string
 	for {
 		select {

@@ -81,12 +81,12 @@ func (c *chain) client() client.Client {
 				*obj = c.job
 				return find(key, "job", &c.job)
 			}
-			return errors.New("nobody asks for that")
+			return errors.New("unexpected read")
 		},
 	})
 }
 
-// Each link from a token to its run is one that somebody could forge.
+// Each link from a token to its run can be forged.
 func TestEveryLinkOfAnIdentityIsChecked(t *testing.T) {
 	name := func(username string) func(*chain) {
 		return func(c *chain) { c.review.User.Username = username }
@@ -111,15 +111,15 @@ func TestEveryLinkOfAnIdentityIsChecked(t *testing.T) {
 		"a pod that was replaced":    {extra("pod-uid", "earlier"), "pod team-a/hello-1-abcde was replaced"},
 		"no index":                   {index(""), "has no completion index"},
 		"an index that wraps around": {index("4294967297"), "has no completion index"},
-		"a pod of nobody":            {func(c *chain) { c.pod.OwnerReferences = nil }, "does not belong to a Job"},
+		"a pod without an owner":     {func(c *chain) { c.pod.OwnerReferences = nil }, "does not belong to a Job"},
 		"a pod of another kind":      {func(c *chain) { c.pod.OwnerReferences[0].Kind = "ReplicaSet" }, "does not belong to a Job"},
 		"a pod that only names a Job": {
 			func(c *chain) { c.pod.OwnerReferences[0].Controller = nil }, "does not belong to a Job",
 		},
-		"a Job that was replaced":     {func(c *chain) { c.job.UID = "later" }, "does not belong to a LoadTest"},
-		"a Job of nobody":             {func(c *chain) { c.job.OwnerReferences = nil }, "does not belong to a LoadTest"},
-		"a Job of another kind":       {func(c *chain) { c.job.OwnerReferences[0].Kind = "CronJob" }, "does not belong to a LoadTest"},
-		"a LoadTest of somebody else": {func(c *chain) { c.job.OwnerReferences[0].APIVersion = "example.com/v1alpha1" }, "does not belong to a LoadTest"},
+		"a Job that was replaced": {func(c *chain) { c.job.UID = "later" }, "does not belong to a LoadTest"},
+		"a Job without an owner":  {func(c *chain) { c.job.OwnerReferences = nil }, "does not belong to a LoadTest"},
+		"a Job of another kind":   {func(c *chain) { c.job.OwnerReferences[0].Kind = "CronJob" }, "does not belong to a LoadTest"},
+		"a foreign LoadTest":      {func(c *chain) { c.job.OwnerReferences[0].APIVersion = "example.com/v1alpha1" }, "does not belong to a LoadTest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := ofWorker()
@@ -141,7 +141,7 @@ func TestIdentityOfAWorker(t *testing.T) {
 
 // What cannot be asked now says nothing against a worker; nor does a pod or Job
 // that the cache will have in a moment.
-func TestWhatCannotBeAskedMayPass(t *testing.T) {
+func TestTemporaryFailuresDoNotRefuseAWorker(t *testing.T) {
 	for name, edit := range map[string]func(*chain){
 		"the review":           func(c *chain) { c.away = "review" },
 		"the pod":              func(c *chain) { c.away = "pod" },
@@ -156,7 +156,7 @@ func TestWhatCannotBeAskedMayPass(t *testing.T) {
 			edit(c)
 			got, err := (&loadtest.Authenticator{Client: c.client()}).Authenticate(t.Context(), "bearer")
 			if err == nil || errors.Is(err, coordinator.ErrUnauthenticated) || got != (coordinator.Identity{}) {
-				t.Errorf("got %+v and %v, want nobody, and an error that may pass", got, err)
+				t.Errorf("got %+v and %v, want no identity, and a retryable error", got, err)
 			}
 		})
 	}

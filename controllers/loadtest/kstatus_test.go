@@ -32,7 +32,7 @@ func kstatusIs(t *testing.T, when string, lt *v1alpha1.LoadTest, want status.Sta
 }
 
 func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
-	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	kstatusIs(t, "before the operator has seen it", lt, status.InProgressStatus)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 	r.mustPass(lt)
@@ -55,16 +55,16 @@ func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 }
 
 func TestKstatusIsFailedAfterEveryOtherVerdict(t *testing.T) {
-	for want, edit := range map[v1alpha1.Verdict]func(*rig, *v1alpha1.LoadTestSpec){
-		v1alpha1.VerdictFailed:       func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Max = ptr.To(intstr.FromString("1ms")) },
-		v1alpha1.VerdictInconclusive: func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Metric = "p99.99" },
-		v1alpha1.VerdictCanceled:     func(_ *rig, s *v1alpha1.LoadTestSpec) { s.Terminate = true },
-		v1alpha1.VerdictError: func(r *rig, s *v1alpha1.LoadTestSpec) {
+	for want, edit := range map[v1alpha1.Verdict]func(*fixture, *v1alpha1.LoadTestSpec){
+		v1alpha1.VerdictFailed:       func(_ *fixture, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Max = ptr.To(intstr.FromString("1ms")) },
+		v1alpha1.VerdictInconclusive: func(_ *fixture, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Metric = "p99.99" },
+		v1alpha1.VerdictCanceled:     func(_ *fixture, s *v1alpha1.LoadTestSpec) { s.Terminate = true },
+		v1alpha1.VerdictError: func(r *fixture, s *v1alpha1.LoadTestSpec) {
 			r.workers.absent, s.StartDeadlineSeconds = true, ptr.To[int64](1)
 		},
 	} {
 		t.Run(string(want), func(t *testing.T) {
-			r, lt := newRig(t, apiserver.Client(t)), hello(t)
+			r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 			change(t, lt, func(s *v1alpha1.LoadTestSpec) { edit(r, s) })
 			for pass := range 5 {
 				r.mustPass(lt)

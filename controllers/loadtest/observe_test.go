@@ -106,8 +106,8 @@ func TestJobState(t *testing.T) {
 		"not failed":         {ended(batchv1.JobFailed, corev1.ConditionFalse), lifecycle.JobPresent},
 		"about to be failed": {ended(batchv1.JobFailureTarget, corev1.ConditionTrue), lifecycle.JobPresent},
 		"on its way out":     {func(j *batchv1.Job) { j.DeletionTimestamp = &now }, lifecycle.JobDeleting},
-		"of somebody else":   {func(j *batchv1.Job) { j.OwnerReferences[0].UID = "theirs" }, lifecycle.JobForeign},
-		"of nobody":          {func(j *batchv1.Job) { j.OwnerReferences = nil }, lifecycle.JobForeign},
+		"foreign":            {func(j *batchv1.Job) { j.OwnerReferences[0].UID = "theirs" }, lifecycle.JobForeign},
+		"without an owner":   {func(j *batchv1.Job) { j.OwnerReferences = nil }, lifecycle.JobForeign},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := &batchv1.Job{}

@@ -25,7 +25,7 @@ import (
 
 func TestLife(t *testing.T) {
 	c := apiserver.Client(t)
-	r, lt := newRig(t, c), hello(t)
+	r, lt := newFixture(t, c), hello(t)
 	registry := prometheus.NewRegistry()
 	r.Metrics = loadtest.NewMetrics(registry)
 
@@ -102,7 +102,7 @@ func change(t *testing.T, lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTestSpe
 
 // What is decided of a later step, or of cutting it, comes to the workers as it is.
 func TestDirectives(t *testing.T) {
-	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{10, 20} })
 	r.mustPass(lt)
 	r.mustPass(lt)
@@ -127,7 +127,7 @@ func TestDirectives(t *testing.T) {
 // Nothing is wanted of the workers of a run that is held: the next ones may have
 // another plan.
 func TestAHeldRunDirectsNobody(t *testing.T) {
-	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
@@ -140,7 +140,7 @@ func TestAHeldRunDirectsNobody(t *testing.T) {
 }
 
 // The same status must not be written again: each write wakes every watcher.
-func TestNothingNewIsNotWritten(t *testing.T) {
+func TestUnchangedStatusIsNotWritten(t *testing.T) {
 	writes := 0
 	counting := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
@@ -148,7 +148,7 @@ func TestNothingNewIsNotWritten(t *testing.T) {
 			return c.SubResource(name).Patch(ctx, obj, patch, opts...)
 		},
 	})
-	r, lt := newRig(t, counting), hello(t)
+	r, lt := newFixture(t, counting), hello(t)
 	r.workers.absent = true
 	for range 3 {
 		r.mustPass(lt)
@@ -167,7 +167,7 @@ func TestNoEventWithoutTheWrite(t *testing.T) {
 			return apierrors.NewConflict(schema.GroupResource{Resource: "loadtests"}, obj.GetName(), errors.New("changed"))
 		},
 	})
-	r, lt := newRig(t, conflict), hello(t)
+	r, lt := newFixture(t, conflict), hello(t)
 	result := r.mustPass(lt)
 	if result.RequeueAfter == 0 {
 		t.Error("a conflict is not tried again")
@@ -196,7 +196,7 @@ func TestEveryCallMayFail(t *testing.T) {
 				}
 				return nil
 			}
-			r, lt := newRig(t, failing(apiserver.Client(t), count)), hello(t)
+			r, lt := newFixture(t, failing(apiserver.Client(t), count)), hello(t)
 			live(r, lt, &failed)
 			if lt.Status.Verdict != v1alpha1.VerdictPassed || lt.Status.Steps[0].Result.Sent != 20 {
 				t.Errorf("verdict %q, result %+v", lt.Status.Verdict, lt.Status.Steps[0].Result)
@@ -215,8 +215,8 @@ func TestEveryCallMayFail(t *testing.T) {
 }
 
 // live passes until the run is complete, through errors. A pass in which a call
-// failed says so, or nobody would try again.
-func live(r *rig, lt *v1alpha1.LoadTest, failed *bool) {
+// failed returns the error, without which it would not be retried.
+func live(r *fixture, lt *v1alpha1.LoadTest, failed *bool) {
 	const bound = 20
 	pods := false
 	for range bound {
@@ -272,10 +272,10 @@ func failing(c client.WithWatch, check func() error) client.Client {
 	})
 }
 
-// A Job of the same name that is somebody else's must be left alone.
+// A foreign Job of the same name must be left alone.
 func TestForeignJob(t *testing.T) {
 	c := apiserver.Client(t)
-	r, lt := newRig(t, c), hello(t)
+	r, lt := newFixture(t, c), hello(t)
 	foreign := &batchv1.Job{Spec: batchv1.JobSpec{}}
 	foreign.Namespace, foreign.Name = lt.Namespace, lt.Name
 	foreign.Spec.Template = podTemplate()

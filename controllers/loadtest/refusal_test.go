@@ -52,9 +52,9 @@ func (l *looks) List(ctx context.Context, list client.ObjectList, opts ...client
 
 // stuck is a run whose Job is there, for long enough to be asked why its pods are
 // not.
-func stuck(t *testing.T, c client.Client) (*rig, *looks, *v1alpha1.LoadTest, *batchv1.Job) {
+func stuck(t *testing.T, c client.Client) (*fixture, *looks, *v1alpha1.LoadTest, *batchv1.Job) {
 	t.Helper()
-	r, lt := newRig(t, apiserver.Client(t)), hello(t)
+	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	l := &looks{Reader: c}
 	r.Uncached, r.workers.absent = l, true
 	r.clock.SetTime(lt.CreationTimestamp.Time)

@@ -55,7 +55,7 @@ func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 	}
 }
 
-func TestRunsAreToldByTheirNames(t *testing.T) {
+func TestNotifyEnqueuesTheRunsLoadTest(t *testing.T) {
 	r := NewRuns()
 	a, b := types.NamespacedName{Namespace: "team", Name: "a"}, types.NamespacedName{Namespace: "team", Name: "b"}
 	r.Learn("first", named(a))
@@ -96,7 +96,7 @@ func TestRequestOfPod(t *testing.T) {
 	pod := &corev1.Pod{}
 	pod.Namespace = "team"
 	if got := requestOfPod(t.Context(), pod); got != nil {
-		t.Errorf("a pod of nobody has %v looked at", got)
+		t.Errorf("a pod without labels enqueues %v", got)
 	}
 	pod.Labels = map[string]string{desired.LabelName: "a"}
 	want := []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: "team", Name: "a"}}}

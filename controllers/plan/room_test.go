@@ -72,7 +72,7 @@ func but(lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTest)) *v1alpha1.LoadTes
 // Requests of one type are one result; what the API server notes of who manages
 // what is not counted, as the operator does not see it; neither is the status, of
 // which the same room is left from the beginning to the end.
-func TestWhatTakesNoRoom(t *testing.T) {
+func TestRoomIgnoresManagedFieldsAndStatus(t *testing.T) {
 	lt := crowded(3, 1, 0)
 	lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Pause: duration(time.Second)})
 	steps := plan.Steps(&lt.Spec)

@@ -19,8 +19,8 @@ import (
 // rate of r millionths of a token per second fills r units per nanosecond.
 const unit int64 = 1_000_000_000_000_000
 
-// world is a random limiter with its clients, clocks and network.
-type world struct {
+// limiterSimulation is a random limiter with its clients, clocks and network.
+type limiterSimulation struct {
 	rng        *rand.Rand
 	capacity   int64 // tokens
 	refill     int64 // millionths of a token per second, as promised
@@ -35,9 +35,9 @@ type world struct {
 	wrongGrants, wrongDenials int64
 }
 
-func newWorld(seed int64, faults int) *world {
+func newLimiterSimulation(seed int64, faults int) *limiterSimulation {
 	rng := rand.New(rand.NewSource(seed))
-	w := &world{
+	w := &limiterSimulation{
 		rng:        rng,
 		capacity:   1 + rng.Int63n(60),
 		refill:     1 + rng.Int63n(100_000_000),
@@ -55,7 +55,7 @@ func newWorld(seed int64, faults int) *world {
 }
 
 // decide is the token bucket itself.
-func (w *world) decide(at time.Duration) (grant bool) {
+func (w *limiterSimulation) decide(at time.Duration) (grant bool) {
 	w.level = min(w.capacity*unit, w.level+w.actual*int64(at-w.at))
 	w.at = at
 	grant = w.level >= unit
@@ -81,7 +81,7 @@ type request struct {
 }
 
 // schedule is a random mix of bursts and single requests.
-func (w *world) schedule(length time.Duration) []request {
+func (w *limiterSimulation) schedule(length time.Duration) []request {
 	var list []request
 	latency := time.Duration(1 + w.rng.Int63n(int64(200*ms)))
 	for len(list) < 40+w.rng.Intn(200) {
@@ -103,7 +103,7 @@ func (w *world) schedule(length time.Duration) []request {
 
 // run has the limiter decide a schedule, and records it as the workers would,
 // each with a clock of its own.
-func (w *world) run(length time.Duration) *measure.Measurement {
+func (w *limiterSimulation) run(length time.Duration) *measure.Measurement {
 	clocks := make([]time.Duration, 4)
 	for i := range clocks {
 		clocks[i] = time.Duration(w.rng.Int63n(int64(2*w.clockError)+1)) - w.clockError
@@ -128,7 +128,7 @@ func (w *world) run(length time.Duration) *measure.Measurement {
 	return step
 }
 
-func (w *world) spec() *v1alpha1.LoadTestSpec {
+func (w *limiterSimulation) spec() *v1alpha1.LoadTestSpec {
 	refill := v1alpha1.NewDecimal(fmt.Sprintf("%d.%06d", w.refill/1_000_000, w.refill%1_000_000))
 	return contractSpec(w.capacity, refill)
 }
@@ -140,9 +140,9 @@ func check(t *testing.T, property func(seed int64) bool) {
 	}
 }
 
-func TestACorrectLimiterIsNeverAccused(t *testing.T) {
+func TestCorrectLimiterHasNoViolations(t *testing.T) {
 	check(t, func(seed int64) bool {
-		w := newWorld(seed, 0)
+		w := newLimiterSimulation(seed, 0)
 		merged := w.run(time.Duration(1+w.rng.Int63n(20)) * time.Second)
 		got := audit(t, w.spec(), merged, w.silence)
 		return got.OverLimitGrants == 0 && got.FalseDenials == 0
@@ -153,7 +153,7 @@ func TestACorrectLimiterIsNeverAccused(t *testing.T) {
 func TestAFaultyLimiterIsNotAccusedOfMoreThanItsFaults(t *testing.T) {
 	var over, falsely, wrongGrants, wrongDenials int64
 	check(t, func(seed int64) bool {
-		w := newWorld(seed, 1+int(uint64(seed)%30))
+		w := newLimiterSimulation(seed, 1+int(uint64(seed)%30))
 		merged := w.run(time.Duration(1+w.rng.Int63n(20)) * time.Second)
 		got := audit(t, w.spec(), merged, w.silence)
 		over += got.OverLimitGrants

@@ -171,7 +171,7 @@ func TestSpread(t *testing.T) {
 // Whatever the repetitions came to: half of them are no greater than the median,
 // none is less than the least or greater than the greatest, and all three are
 // figures that a repetition had.
-func TestTheSpreadIsOfWhatWasMeasured(t *testing.T) {
+func TestSpreadBoundsTheMedian(t *testing.T) {
 	property := func(first, second uint16, more []uint16) bool {
 		all := append([]uint16{first, second}, more[:min(len(more), 30)]...)
 		loads := make([]v1alpha1.StepStatus, len(all))

@@ -205,7 +205,7 @@ func (r run) maxSustainedUsers() *int32 {
 }
 
 // kept says whether a rung was kept in every repetition that ran it, and whether
-// any threshold is about it: users that nobody asked anything of were not sustained.
+// any threshold is about it: users of a step that no threshold covers were not sustained.
 func (r run) kept(rung int32) (kept, judged bool) {
 	for i, step := range r.ran() {
 		if step.Rung != rung {

@@ -50,8 +50,8 @@ func done(edits ...func(*v1alpha1.LoadTestStatus)) *v1alpha1.LoadTestStatus {
 	return s
 }
 
-// fared says how the thresholds fared in a step.
-func fared(s *v1alpha1.LoadTestStatus, step string, state v1alpha1.ThresholdState) {
+// setState sets the state of the thresholds in a step.
+func setState(s *v1alpha1.LoadTestStatus, step string, state v1alpha1.ThresholdState) {
 	for i := range s.Steps {
 		if s.Steps[i].Name == step {
 			s.Steps[i].ThresholdState = state
@@ -61,7 +61,7 @@ func fared(s *v1alpha1.LoadTestStatus, step string, state v1alpha1.ThresholdStat
 
 func breached(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
 	return func(s *v1alpha1.LoadTestStatus) {
-		fared(s, step, v1alpha1.ThresholdFailed)
+		setState(s, step, v1alpha1.ThresholdFailed)
 		s.Thresholds[threshold].State = v1alpha1.ThresholdFailed
 		s.Thresholds[threshold].Step = step
 		s.Thresholds[threshold].Message = s.Thresholds[threshold].Name + " is too much in step " + step + "."
@@ -70,7 +70,7 @@ func breached(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
 
 func doubted(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
 	return func(s *v1alpha1.LoadTestStatus) {
-		fared(s, step, v1alpha1.ThresholdInconclusive)
+		setState(s, step, v1alpha1.ThresholdInconclusive)
 		s.Thresholds[threshold].State = v1alpha1.ThresholdInconclusive
 		s.Thresholds[threshold].Step = step
 		s.Thresholds[threshold].Message = s.Thresholds[threshold].Name + " has too few samples in step " + step + "."
@@ -219,7 +219,7 @@ func TestFinal(t *testing.T) {
 		},
 		"users that no threshold is about are not sustained": {
 			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
-			status: done(func(s *v1alpha1.LoadTestStatus) { fared(s, "1000", "") }),
+			status: done(func(s *v1alpha1.LoadTestStatus) { setState(s, "1000", "") }),
 			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
 		},
 		"a step that was cut": {

@@ -189,8 +189,8 @@ func (s sample) pick(h *measure.Histogram, q int64) time.Duration {
 	return d
 }
 
-// withUnfinished is the nearest-rank quantile if every unfinished request had
-// taken for ever; nil when the quantile is among those. Maximum and mean always
+// withUnfinished is the nearest-rank quantile with every unfinished request counted
+// as infinitely long; nil when the quantile is one of these. Maximum and mean always
 // are.
 func withUnfinished(h *measure.Histogram, q, unfinished int64) *big.Rat {
 	n := h.Count()

@@ -11,16 +11,16 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
-// The letters of a run: how the thresholds fared in one step after another.
+// The letters of a run: the state of the thresholds in one step after another.
 var letters = map[rune]v1alpha1.ThresholdState{
 	'p': v1alpha1.ThresholdPassed, 'f': v1alpha1.ThresholdFailed, 'i': v1alpha1.ThresholdInconclusive, '-': "",
 }
 
-// repeats is a status of a ladder with rests in which the steps that send load
-// fared as the letters say; those without a letter were skipped.
-func repeats(s *v1alpha1.LoadTestSpec, fared string) *v1alpha1.LoadTestStatus {
+// repeats is a status of a ladder with rests. The steps that send load have the
+// states of the letters; steps without a letter were skipped.
+func repeats(s *v1alpha1.LoadTestSpec, states string) *v1alpha1.LoadTestStatus {
 	status := &v1alpha1.LoadTestStatus{Workers: v1alpha1.WorkerCounts{Desired: 1}}
-	rest := []rune(fared)
+	rest := []rune(states)
 	for _, step := range plan.Steps(s) {
 		step.State = v1alpha1.StepSkipped
 		if len(rest) > 0 {
@@ -35,11 +35,11 @@ func repeats(s *v1alpha1.LoadTestSpec, fared string) *v1alpha1.LoadTestStatus {
 	return status
 }
 
-func TestWhatRepetitionsSustain(t *testing.T) {
+func TestMaxSustainedUsersOverRepetitions(t *testing.T) {
 	tests := map[string]struct {
 		users       []int32
 		repetitions int32
-		fared       string
+		states      string
 		edit        func(*v1alpha1.LoadTestStatus)
 		want        int32 // 0: none
 	}{
@@ -75,7 +75,7 @@ func TestWhatRepetitionsSustain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := ladder(tc.users...)
 			s.Repetitions = tc.repetitions
-			status := repeats(s, tc.fared)
+			status := repeats(s, tc.states)
 			if tc.edit != nil {
 				tc.edit(status)
 			}
@@ -86,14 +86,14 @@ func TestWhatRepetitionsSustain(t *testing.T) {
 	}
 }
 
-// Users that no threshold is about were not sustained, in whatever repetition.
-func TestWhatNobodyAskedWasNotSustained(t *testing.T) {
+// Users of a step without a threshold were not sustained, in any repetition.
+func TestStepsWithoutThresholdAreNotSustained(t *testing.T) {
 	s := ladder(10, 1000)
 	s.Repetitions, s.Thresholds = 2, s.Thresholds[1:] // up to 100 users
-	for fared, want := range map[string]int32{"p-p-": 10, "p-i-": 0, "----": 0} {
-		users := verdict.Final(s, repeats(s, fared)).MaxSustainedUsers
+	for states, want := range map[string]int32{"p-p-": 10, "p-i-": 0, "----": 0} {
+		users := verdict.Final(s, repeats(s, states)).MaxSustainedUsers
 		if got := deref(users); got != want {
-			t.Errorf("%s: %d users were sustained, want %d", fared, got, want)
+			t.Errorf("%s: %d users were sustained, want %d", states, got, want)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestTheWorstRepetitionCounts(t *testing.T) {
 	}
 }
 
-// Each step says how the thresholds fared in it alone, whatever came before.
+// Each step says how the thresholds states in it alone, whatever came before.
 func TestHowTheThresholdsFaredInEachStep(t *testing.T) {
 	s := ladder(10, 1000)
 	s.Repetitions = 2

@@ -97,8 +97,8 @@ func (s Snapshot) MakeFolders() error {
 	return nil
 }
 
-// Restore makes the host like the snapshot again. A folder that somebody has
-// put something into since is theirs.
+// Restore makes the host like the snapshot again. It leaves a
+// folder that has got other content since.
 func (s Snapshot) Restore() error {
 	var failures []error
 	for name, value := range s.Settings {

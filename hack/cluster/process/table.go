@@ -113,8 +113,7 @@ func (t Table) read(pid int) (Process, bool) {
 
 // While a process replaces its program by another one, as a shell does with
 // exec, its environment is empty for a moment. It is read again until it is
-// there, for much longer than that takes; a process that really has none, of
-// which there is hardly any, is waited for in vain.
+// there, for much longer than that takes. Hardly any process really has none.
 const (
 	attempts = 50
 	pause    = time.Millisecond

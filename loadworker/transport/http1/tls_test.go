@@ -172,7 +172,7 @@ func TestFailureDoesNotWaitForCloseNotify(t *testing.T) {
 	_, err := c.Do(context.Background(), scripted.Large(), time.Now().Add(100*time.Millisecond))
 	wantOutcome(t, err, measure.Timeout, failure.Writing)
 	if n := socket.waited.Load(); n != 1 {
-		t.Errorf("%d writes have waited for room in vain, want that of the request", n)
+		t.Errorf("%d writes timed out waiting for room, want that of the request", n)
 	}
 }
 
