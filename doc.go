@@ -6,10 +6,11 @@
 //	api/worker/v1           what operator and workers say to each other
 //	controllers/loadtest    reconciles: the only package that talks to the API server
 //	controllers/lifecycle   decides what a run does next (pure)
-//	controllers/plan        divides the load (pure)
+//	controllers/plan        expands a spec into the plan, and divides the load (pure)
 //	controllers/desired     describes the workers' Job (pure)
 //	controllers/results     merged measurement to status, with its audits (pure)
 //	controllers/verdict     judges a result against its thresholds (pure)
+//	controllers/control     the values between lifecycle and coordinator (pure)
 //	controllers/coordinator sessions with the workers, gate, live merge
 //	measure                 histograms, outcomes, merge: both sides have it
 //	loadworker              the program that sends the load; knows no Kubernetes
