@@ -172,9 +172,10 @@ demo: IMAGES := operator worker ratelimiter redis nginx
 demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
 	@$(in_$(CLUSTER)) go run ./hack/demo
 
+# With -p 1 go test prints each line as it comes, from several packages too.
 .PHONY: e2e
 e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.
-	@$(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 40m $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
+	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout 40m $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
 		awk '{print; fflush()} /^targets: .* presets/ {last = $$0} END {if (last && "$(SUITE)") print last}'
 
 .PHONY: test-cluster
