@@ -11,6 +11,9 @@ import (
 // accept is the first pass: can the spec be carried out, and may it begin?
 func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
 	planned, refusal := plan.New(lt, policy)
+	if refusal == nil {
+		refusal = checkRoom(lt, planned.Steps)
+	}
 	if refusal != nil {
 		r.set(v1alpha1.ConditionAccepted, metav1.ConditionFalse, refusal.Reason, refusal.Message)
 		r.fail(v1alpha1.VerdictError, refusal.Reason, refusal.Message)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
@@ -196,17 +195,17 @@ func (r *run) record(i int, report *control.Report, done bool) bool {
 // is most of it, before the error samples. A status that is larger than what the
 // cluster stores of an object could never be written, and the run would never end.
 func (r *run) trim(i int, result *v1alpha1.StepResult) {
-	room := plan.Room(r.test, r.read.Steps)
+	left := room(r.test, r.read.Steps)
 	for j := range r.read.Steps {
 		if other := r.read.Steps[j].Result; other != nil && j != i {
-			room -= len(other.Histogram) + results.SamplesSize(other)
+			left -= len(other.Histogram) + results.SamplesSize(other)
 		}
 	}
 	samples := results.SamplesSize(result)
-	if samples > room {
+	if samples > left {
 		result.ErrorSamples, samples = nil, 0
 	}
-	if len(result.Histogram) > room-samples {
+	if len(result.Histogram) > left-samples {
 		result.Histogram = ""
 	}
 }

@@ -36,7 +36,6 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 	steps := Steps(&lt.Spec)
 	for _, check := range []func() *Refusal{
 		func() *Refusal { return checkLoads(steps) },
-		func() *Refusal { return checkRoom(lt, steps) },
 		func() *Refusal { return checkTarget(&lt.Spec.Target, policy) },
 	} {
 		if refusal := check(); refusal != nil {

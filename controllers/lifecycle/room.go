@@ -1,10 +1,12 @@
-package plan
+package lifecycle
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
 // maxObject is how much of a LoadTest is planned with. The store of a cluster takes
@@ -13,8 +15,8 @@ import (
 const maxObject = 1_200 << 10
 
 // What a status takes at most without its histograms and error samples, in bytes of
-// JSON, with counts of ten digits and times of an hour to the microsecond. The names,
-// whose length is known, come on top.
+// JSON, with counts of ten digits and times of an hour to the microsecond. The names
+// and the plan of each step, whose length is known, come on top.
 const (
 	sizeLoad      = 3_500 // a step that sends load: 2.3 KB, and a sick generator's sentence of 1 KB
 	sizeType      = 960   // the counts and the response times of a type of request in a step
@@ -24,11 +26,11 @@ const (
 	sizeRest      = 16 << 10
 )
 
-// Room is how many bytes a LoadTest has left for what is good to have of its
+// room is how many bytes a LoadTest has left for what is good to have of its
 // results, the histograms and the error samples, once there is room for all else: the
 // spec, the metadata, and what a status must say of every step that is planned. Less
 // than none: it could not say that.
-func Room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
+func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 	return maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps)
 }
 
@@ -41,12 +43,12 @@ func sizeOfGiven(lt *v1alpha1.LoadTest) int {
 
 func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int {
 	load := sizeLoad
-	for _, name := range types(spec) {
+	for _, name := range requestTypes(spec) {
 		load += sizeType + size(name)
 	}
 	sum := sizeRest + len(spec.Thresholds)*sizeThreshold
 	for _, s := range steps {
-		sum += size(s.Name)
+		sum += sizeOfPlan(&s)
 		switch {
 		case s.Load.IsPause():
 			sum += sizePause
@@ -59,9 +61,14 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 	return sum
 }
 
-// types are the types of the requests, each once.
-func types(spec *v1alpha1.LoadTestSpec) []string {
-	list := RequestTypes(spec)
+// sizeOfPlan is what a step takes before it has begun.
+func sizeOfPlan(s *v1alpha1.StepStatus) int {
+	return size(v1alpha1.StepStatus{Name: s.Name, Repetition: s.Repetition, Rung: s.Rung, State: s.State, Load: s.Load, TimeLimit: s.TimeLimit})
+}
+
+// requestTypes are the types of the requests, each once.
+func requestTypes(spec *v1alpha1.LoadTestSpec) []string {
+	list := plan.RequestTypes(spec)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -78,8 +85,8 @@ func size(v any) int {
 
 // checkRoom refuses a run whose status would not fit: it could not be written any
 // more, and the run would never end.
-func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *Refusal {
-	if Room(lt, steps) >= 0 {
+func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal {
+	if room(lt, steps) >= 0 {
 		return nil
 	}
 	loads := 0
@@ -89,7 +96,7 @@ func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *Refusal {
 		}
 	}
 	const unit = 1 << 10
-	return invalid("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
+	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
 		"a LoadTest has %d KiB: have fewer steps, repetitions or types, or bodyFrom for long bodies.",
-		loads, len(types(&lt.Spec)), sizeOfStatus(&lt.Spec, steps)/unit, sizeOfGiven(lt)/unit, maxObject/unit)
+		loads, len(requestTypes(&lt.Spec)), sizeOfStatus(&lt.Spec, steps)/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
 }

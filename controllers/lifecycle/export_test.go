@@ -1,0 +1,4 @@
+package lifecycle
+
+// Room is how many bytes a LoadTest has left for its results.
+var Room = room
