@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -56,7 +57,13 @@ type Reconciler struct {
 	Children desired.Config
 	// Metrics may be nil.
 	Metrics *Metrics
+
+	notes notes
 }
+
+// passTimeout bounds a pass, so that an API server that does not answer holds up none
+// of the others. An admission webhook may take 30 s.
+const passTimeout = 35 * time.Second
 
 // SetupWithManager has the reconciler called when a LoadTest, its Job, one of
 // its pods or (by Runs) one of its workers changes.
@@ -66,15 +73,23 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.LoadTest{}).
+		WithOptions(r.options()).
 		Owns(&batchv1.Job{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(requestOfPod)).
 		WatchesRawSource(source.Channel(r.Runs.events, &handler.EnqueueRequestForObject{})).
 		Complete(r)
 }
 
+func (r *Reconciler) options() controller.Options {
+	return controller.Options{
+		RateLimiter:           newRetries(&r.notes, r.Clock),
+		ReconciliationTimeout: passTimeout,
+	}
+}
+
 // Reconcile is one pass over one LoadTest.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	now := r.Clock.Now()
+	now, note := r.Clock.Now(), r.notes.get(req.NamespacedName)
 	lt, seen, err := r.observe(ctx, req.NamespacedName, now)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -82,20 +97,32 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if lt == nil || !lt.DeletionTimestamp.IsZero() {
 		// Its children go by garbage collection; only memory is left to free.
 		r.forget(req.NamespacedName)
+		r.notes.drop(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	decision := lifecycle.Decide(lt, r.Policy, seen, now)
+	note.wakeAt = wakeAt(now, decision)
 	if err := r.apply(ctx, lt, seen, decision); err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.report(ctx, lt, decision); err != nil {
-		if apierrors.IsConflict(err) {
-			// The cache was behind; the watch brings what is newer.
-			return ctrl.Result{RequeueAfter: 100 * time.Millisecond}, nil
-		}
+	err = r.report(ctx, lt, decision)
+	if apierrors.IsConflict(err) {
+		note.conflicts++
+		return ctrl.Result{RequeueAfter: onConflict(note.conflicts)}, nil
+	}
+	if err != nil {
 		return ctrl.Result{}, err
 	}
+	note.conflicts = 0
 	return ctrl.Result{RequeueAfter: decision.RequeueAfter}, nil
+}
+
+// wakeAt is the instant for which a decision asks; zero: none.
+func wakeAt(now time.Time, d lifecycle.Decision) time.Time {
+	if d.RequeueAfter == 0 {
+		return time.Time{}
+	}
+	return now.Add(d.RequeueAfter)
 }
 
 // apply carries a decision out, all but the words.

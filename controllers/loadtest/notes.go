@@ -1,0 +1,87 @@
+package loadtest
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// note is what is kept in memory of a LoadTest from one pass to the next. All of it
+// can be lost: a new operator comes to the same note by trying again.
+type note struct {
+	// wakeAt is the instant for which the latest decision asked; zero: none.
+	wakeAt time.Time
+	// conflicts counts the passes in a row whose status was of a cache that was behind.
+	conflicts int
+}
+
+// notes has a note for each LoadTest that is being reconciled. A LoadTest is reconciled
+// by one goroutine at a time, so that only the map is shared. The zero value is ready.
+type notes struct {
+	mu sync.Mutex
+	of map[types.NamespacedName]*note
+}
+
+// get returns the note of a LoadTest; it makes one if there is none.
+func (n *notes) get(name types.NamespacedName) *note {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.of == nil {
+		n.of = map[types.NamespacedName]*note{}
+	}
+	if n.of[name] == nil {
+		n.of[name] = &note{}
+	}
+	return n.of[name]
+}
+
+func (n *notes) drop(name types.NamespacedName) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.of, name)
+}
+
+const (
+	// firstRetry is the time to the second try of a pass that failed. It doubles with
+	// each try up to lastRetry, so that a run goes on within seconds of the end of an
+	// outage, however long that was.
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 5 * time.Second
+	// conflictRetry is the same for a status of a cache that was behind: the watch
+	// brings what is newer, in milliseconds as a rule.
+	conflictRetry = 100 * time.Millisecond
+)
+
+// retries says when a pass that failed is tried again: after the back-off, or at the
+// instant for which the latest decision asked if that comes first. A deadline holds
+// while the API server fails.
+type retries struct {
+	workqueue.TypedRateLimiter[ctrl.Request]
+	notes *notes
+	clock clock.PassiveClock
+}
+
+var _ workqueue.TypedRateLimiter[ctrl.Request] = retries{}
+
+func newRetries(n *notes, c clock.PassiveClock) retries {
+	return retries{workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](firstRetry, lastRetry), n, c}
+}
+
+// When is how long to wait. An instant that is past is no reason to hurry: the pass
+// at that instant has failed as well.
+func (r retries) When(req ctrl.Request) time.Duration {
+	backoff := r.TypedRateLimiter.When(req)
+	if wait := r.notes.get(req.NamespacedName).wakeAt.Sub(r.clock.Now()); wait > firstRetry {
+		return min(backoff, wait)
+	}
+	return backoff
+}
+
+// onConflict is how long to wait after the nth conflict in a row, from 1.
+func onConflict(n int) time.Duration {
+	return min(conflictRetry<<min(n-1, 10), lastRetry)
+}
