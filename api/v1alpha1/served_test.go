@@ -36,7 +36,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := v1alpha1.LoadTestSpec{
 		Target: v1alpha1.Target{
-			Service:  &v1alpha1.ServiceReference{Name: "shortener", Port: 80, Scheme: v1alpha1.SchemeHTTP},
+			Service:  &v1alpha1.ServiceReference{Name: "shortener", Port: new(intstr.FromInt32(80)), Scheme: v1alpha1.SchemeHTTP},
 			Protocol: v1alpha1.ProtocolHTTP1,
 			Timeout:  &metav1.Duration{Duration: 30 * time.Second},
 		},

@@ -51,6 +51,19 @@ type LoadTestStatus struct {
 	// +optional
 	Workers WorkerCounts `json:"workers,omitzero"`
 
+	// targetURL is scheme and host of what the workers send to. It is absent until the
+	// number of a named port is known. Example: http://shortener.default.svc:80.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	TargetURL string `json:"targetURL,omitempty"`
+
+	// requests are the names and types of spec.requests, in the same order, with
+	// their defaults.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Requests []RequestStatus `json:"requests,omitempty"`
+
 	// summary is the line that kubectl get prints.
 	// +optional
 	Summary Summary `json:"summary,omitzero"`
@@ -121,6 +134,19 @@ const (
 	// VerdictError means that the run could not be carried out.
 	VerdictError Verdict = "Error"
 )
+
+// RequestStatus is what reports and thresholds call a request.
+type RequestStatus struct {
+	// name is the request's name, or its method and path.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// type is the label under which reports add requests up.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Type string `json:"type,omitempty"`
+}
 
 // WorkerCounts counts workers by state.
 type WorkerCounts struct {

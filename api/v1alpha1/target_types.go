@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Target is the service under test.
@@ -70,17 +71,27 @@ type ServiceReference struct {
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// port is the Service's port number. Default 80.
+	// port is the number or the name of a port of the Service. Default 80. A name is
+	// looked up when the run starts, which waits for the Service to be there.
+	// Example: http.
 	// +optional
 	// +kubebuilder:default=80
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	Port int32 `json:"port,omitempty"`
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.size() <= 15 && self.matches('^[a-z0-9]+(-[a-z0-9]+)*$') && self.matches('[a-z]')",message="port must be a number from 1 to 65535, or the name of a port of the Service, such as http"
+	Port *intstr.IntOrString `json:"port,omitempty"`
 
 	// scheme is http or https. Default http.
 	// +optional
 	// +kubebuilder:default=http
 	Scheme Scheme `json:"scheme,omitempty"`
+}
+
+// TargetPort is the port, a number or a name, defaults applied.
+func (s *ServiceReference) TargetPort() intstr.IntOrString {
+	if s.Port == nil {
+		return intstr.FromInt32(80)
+	}
+	return *s.Port
 }
 
 // Scheme is the scheme of a Service's URL.

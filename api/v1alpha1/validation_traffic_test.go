@@ -61,7 +61,13 @@ var trafficValidations = []validation{
 		name:    "service port",
 		valid:   "{target: {url: null, service: {name: s, port: 65535}}}",
 		invalid: "{target: {url: null, service: {name: s, port: 65536}}}",
-		want:    []string{"spec.target.service.port: Invalid value: 65536: spec.target.service.port in body should be less than or equal to 65535"},
+		want:    []string{"spec.target.service.port: Invalid value: 65536: port must be a number from 1 to 65535, or the name of a port of the Service, such as http"},
+	},
+	{
+		name:    "name of a service port",
+		valid:   "{target: {url: null, service: {name: s, port: http-2}}}",
+		invalid: `{target: {url: null, service: {name: s, port: "80"}}}`,
+		want:    []string{`spec.target.service.port: Invalid value: "80": port must be a number from 1 to 65535, or the name of a port of the Service, such as http`},
 	},
 	{
 		name:    "service scheme",

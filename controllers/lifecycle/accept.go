@@ -62,8 +62,7 @@ func (r *run) start(planned plan.Plan) {
 	now := metav1.NewTime(r.now)
 	s.StartTime = &now
 	s.Phase = v1alpha1.PhaseStarting
-	s.Workers = v1alpha1.WorkerCounts{Desired: planned.Workers}
-	s.Steps = planned.Steps
+	planned.Record(s)
 	r.resumed()
 	r.event("Started", "The run begins; its workers are created.")
 }

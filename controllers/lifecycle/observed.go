@@ -16,6 +16,10 @@ type Observed struct {
 	JobUID types.UID
 	// Workers has one entry for each worker, by number.
 	Workers []control.Worker
+	// TargetPort is the number of the target Service's named port; 0: unknown, and
+	// TargetProblem is a sentence of why. Looked up only if NeedsTargetPort.
+	TargetPort    int32
+	TargetProblem string
 	// Step is what the workers reported of the step that runs; nil: nothing yet.
 	Step *control.Report
 }

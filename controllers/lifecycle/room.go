@@ -46,7 +46,7 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 	for _, name := range requestTypes(spec) {
 		load += sizeType + size(name)
 	}
-	sum := sizeRest + len(spec.Thresholds)*sizeThreshold
+	sum := sizeRest + size(plan.RequestNames(spec)) + len(spec.Thresholds)*sizeThreshold
 	for _, s := range steps {
 		sum += sizeOfPlan(&s)
 		switch {
@@ -68,7 +68,10 @@ func sizeOfPlan(s *v1alpha1.StepStatus) int {
 
 // requestTypes are the types of the requests, each once.
 func requestTypes(spec *v1alpha1.LoadTestSpec) []string {
-	list := plan.RequestTypes(spec)
+	var list []string
+	for _, r := range plan.RequestNames(spec) {
+		list = append(list, r.Type)
+	}
 	slices.Sort(list)
 	return slices.Compact(list)
 }

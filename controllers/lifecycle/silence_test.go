@@ -143,6 +143,8 @@ func limited(step int) *v1alpha1.LoadTest {
 		StartTime:   ptr.To(metav1.NewTime(began)),
 		CurrentStep: int32(step),
 		Workers:     v1alpha1.WorkerCounts{Desired: 1, Ready: 1},
+		TargetURL:   lt.Spec.Target.URL,
+		Requests:    plan.RequestNames(&lt.Spec),
 		Steps:       plan.Steps(&lt.Spec),
 	}
 	lt.Status.Steps[0].State, lt.Status.Steps[0].StartTime = v1alpha1.StepRunning, instant(10*time.Second)

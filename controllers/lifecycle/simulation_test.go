@@ -25,11 +25,14 @@ var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 // simulation is a cluster in which nothing but one run happens. Time jumps from one
 // event to the next; after each, the run is decided until nothing changes.
 type simulation struct {
-	t       *testing.T
-	lt      *v1alpha1.LoadTest
-	policy  plan.Policy
-	now     time.Time
-	job     lifecycle.JobState
+	t      *testing.T
+	lt     *v1alpha1.LoadTest
+	policy plan.Policy
+	now    time.Time
+	job    lifecycle.JobState
+	// port is what is known of the named port of the target's Service.
+	port    int32
+	noPort  string
 	workers []*worker
 	pending []happening
 	order   int
@@ -180,7 +183,7 @@ func (w *simulation) write(d lifecycle.Decision) {
 }
 
 func (w *simulation) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: w.job}
+	seen := lifecycle.Observed{Job: w.job, TargetPort: w.port, TargetProblem: w.noPort}
 	desired := int(w.lt.Status.Workers.Desired)
 	var report control.Report
 	var steps []*measure.Measurement

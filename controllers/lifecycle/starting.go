@@ -16,6 +16,9 @@ import (
 // starting waits for the workers, and opens the gate when all are ready.
 func (r *run) starting() {
 	s := &r.out.Status
+	if r.needsTargetPort() && r.seen.TargetPort > 0 {
+		s.TargetURL = plan.ServiceURL(r.test, r.seen.TargetPort)
+	}
 	r.seen.Workers = r.eligibleWorkers()
 	s.Workers.Ready = count(r.seen.Workers, func(w control.Worker) bool { return w.Connected && w.Ready })
 	wait := r.whyNotReady()
@@ -49,10 +52,12 @@ func (r *run) starting() {
 		if limited {
 			r.wake(at)
 		}
-		if r.seen.Job == JobAbsent {
+		switch {
+		case s.TargetURL == "":
+			r.wake(r.now.Add(targetExpected)) // Services are not watched
+		case r.seen.Job == JobAbsent:
 			r.out.Job = JobCreate
-		}
-		if r.missesPods() {
+		case r.missesPods():
 			r.wake(r.now.Add(PodsExpected)) // a refusal is no change that is watched
 		}
 	}
@@ -62,6 +67,20 @@ func (r *run) starting() {
 // how often a run that misses some asks why: the Job controller makes one in
 // milliseconds, and tries again after seconds.
 const PodsExpected = 5 * time.Second
+
+// targetExpected is how often a Service that is not there yet, or has no port of that
+// name, is looked at.
+const targetExpected = 2 * time.Second
+
+// NeedsTargetPort says whether a run cannot begin before the number of its target's
+// named port is known.
+func NeedsTargetPort(lt *v1alpha1.LoadTest) bool {
+	return (&run{read: lt.Status}).needsTargetPort()
+}
+
+func (r *run) needsTargetPort() bool {
+	return r.read.StartTime != nil && !finished(r.read.Conditions) && r.read.TargetURL == ""
+}
 
 // MissesPods says whether a run waits for pods that are not there.
 func MissesPods(lt *v1alpha1.LoadTest, seen Observed) bool {
@@ -91,6 +110,9 @@ func (r *run) whyNotReady() wait {
 	}
 	if ready == desired && desired > 0 {
 		return wait{status: metav1.ConditionTrue, reason: v1alpha1.ReasonAllReady, message: fmt.Sprintf("All %s ready.", workers(desired))}
+	}
+	if r.out.Status.TargetURL == "" {
+		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonTargetUnreachable, until: r.until(), message: sentence(r.seen.TargetProblem)}
 	}
 	worst, n := r.worstBlocker()
 	if n == 0 {

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // ladder is a small test of three workers: two rungs with a rest between them.
 func ladder() v1alpha1.LoadTestSpec {
 	return v1alpha1.LoadTestSpec{
-		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: 8080, Scheme: v1alpha1.SchemeHTTP}},
+		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: ptr.To(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTP}},
 		Requests:    []v1alpha1.Request{{Path: "/health"}},
 		Parallelism: ptr.To[int32](3),
 		Ladder: &v1alpha1.Ladder{
@@ -96,6 +96,15 @@ var stories = map[string]func(*simulation){
 		for _, x := range w.workers {
 			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "spec.target.url: shortener does not resolve"}
 		}
+	},
+	"service-comes-late": func(w *simulation) {
+		w.lt.Spec.Target.Service.Port = ptr.To(intstr.FromString("http"))
+		w.noPort = "Service shortener of spec.target.service is not there."
+		w.in(20*time.Second, func() { w.port, w.noPort = 8081, "" })
+	},
+	"service-has-no-such-port": func(w *simulation) {
+		w.lt.Spec.Target.Service.Port = ptr.To(intstr.FromString("http"))
+		w.noPort = "Service shortener has no port named http; its ports: 80 web. Correct spec.target.service.port."
 	},
 	"target-comes-late": func(w *simulation) {
 		w.workers[0].refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}

@@ -146,7 +146,7 @@ func TestAReportThatCannotBeRead(t *testing.T) {
 	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &control.Report{Merged: measure.NewMeasurement(2), Reporting: 1, Until: began.Add(20 * time.Second)}
 	d := lifecycle.Decide(limited(0), plan.Policy{}, seen, began.Add(20*time.Second))
-	want := "True InvalidResult: step 1 users: measured 2 requests, the spec has 1"
+	want := "True InvalidResult: step 1 users: measured 2 requests, the spec has 1 and the status 1"
 	if diff := cmp.Diff(want, said(d.Status, v1alpha1.ConditionFailed)); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -45,10 +46,39 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, now 
 	seen.Workers = make([]control.Worker, lt.Status.Workers.Desired)
 	copy(seen.Workers, observation.Workers)
 	observePods(seen.Workers, job, pods.Items)
+	if lifecycle.NeedsTargetPort(lt) {
+		if seen.TargetPort, seen.TargetProblem, err = r.targetPort(ctx, lt); err != nil {
+			return nil, seen, err
+		}
+	}
 	if err := r.explainMissingPods(ctx, lt, job, pods.Items, &seen, now); err != nil {
 		return nil, seen, err
 	}
 	return lt, seen, nil
+}
+
+// targetPort is the number of the target Service's named port, or 0 and why it is not
+// known. Services are in no cache: one is read while a run waits to begin.
+func (r *Reconciler) targetPort(ctx context.Context, lt *v1alpha1.LoadTest) (port int32, problem string, err error) {
+	target := lt.Spec.Target.Service
+	var service corev1.Service
+	err = r.Uncached.Get(ctx, types.NamespacedName{Namespace: lt.Namespace, Name: target.Name}, &service)
+	switch {
+	case apierrors.IsNotFound(err):
+		return 0, fmt.Sprintf("Service %s of spec.target.service is not there.", target.Name), nil
+	case apierrors.IsForbidden(err):
+		return 0, fmt.Sprintf("The operator may not read Service %s, which it needs for a port's name; allow it, or give the port's number in spec.target.service.port.", target.Name), nil
+	case err != nil:
+		return 0, "", fmt.Errorf("get Service: %w", err)
+	}
+	var names []string
+	for _, p := range service.Spec.Ports {
+		if p.Name == target.Port.StrVal {
+			return p.Port, "", nil
+		}
+		names = append(names, strings.TrimSpace(fmt.Sprintf("%d %s", p.Port, p.Name)))
+	}
+	return 0, fmt.Sprintf("Service %s has no port named %s; its ports: %s. Correct spec.target.service.port.", target.Name, target.Port.StrVal, strings.Join(names, ", ")), nil
 }
 
 func jobState(lt *v1alpha1.LoadTest, job *batchv1.Job, found bool) lifecycle.JobState {

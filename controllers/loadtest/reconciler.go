@@ -31,6 +31,7 @@ import (
 // +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests/finalizers,verbs=update
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=services,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;list;patch
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 
@@ -171,9 +172,9 @@ func (r *Reconciler) deleteJob(ctx context.Context, lt *v1alpha1.LoadTest, uid t
 }
 
 // direct tells the coordinator what the run wants of its workers. Nothing is
-// wanted before the run has been taken up.
+// wanted before the run has been taken up and its target is known.
 func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive) {
-	if lt.Status.StartTime == nil || len(lt.Status.Steps) == 0 {
+	if lt.Status.StartTime == nil || len(lt.Status.Steps) == 0 || lt.Status.TargetURL == "" {
 		return
 	}
 	run := coordinator.RunID(lt.UID)

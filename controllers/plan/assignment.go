@@ -17,8 +17,19 @@ const perWorker = 2500
 type Plan struct {
 	// Workers is how many workers share the load.
 	Workers int32
+	// TargetURL is scheme and host of the target; "" while the number of a named port
+	// is not known.
+	TargetURL string
+	// Requests are the names and types of the requests, defaults applied.
+	Requests []v1alpha1.RequestStatus
 	// Steps are the steps of all repetitions, none of which has begun.
 	Steps []v1alpha1.StepStatus
+}
+
+// Record writes the plan to a status.
+func (p Plan) Record(s *v1alpha1.LoadTestStatus) {
+	s.Workers = v1alpha1.WorkerCounts{Desired: p.Workers}
+	s.TargetURL, s.Requests, s.Steps = p.TargetURL, p.Requests, p.Steps
 }
 
 // workers is how many workers share the load: spec.parallelism, or enough for

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -37,7 +38,7 @@ func planned(t *testing.T, spec *v1alpha1.LoadTestSpec) plan.Plan {
 func accepted(t *testing.T, spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
 	t.Helper()
 	lt, p := loadTest(spec), planned(t, spec)
-	lt.Status.Workers.Desired, lt.Status.Steps = p.Workers, p.Steps
+	p.Record(&lt.Status)
 	return lt
 }
 
@@ -86,7 +87,7 @@ func TestWorkers(t *testing.T) {
 func TestAssignmentOfAFullSpec(t *testing.T) {
 	s := &v1alpha1.LoadTestSpec{
 		Target: v1alpha1.Target{
-			Service: &v1alpha1.ServiceReference{Name: "ratelimiter", Port: 8080, Scheme: v1alpha1.SchemeHTTPS},
+			Service: &v1alpha1.ServiceReference{Name: "ratelimiter", Port: ptr(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTPS},
 			Timeout: duration(5 * time.Second),
 			Headers: []v1alpha1.Header{{Name: "Accept", Value: ptr("*/*")}, {Name: "x-tenant", Value: ptr("a")}},
 		},
@@ -153,11 +154,9 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, a.GetRequests(), protocmp.Transform()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"GET /", "POST /urls", "probe"}, plan.RequestNames(s)); diff != "" {
+	names := []v1alpha1.RequestStatus{{Name: "GET /", Type: "Read"}, {Name: "POST /urls", Type: "Write"}, {Name: "probe", Type: "Read"}}
+	if diff := cmp.Diff(names, plan.RequestNames(s)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"Read", "Write", "Read"}, plan.RequestTypes(s)); diff != "" {
-		t.Errorf("types (-want +got):\n%s", diff)
 	}
 	for _, d := range a.GetData() {
 		if d.GetChoice() != workerv1.DataChoice_DATA_CHOICE_UNIFORM {
@@ -172,7 +171,7 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 func TestDefaultNameFitsTheAPI(t *testing.T) {
 	s := withSteps()
 	s.Requests = []v1alpha1.Request{{Path: "/" + string(slices.Repeat([]rune("ü"), 100))}}
-	if name := []rune(plan.RequestNames(s)[0]); len(name) != 63 {
+	if name := []rune(plan.RequestNames(s)[0].Name); len(name) != 63 {
 		t.Errorf("name has %d characters, want 63", len(name))
 	}
 }

@@ -16,22 +16,14 @@ const (
 // maxName is the longest name that the API allows for a request or a step.
 const maxName = 63
 
-// RequestNames are the names of spec.requests by index, defaults applied.
-func RequestNames(spec *v1alpha1.LoadTestSpec) []string {
-	names := make([]string, len(spec.Requests))
+// RequestNames are the names and types of spec.requests by index, defaults applied.
+func RequestNames(spec *v1alpha1.LoadTestSpec) []v1alpha1.RequestStatus {
+	list := make([]v1alpha1.RequestStatus, len(spec.Requests))
 	for i := range spec.Requests {
-		names[i] = requestName(&spec.Requests[i])
+		r := &spec.Requests[i]
+		list[i] = v1alpha1.RequestStatus{Name: requestName(r), Type: requestType(r)}
 	}
-	return names
-}
-
-// RequestTypes are the types of spec.requests by index, defaults applied.
-func RequestTypes(spec *v1alpha1.LoadTestSpec) []string {
-	types := make([]string, len(spec.Requests))
-	for i := range spec.Requests {
-		types[i] = requestType(&spec.Requests[i])
-	}
-	return types
+	return list
 }
 
 // The defaults of lists are applied here and not by the API server: a tool that

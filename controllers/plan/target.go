@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -11,7 +14,7 @@ import (
 func target(lt *v1alpha1.LoadTest) *workerv1.Target {
 	t := &lt.Spec.Target
 	w := &workerv1.Target{
-		Url:              targetURL(lt),
+		Url:              lt.Status.TargetURL,
 		TimeoutNanos:     int64(Timeout(&lt.Spec)),
 		Protocol:         workerv1.Protocol_PROTOCOL_HTTP1,
 		DisableKeepAlive: t.DisableKeepAlive,
@@ -24,18 +27,22 @@ func target(lt *v1alpha1.LoadTest) *workerv1.Target {
 	return w
 }
 
+// targetURL is "" if the target is a named port of a Service.
 func targetURL(lt *v1alpha1.LoadTest) string {
 	service := lt.Spec.Target.Service
 	if service == nil {
 		return strings.TrimSuffix(lt.Spec.Target.URL, "/")
 	}
-	scheme, port := service.Scheme, service.Port
-	if scheme == "" {
-		scheme = v1alpha1.SchemeHTTP
+	if port := service.TargetPort(); port.Type == intstr.Int {
+		return ServiceURL(lt, port.IntVal)
 	}
-	if port == 0 {
-		port = 80
-	}
+	return ""
+}
+
+// ServiceURL is scheme and host of the target, a Service, with the number of its port.
+func ServiceURL(lt *v1alpha1.LoadTest, port int32) string {
+	service := lt.Spec.Target.Service
+	scheme := cmp.Or(service.Scheme, v1alpha1.SchemeHTTP)
 	return fmt.Sprintf("%s://%s.%s.svc:%d", scheme, service.Name, lt.Namespace, port)
 }
 

@@ -42,7 +42,12 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 			return Plan{}, refusal
 		}
 	}
-	return Plan{Workers: workers(&lt.Spec, steps), Steps: steps}, nil
+	return Plan{
+		Workers:   workers(&lt.Spec, steps),
+		TargetURL: targetURL(lt),
+		Requests:  RequestNames(&lt.Spec),
+		Steps:     steps,
+	}, nil
 }
 
 func checkTarget(t *v1alpha1.Target, policy Policy) *Refusal {

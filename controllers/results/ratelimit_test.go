@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -53,9 +54,16 @@ func measured(clients map[string]told) *measure.Measurement {
 	return s
 }
 
+// accepted is a LoadTest whose run was accepted.
+func accepted(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{Spec: *spec}
+	lt.Status.Requests = plan.RequestNames(spec)
+	return lt
+}
+
 func audit(t *testing.T, spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, silence time.Duration) *v1alpha1.RateLimitStatus {
 	t.Helper()
-	result, err := results.StepResult(&v1alpha1.LoadTest{Spec: *spec}, loading("burst", v1alpha1.StepLoad{RequestsPerUser: 1, Users: 1}), merged, silence)
+	result, err := results.StepResult(accepted(spec), loading("burst", v1alpha1.StepLoad{RequestsPerUser: 1, Users: 1}), merged, silence)
 	if err != nil {
 		t.Fatalf("StepResult: %v", err)
 	}
@@ -200,7 +208,7 @@ func TestNoAuditWithoutAContract(t *testing.T) {
 }
 
 func TestMalformedRefillIsAnError(t *testing.T) {
-	_, err := results.StepResult(&v1alpha1.LoadTest{Spec: *contractSpec(1, v1alpha1.NewDecimal("ten"))}, closed, measure.NewMeasurement(1), 0)
+	_, err := results.StepResult(accepted(contractSpec(1, v1alpha1.NewDecimal("ten"))), closed, measure.NewMeasurement(1), 0)
 	if want := `step 1000: spec.audits: rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -218,7 +226,7 @@ func BenchmarkAudit(b *testing.B) {
 		}
 		clients[strconv.Itoa(i)] = list
 	}
-	merged, lt := measured(clients), &v1alpha1.LoadTest{Spec: *contractSpec(50, v1alpha1.NewDecimal("10"))}
+	merged, lt := measured(clients), accepted(contractSpec(50, v1alpha1.NewDecimal("10")))
 	for b.Loop() {
 		if _, err := results.StepResult(lt, closed, merged, time.Second); err != nil {
 			b.Fatal(err)

@@ -32,14 +32,14 @@ const (
 // may have taken the tokens.
 func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Measurement, silence time.Duration) (*v1alpha1.StepResult, error) {
 	spec := &lt.Spec
-	if len(merged.Requests) != len(spec.Requests) {
-		return nil, fmt.Errorf("step %s: measured %d requests, the spec has %d", step.Name, len(merged.Requests), len(spec.Requests))
+	if n := len(merged.Requests); n != len(spec.Requests) || n != len(lt.Status.Requests) {
+		return nil, fmt.Errorf("step %s: measured %d requests, the spec has %d and the status %d", step.Name, n, len(spec.Requests), len(lt.Status.Requests))
 	}
 	total, err := merged.Total()
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
-	types, err := typeResults(spec, merged)
+	types, err := typeResults(lt.Status.Requests, merged)
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
@@ -130,10 +130,11 @@ func statusCodes(codes measure.StatusCodes) []v1alpha1.StatusCodeCount {
 }
 
 // typeResults adds the requests up by type, in order of first appearance.
-func typeResults(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement) ([]v1alpha1.TypeResult, error) {
+func typeResults(requests []v1alpha1.RequestStatus, merged *measure.Measurement) ([]v1alpha1.TypeResult, error) {
 	var order []string
 	byType := map[string]*measure.Request{}
-	for i, name := range plan.RequestTypes(spec) {
+	for i := range requests {
+		name := requests[i].Type
 		sum, ok := byType[name]
 		if !ok {
 			fresh := measure.NewRequest()

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -52,6 +53,7 @@ func record(r *measure.Request, n int64, o measure.Outcome, latency time.Duratio
 
 func stepResult(t *testing.T, lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Measurement) *v1alpha1.StepResult {
 	t.Helper()
+	lt.Status.Requests = plan.RequestNames(&lt.Spec)
 	result, err := results.StepResult(lt, step, merged, 0)
 	if err != nil {
 		t.Fatalf("StepResult: %v", err)
@@ -227,8 +229,8 @@ func TestAStepWithoutRequests(t *testing.T) {
 }
 
 func TestAMeasurementOfAnotherSpecIsAnError(t *testing.T) {
-	_, err := results.StepResult(mix(), closed, measure.NewMeasurement(1), 0)
-	if want := "step 1000: measured 1 requests, the spec has 4"; err == nil || err.Error() != want {
+	_, err := results.StepResult(accepted(&mix().Spec), closed, measure.NewMeasurement(1), 0)
+	if want := "step 1000: measured 1 requests, the spec has 4 and the status 4"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -32,7 +32,7 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 		if !applies(t, step) {
 			continue
 		}
-		judged := judge(spec, t, step, merged)
+		judged := judge(spec, status.Requests, t, step, merged)
 		if judged.State == v1alpha1.ThresholdFailed && stops(spec, t) {
 			j.Stop = true
 		}
@@ -81,7 +81,7 @@ func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
 }
 
 // judge is the result of one threshold in one step.
-func judge(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) v1alpha1.ThresholdStatus {
+func judge(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) v1alpha1.ThresholdStatus {
 	status := pending(t)
 	status.Step = step.Name
 	status.State = v1alpha1.ThresholdInconclusive
@@ -90,7 +90,7 @@ func judge(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step *v1alpha1.St
 		status.Message = fmt.Sprintf("The bound of %s cannot be read: %v.", subject(t), err)
 		return status
 	}
-	s, err := newSample(spec, t, step, merged)
+	s, err := newSample(spec, requests, t, step, merged)
 	if err != nil {
 		status.Message = fmt.Sprintf("%s cannot be judged: %v.", s.place(), err)
 		return status

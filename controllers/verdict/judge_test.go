@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -48,7 +49,7 @@ var (
 // judge folds a step with that outcome into earlier results.
 func judge(s *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step v1alpha1.StepStatus, o outcome) verdict.Judged {
 	step.Result = o.result
-	return verdict.Judge(s, &v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{step}, Thresholds: previous}, 0, o.merged)
+	return verdict.Judge(s, &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: []v1alpha1.StepStatus{step}, Thresholds: previous}, 0, o.merged)
 }
 
 // outcome is a measured step and what the status says of it.

@@ -47,14 +47,14 @@ type sample struct {
 	items     int64           // that those expected in the window carried
 }
 
-func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) (sample, error) {
+func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) (sample, error) {
 	s := sample{threshold: t, step: step, merged: merged, request: measure.NewRequest()}
 	if merged == nil || step.Result == nil {
 		return s, nil
 	}
 	items := plan.RequestItems(spec)
 	for i := range merged.Requests {
-		if !about(spec, t, i) {
+		if !about(t, requests, i) {
 			continue
 		}
 		if err := s.request.Merge(&merged.Requests[i]); err != nil {
@@ -68,11 +68,13 @@ func newSample(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, step *v1alpha
 }
 
 // about says whether a threshold is about the request of that index.
-func about(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, i int) bool {
-	among := func(list []string, name func(*v1alpha1.LoadTestSpec) []string) bool {
-		return len(list) == 0 || i < len(spec.Requests) && slices.Contains(list, name(spec)[i])
+func about(t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus, i int) bool {
+	if len(t.Requests)+len(t.Types) == 0 {
+		return true
 	}
-	return among(t.Requests, plan.RequestNames) && among(t.Types, plan.RequestTypes)
+	return i < len(requests) &&
+		(len(t.Requests) == 0 || slices.Contains(t.Requests, requests[i].Name)) &&
+		(len(t.Types) == 0 || slices.Contains(t.Types, requests[i].Type))
 }
 
 // subject is what a sentence about the threshold is about.

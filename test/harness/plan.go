@@ -19,7 +19,7 @@ func Plan(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 		if refusal != nil {
 			return nil, refusal
 		}
-		lt.Status.Workers.Desired, lt.Status.Steps = planned.Workers, planned.Steps
+		planned.Record(&lt.Status)
 	}
 	assignments := plan.Assignments(lt)
 	for _, a := range assignments {

@@ -76,7 +76,8 @@ func target(t *v1alpha1.Target) string {
 	if t.Service == nil {
 		return t.URL
 	}
-	return fmt.Sprintf("Service %s, port %d", t.Service.Name, t.Service.Port)
+	port := t.Service.TargetPort()
+	return fmt.Sprintf("Service %s, port %s", t.Service.Name, port.String())
 }
 
 func workers(w v1alpha1.WorkerCounts) string {

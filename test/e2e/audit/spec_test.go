@@ -35,7 +35,7 @@ func TestShortenerSpec(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: path and capture (-want +got):\n%s", api, diff)
 		}
-		if s.Setup.Fill.Count != Filled || s.Target.Service.Name != "links" || s.Target.Service.Port != 81 {
+		if s.Setup.Fill.Count != Filled || s.Target.Service.Name != "links" || s.Target.Service.Port.IntValue() != 81 {
 			t.Errorf("%s: filled %d at %+v", api, s.Setup.Fill.Count, s.Target.Service)
 		}
 	}
