@@ -37,6 +37,10 @@ type Worker struct {
 	// pod waits or ended; both empty when nothing is known to be wrong.
 	PodReason, PodMessage string
 
+	// PodEnding says that its pod is being deleted: the container may run on for
+	// its grace period, and sends what it measured before it ends.
+	PodEnding bool
+
 	// PodName and Node are those of its latest session.
 	PodName, Node string
 	// Connected says that it has a session.
@@ -51,8 +55,10 @@ type Worker struct {
 	// LastSeen is when its latest message came; zero: never in this operator's life.
 	LastSeen time.Time
 	// Reported says that a snapshot of the active step is here, Final that it is
-	// the final one.
-	Reported, Final bool
+	// the final one, and Cut that the worker ended the step by itself before its time.
+	Reported, Final, Cut bool
+	// Sent is how many requests that snapshot says were sent.
+	Sent int64
 }
 
 // Report is the merged measurement of the active step.
@@ -67,4 +73,6 @@ type Report struct {
 	// MeanWindow is the mean of the windows in it. Workers report at different moments
 	// of each second: while the step runs, what they all did is of the mean.
 	MeanWindow time.Duration
+	// ShortestWindow is the shortest of the windows in it.
+	ShortestWindow time.Duration
 }

@@ -55,7 +55,8 @@ func (r *runState) observeWorkers() []control.Worker {
 		}
 		if r.directive.ActiveStep() != control.NoStep {
 			latest, ok := w.snapshots[r.directive.Start.Step]
-			workers[number].Reported, workers[number].Final = ok, latest.final
+			workers[number].Reported, workers[number].Final, workers[number].Cut = ok, latest.final, latest.cut
+			workers[number].Sent = latest.sent
 		}
 	}
 	return workers
@@ -75,8 +76,11 @@ func (r *runState) observeStep() (*control.Report, []*wire.Reading) {
 		if !ok {
 			continue
 		}
+		window := latest.reading.Window()
+		if windows += window; len(readings) == 0 || window < o.ShortestWindow {
+			o.ShortestWindow = window
+		}
 		readings = append(readings, latest.reading)
-		windows += latest.reading.Window()
 		o.Reporting++
 		if latest.final {
 			o.Final++

@@ -53,9 +53,11 @@ type readiness struct {
 type storedSnapshot struct {
 	pod      string
 	sequence int64
-	final    bool
-	received time.Time
-	reading  *wire.Reading
+	// cut says that the worker ended the step by itself before its time.
+	final, cut bool
+	sent       int64
+	received   time.Time
+	reading    *wire.Reading
 }
 
 func newRunState(id RunID) *runState {
@@ -158,6 +160,8 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, reading *wire.Reading
 		pod:      s.identity.Pod,
 		sequence: m.GetSequence(),
 		final:    m.GetFinal(),
+		cut:      m.GetFinal() && m.GetCut(),
+		sent:     reading.Sent(),
 		received: now,
 		reading:  reading,
 	}

@@ -134,6 +134,46 @@ func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 	}
 }
 
+// A step that a worker ended by itself is known by its final snapshot.
+func TestCutOfAWorkerIsObserved(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
+	c.Direct("a", running("a", 1, 0))
+	s := sessionOf("a", 0)
+	if err := c.attach(s); err != nil {
+		t.Fatal(err)
+	}
+	for sequence, final := range []bool{false, true} {
+		m := snapshot(t, 0, int64(sequence)+1, final, 10)
+		m.Cut = true
+		if err := c.snapshot(s, m); err != nil {
+			t.Fatal(err)
+		}
+		o := c.Observe("a")
+		if w := o.Workers[0]; w.Cut != final || w.Final != final || w.Sent != sent(o) || w.Sent == 0 {
+			t.Errorf("snapshot %d: cut %t, final %t, %d sent; want both %t, and %d sent", sequence, w.Cut, w.Final, w.Sent, final, sent(o))
+		}
+	}
+}
+
+func TestShortestWindowIsThatOfOneWorker(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
+	c.Direct("a", running("a", 3, 0))
+	for number, window := range []time.Duration{3 * time.Second, time.Second, 2 * time.Second} {
+		s := sessionOf("a", int32(number))
+		if err := c.attach(s); err != nil {
+			t.Fatal(err)
+		}
+		m := snapshot(t, 0, 1, true, 10)
+		m.Measurement.WindowNanos = int64(window)
+		if err := c.snapshot(s, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if step := c.Observe("a").Step; step.ShortestWindow != time.Second || step.MeanWindow != 2*time.Second {
+		t.Errorf("the shortest window is %v and their mean %v, want 1s and 2s", step.ShortestWindow, step.MeanWindow)
+	}
+}
+
 // Reports are held until they are acknowledged, and merged once.
 func TestSnapshotsAreMergedOnce(t *testing.T) {
 	c, clk, _ := newIdleCoordinator()

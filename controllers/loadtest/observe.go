@@ -115,6 +115,7 @@ func observePods(workers []control.Worker, job *batchv1.Job, pods []corev1.Pod) 
 		ours[pod.Name] = true
 		w := &workers[n]
 		w.Pod, w.PodReason, w.PodMessage = podState(pod)
+		w.PodEnding = !pod.DeletionTimestamp.IsZero()
 	}
 	for i := range workers {
 		if w := &workers[i]; !ours[w.PodName] {

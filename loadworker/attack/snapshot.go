@@ -11,7 +11,7 @@ import (
 // Snapshot is the measurement so far, without the times that only the session
 // knows: start and clock error.
 func (x *Execution) Snapshot() (*measure.Measurement, error) {
-	ended := x.ended()
+	ended := x.Ended()
 	s, err := x.rec.collect()
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	if elapsed >= 0 {
 		s.Due = max(sent, x.schedule.due(min(now+1, x.windowEnd()), sent))
 	}
-	if b, ok := x.step.Load.(Burst); ok && ended {
+	if b, ok := x.step.Load.(Burst); ok && ended && !x.cut.Load() {
 		s.Due = b.Requests * x.step.Share.Count
 	}
 	s.Unsent = s.Due - sent
@@ -40,7 +40,8 @@ func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	return s, nil
 }
 
-func (x *Execution) ended() bool {
+// Ended says whether nothing is sent or in flight any more.
+func (x *Execution) Ended() bool {
 	select {
 	case <-x.done:
 		return true

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"testing"
 	"time"
@@ -196,8 +197,52 @@ func TestShutdownSendsTheFinalSnapshot(t *testing.T) {
 	s.send(t, start(0, 0))
 	c.waitForSnapshot(t, "responses", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] > 0 })
 	w.cancel()
-	_, got := c.waitForFinal(t, 0)
+	final, got := c.waitForFinal(t, 0)
+	if !final.GetCut() {
+		t.Error("the final snapshot does not say that the worker cut its step")
+	}
 	server.Serves(t, got.Requests[0].Sent) // the last may be on its way
+	s.send(t, acknowledge())
+	w.waitForEnd(t, ErrUnfinished)
+}
+
+// What a worker that must end has not sent is not due: the target did not refuse it.
+func TestShutdownCutsABurstToWhatWasSent(t *testing.T) {
+	server := workertest.NewTarget(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	c := startFakeCoordinator(t)
+	w := startWorker(t, c)
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 3, 10))))
+	c.waitUntilReady(t)
+	s.send(t, start(0, 0))
+	c.waitForSnapshot(t, "3 requests in flight", func(s *measure.Measurement) bool { return s.Requests[0].Sent == 3 })
+	w.cancel()
+	final, got := c.waitForFinal(t, 0)
+	if !final.GetCut() || got.Due != 3 || got.Unsent != 0 {
+		t.Errorf("cut %t, due %d, unsent %d; want cut, with the 3 that were sent due of 30", final.GetCut(), got.Due, got.Unsent)
+	}
+	s.send(t, acknowledge())
+	w.waitForEnd(t, ErrUnfinished)
+}
+
+// A worker that must end while a step ends that the coordinator has stopped did not
+// cut that step.
+func TestStopBeforeShutdownIsNoCutOfTheWorker(t *testing.T) {
+	server := workertest.NewTarget(t, nil)
+	c := startFakeCoordinator(t)
+	stopped := &logWatcher{text: "step is cut", came: make(chan struct{})}
+	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(stopped, nil)) })
+	s := c.waitForHello(t)
+	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour))))
+	c.waitUntilReady(t)
+	s.send(t, start(0, 0))
+	c.waitForSnapshot(t, "requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
+	s.send(t, stop(0))
+	<-stopped.came
+	w.cancel()
+	if final, _ := c.waitForFinal(t, 0); final.GetCut() {
+		t.Error("the worker takes the coordinator's cut for its own")
+	}
 	s.send(t, acknowledge())
 	w.waitForEnd(t, ErrUnfinished)
 }

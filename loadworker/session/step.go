@@ -28,7 +28,7 @@ func (w *worker) startPending() bool {
 	w.endOpening()
 	now := time.Now()
 	start := w.clock.local(s.GetStartUnixNanos(), now)
-	w.sequence, w.startedAt = 0, time.Time{}
+	w.sequence, w.startedAt, w.stopped = 0, time.Time{}, false
 	w.run = w.assembly.Runner.Start(step, start)
 	w.log.Info("step starts", "step", step.Index, "in", start.Sub(now).String(), "clockError", w.clock.bound(now).String())
 	return true
@@ -42,6 +42,7 @@ func (w *worker) stopStep(index int32) {
 	switch {
 	case w.run != nil && w.run.Step().Index == index:
 		w.log.Info("step is cut", "step", index)
+		w.stopped = true
 		w.run.Cut()
 	case w.finals[index] != nil:
 		w.sendSnapshot(w.finals[index])
@@ -112,7 +113,7 @@ func (w *worker) measure(final bool) (*measure.Measurement, *workerv1.Snapshot, 
 		return nil, nil, err
 	}
 	w.sequence++
-	return step, &workerv1.Snapshot{Step: w.run.Step().Index, Sequence: w.sequence, Final: final, Measurement: m}, nil
+	return step, &workerv1.Snapshot{Step: w.run.Step().Index, Sequence: w.sequence, Final: final, Measurement: m, Cut: final && w.cut}, nil
 }
 
 // finishStep keeps the final snapshot of a step that is over, and opens the

@@ -101,6 +101,7 @@ type worker struct {
 	finals       map[int32]*workerv1.Snapshot
 	endedBefore  int32 // the steps with a lower index have ended
 	shuttingDown bool
+	stopped, cut bool // the running step, by the coordinator or by the worker itself
 }
 
 // loop handles one event after another until the run is finished.
@@ -275,7 +276,8 @@ func (w *worker) onClockReply(r *workerv1.ClockReply, received time.Time) {
 func (w *worker) shutDown() {
 	w.log.Info("must end: cutting the step and sending what was measured")
 	w.shuttingDown = true
-	if w.run != nil {
+	if w.run != nil && !w.run.Ended() {
+		w.cut = !w.stopped
 		w.run.Cut()
 	}
 }

@@ -52,6 +52,15 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	return r, err
 }
 
+// Sent is how many requests the worker sent.
+func (r *Reading) Sent() int64 {
+	var sent int64
+	for i := range r.rest.Requests {
+		sent += r.rest.Requests[i].Sent
+	}
+	return sent
+}
+
 // Window is the time over which the worker's rates are counted.
 func (r *Reading) Window() time.Duration { return r.rest.Window }
 

@@ -2138,8 +2138,11 @@ type Snapshot struct {
 	// newer one.
 	Sequence int64 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	// final says that nothing more will come for this step.
-	Final         bool             `protobuf:"varint,3,opt,name=final,proto3" json:"final,omitempty"`
-	Measurement   *StepMeasurement `protobuf:"bytes,4,opt,name=measurement,proto3" json:"measurement,omitempty"`
+	Final       bool             `protobuf:"varint,3,opt,name=final,proto3" json:"final,omitempty"`
+	Measurement *StepMeasurement `protobuf:"bytes,4,opt,name=measurement,proto3" json:"measurement,omitempty"`
+	// cut, of a final snapshot, says that the worker ended the step before its time
+	// without a StopStep: its pod is being deleted. The rest of its share is not sent.
+	Cut           bool `protobuf:"varint,5,opt,name=cut,proto3" json:"cut,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2200,6 +2203,13 @@ func (x *Snapshot) GetMeasurement() *StepMeasurement {
 		return x.Measurement
 	}
 	return nil
+}
+
+func (x *Snapshot) GetCut() bool {
+	if x != nil {
+		return x.Cut
+	}
+	return false
 }
 
 type StepMeasurement struct {
@@ -2933,12 +2943,13 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\"%\n" +
 	"\vAcknowledge\x12\x16\n" +
 	"\x06before\x18\x01 \x01(\x05R\x06before\"\b\n" +
-	"\x06Finish\"\x97\x01\n" +
+	"\x06Finish\"\xa9\x01\n" +
 	"\bSnapshot\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
-	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\"\xe8\x05\n" +
+	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xe8\x05\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
