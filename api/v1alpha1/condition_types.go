@@ -54,7 +54,11 @@ const (
 	// ReasonWorkerRefused surfaces when a worker refuses its share, for example
 	// because it has too few file descriptors.
 	ReasonWorkerRefused = "WorkerRefused"
-	// ReasonWorkerLost surfaces when a worker ended before the run did.
+	// ReasonWorkerSilent surfaces while a worker is not connected although its pod
+	// runs. It measures on, and is waited for until the time limit of the step.
+	ReasonWorkerSilent = "WorkerSilent"
+	// ReasonWorkerLost surfaces when a worker ended before the run did, or was silent
+	// for too long.
 	ReasonWorkerLost = "WorkerLost"
 )
 

@@ -156,7 +156,11 @@ type WorkerCounts struct {
 	// ready is how many are connected and ready to send load.
 	// +optional
 	Ready int32 `json:"ready,omitempty"`
-	// lost is how many ended before the run did.
+	// silent is how many are not connected for the moment, while their pods run. They
+	// measure on, and are waited for until the time limit of the step.
+	// +optional
+	Silent int32 `json:"silent,omitempty"`
+	// lost is how many ended before the run did, or were silent for too long.
 	// +optional
 	Lost int32 `json:"lost,omitempty"`
 }

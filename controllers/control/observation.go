@@ -9,6 +9,11 @@ import (
 // Observation is what is known of a run's workers and of the step that was
 // started last and is not acknowledged yet.
 type Observation struct {
+	// Since is when this process first directed the run; zero: not yet, so that no
+	// worker could have been seen.
+	Since time.Time
+	// From is the first step that this process began, or may yet begin.
+	From int32
 	// Workers are by number, as many as there are assignments.
 	Workers []Worker
 	// Step is nil when nothing was reported of the active step yet.

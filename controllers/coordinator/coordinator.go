@@ -61,16 +61,27 @@ func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg pro
 	}
 }
 
-// Direct replaces the directive of a run. It never waits for the workers.
+// Direct replaces the directive of a run. It never waits for the workers. If some
+// wait for the first directive, notify is called: what they said until then, such as
+// that they are ready, may stand in no observation.
 func (c *Coordinator) Direct(id RunID, d control.Directive) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	r, ok := c.runs[id]
 	if !ok {
 		r = newRunState(id)
 		c.runs[id] = r
 	}
-	r.direct(d)
+	waited := !r.directed() && r.connected()
+	c.redirect(r, d)
+	c.mu.Unlock()
+	if waited {
+		c.notifyChange(r, atOnce)
+	}
+}
+
+// redirect gives a run its directive. The mutex is held.
+func (c *Coordinator) redirect(r *runState, d control.Directive) {
+	r.direct(d, c.clock.Now())
 	for number, w := range r.workers {
 		if w.session != nil && int(number) >= len(d.Assignments) {
 			w.session.end(c.rejectNumber(number, len(d.Assignments)))
@@ -89,7 +100,7 @@ func (c *Coordinator) Forget(id RunID) {
 		return
 	}
 	delete(c.runs, id)
-	r.forget()
+	r.forget(c.clock.Now())
 }
 
 // attach makes s the session of its worker, in place of an older one.
@@ -143,7 +154,7 @@ func (c *Coordinator) detach(s *session) {
 	if current {
 		w.session = nil
 	}
-	if !r.directed && !r.connected() {
+	if !r.directed() && !r.connected() {
 		delete(c.runs, r.id)
 		r.stopTimer()
 	}
@@ -156,7 +167,7 @@ func (c *Coordinator) detach(s *session) {
 func (c *Coordinator) waiting() int {
 	n := 0
 	for _, r := range c.runs {
-		if !r.directed {
+		if !r.directed() {
 			n++
 		}
 	}

@@ -17,7 +17,7 @@ func (c *Coordinator) Observe(id RunID) control.Observation {
 		c.mu.Unlock()
 		return control.Observation{}
 	}
-	o := control.Observation{Workers: r.observeWorkers(), Step: r.merged}
+	o := control.Observation{Since: r.since, From: r.from, Workers: r.observeWorkers(), Step: r.merged}
 	version, fresh := r.version, r.mergedVersion == r.version
 	var step *control.Report
 	var readings []*wire.Reading

@@ -23,7 +23,7 @@ var nothingSent = sentState{start: control.Start{Step: control.NoStep}, stopped:
 func (c *Coordinator) pending(s *session) (messages []*workerv1.SessionResponse, finished bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.run == nil || !s.run.directed || s.detached {
+	if s.run == nil || !s.run.directed() || s.detached {
 		return nil, false
 	}
 	messages = s.sent.update(&s.run.directive, s.identity.Worker)

@@ -13,8 +13,10 @@ import (
 // runState is what is known of a run. The coordinator's mutex guards it.
 type runState struct {
 	id RunID
-	// directed is false while workers wait for the first directive.
-	directed  bool
+	// since is when the run was first directed; zero: workers wait for it. from is the
+	// first step that was not begun by then.
+	since     time.Time
+	from      int32
 	forgotten bool
 	directive control.Directive
 	// redirected is closed, and replaced, by each directive.
@@ -75,11 +77,13 @@ func (r *runState) worker(number int32) *workerState {
 
 // size is how many workers there may be.
 func (r *runState) size() int {
-	if r.directed {
+	if r.directed() {
 		return len(r.directive.Assignments)
 	}
 	return workerv1.MaxWorkers
 }
+
+func (r *runState) directed() bool { return !r.since.IsZero() }
 
 func (r *runState) connected() bool {
 	for _, w := range r.workers {
@@ -90,11 +94,14 @@ func (r *runState) connected() bool {
 	return false
 }
 
-func (r *runState) direct(d control.Directive) {
+func (r *runState) direct(d control.Directive, now time.Time) {
+	if !r.directed() {
+		r.since, r.from = now, max(d.Acknowledged, d.ActiveStep()+1)
+	}
 	if d.ActiveStep() != r.directive.ActiveStep() {
 		r.version++
 	}
-	r.directed, r.directive = true, d
+	r.directive = d
 	close(r.redirected)
 	r.redirected = make(chan struct{})
 	for _, w := range r.workers {
@@ -107,11 +114,11 @@ func (r *runState) direct(d control.Directive) {
 	}
 }
 
-func (r *runState) forget() {
+func (r *runState) forget(now time.Time) {
 	r.stopTimer()
 	d := r.directive
 	d.Finish = true
-	r.direct(d)
+	r.direct(d, now)
 	r.forgotten = true
 }
 
@@ -208,7 +215,7 @@ func (c *Coordinator) await(s *session, step int32) (requests int, known bool, e
 	for {
 		c.mu.Lock()
 		r := s.run
-		directed, forgotten, d, redirected := r.directed, r.forgotten, r.directive, r.redirected
+		directed, forgotten, d, redirected := r.directed(), r.forgotten, r.directive, r.redirected
 		c.mu.Unlock()
 		switch {
 		case forgotten:

@@ -219,3 +219,50 @@ func TestRegularEndOfStreamIsNoError(t *testing.T) {
 		t.Errorf("an end in the middle: %v", err)
 	}
 }
+
+// What happened before this process directed a run is not known from sessions.
+func TestObservationSaysSinceWhenTheRunIsDirected(t *testing.T) {
+	for name, tc := range map[string]struct {
+		d    control.Directive
+		from int32
+	}{
+		"before the first step":      {control.Directive{Assignments: assignments("a", 1)}, 0},
+		"in a step":                  {running("a", 1, 2), 3},
+		"in the pause after a step":  {control.Directive{Assignments: assignments("a", 1), Start: &control.Start{Step: 0}, Acknowledged: 1}, 1},
+		"before it acknowledged one": {control.Directive{Assignments: assignments("a", 1), Start: &control.Start{Step: 2}, Acknowledged: 1}, 3},
+	} {
+		c, clk, _ := newIdleCoordinator()
+		if err := c.attach(sessionOf("a", 0)); err != nil {
+			t.Fatal(err)
+		}
+		if o := c.Observe("a"); !o.Since.IsZero() {
+			t.Errorf("%s: directed since %v before it was", name, o.Since)
+		}
+		c.Direct("a", tc.d)
+		clk.Step(time.Minute)
+		c.Direct("a", running("a", 1, 3))
+		if o := c.Observe("a"); !o.Since.Equal(noon) || o.From != tc.from {
+			t.Errorf("%s: directed since %v from step %d, want since %v from step %d", name, o.Since, o.From, noon, tc.from)
+		}
+	}
+}
+
+// A pass that observed a run before its workers said that they are ready, and directs
+// it after, must be followed by another.
+func TestFirstDirectiveNotifiesOfWorkersThatWaited(t *testing.T) {
+	c, _, notices := newIdleCoordinator()
+	c.Direct("without workers", running("a", 1, 0))
+	s := sessionOf("a", 0)
+	if err := errors.Join(c.attach(s), c.readiness(s, &workerv1.Readiness{Ready: true})); err != nil {
+		t.Fatal(err)
+	}
+	before := *notices
+	c.Direct("a", running("a", 1, 0))
+	if got := *notices - before; got != 1 {
+		t.Errorf("the first directive notified %d times, want once", got)
+	}
+	c.Direct("a", running("a", 1, 0))
+	if got := *notices - before; got != 1 {
+		t.Errorf("a later directive notified")
+	}
+}

@@ -54,6 +54,15 @@ const (
 	refresh = time.Second
 	// cutGrace is how long the last reports of a cut step are waited for.
 	cutGrace = 15 * time.Second
+	// foundWithin is how long workers may take to find the process that directs their
+	// run from now on, and to send what they hold: they notice within 15 s that the
+	// process before it is gone, an attempt to connect takes up to 5 s, and the wait
+	// between two attempts 1 s. The rest is for a busy cluster.
+	foundWithin = 30 * time.Second
+	// silentAfter is how long a worker has no session before the status says that it
+	// is silent: one that reconnects, as after a restart of the operator, does so
+	// within a second or two.
+	silentAfter = 5 * time.Second
 	// cleanupGrace is how long workers may take to end by themselves when the run
 	// is over, before their Job is deleted.
 	cleanupGrace = 30 * time.Second

@@ -84,6 +84,10 @@ func (r *run) fail(v v1alpha1.Verdict, reason, message string) {
 }
 
 func (r *run) complete() {
+	if c := &r.out.Status.Workers; c.Silent > 0 { // and not needed any more
+		c.Silent = 0
+		r.workersCondition()
+	}
 	now := metav1.NewTime(r.now)
 	r.out.Status.CompletionTime = &now
 	r.wakeAt = time.Time{}

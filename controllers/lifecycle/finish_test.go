@@ -141,7 +141,7 @@ func TestAPauseIsCut(t *testing.T) {
 
 // one is a run's only worker, whose pod runs.
 func one(w control.Worker) lifecycle.Observed {
-	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{there(w)}}
+	return awaited(there(w))
 }
 
 func TestConditionsHaveGenerationAndTime(t *testing.T) {

@@ -14,6 +14,11 @@ type Observed struct {
 	Job JobState
 	// JobUID is the UID of the Job, if there is one.
 	JobUID types.UID
+	// Since is when this process first directed the run; zero: not yet. What
+	// workers did before it, or failed to do, is not known from their absence.
+	Since time.Time
+	// From is the first step that this process began, or may yet begin.
+	From int32
 	// Workers has one entry for each worker, by number.
 	Workers []control.Worker
 	// TargetPort is the number of the target Service's named port; 0: unknown, and
@@ -48,22 +53,11 @@ func soFar(report *control.Report) *measure.Measurement {
 	return &merged
 }
 
-// lostAfter is how long a worker may be silent before it counts as lost. The
-// worker reconnects within a second and the transport notices a dead peer
-// within 15 s, so that twice that is no accident.
-const lostAfter = 30 * time.Second
-
 // isLost says, of a run that has begun, whether the worker cannot report any more.
-// Every worker had a pod then, so that an absent one was deleted.
-func isLost(w control.Worker, job JobState, now time.Time) bool {
-	switch {
-	case w.Pod == control.PodEnded, w.Pod == control.PodAbsent, job == JobAbsent, job == JobFinished:
-		return true
-	case w.Connected, w.LastSeen.IsZero():
-		return false
-	default:
-		return now.Sub(w.LastSeen) > lostAfter
-	}
+// Every worker had a pod then, so that an absent one was deleted. A worker whose pod
+// runs and that has no session is silent: it measures on, and may come back.
+func isLost(w control.Worker, job JobState) bool {
+	return w.Pod == control.PodEnded || w.Pod == control.PodAbsent || job == JobAbsent || job == JobFinished
 }
 
 // count is how many workers satisfy f.

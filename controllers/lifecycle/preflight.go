@@ -48,7 +48,7 @@ func (r *run) eligibleWorkers() []control.Worker {
 	workers := slices.Clone(r.seen.Workers)
 	for i := range workers {
 		switch w := &workers[i]; {
-		case r.seen.Job != JobPresent || w.Pod == control.PodAbsent:
+		case r.seen.Job != JobPresent || w.Pod == control.PodAbsent || w.PodEnding:
 			w.Connected, w.Ready = false, false
 		case w.Ready && int(w.Answers) < len(r.spec.Preflight):
 			w.Ready, w.Reason = false, v1alpha1.ReasonPreflightFailed

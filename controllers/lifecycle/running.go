@@ -15,19 +15,14 @@ import (
 
 // running carries the run from step to step.
 func (r *run) running() {
-	s := &r.out.Status
-	lost := count(r.seen.Workers, func(w control.Worker) bool { return isLost(w, r.seen.Job, r.now) })
-	s.Workers.Lost = lost
-	s.Workers.Ready = count(r.seen.Workers, func(w control.Worker) bool {
-		return w.Connected && w.Ready && !isLost(w, r.seen.Job, r.now)
-	})
-	r.workersCondition(lost)
+	r.countWorkers()
+	r.workersCondition()
 	r.cutIfAsked()
 
 	i := r.current()
 	switch {
 	case i == len(r.read.Steps), r.read.Steps[i].State != v1alpha1.StepRunning:
-		r.next(i) // held between two steps
+		r.next(i) // held between two steps, or waiting for workers
 	case r.read.Steps[i].Load.IsPause():
 		r.pause(i)
 	default:
@@ -44,26 +39,6 @@ func (r *run) current() int {
 		return len(r.read.Steps)
 	}
 	return i
-}
-
-func (r *run) workersCondition(lost int32) {
-	desired := r.read.Workers.Desired
-	if lost == 0 {
-		r.set(v1alpha1.ConditionWorkersReady, metav1.ConditionTrue, v1alpha1.ReasonAllReady, fmt.Sprintf("All %s ready.", workers(desired)))
-		return
-	}
-	if lost == r.read.Workers.Lost {
-		return // said when it happened, with the pod that is gone by now
-	}
-	message := fmt.Sprintf("%d of %s lost.", lost, workers(desired))
-	for n, w := range r.seen.Workers {
-		if w.Pod == control.PodEnded && w.PodMessage != "" {
-			message = fmt.Sprintf("%d of %s lost; worker %d: %s", lost, workers(desired), n, sentence(w.PodMessage))
-			break
-		}
-	}
-	r.warn(v1alpha1.ReasonWorkerLost, message)
-	r.set(v1alpha1.ConditionWorkersReady, metav1.ConditionFalse, v1alpha1.ReasonWorkerLost, message)
 }
 
 // cutIfAsked notes the instant from which the run is being cut short.
@@ -103,42 +78,67 @@ func (r *run) load(i int) {
 		report = nil // still of the step before, which was not acknowledged yet
 	}
 	isFinal := func(w control.Worker) bool { return report != nil && w.Final }
-	final := count(r.seen.Workers, isFinal)
-	awaited := count(r.seen.Workers, func(w control.Worker) bool { return !isFinal(w) && !isLost(w, r.seen.Job, r.now) })
-	limit := endOf(&read)
-	if r.read.StopTime != nil {
-		limit = earlier(limit, r.read.StopTime.Add(cutGrace))
-	}
-	done := awaited == 0 || !r.now.Before(limit)
+	awaited := count(r.seen.Workers, func(w control.Worker) bool {
+		return !isFinal(w) && !r.isLost(w) && r.awaits(w, r.limit(i, w))
+	})
+	done := awaited == 0
 
-	if report != nil && (done || read.ReportedUntil == nil || report.Until.Sub(read.ReportedUntil.Time) >= refresh) {
+	due := read.ReportedUntil == nil || report != nil && report.Until.Sub(read.ReportedUntil.Time).Abs() >= refresh
+	if report != nil && (done || due) && !r.isBehind(i, report, done) {
 		if !r.record(i, report, done) {
 			return
 		}
 	}
-	if !done {
-		r.wake(limit)
-		r.wakeForLoss()
-		return
+	if done {
+		r.loadDone(i, report, isFinal)
 	}
-	r.loadDone(i, report, final)
+}
+
+// limit is until when a worker is waited for in step i. It is the step's own limit,
+// or the cut's, but never before this process has been there for as long as workers
+// need to find it. For a worker that is there, it counts the whole step anew from
+// when this process took the run over: the clock by which another chose the start
+// may have been another.
+func (r *run) limit(i int, w control.Worker) time.Time {
+	step := &r.read.Steps[i]
+	end, found := endOf(step), r.since().Add(foundWithin)
+	switch {
+	case r.read.StopTime != nil:
+		end = earlier(end, r.read.StopTime.Add(cutGrace))
+	case w.Connected:
+		found = r.since().Add(lengthOf(step))
+	}
+	return later(end, found)
+}
+
+// isBehind says whether a report lacks what stands in the status of its step. A
+// process that took the run over receives what the workers hold from one after
+// another, and never what one held that was lost meanwhile. Counts never fall.
+func (r *run) isBehind(i int, report *control.Report, done bool) bool {
+	read := &r.read.Steps[i]
+	if read.Result == nil {
+		return false
+	}
+	if !done && report.Reporting+r.out.Status.Workers.Lost < read.WorkersReporting {
+		return true
+	}
+	var sent int64
+	for n := range report.Merged.Requests {
+		sent += report.Merged.Requests[n].Sent
+	}
+	return sent < read.Result.Sent || report.Merged.Due < read.Result.Due
 }
 
 // loadDone closes a step whose last report is in, or given up.
-func (r *run) loadDone(i int, report *control.Report, final int32) {
+func (r *run) loadDone(i int, report *control.Report, isFinal func(control.Worker) bool) {
 	s := &r.out.Status
-	missing := count(r.seen.Workers, func(w control.Worker) bool { return isLost(w, r.seen.Job, r.now) && (report == nil || !w.Final) })
-	silent := s.Workers.Desired - missing - final
-	if silent > 0 { // neither lost nor heard of: the limit has passed
-		s.Workers.Lost += silent
-		r.workersCondition(s.Workers.Lost)
-	}
+	r.giveUp(func(w control.Worker) bool { return !isFinal(w) })
 	if r.read.StopTime != nil {
 		r.finishCut()
 		return
 	}
-	if final == 0 {
-		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonNoWorkers, fmt.Sprintf("Every worker was lost in step %s.", s.Steps[i].Name))
+	if count(r.seen.Workers, isFinal) == 0 {
+		r.everyWorkerLost(i)
 		return
 	}
 	r.done(i, v1alpha1.StepComplete)
@@ -151,6 +151,18 @@ func (r *run) loadDone(i int, report *control.Report, final int32) {
 	default:
 		r.next(i + 1)
 	}
+}
+
+// everyWorkerLost ends a run whose step i no worker went to the end of. What was
+// measured, in it or before it, stands.
+func (r *run) everyWorkerLost(i int) {
+	s := &r.out.Status
+	if !slices.ContainsFunc(s.Steps, func(s v1alpha1.StepStatus) bool { return s.Result != nil }) {
+		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonNoWorkers, fmt.Sprintf("Every worker was lost in step %s.", s.Steps[i].Name))
+		return
+	}
+	r.done(i, v1alpha1.StepCut)
+	r.finish(i+1, v1alpha1.ReasonStoppedOnWorkerLoss)
 }
 
 // judge folds a finished step, whose report is recorded, into the thresholds.
@@ -214,18 +226,19 @@ func (r *run) trim(i int, result *v1alpha1.StepResult) {
 // negative, which says that nothing is certain, when requests may be under way
 // that no report tells of: those of a lost worker, those of a setup or a warm-up,
 // questions that a client of the audit asks, and those of an earlier step that
-// were given up while the target still had them.
+// were given up while the target still had them. Nor is anything certain of instants
+// that another process wrote, by a clock that may differ from this one's.
 func (r *run) silence(i int, report *control.Report) time.Duration {
 	step := &r.read.Steps[i]
-	if r.out.Status.Workers.Lost > 0 || report.Reporting < r.read.Workers.Desired || step.Load.WarmUp != nil {
+	if r.out.Status.Workers.Lost > 0 || report.Reporting < r.read.Workers.Desired || step.Load.WarmUp != nil || !r.began(i) {
 		return -1
 	}
 	start := step.StartTime.Time
-	for _, before := range slices.Backward(r.read.Steps[:i]) {
+	for j, before := range slices.Backward(r.read.Steps[:i]) {
 		if before.Load.IsPause() {
 			continue
 		}
-		if result := before.Result; result == nil || before.Load.WarmUp != nil || result.Outcomes.Unfinished+result.Outcomes.Timeout > 0 {
+		if result := before.Result; result == nil || !r.began(j) || before.Load.WarmUp != nil || result.Outcomes.Unfinished+result.Outcomes.Timeout > 0 {
 			return -1
 		}
 		return max(0, start.Sub(before.CompletionTime.Time))
@@ -233,18 +246,11 @@ func (r *run) silence(i int, report *control.Report) time.Duration {
 	if r.spec.Setup != nil || asksAsClient(r.spec) {
 		return -1
 	}
-	// startTime is kept in whole seconds, cut off: it may be up to 1 s too early.
-	return max(0, start.Sub(r.read.StartTime.Time)-time.Second)
+	return max(0, start.Sub(r.seen.Since))
 }
 
-// wakeForLoss wakes when the next silent worker would count as lost.
-func (r *run) wakeForLoss() {
-	for _, w := range r.seen.Workers {
-		if !w.Final && !w.Connected && !w.LastSeen.IsZero() {
-			r.wake(w.LastSeen.Add(lostAfter + time.Millisecond))
-		}
-	}
-}
+// began says whether this process began step i, so that its instants are of one clock.
+func (r *run) began(i int) bool { return !r.seen.Since.IsZero() && int32(i) >= r.seen.From }
 
 // next starts step i, holds before it, or ends the run.
 func (r *run) next(i int) {
@@ -262,6 +268,7 @@ func (r *run) next(i int) {
 	case r.spec.Suspend:
 		s.Phase = v1alpha1.PhaseSuspended
 		r.suspended(fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
+	case !s.Steps[i].Load.IsPause() && !r.gathered(i):
 	default:
 		r.startStep(i, r.startAfter(i))
 	}
@@ -286,14 +293,19 @@ func (r *run) startAfter(i int) time.Time {
 
 // endOf is when a step that has begun is over at the latest, a pause exactly then.
 func endOf(s *v1alpha1.StepStatus) time.Time {
+	return s.StartTime.Add(lengthOf(s))
+}
+
+// lengthOf is how long a step takes at most, a pause exactly.
+func lengthOf(s *v1alpha1.StepStatus) time.Duration {
 	length := s.TimeLimit
 	if s.Load.IsPause() {
 		length = s.Load.Pause
 	}
 	if length == nil {
-		return s.StartTime.Time
+		return 0
 	}
-	return s.StartTime.Add(length.Duration)
+	return length.Duration
 }
 
 func (r *run) done(i int, state v1alpha1.StepState) {

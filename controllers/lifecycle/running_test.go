@@ -16,11 +16,13 @@ import (
 )
 
 // A step of 10 s from the tenth second on is given up 50 s after its start: its
-// requests time out after 30 s, and a report may take 10.
+// requests time out after 30 s, and a report may take 10. A worker is found silent
+// 5 s after its session ended.
 func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 	now := began.Add(20 * time.Second)
 	silent := control.Worker{Pod: control.PodRunning, LastSeen: now.Add(-10 * time.Second)}
-	final, back := silent, silent
+	left := control.Worker{Pod: control.PodRunning, LastSeen: now.Add(-2 * time.Second)}
+	final, back := left, left
 	final.Final, back.Connected = true, true
 	for name, tc := range map[string]struct {
 		worker control.Worker
@@ -28,8 +30,9 @@ func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 		want   time.Duration
 	}{
 		"at its limit":                     {ready, nil, 40 * time.Second},
-		"when a silent worker is lost":     {silent, nil, 20*time.Second + time.Millisecond},
-		"a silent worker that is done":     {final, nil, 40 * time.Second},
+		"a worker that is silent":          {silent, nil, 40 * time.Second},
+		"when a worker becomes silent":     {left, nil, 3 * time.Second},
+		"one that left when it was done":   {final, nil, 40 * time.Second},
 		"a worker that is back":            {back, nil, 40 * time.Second},
 		"one that this operator never met": {control.Worker{Pod: control.PodRunning}, nil, 40 * time.Second},
 		"15 s after it was cut":            {ready, ptr.To(18 * time.Second), 13 * time.Second},

@@ -35,34 +35,35 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 		step int // that reports
 		edit func(*v1alpha1.LoadTest)
 		want int64
+		from int32 // which step on the process has begun
 	}{
-		"silence since the start":                  {before, func(*v1alpha1.LoadTest) {}, 1},
-		"silence since the step before":            {second, func(*v1alpha1.LoadTest) {}, 1},
-		"the least silence that refills":           {before, startedAfter(2100 * time.Millisecond), 1},
-		"a silence that may be too short":          {before, startedAfter(1900 * time.Millisecond), 0},
-		"a step before without a result":           {second, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[before].Result = nil }, 0},
-		"a worker that has not reported":           {second, func(lt *v1alpha1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0},
-		"a setup before the first step":            {before, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 0},
-		"a setup before the step before":           {second, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 1},
-		"a warm-up of the step":                    {second, warmUp(second), 0},
-		"a warm-up of the step before":             {second, warmUp(before), 0},
-		"a warm-up of the step after":              {before, warmUp(second), 1},
-		"questions without a worker":               {before, asks(""), 1},
-		"questions of a client":                    {before, asks("x-forwarded-for"), 0},
-		"questions of a client, before a step":     {second, asks("x-forwarded-for"), 1},
-		"questions with the target's headers":      {before, func(lt *v1alpha1.LoadTest) { asks("")(lt); lt.Spec.Target.Headers = client("X-Forwarded-For") }, 0},
-		"the target's headers, without questions":  {before, func(lt *v1alpha1.LoadTest) { lt.Spec.Target.Headers = client("X-Forwarded-For") }, 1},
-		"a request of the step before that is out": {second, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[before].Result.Outcomes.Timeout = 1 }, 0},
+		"silence since the start":                  {before, func(*v1alpha1.LoadTest) {}, 1, 0},
+		"silence since the step before":            {second, func(*v1alpha1.LoadTest) {}, 1, 0},
+		"the least silence that refills":           {before, startedAfter(1100 * time.Millisecond), 1, 0},
+		"a silence that may be too short":          {before, startedAfter(900 * time.Millisecond), 0, 0},
+		"a step before without a result":           {second, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[before].Result = nil }, 0, 0},
+		"a worker that has not reported":           {second, func(lt *v1alpha1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0, 0},
+		"a setup before the first step":            {before, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 0, 0},
+		"a setup before the step before":           {second, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 1, 0},
+		"a warm-up of the step":                    {second, warmUp(second), 0, 0},
+		"a warm-up of the step before":             {second, warmUp(before), 0, 0},
+		"a warm-up of the step after":              {before, warmUp(second), 1, 0},
+		"questions without a worker":               {before, asks(""), 1, 0},
+		"questions of a client":                    {before, asks("x-forwarded-for"), 0, 0},
+		"questions of a client, before a step":     {second, asks("x-forwarded-for"), 1, 0},
+		"questions with the target's headers":      {before, func(lt *v1alpha1.LoadTest) { asks("")(lt); lt.Spec.Target.Headers = client("X-Forwarded-For") }, 0, 0},
+		"the target's headers, without questions":  {before, func(lt *v1alpha1.LoadTest) { lt.Spec.Target.Headers = client("X-Forwarded-For") }, 1, 0},
+		"a step that another process began":        {before, func(*v1alpha1.LoadTest) {}, 0, 1},
+		"a step after one that another began":      {second, func(*v1alpha1.LoadTest) {}, 0, 1},
+		"a request of the step before that is out": {second, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[before].Result.Outcomes.Timeout = 1 }, 0, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(tc.step)
 			tc.edit(lt)
-			seen := lifecycle.Observed{
-				Job:     lifecycle.JobPresent,
-				Workers: []control.Worker{{Pod: control.PodRunning, Connected: true, Ready: true}},
-				Step:    &control.Report{Step: int32(tc.step), Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)},
-			}
+			seen := one(control.Worker{Connected: true, Ready: true})
+			seen.Since, seen.From = began, tc.from
+			seen.Step = &control.Report{Step: int32(tc.step), Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)}
 			d := lifecycle.Decide(lt, plan.Policy{}, seen, lt.Status.Steps[tc.step].StartTime.Add(time.Second))
 			result := d.Status.Steps[tc.step].Result
 			if result == nil {
@@ -75,7 +76,7 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 	}
 }
 
-// startedAfter has the first step begin so long after the run was taken up.
+// startedAfter has the first step begin so long after the run was first directed.
 func startedAfter(d time.Duration) func(*v1alpha1.LoadTest) {
 	return func(lt *v1alpha1.LoadTest) {
 		lt.Status.Steps[0].StartTime = ptr.To(metav1.NewMicroTime(began.Add(d)))
@@ -100,7 +101,7 @@ func TestAPauseIsSilent(t *testing.T) {
 func TestALostWorkerMayHaveTakenTheTokens(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Workers.Desired = 2
-	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{there(control.Worker{Connected: true, Ready: true}), {Pod: control.PodEnded}}}
+	seen := awaited(there(control.Worker{Connected: true, Ready: true}), control.Worker{Pod: control.PodEnded})
 	seen.Step = &control.Report{Merged: denied(), Reporting: 2, Until: began.Add(time.Minute)}
 	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
 	if result == nil || result.RateLimit.FalseDenials != 0 {

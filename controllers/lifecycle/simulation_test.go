@@ -47,6 +47,10 @@ type simulation struct {
 	throttled time.Duration
 	events    []lifecycle.Event
 	deleted   bool
+	// since and from are the coordinator's: when it was first directed, and the first
+	// step that was not begun by then.
+	since time.Time
+	from  int32
 	// sum is what was added up of the workers' measurements.
 	added []*measure.Measurement
 	sum   *measure.Measurement
@@ -183,7 +187,7 @@ func (w *simulation) write(d lifecycle.Decision) {
 }
 
 func (w *simulation) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: w.job, TargetPort: w.port, TargetProblem: w.noPort}
+	seen := lifecycle.Observed{Job: w.job, Since: w.since, From: w.from, TargetPort: w.port, TargetProblem: w.noPort}
 	desired := int(w.lt.Status.Workers.Desired)
 	var report control.Report
 	var steps []*measure.Measurement
@@ -244,6 +248,9 @@ func (w *simulation) apply(d lifecycle.Decision) {
 			w.workers[i] = &worker{step: -1, hindered: x.hindered, refuses: x.refuses, diesIn: x.diesIn}
 		}
 	case lifecycle.JobKeep:
+	}
+	if w.since.IsZero() && w.lt.Status.StartTime != nil {
+		w.since, w.from = w.now, max(d.Directive.Acknowledged, d.Directive.ActiveStep()+1)
 	}
 	for i, x := range w.workers {
 		w.directWorker(i, x, d.Directive)

@@ -21,7 +21,7 @@ var (
 
 // awaited are three workers of a run whose Job is there.
 func awaited(workers ...control.Worker) lifecycle.Observed {
-	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: workers}
+	return lifecycle.Observed{Job: lifecycle.JobPresent, Since: began.Add(-time.Minute), Workers: workers}
 }
 
 // What a wait for workers says, of the hindrance that matters most.

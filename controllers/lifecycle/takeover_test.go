@@ -68,7 +68,7 @@ func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
 	there := control.Worker{Pod: control.PodRunning, Connected: true, Ready: true}
 	final := there
 	final.Final = true
-	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{final, final, there}}
+	seen := awaited(final, final, there)
 	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 3, Until: start.Time}
 	decide := func(after time.Duration) lifecycle.Decision {
 		return lifecycle.Decide(w.lt, plan.Policy{}, seen, start.Add(after))

@@ -15,39 +15,49 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// In a run that has begun, a worker is there, silent for a while, or lost.
+// In a run that has begun, a worker is there, silent, or lost: silent is one whose pod
+// runs and that has had no session for a while, lost one that has no such pod.
 func TestWorkerLossDetection(t *testing.T) {
 	now := began.Add(15 * time.Second)
 	running := control.Worker{Pod: control.PodRunning, Connected: true, Ready: true}
-	silent := func(d time.Duration) control.Worker {
+	absent := func(d time.Duration) control.Worker {
 		return control.Worker{Pod: control.PodRunning, Ready: true, LastSeen: now.Add(-d)}
 	}
+	ending := running
+	ending.PodEnding = true
+	cutOff := absent(6 * time.Second)
+	cutOff.PodEnding = true
+	other := control.Worker{Pod: control.PodRunning, Connected: true}
 	for name, tc := range map[string]struct {
-		job         lifecycle.JobState
-		worker      control.Worker
-		ready, lost int32
+		job                 lifecycle.JobState
+		worker              control.Worker
+		ready, silent, lost int32
 	}{
-		"there":                         {lifecycle.JobPresent, running, 1, 0},
-		"there, and not ready":          {lifecycle.JobPresent, control.Worker{Pod: control.PodRunning, Connected: true}, 0, 0},
-		"heard of long ago, and there":  {lifecycle.JobPresent, control.Worker{Pod: control.PodRunning, Connected: true, Ready: true, LastSeen: began.Add(-time.Hour)}, 1, 0},
-		"not heard of by this operator": {lifecycle.JobPresent, control.Worker{Pod: control.PodRunning, Ready: true}, 0, 0},
-		"silent for 30 s":               {lifecycle.JobPresent, silent(30 * time.Second), 0, 0},
-		"silent for longer":             {lifecycle.JobPresent, silent(30*time.Second + 1), 0, 1},
-		"ended":                         {lifecycle.JobPresent, control.Worker{Pod: control.PodEnded, Connected: true, Ready: true}, 0, 1},
-		"deleted":                       {lifecycle.JobPresent, control.Worker{Connected: true, Ready: true}, 0, 1},
-		"of a Job that is gone":         {lifecycle.JobAbsent, running, 0, 1},
-		"of a Job that has ended":       {lifecycle.JobFinished, running, 0, 1},
-		"of a Job that goes":            {lifecycle.JobDeleting, running, 1, 0},
+		"there":                        {lifecycle.JobPresent, running, 1, 0, 0},
+		"there, and not ready":         {lifecycle.JobPresent, other, 0, 0, 0},
+		"heard of long ago, and there": {lifecycle.JobPresent, control.Worker{Pod: control.PodRunning, Connected: true, Ready: true, LastSeen: began.Add(-time.Hour)}, 1, 0, 0},
+		"never seen by this process":   {lifecycle.JobPresent, control.Worker{Pod: control.PodRunning}, 0, 1, 0},
+		"absent for a moment":          {lifecycle.JobPresent, absent(5*time.Second - 1), 0, 0, 0},
+		"absent for 5 s":               {lifecycle.JobPresent, absent(5 * time.Second), 0, 1, 0},
+		"absent for minutes":           {lifecycle.JobPresent, absent(time.Hour), 0, 1, 0},
+		"ending, and there":            {lifecycle.JobPresent, ending, 1, 0, 0},
+		"ending, and not there":        {lifecycle.JobPresent, cutOff, 0, 1, 0},
+		"ended":                        {lifecycle.JobPresent, control.Worker{Pod: control.PodEnded, Connected: true, Ready: true}, 0, 0, 1},
+		"deleted":                      {lifecycle.JobPresent, control.Worker{Connected: true, Ready: true}, 0, 0, 1},
+		"of a Job that is gone":        {lifecycle.JobAbsent, running, 0, 0, 1},
+		"of a Job that has ended":      {lifecycle.JobFinished, running, 0, 0, 1},
+		"of a Job that goes":           {lifecycle.JobDeleting, running, 1, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
 			lt.Status.Workers.Desired = 2
-			seen := lifecycle.Observed{Job: tc.job, Workers: []control.Worker{tc.worker, {Pod: control.PodRunning}}}
+			seen := awaited(tc.worker, other)
+			seen.Job = tc.job
 			if tc.job == lifecycle.JobAbsent || tc.job == lifecycle.JobFinished {
 				lt.Status.Workers.Desired, seen.Workers = 1, seen.Workers[:1] // no other could be there
 			}
 			s := lifecycle.Decide(lt, plan.Policy{}, seen, now).Status
-			if diff := cmp.Diff(v1alpha1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Lost: tc.lost}, s.Workers); diff != "" {
+			if diff := cmp.Diff(v1alpha1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Silent: tc.silent, Lost: tc.lost}, s.Workers); diff != "" {
 				t.Errorf("workers (-want +got):\n%s", diff)
 			}
 		})
@@ -82,7 +92,7 @@ func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
 			lt.Status.Workers.Desired = 3
-			d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobPresent, Workers: tc.workers}, began.Add(15*time.Second))
+			d := lifecycle.Decide(lt, plan.Policy{}, awaited(tc.workers...), began.Add(15*time.Second))
 			if diff := cmp.Diff("False WorkerLost: "+tc.want, said(d.Status, v1alpha1.ConditionWorkersReady)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
@@ -132,7 +142,7 @@ func TestAShortPauseIsLookedAtAgain(t *testing.T) {
 func TestAWorkerLostInAPause(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Steps[0].Load = paused(time.Second)
-	d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{{Pod: control.PodEnded}}}, began.Add(11*time.Second))
+	d := lifecycle.Decide(lt, plan.Policy{}, awaited(control.Worker{Pod: control.PodEnded}), began.Add(11*time.Second))
 	if s := d.Status; s.Verdict != v1alpha1.VerdictInconclusive || said(s, v1alpha1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1alpha1.StepSkipped {
 		t.Errorf("verdict %s, generator %q, second step %s; want Inconclusive, nothing, Skipped", s.Verdict, said(s, v1alpha1.ConditionGeneratorHealthy), s.Steps[1].State)
 	}

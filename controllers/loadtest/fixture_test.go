@@ -63,7 +63,7 @@ func (w *workers) last() control.Directive {
 
 func (w *workers) Observe(run coordinator.RunID) control.Observation {
 	d := w.last()
-	var o control.Observation
+	o := control.Observation{Since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
 	running := d.Start != nil && d.Start.Step >= d.Acknowledged && !w.silent
 	for n := range d.Assignments {
 		o.Workers = append(o.Workers, control.Worker{PodName: podName(run, n), Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})

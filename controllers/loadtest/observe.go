@@ -41,7 +41,7 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, now 
 		return nil, seen, fmt.Errorf("list worker pods: %w", err)
 	}
 	observation := r.Workers.Observe(coordinator.RunID(lt.UID))
-	seen.Step = observation.Step
+	seen.Since, seen.From, seen.Step = observation.Since, observation.From, observation.Step
 	// Before the run is directed nothing is known of its workers' sessions.
 	seen.Workers = make([]control.Worker, lt.Status.Workers.Desired)
 	copy(seen.Workers, observation.Workers)

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -136,11 +137,13 @@ func TestObservePods(t *testing.T) {
 		return p
 	}
 	workers := make([]control.Worker, 3)
+	third := pod("third", "2", "ours")
+	third.DeletionTimestamp = ptr.To(metav1.Now())
 	observePods(workers, job, []corev1.Pod{
 		pod("before", "0", "earlier"), pod("second", "1", "ours"), pod("below", "-1", "ours"),
-		pod("beyond", "3", "ours"), pod("none", "", "ours"), pod("third", "2", "ours"),
+		pod("beyond", "3", "ours"), pod("none", "", "ours"), third,
 	})
-	want := []control.Worker{{}, {Pod: control.PodRunning}, {Pod: control.PodRunning}}
+	want := []control.Worker{{}, {Pod: control.PodRunning}, {Pod: control.PodRunning, PodEnding: true}}
 	if diff := cmp.Diff(want, workers); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}

@@ -1,0 +1,244 @@
+package lifecycle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// cutOff is a worker that has had no session in the life of this process.
+var cutOff = control.Worker{Pod: control.PodRunning}
+
+// measured is a report of a step in which so many requests were sent.
+func measured(step int32, reporting int32, sent int64, until time.Time) *control.Report {
+	m := measure.NewMeasurement(1)
+	r := &m.Requests[0]
+	m.Due, m.Window, r.Sent, r.Expected, r.Outcomes[measure.Success] = sent, time.Second, sent, sent, sent
+	return &control.Report{Step: step, Merged: m, Reporting: reporting, Until: until, MeanWindow: time.Second}
+}
+
+// A process that takes a run over after the limit of its step gives the workers the
+// time to find it: what they hold is not lost by its absence.
+func TestStepIsNotGivenUpBeforeWorkersCouldFindTheOperator(t *testing.T) {
+	over := began.Add(5 * time.Minute) // the limit was 60 s after began
+	stop := ptr.To(metav1.NewMicroTime(began.Add(12 * time.Second)))
+	for name, tc := range map[string]struct {
+		stop   *metav1.MicroTime
+		worker control.Worker
+		// since is for how long this process has been there; negative: it has not
+		// directed the run yet.
+		since time.Duration
+		wake  time.Duration // 0: it is given up
+	}{
+		"in its first pass":                  {nil, cutOff, -1, 5 * time.Second},
+		"after 10 s":                         {nil, cutOff, 10 * time.Second, 20 * time.Second},
+		"after 30 s":                         {nil, cutOff, 30 * time.Second, 0},
+		"after 30 s, with its worker there":  {nil, ready, 30 * time.Second, 20 * time.Second},
+		"after 50 s, with its worker there":  {nil, ready, 50 * time.Second, 0},
+		"cut, in its first pass":             {stop, cutOff, -1, 5 * time.Second},
+		"cut, after 10 s":                    {stop, cutOff, 10 * time.Second, 20 * time.Second},
+		"cut, after 10 s, its worker there":  {stop, ready, 10 * time.Second, 20 * time.Second},
+		"cut, after 30 s":                    {stop, cutOff, 30 * time.Second, 0},
+		"in its first pass, the worker gone": {nil, control.Worker{Pod: control.PodEnded}, -1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(0)
+			lt.Status.StopTime, lt.Spec.Terminate = tc.stop, tc.stop != nil
+			seen := awaited(tc.worker)
+			if seen.Since = over.Add(-tc.since); tc.since < 0 {
+				seen.Since = time.Time{}
+			}
+			d := lifecycle.Decide(lt, plan.Policy{}, seen, over)
+			if given := d.Status.Verdict != ""; given != (tc.wake == 0) {
+				t.Fatalf("verdict %q, step %s", d.Status.Verdict, d.Status.Steps[0].State)
+			}
+			if tc.wake != 0 && d.RequeueAfter != tc.wake {
+				t.Errorf("again after %v, want %v", d.RequeueAfter, tc.wake)
+			}
+		})
+	}
+}
+
+// Before a process has directed a run it knows nothing of sessions, and says nothing.
+func TestFirstPassSaysNothingOfSessions(t *testing.T) {
+	lt := limited(0)
+	lt.Status.Workers.Ready = 1
+	seen := awaited(cutOff)
+	seen.Since = time.Time{}
+	if got, want := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status.Workers, lt.Status.Workers; got != want {
+		t.Errorf("workers %+v, want %+v as before", got, want)
+	}
+}
+
+// People see that a worker is silent, and since when; the status is written once.
+func TestSilenceIsSaidOnce(t *testing.T) {
+	lt := limited(0)
+	left := cutOff
+	left.LastSeen = began.Add(12 * time.Second)
+	d := lifecycle.Decide(lt, plan.Policy{}, awaited(left), began.Add(20*time.Second))
+	const want = "False WorkerSilent: 1 of 1 worker silent, since 10:00:12 UTC: not connected, while the pod runs. What it measures is waited for until the step's time limit."
+	if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != want || len(d.Events) != 1 {
+		t.Errorf("WorkersReady is %s with %d events, want %s with one", got, len(d.Events), want)
+	}
+	lt.Status = d.Status
+	again := awaited(cutOff) // as another process sees it
+	again.Since = began.Add(24 * time.Second)
+	d = lifecycle.Decide(lt, plan.Policy{}, again, began.Add(30*time.Second))
+	if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != want || len(d.Events) != 0 {
+		t.Errorf("WorkersReady is %s with events %v, want it as before", got, d.Events)
+	}
+	lt.Status = d.Status
+	s := lifecycle.Decide(lt, plan.Policy{}, one(ready), began.Add(40*time.Second)).Status
+	if got := said(s, v1alpha1.ConditionWorkersReady); s.Workers.Silent != 0 || got != "True AllReady: All 1 worker ready." {
+		t.Errorf("%d silent, WorkersReady %s; want none, and all ready", s.Workers.Silent, got)
+	}
+}
+
+// What was measured before all workers were lost stands; the run is no error.
+func TestWhatWasMeasuredBeforeAllWereLostStands(t *testing.T) {
+	for name, seen := range map[string]lifecycle.Observed{
+		"silent until the limit": awaited(cutOff),
+		"ended":                  awaited(control.Worker{Pod: control.PodEnded}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(1)
+			s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(5*time.Minute)).Status
+			if s.Verdict != v1alpha1.VerdictInconclusive || s.Workers.Lost != 1 || s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepCut {
+				t.Errorf("verdict %s, %d lost, steps %s and %s; want Inconclusive, 1, Complete and Cut", s.Verdict, s.Workers.Lost, s.Steps[0].State, s.Steps[1].State)
+			}
+			lt = limited(0)
+			s = lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(5*time.Minute)).Status
+			if s.Verdict != v1alpha1.VerdictError || s.Steps[0].State != v1alpha1.StepCut {
+				t.Errorf("with nothing measured: verdict %s, step %s; want Error and Cut", s.Verdict, s.Steps[0].State)
+			}
+		})
+	}
+}
+
+// A process that took the run over has the reports of the workers one after another:
+// until they are all here, what stands in the status stands.
+func TestCountsNeverFall(t *testing.T) {
+	until := began.Add(20 * time.Second)
+	ended, final := control.Worker{Pod: control.PodEnded}, ready
+	final.Final = true
+	for name, tc := range map[string]struct {
+		workers   []control.Worker
+		reporting int32
+		sent      int64
+		want      int64
+	}{
+		"one of three is here":                   {[]control.Worker{ready, cutOff, cutOff}, 1, 100, 300},
+		"one of three is here, with more":        {[]control.Worker{ready, cutOff, cutOff}, 1, 400, 300},
+		"all are here":                           {[]control.Worker{ready, ready, ready}, 3, 330, 330},
+		"one was lost, and two are here":         {[]control.Worker{ready, ready, ended}, 2, 220, 300},
+		"one was lost, and two are beyond it":    {[]control.Worker{ready, ready, ended}, 2, 320, 320},
+		"one was lost, and two ended with less":  {[]control.Worker{final, final, ended}, 2, 280, 300},
+		"one was lost, and two ended with more":  {[]control.Worker{final, final, ended}, 2, 380, 380},
+		"reports of an earlier version are more": {[]control.Worker{final, final, final}, 3, 500, 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(0)
+			lt.Status.Workers.Desired = 3
+			step := &lt.Status.Steps[0]
+			step.WorkersReporting, step.ReportedUntil = 3, ptr.To(metav1.NewMicroTime(began.Add(15*time.Second)))
+			step.Result = &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 300, Completed: 300, Expected: 300}, Due: 300}
+			seen := awaited(tc.workers...)
+			seen.Step = measured(0, tc.reporting, tc.sent, until)
+			s := lifecycle.Decide(lt, plan.Policy{}, seen, until).Status
+			if got := s.Steps[0].Result; got.Sent != tc.want || got.Due != tc.want {
+				t.Errorf("%d sent of %d due, want %d", got.Sent, got.Due, tc.want)
+			}
+		})
+	}
+}
+
+// A step begins when every worker can be directed to: one that has no session for a
+// moment would begin it late, and one that is about to end, not at all.
+func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
+	now := began.Add(30 * time.Second)
+	left := cutOff
+	left.LastSeen = now.Add(-time.Second)
+	away := cutOff
+	away.LastSeen = now.Add(-50 * time.Second)
+	ending := ready
+	ending.PodEnding = true
+	for name, tc := range map[string]struct {
+		worker control.Worker
+		pause  bool
+		state  v1alpha1.StepState
+		wake   time.Duration
+	}{
+		"it is there":                       {ready, false, v1alpha1.StepRunning, 50*time.Second + 500*time.Millisecond},
+		"it left a second ago":              {left, false, v1alpha1.StepPending, 4 * time.Second},
+		"it left for longer than a step is": {away, false, v1alpha1.StepSkipped, 30 * time.Second},
+		"its pod is being deleted":          {ending, false, v1alpha1.StepSkipped, 30 * time.Second},
+		"a pause begins without it":         {left, true, v1alpha1.StepRunning, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(1)
+			next := &lt.Status.Steps[1]
+			next.State, next.StartTime = v1alpha1.StepPending, nil
+			if tc.pause {
+				next.Load = paused(time.Minute)
+			}
+			d := lifecycle.Decide(lt, plan.Policy{}, one(tc.worker), now)
+			s := d.Status
+			if s.Steps[1].State != tc.state {
+				t.Fatalf("the step is %s, want %s", s.Steps[1].State, tc.state)
+			}
+			if tc.wake != 0 && d.RequeueAfter != tc.wake {
+				t.Errorf("again after %v, want %v", d.RequeueAfter, tc.wake)
+			}
+			if tc.state == v1alpha1.StepSkipped && (s.Verdict != v1alpha1.VerdictInconclusive || s.Workers.Lost != 1) {
+				t.Errorf("verdict %s with %d lost, want Inconclusive with one", s.Verdict, s.Workers.Lost)
+			}
+		})
+	}
+}
+
+// A run that is held waits for a worker that is silent as long as it is held.
+func TestHeldRunGivesNoWorkerUp(t *testing.T) {
+	lt := limited(1)
+	lt.Spec.Suspend = true
+	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1alpha1.StepPending, nil
+	s := lifecycle.Decide(lt, plan.Policy{}, awaited(cutOff), began.Add(time.Hour)).Status
+	if s.Verdict != "" || s.Workers.Silent != 1 || s.Phase != v1alpha1.PhaseSuspended {
+		t.Errorf("verdict %q, %d silent in phase %s; want none, 1, Suspended", s.Verdict, s.Workers.Silent, s.Phase)
+	}
+}
+
+// A worker that is silent when the run is over, and had reported all, was not lost.
+func TestWorkerThatLeftAfterItsLastReportIsNotLost(t *testing.T) {
+	lt := limited(1)
+	lt.Status.Workers.Silent = 1
+	done := cutOff
+	done.Final = true
+	seen := awaited(done)
+	seen.Step = measured(1, 1, 10, began.Add(40*time.Second))
+	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(40*time.Second)).Status
+	if s.Verdict == "" || s.Workers.Silent != 0 || s.Workers.Lost != 0 || !strings.HasPrefix(said(s, v1alpha1.ConditionWorkersReady), "True AllReady") {
+		t.Errorf("verdict %q, workers %+v, WorkersReady %s", s.Verdict, s.Workers, said(s, v1alpha1.ConditionWorkersReady))
+	}
+}
+
+// A worker whose pod is being deleted does not count as ready before the first step.
+func TestRunDoesNotBeginWithAWorkerThatIsEnding(t *testing.T) {
+	ending := ready
+	ending.PodEnding = true
+	spec := ladder()
+	spec.Parallelism = ptr.To[int32](1)
+	lt := accepted(spec)
+	s := lifecycle.Decide(lt, plan.Policy{}, awaited(ending), began.Add(time.Second)).Status
+	if s.Steps[0].State != v1alpha1.StepPending || s.Workers.Ready != 0 {
+		t.Errorf("the first step is %s with %d ready, want Pending with none", s.Steps[0].State, s.Workers.Ready)
+	}
+}
