@@ -44,8 +44,8 @@ const (
 	ReasonUnschedulable = "Unschedulable"
 	// ReasonImagePull surfaces when a worker's image cannot be pulled.
 	ReasonImagePull = "ImagePull"
-	// ReasonCreateRefused surfaces when the worker pods cannot be created: a
-	// quota, or an admission policy.
+	// ReasonCreateRefused surfaces when the Job or the worker pods cannot be created:
+	// a quota, an admission policy, or a field of spec.worker that is invalid.
 	ReasonCreateRefused = "CreateRefused"
 	// ReasonTargetUnreachable surfaces when a worker cannot resolve the target's
 	// host or may not connect to its address, and when the target does not answer

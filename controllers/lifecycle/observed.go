@@ -19,6 +19,9 @@ type Observed struct {
 	Since time.Time
 	// From is the first step that this process began, or may yet begin.
 	From int32
+	// Refused is why the API server did not take the Job; nil: it did, or it was not
+	// asked yet.
+	Refused *Refusal
 	// Workers has one entry for each worker, by number.
 	Workers []control.Worker
 	// TargetPort is the number of the target Service's named port; 0: unknown, and
@@ -27,6 +30,16 @@ type Observed struct {
 	TargetProblem string
 	// Step is what the workers reported of the step that runs; nil: nothing yet.
 	Step *control.Report
+}
+
+// Refusal is the answer of the API server to a write that it does not take.
+type Refusal struct {
+	// Message is its sentence.
+	Message string
+	// Permanent says that the same write will never be taken.
+	Permanent bool
+	// At is when it answered.
+	At time.Time
 }
 
 // JobState is what is there of the run's Job.

@@ -56,11 +56,24 @@ func (r *run) starting() {
 		case s.TargetURL == "":
 			r.wake(r.now.Add(targetExpected)) // Services are not watched
 		case r.seen.Job == JobAbsent:
-			r.out.Job = JobCreate
+			r.createJob()
 		case r.missesPods():
 			r.wake(r.now.Add(PodsExpected)) // a refusal is no change that is watched
 		}
 	}
+}
+
+// createRetry is the time between two tries to create a Job that is refused: a quota
+// is raised, and a policy changed, by people.
+const createRetry = 5 * time.Second
+
+// createJob creates the Job, again and again if it is refused.
+func (r *run) createJob() {
+	if refused := r.seen.Refused; refused != nil && r.now.Before(refused.At.Add(createRetry)) {
+		r.wake(refused.At.Add(createRetry))
+		return
+	}
+	r.out.Job = JobCreate
 }
 
 // PodsExpected is within what time the pods of a Job come one after another, and
@@ -107,6 +120,14 @@ func (r *run) whyNotReady() wait {
 	if r.seen.Job == JobForeign {
 		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonCreateRefused, permanent: true,
 			message: "A Job of the LoadTest's name exists and is not its own; rename the LoadTest or delete the Job."}
+	}
+	if refused := r.seen.Refused; refused != nil && r.seen.Job == JobAbsent {
+		w := wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonCreateRefused, permanent: refused.Permanent,
+			message: "The Job of the workers is refused: " + sentence(refused.Message)}
+		if !w.permanent {
+			w.until = r.until()
+		}
+		return w
 	}
 	if ready == desired && desired > 0 {
 		return wait{status: metav1.ConditionTrue, reason: v1alpha1.ReasonAllReady, message: fmt.Sprintf("All %s ready.", workers(desired))}

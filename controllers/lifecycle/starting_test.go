@@ -52,6 +52,14 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 			lifecycle.Observed{Job: lifecycle.JobForeign, Workers: make([]control.Worker, 3)},
 			"CreateRefused: A Job of the LoadTest's name exists and is not its own; rename the LoadTest or delete the Job.", true,
 		},
+		"a Job that is refused": {
+			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "exceeded quota: tests"}, Workers: make([]control.Worker, 3)},
+			"CreateRefused: The Job of the workers is refused: exceeded quota: tests." + until, false,
+		},
+		"a Job that is always refused": {
+			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "spec.worker.image: Required value", Permanent: true}, Workers: make([]control.Worker, 3)},
+			"CreateRefused: The Job of the workers is refused: spec.worker.image: Required value.", true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := lifecycle.Decide(accepted(ladder()), plan.Policy{}, tc.seen, began.Add(time.Second))
@@ -66,6 +74,24 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 				t.Errorf("Failed (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A Job that is refused is tried again every five seconds, and at no other moment.
+func TestWhenARefusedJobIsTriedAgain(t *testing.T) {
+	refused := lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "no", At: began.Add(10 * time.Second)}, Workers: make([]control.Worker, 3)}
+	for after, want := range map[time.Duration]struct {
+		job   lifecycle.JobAction
+		again time.Duration
+	}{
+		10 * time.Second: {lifecycle.JobKeep, 5 * time.Second},
+		14 * time.Second: {lifecycle.JobKeep, time.Second},
+		15 * time.Second: {lifecycle.JobCreate, 45 * time.Second},
+	} {
+		d := lifecycle.Decide(accepted(ladder()), plan.Policy{}, refused, began.Add(after))
+		if d.Job != want.job || d.RequeueAfter != want.again {
+			t.Errorf("after %v: Job %v, again after %v; want %+v", after, d.Job, d.RequeueAfter, want)
+		}
 	}
 }
 

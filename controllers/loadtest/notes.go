@@ -8,15 +8,31 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 )
 
 // note is what is kept in memory of a LoadTest from one pass to the next. All of it
 // can be lost: a new operator comes to the same note by trying again.
 type note struct {
+	// uid and generation are those of the LoadTest, and of its spec, that it is about.
+	uid        types.UID
+	generation int64
 	// wakeAt is the instant for which the latest decision asked; zero: none.
 	wakeAt time.Time
 	// conflicts counts the passes in a row whose status was of a cache that was behind.
 	conflicts int
+	// refused is why the Job was not created.
+	refused *lifecycle.Refusal
+}
+
+// isAbout has the note be about this spec of this LoadTest: what was noted of another is
+// dropped.
+func (n *note) isAbout(lt *v1alpha1.LoadTest) {
+	if n.uid != lt.UID || n.generation != lt.Generation {
+		*n = note{uid: lt.UID, generation: lt.Generation}
+	}
 }
 
 // notes has a note for each LoadTest that is being reconciled. A LoadTest is reconciled

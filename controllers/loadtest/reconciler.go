@@ -101,9 +101,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.notes.drop(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
+	note.isAbout(lt)
+	seen.Refused = note.refused
 	decision := lifecycle.Decide(lt, r.Policy, seen, now)
 	note.wakeAt = wakeAt(now, decision)
-	if err := r.apply(ctx, lt, seen, decision); err != nil {
+	if err := r.apply(ctx, lt, seen, decision, note, now); err != nil {
 		return ctrl.Result{}, err
 	}
 	err = r.report(ctx, lt, decision)
@@ -115,6 +117,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	note.conflicts = 0
+	if note.refused != nil && note.refused != seen.Refused {
+		return ctrl.Result{RequeueAfter: time.Millisecond}, nil // the next pass observes it
+	}
 	return ctrl.Result{RequeueAfter: decision.RequeueAfter}, nil
 }
 
@@ -127,7 +132,7 @@ func wakeAt(now time.Time, d lifecycle.Decision) time.Time {
 }
 
 // apply carries a decision out, all but the words.
-func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision) error {
+func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision, note *note, now time.Time) error {
 	if d.Delete {
 		if err := r.Client.Delete(ctx, lt, client.Preconditions{UID: &lt.UID}); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete LoadTest: %w", err)
@@ -136,8 +141,8 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen life
 	}
 	switch d.Job {
 	case lifecycle.JobCreate:
-		if err := r.Client.Create(ctx, desired.Job(lt, r.Children), client.FieldOwner(FieldManager)); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create Job: %w", err)
+		if err := r.createJob(ctx, lt, note, now); err != nil {
+			return err
 		}
 	case lifecycle.JobDelete:
 		if err := r.deleteJob(ctx, lt, seen.JobUID); err != nil {
@@ -150,6 +155,20 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen life
 		return nil
 	}
 	r.direct(lt, d.Directive)
+	return nil
+}
+
+// createJob creates the Job, and notes that it is refused.
+func (r *Reconciler) createJob(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) error {
+	err := r.Client.Create(ctx, desired.Job(lt, r.Children), client.FieldOwner(FieldManager))
+	if apierrors.IsAlreadyExists(err) {
+		err = nil
+	}
+	refusal, refused := refusedBy(err, now)
+	note.refused = refusal
+	if err != nil && !refused {
+		return fmt.Errorf("create Job: %w", err)
+	}
 	return nil
 }
 

@@ -60,9 +60,9 @@ func lastCreated(job *batchv1.Job, pods []corev1.Pod) time.Time {
 	return last
 }
 
-// podName is what the API server says before the reason: the name is another one
+// objectName is what the API server says before the reason. A pod's name is another one
 // at each attempt, and a condition's message must not be.
-var podName = regexp.MustCompile(`^(Error creating: )?([Pp]ods? "[^"]*" is (forbidden|invalid): )?`)
+var objectName = regexp.MustCompile(`^(Error creating: )?(([Pp]ods?|[Jj]obs?\.batch) "[^"]*" is (forbidden|invalid): )?`)
 
 // refusal is what the latest of the events says.
 func refusal(events []eventsv1.Event) string {
@@ -71,7 +71,7 @@ func refusal(events []eventsv1.Event) string {
 	for i := range events {
 		e := &events[i]
 		if at := lastSeen(e); message == "" || at.After(latest) {
-			latest, message = at, podName.ReplaceAllString(e.Note, "")
+			latest, message = at, objectName.ReplaceAllString(e.Note, "")
 		}
 	}
 	return message

@@ -1,0 +1,195 @@
+package loadtest_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// A Job that can never be created ends the run at once, with the user's own field.
+func TestInvalidWorkersEndTheRun(t *testing.T) {
+	for name, tc := range map[string]struct {
+		worker v1alpha1.Worker
+		want   string
+	}{
+		"limits below requests": {
+			v1alpha1.Worker{Resources: &corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")},
+				Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+			}},
+			`The Job of the workers is refused: spec.worker.resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi.`,
+		},
+		"a toleration of any value with a value": {
+			v1alpha1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists, Value: "yes"}}},
+			"The Job of the workers is refused: spec.worker.tolerations[0].operator: Invalid value: ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, lt := newFixture(t, apiserver.Client(t)), hello(t)
+			change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Worker = &tc.worker })
+			r.mustPass(lt)
+			if result := r.mustPass(lt); result.RequeueAfter != time.Millisecond {
+				t.Fatalf("after the refusal: again after %v, want at once", result.RequeueAfter)
+			}
+			r.mustPass(lt)
+			failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed)
+			if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.HasPrefix(failed.Message, tc.want) {
+				t.Errorf("Failed is %+v\nwant %s", failed, tc.want)
+			}
+			if lt.Status.Verdict != v1alpha1.VerdictError {
+				t.Errorf("verdict %q, want Error", lt.Status.Verdict)
+			}
+		})
+	}
+}
+
+// A Job that may be created later is tried again until the start deadline, with the
+// reason in the status.
+func TestARefusedJobIsTriedAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refuse func(*testing.T, string) client.Object
+		want   string
+	}{
+		"quota": {
+			refuse: quota,
+			want:   "The Job of the workers is refused: exceeded quota: none, requested: count/jobs.batch=1, used: count/jobs.batch=0, limited: count/jobs.batch=0.",
+		},
+		"policy": {
+			refuse: policy,
+			want:   "The Job of the workers is refused: ValidatingAdmissionPolicy 'no-jobs-",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := apiserver.Client(t)
+			r, lt := newFixture(t, c), hello(t)
+			in := tc.refuse(t, lt.Namespace)
+			r.mustPass(lt)
+			r.mustPass(lt)
+			result := r.mustPass(lt)
+			if got := workersReady(lt); got.Reason != v1alpha1.ReasonCreateRefused || got.Status != metav1.ConditionFalse || !strings.HasPrefix(got.Message, tc.want) {
+				t.Fatalf("WorkersReady is %+v\nwant %s", got, tc.want)
+			}
+			if result.RequeueAfter != 5*time.Second || lt.Status.Verdict != "" {
+				t.Fatalf("again after %v with verdict %q, want after 5 s and none", result.RequeueAfter, lt.Status.Verdict)
+			}
+			r.after(5 * time.Second)
+			r.mustPass(lt)
+			r.mustPass(lt)
+			if got := workersReady(lt); got.Reason != v1alpha1.ReasonCreateRefused {
+				t.Fatalf("after another refusal WorkersReady is %+v", got)
+			}
+
+			if err := c.Delete(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+			awaitJobs(t, lt.Namespace, true)
+			r.after(5 * time.Second)
+			r.mustPass(lt)
+			r.mustPass(lt)
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); err != nil {
+				t.Errorf("the Job was not created once it was admitted: %v", err)
+			}
+			if got := workersReady(lt); got.Reason != v1alpha1.ReasonWaiting {
+				t.Errorf("WorkersReady is %+v, want that it waits", got)
+			}
+		})
+	}
+}
+
+// The start deadline gives a refused run up, and says why it was refused.
+func TestARefusedJobIsGivenUp(t *testing.T) {
+	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
+	quota(t, lt.Namespace)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	r.after(301 * time.Second)
+	r.mustPass(lt)
+	failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed)
+	if failed == nil || failed.Reason != v1alpha1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, "exceeded quota: none") {
+		t.Errorf("Failed is %+v", failed)
+	}
+}
+
+// quota allows no Job in a namespace. There is no controller that counts here.
+func quota(t *testing.T, namespace string) client.Object {
+	t.Helper()
+	none := corev1.ResourceList{"count/jobs.batch": resource.MustParse("0")}
+	q := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: none}}
+	q.Namespace, q.Name = namespace, "none"
+	c := apiserver.Client(t)
+	if err := c.Create(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	q.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
+	if err := c.Status().Update(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	awaitJobs(t, namespace, false)
+	return q
+}
+
+// policy denies all Jobs of a namespace.
+func policy(t *testing.T, namespace string) client.Object {
+	t.Helper()
+	c := apiserver.Client(t)
+	p := &admissionv1.ValidatingAdmissionPolicy{Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{"batch"}, APIVersions: []string{"v1"}, Resources: []string{"jobs"}},
+			}}},
+		},
+		Validations: []admissionv1.Validation{{Expression: "false", Message: "no Job in this namespace"}},
+	}}
+	p.Name = "no-jobs-" + namespace
+	if err := c.Create(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Delete(t.Context(), p) })
+	b := &admissionv1.ValidatingAdmissionPolicyBinding{Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: p.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+	}}
+	b.Name = p.Name
+	if err := c.Create(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	awaitJobs(t, namespace, false)
+	return b
+}
+
+// awaitJobs waits until Jobs are admitted to a namespace, or are not any more: what
+// decides on it reads through a cache.
+func awaitJobs(t *testing.T, namespace string, admitted bool) {
+	t.Helper()
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate(), Parallelism: ptr.To[int32](0)}}
+	job.Namespace, job.Name = namespace, "probe"
+	deadline := time.After(patience)
+	for {
+		err := client.NewDryRunClient(apiserver.Client(t)).Create(t.Context(), job.DeepCopy())
+		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+			t.Fatal(err)
+		}
+		if admitted == (err == nil) {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("Jobs are admitted: %t, want %t", err == nil, admitted)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
