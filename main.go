@@ -98,7 +98,7 @@ func run(ctx context.Context, o options) error {
 	}
 
 	runs := loadtest.NewRuns()
-	workers := coordinator.New(&loadtest.Authenticator{Client: mgr.GetClient()}, clock.RealClock{}, runs.Notify, metrics.Registry)
+	workers := coordinator.New(loadtest.NewAuthenticator(mgr.GetClient(), clock.RealClock{}), clock.RealClock{}, runs.Notify, metrics.Registry)
 	reconciler := &loadtest.Reconciler{
 		Client:   mgr.GetClient(),
 		Recorder: mgr.GetEventRecorder("loadtest-operator"),

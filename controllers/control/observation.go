@@ -46,8 +46,8 @@ type Worker struct {
 	// its grace period, and sends what it measured before it ends.
 	PodEnding bool
 
-	// PodName and Node are those of its latest session.
-	PodName, Node string
+	// PodUID and Node are those of its latest session.
+	PodUID, Node string
 	// Connected says that it has a session.
 	Connected bool
 	// Ready is what the worker said last; while it is not ready, Reason and

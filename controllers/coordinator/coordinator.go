@@ -12,10 +12,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 )
 
-// maxWaiting is how many runs may have workers here without being directed.
-// After a restart of the operator all runs in progress do, for a moment; that
-// they are a thousand is beyond any cluster.
-const maxWaiting = 1000
+// maxWaiting is how many runs of one namespace may have workers here without being
+// directed. After a restart of the operator all runs in progress do, for a moment.
+const maxWaiting = 100
 
 // RunID is the UID of a LoadTest.
 type RunID string
@@ -28,8 +27,6 @@ type Coordinator struct {
 	metrics *metrics
 	// after is time.AfterFunc, reduced to what is used of it.
 	after func(time.Duration, func()) (stop func())
-	// verifying has an entry for each token that is being verified.
-	verifying chan struct{}
 	// receivers are the goroutines that read from a session.
 	receivers sync.WaitGroup
 
@@ -56,8 +53,7 @@ func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg pro
 			t := time.AfterFunc(d, f)
 			return func() { t.Stop() }
 		},
-		verifying: make(chan struct{}, maxVerifying),
-		runs:      map[RunID]*runState{},
+		runs: map[RunID]*runState{},
 	}
 }
 
@@ -120,18 +116,23 @@ func (c *Coordinator) attachLocked(s *session) error {
 	}
 	r, ok := c.runs[s.identity.Run]
 	if !ok {
-		if c.waiting() >= maxWaiting {
-			return c.reject(rejectFull, codes.ResourceExhausted, "%d runs wait for the operator", maxWaiting)
+		if c.waiting(s.identity.Namespace) >= maxWaiting {
+			return c.reject(rejectFull, codes.ResourceExhausted, "%d runs of namespace %s wait for the operator", maxWaiting, s.identity.Namespace)
 		}
 		r = newRunState(s.identity.Run)
 	}
 	if number, limit := s.identity.Worker, r.size(); number < 0 || int(number) >= limit {
 		return c.rejectNumber(number, limit)
 	}
+	w := r.worker(s.identity.Worker)
+	if w.isReplacement(s.identity) {
+		return c.reject(rejectIdentity, codes.PermissionDenied, "pod %s was replaced by %s", s.identity.Pod, w.identity.Pod)
+	}
 	c.runs[r.id] = r
+	r.namespace = s.identity.Namespace
 	c.metrics.sessions.Inc()
 	s.run = r
-	r.worker(s.identity.Worker).connect(s, c.clock.Now())
+	w.connect(s, c.clock.Now())
 	return nil
 }
 
@@ -164,10 +165,10 @@ func (c *Coordinator) detach(s *session) {
 	}
 }
 
-func (c *Coordinator) waiting() int {
+func (c *Coordinator) waiting(namespace string) int {
 	n := 0
 	for _, r := range c.runs {
-		if !r.directed() {
+		if !r.directed() && r.namespace == namespace {
 			n++
 		}
 	}

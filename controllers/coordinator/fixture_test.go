@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -36,7 +37,8 @@ const timeout = 30 * time.Second
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// tokens are "run/worker/pod"; "bad" is no token, "down" cannot be verified.
+// tokens are "run/worker/pod"; "bad" is no token, "down" cannot be verified. A pod
+// "name@3" was created at second 3.
 type tokens struct{}
 
 func (tokens) Authenticate(_ context.Context, token string) (Identity, error) {
@@ -45,12 +47,21 @@ func (tokens) Authenticate(_ context.Context, token string) (Identity, error) {
 	}
 	run, rest, _ := strings.Cut(token, "/")
 	number, pod, _ := strings.Cut(rest, "/")
-	id := Identity{Run: RunID(run), Pod: pod, Node: "node of " + pod}
+	id := Identity{Run: RunID(run), Namespace: "team-a", Pod: pod, PodUID: "uid of " + pod, Node: "node of " + pod}
+	if _, at, ok := strings.Cut(pod, "@"); ok {
+		second, err := strconv.Atoi(at)
+		if err != nil {
+			return Identity{}, err
+		}
+		id.Created = noon.Add(time.Duration(second) * time.Second)
+	}
 	if _, err := fmt.Sscan(number, &id.Worker); err != nil {
 		return Identity{}, fmt.Errorf("%w: %q", ErrUnauthenticated, token)
 	}
 	return id, nil
 }
+
+func (tokens) Check(context.Context, Identity) error { return nil }
 
 // fixture is a coordinator that serves on loopback.
 type fixture struct {

@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -13,33 +12,34 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// Identity is what a worker's token proves.
+// Identity is what a worker's token proves. Its pod is known by its UID: its name can
+// be given to another.
 type Identity struct {
-	Run       RunID
-	Worker    int32
-	Pod, Node string
+	Run                          RunID
+	Worker                       int32
+	Namespace, Pod, PodUID, Node string
+	// Created is when the pod was created.
+	Created time.Time
 }
 
 // ErrUnauthenticated is wrapped by an Authenticator's error when the token
 // itself is invalid, so that trying again is pointless.
 var ErrUnauthenticated = errors.New("unauthenticated")
 
-// Authenticator verifies a worker's bearer token. A session ends
-// with Unauthenticated for errors that wrap ErrUnauthenticated, and with
-// Unavailable, which the worker retries, for all others. It is called once for each session, before
-// anything is read from it, and from many goroutines.
+// Authenticator verifies a worker's bearer token. A session ends with Unauthenticated
+// for errors that wrap ErrUnauthenticated, and with Unavailable, which the worker
+// retries, for all others. It is called from many goroutines, and bounds what it asks
+// of others at once.
 type Authenticator interface {
+	// Authenticate is called once for each session, before anything is read from it.
 	Authenticate(ctx context.Context, token string) (Identity, error)
+	// Check says whether an identity still holds, from what is known without asking
+	// anything. It is called often.
+	Check(ctx context.Context, identity Identity) error
 }
 
-const (
-	// authTimeout bounds a verification; it is one call to the API server.
-	authTimeout = 10 * time.Second
-	// maxVerifying is how many run at once. A thousand workers connect in the same
-	// second, and any pod of the cluster may connect as often as it likes, but the
-	// API server serves others, too. At 5 ms each, so many make 3,000 a second.
-	maxVerifying = 16
-)
+// authTimeout bounds a verification; it is one call to the API server.
+const authTimeout = 10 * time.Second
 
 func (c *Coordinator) authenticate(ctx context.Context) (Identity, error) {
 	token, ok := bearerToken(ctx)
@@ -48,7 +48,7 @@ func (c *Coordinator) authenticate(ctx context.Context) (Identity, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, authTimeout)
 	defer cancel()
-	identity, err := c.verify(ctx, token)
+	identity, err := c.auth.Authenticate(ctx, token)
 	switch {
 	case errors.Is(err, ErrUnauthenticated):
 		return Identity{}, c.reject(rejectUnauthenticated, codes.Unauthenticated, "verify token: %v", err)
@@ -56,17 +56,6 @@ func (c *Coordinator) authenticate(ctx context.Context) (Identity, error) {
 		return Identity{}, c.reject(rejectUnverified, codes.Unavailable, "verify token: %v", err)
 	}
 	return identity, nil
-}
-
-// verify asks the authenticator once there is room, if that is before ctx ends.
-func (c *Coordinator) verify(ctx context.Context, token string) (Identity, error) {
-	select {
-	case c.verifying <- struct{}{}:
-		defer func() { <-c.verifying }()
-		return c.auth.Authenticate(ctx, token)
-	case <-ctx.Done():
-		return Identity{}, fmt.Errorf("wait for %d other verifications: %w", maxVerifying, ctx.Err())
-	}
 }
 
 func bearerToken(ctx context.Context) (string, bool) {

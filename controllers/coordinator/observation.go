@@ -49,7 +49,7 @@ func (r *runState) observeWorkers() []control.Worker {
 			Reason:    w.reason,
 			Message:   w.message,
 			Answers:   w.answers,
-			PodName:   w.identity.Pod,
+			PodUID:    w.identity.PodUID,
 			Node:      w.identity.Node,
 			LastSeen:  w.lastSeen,
 		}

@@ -13,6 +13,8 @@ import (
 // runState is what is known of a run. The coordinator's mutex guards it.
 type runState struct {
 	id RunID
+	// namespace is that of its pods; empty before the first has connected.
+	namespace string
 	// since is when the run was first directed; zero: workers wait for it. from is the
 	// first step that was not begun by then.
 	since     time.Time
@@ -53,7 +55,7 @@ type readiness struct {
 
 // storedSnapshot is a snapshot that was accepted.
 type storedSnapshot struct {
-	pod      string
+	podUID   string
 	sequence int64
 	// cut says that the worker ended the step by itself before its time.
 	final, cut bool
@@ -135,13 +137,19 @@ func (r *runState) allFinal() bool {
 	return true
 }
 
+// isReplacement says whether the worker's pod took the place of the one that connects
+// now, which may run on for a while.
+func (w *workerState) isReplacement(old Identity) bool {
+	return w.identity.PodUID != old.PodUID && old.Created.Before(w.identity.Created)
+}
+
 // connect makes s the worker's session. Its readiness holds across reconnects,
 // not for another pod with its number.
 func (w *workerState) connect(s *session, now time.Time) {
 	if w.session != nil {
 		w.session.end(errReplaced)
 	}
-	if w.identity.Pod != s.identity.Pod {
+	if w.identity.PodUID != s.identity.PodUID {
 		w.readiness = readiness{}
 	}
 	w.session, w.identity, w.lastSeen = s, s.identity, now
@@ -158,13 +166,13 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, reading *wire.Reading
 		return rejectStale, false
 	// Nothing is counted twice: the target received what the first pod sent, and a
 	// second pod that begins again does not know of it.
-	case known && old.pod != s.identity.Pod:
+	case known && old.podUID != s.identity.PodUID:
 		return rejectOtherPod, false
 	case known && (m.GetSequence() <= old.sequence || old.final):
 		return rejectStale, false
 	}
 	w.snapshots[step] = storedSnapshot{
-		pod:      s.identity.Pod,
+		podUID:   s.identity.PodUID,
 		sequence: m.GetSequence(),
 		final:    m.GetFinal(),
 		cut:      m.GetFinal() && m.GetCut(),

@@ -28,8 +28,8 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	w0.sync()
 	w1.sync()
 	want := control.Observation{Since: noon, Workers: []control.Worker{
-		{Connected: true, Reason: "TargetUnreachable", Message: "dial[31m refused", PodName: "pod-0", Node: "node of pod-0", LastSeen: noon},
-		{Connected: true, Ready: true, Answers: 2, PodName: "pod-1", Node: "node of pod-1", LastSeen: noon},
+		{Connected: true, Reason: "TargetUnreachable", Message: "dial[31m refused", PodUID: "uid of pod-0", Node: "node of pod-0", LastSeen: noon},
+		{Connected: true, Ready: true, Answers: 2, PodUID: "uid of pod-1", Node: "node of pod-1", LastSeen: noon},
 	}}
 	if diff := cmp.Diff(want, r.Observe("a")); diff != "" {
 		t.Errorf("before the gate (-want +got):\n%s", diff)
@@ -133,7 +133,7 @@ func TestSnapshotsOfAnotherPodAreRejected(t *testing.T) {
 	w.sync()
 	o := r.Observe("a")
 	wantSent(t, o, 10)
-	if got := o.Workers[0]; got.Ready || got.Final || got.PodName != "second" {
+	if got := o.Workers[0]; got.Ready || got.Final || got.PodUID != "uid of second" {
 		t.Errorf("the second pod: %+v", got)
 	}
 	r.wantRejected(rejectOtherPod, 1)

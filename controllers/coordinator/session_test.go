@@ -46,7 +46,7 @@ func TestUnprovenSessionIsRefused(t *testing.T) {
 			w.send(test.first)
 			wantEnd(t, w.end(), test.code, test.text)
 			r.wantRejected(test.why, 1)
-			if r.notifications() != 0 || r.Observe("a").Workers[0].PodName != "" {
+			if r.notifications() != 0 || r.Observe("a").Workers[0].PodUID != "" {
 				t.Error("a refused session left a trace")
 			}
 		})
@@ -202,14 +202,21 @@ func TestUndirectedRunsAreBounded(t *testing.T) {
 	for i := range maxWaiting {
 		id := RunID(fmt.Sprint("waiting-", i))
 		r.runs[id] = newRunState(id)
+		r.runs[id].namespace = "team-a"
 	}
 	r.Coordinator.mu.Unlock()
 	r.Direct("a", running("a", 1, 0))
 	r.connect("a", 0, "pod") // a directed run is served
 	w := r.dial("b/0/pod")
 	w.send(helloOf("b", 0))
-	wantEnd(t, w.end(), codes.ResourceExhausted, "1000 runs wait")
+	wantEnd(t, w.end(), codes.ResourceExhausted, "100 runs of namespace team-a wait")
 	r.wantRejected(rejectFull, 1)
+	other := sessionOf("b", 0)
+	other.identity.Namespace = "team-b"
+	if err := r.attach(other); err != nil {
+		t.Errorf("a run of another namespace: %v", err)
+	}
+	r.detach(other)
 }
 
 func TestDirectEndsSurplusSessions(t *testing.T) {
@@ -296,5 +303,43 @@ func TestServeReturnsWhenItsContextHasEnded(t *testing.T) {
 	}
 	if _, err := lis.Accept(); err == nil {
 		t.Error("the listener is still open")
+	}
+}
+
+// A pod that was replaced runs on for a while. Its sessions would take turns with
+// those of the pod in its place.
+func TestReplacedPodCannotComeBack(t *testing.T) {
+	r := newFixture(t)
+	r.Direct("a", running("a", 1, 0))
+	r.connect("a", 0, "second@2")
+	old := r.dial("a/0/first@1")
+	old.send(helloOf("a", 0))
+	wantEnd(t, old.end(), codes.PermissionDenied, "pod first@1 was replaced by second@2")
+	r.wantRejected(rejectIdentity, 1)
+	if w := r.Observe("a").Workers[0]; !w.Connected || w.PodUID != "uid of second@2" {
+		t.Errorf("the worker is %+v, want the second pod connected", w)
+	}
+	r.connect("a", 0, "third@3")
+	if w := r.Observe("a").Workers[0]; !w.Connected || w.PodUID != "uid of third@3" {
+		t.Errorf("the worker is %+v, want the third pod connected", w)
+	}
+}
+
+// Two pods can have one name, one after the other.
+func TestPodsAreToldApartByTheirUID(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
+	c.Direct("a", running("a", 1, 0))
+	first, second := sessionOf("a", 0), sessionOf("a", 0)
+	second.identity.PodUID = "another"
+	if err := errors.Join(c.attach(first), c.readiness(first, &workerv1.Readiness{Ready: true}), c.snapshot(first, snapshot(t, 0, 1, false, 10)), c.attach(second)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.snapshot(second, snapshot(t, 0, 2, true, 99)); err != nil {
+		t.Fatal(err)
+	}
+	o := c.Observe("a")
+	wantSent(t, o, 10)
+	if w := o.Workers[0]; w.Ready || w.Final {
+		t.Errorf("the second pod is %+v, want that it is not ready and has reported nothing", w)
 	}
 }

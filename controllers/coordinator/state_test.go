@@ -25,7 +25,7 @@ func newIdleCoordinator() (*Coordinator, *clocktesting.FakeClock, *int) {
 
 // sessionOf is a session without a stream.
 func sessionOf(run RunID, number int32) *session {
-	return &session{identity: Identity{Run: run, Worker: number, Pod: "pod"}, wake: make(chan struct{}, 1), over: make(chan struct{}), sent: nothingSent}
+	return &session{identity: Identity{Run: run, Worker: number, Namespace: "team-a", Pod: "pod", PodUID: "uid of pod"}, wake: make(chan struct{}, 1), over: make(chan struct{}), sent: nothingSent}
 }
 
 func TestDirectiveCoversStepsThatStarted(t *testing.T) {
@@ -96,8 +96,8 @@ func TestUndirectedRunStaysWhileAWorkerIsConnected(t *testing.T) {
 	if err := c.attach(second); err != nil {
 		t.Fatal(err)
 	}
-	if c.waiting() != 1 {
-		t.Errorf("%d runs wait, want the one that is not directed", c.waiting())
+	if c.waiting("team-a") != 1 {
+		t.Errorf("%d runs wait, want the one that is not directed", c.waiting("team-a"))
 	}
 	c.Direct("b", running("b", 2, 0))
 	if !second.isOver() {
@@ -128,7 +128,7 @@ func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 	if err := c.readiness(young, &workerv1.Readiness{Ready: true, Reason: "Stale", Message: "is gone"}); err != nil {
 		t.Fatal(err)
 	}
-	want := control.Worker{Connected: true, Ready: true, PodName: "pod", LastSeen: noon.Add(time.Second)}
+	want := control.Worker{Connected: true, Ready: true, PodUID: "uid of pod", LastSeen: noon.Add(time.Second)}
 	if diff := cmp.Diff(want, c.Observe("a").Workers[0]); diff != "" {
 		t.Errorf("the worker, by its younger session (-want +got):\n%s", diff)
 	}

@@ -1,14 +1,19 @@
 package loadtest_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
@@ -41,63 +46,147 @@ func token(t *testing.T, c client.Client, namespace, audience string, pod *corev
 	return request.Status.Token
 }
 
-func TestAuthenticate(t *testing.T) {
-	c := apiserver.Client(t)
+// withWorker is a LoadTest with its Job and worker 1's pod, as stored.
+func withWorker(t *testing.T, c client.Client) (*v1alpha1.LoadTest, *batchv1.Job, *corev1.Pod) {
+	t.Helper()
 	lt := hello(t)
 	lt.Status.Workers.Desired = 2
 	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
 	if err := c.Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	worker := makePod(t, c, job, 1)
+	return lt, job, makePod(t, c, job, 1)
+}
 
-	// A pod with the labels of a worker, owned by a foreign Job.
-	forged := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate()}}
-	forged.Namespace, forged.Name, forged.Labels = lt.Namespace, "forged", job.Labels
-	if err := c.Create(t.Context(), forged); err != nil {
+func bearer(t *testing.T, c client.Client, pod *corev1.Pod) string {
+	t.Helper()
+	return token(t, c, pod.Namespace, workerv1.Audience, pod)
+}
+
+// forgedJob is a Job with the labels of another, whose owner is of the author's choice.
+func forgedJob(t *testing.T, c client.Client, namespace string, of *batchv1.Job, owners []metav1.OwnerReference) *batchv1.Job {
+	t.Helper()
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate()}}
+	job.Namespace, job.Name, job.Labels, job.OwnerReferences = namespace, "forged", of.Labels, owners
+	if err := c.Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	forged.Spec.Completions, forged.Spec.Template.Labels = new(int32), job.Labels
-	impostor := makePod(t, c, forged, 1)
+	job.Spec.Template.Labels = of.Labels
+	return job
+}
 
-	for name, tc := range map[string]struct {
-		token string
-		want  coordinator.Identity
-		ok    bool
-	}{
-		"a worker":                {token: token(t, c, lt.Namespace, workerv1.Audience, worker), ok: true, want: coordinator.Identity{Run: coordinator.RunID(lt.UID), Worker: 1, Pod: worker.Name}},
-		"another audience":        {token: token(t, c, lt.Namespace, "https://kubernetes.default.svc", worker)},
-		"not bound to a pod":      {token: token(t, c, lt.Namespace, workerv1.Audience, nil)},
-		"a pod of another Job":    {token: token(t, c, lt.Namespace, workerv1.Audience, impostor)},
-		"no token of this server": {token: "eyJhbGciOiJub25lIn0.e30."},
+// deleting deletes an object that something still holds.
+func deleting(t *testing.T, c client.Client, obj client.Object) {
+	t.Helper()
+	before := obj.DeepCopyObject().(client.Object)
+	obj.SetFinalizers([]string{"example.com/hold"})
+	if err := errors.Join(c.Patch(t.Context(), obj, client.MergeFrom(before)), c.Delete(t.Context(), obj)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		before := obj.DeepCopyObject().(client.Object)
+		obj.SetFinalizers(nil)
+		if err := c.Patch(context.Background(), obj, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func authenticate(t *testing.T, c client.Client, token string) (coordinator.Identity, error) {
+	t.Helper()
+	return loadtest.NewAuthenticator(c, clock.RealClock{}).Authenticate(t.Context(), token)
+}
+
+func TestAuthenticate(t *testing.T) {
+	c := apiserver.Client(t)
+	lt, job, worker := withWorker(t, c)
+	got, err := authenticate(t, c, bearer(t, c, worker))
+	want := coordinator.Identity{
+		Run: coordinator.RunID(lt.UID), Worker: 1,
+		Namespace: lt.Namespace, Pod: worker.Name, PodUID: string(worker.UID), Node: worker.Spec.NodeName,
+		Created: worker.CreationTimestamp.Time,
+	}
+	if err != nil || got != want {
+		t.Errorf("a worker: got %+v, %v; want %+v", got, err, want)
+	}
+
+	elsewhere := apiserver.Namespace(t)
+	impostor := func(job *batchv1.Job) string { return bearer(t, c, makePod(t, c, job, 1)) }
+	valid := bearer(t, c, worker)
+	for name, token := range map[string]string{
+		"another audience":            token(t, c, lt.Namespace, "https://kubernetes.default.svc", worker),
+		"not bound to a pod":          token(t, c, lt.Namespace, workerv1.Audience, nil),
+		"a pod of another Job":        impostor(forgedJob(t, c, lt.Namespace, job, nil)),
+		"an owner of elsewhere":       impostor(forgedJob(t, c, elsewhere, job, job.OwnerReferences)),
+		"without a signature":         valid[:strings.LastIndex(valid, ".")+1],
+		"signed for another payload":  valid[:len(valid)-8] + "AAAAAAAA",
+		"no token of this API server": "eyJhbGciOiJub25lIn0.e30.",
 	} {
-		t.Run(name, func(t *testing.T) {
-			a := &loadtest.Authenticator{Client: c}
-			got, err := a.Authenticate(t.Context(), tc.token)
-			if tc.ok != (err == nil) || got != tc.want {
-				t.Fatalf("got %+v, %v; want %+v, ok %v", got, err, tc.want, tc.ok)
-			}
-			if err != nil && !errors.Is(err, coordinator.ErrUnauthenticated) {
-				t.Errorf("%v does not say that the token is refused for good", err)
-			}
-		})
+		if got, err := authenticate(t, c, token); !errors.Is(err, coordinator.ErrUnauthenticated) || got != (coordinator.Identity{}) {
+			t.Errorf("%s: got %+v, %v; want that the token is refused for good", name, got, err)
+		}
+	}
+}
+
+// The LoadTest of another namespace is no owner, not even one that has the name of a
+// LoadTest in the pod's own.
+func TestPodCannotSpeakForAnotherNamespace(t *testing.T) {
+	c := apiserver.Client(t)
+	_, victims, _ := withWorker(t, c)
+	own, _, _ := withWorker(t, c)
+	pod := makePod(t, c, forgedJob(t, c, own.Namespace, victims, victims.OwnerReferences), 1)
+	if got, err := authenticate(t, c, bearer(t, c, pod)); !errors.Is(err, coordinator.ErrUnauthenticated) || !strings.Contains(err.Error(), "by another UID") {
+		t.Errorf("got %+v, %v; want that the owner is of another UID", got, err)
+	}
+}
+
+func TestWorkersOfWhatIsBeingDeleted(t *testing.T) {
+	c := apiserver.Client(t)
+	for name, object := range map[string]func(*v1alpha1.LoadTest, *batchv1.Job) client.Object{
+		"the LoadTest": func(lt *v1alpha1.LoadTest, _ *batchv1.Job) client.Object { return lt },
+		"the Job":      func(_ *v1alpha1.LoadTest, job *batchv1.Job) client.Object { return job },
+	} {
+		lt, job, worker := withWorker(t, c)
+		valid := bearer(t, c, worker)
+		deleting(t, c, object(lt, job))
+		if got, err := authenticate(t, c, valid); !errors.Is(err, coordinator.ErrUnauthenticated) || !strings.Contains(err.Error(), "being deleted") {
+			t.Errorf("%s: got %+v, %v; want that it is being deleted", name, got, err)
+		}
+	}
+	// A worker that is told to end hands over what it measured first.
+	_, _, worker := withWorker(t, c)
+	valid := bearer(t, c, worker)
+	deleting(t, c, worker)
+	if got, err := authenticate(t, c, valid); err != nil || got.PodUID != string(worker.UID) {
+		t.Errorf("a pod that ends: got %+v, %v; want its worker", got, err)
+	}
+}
+
+func TestTokenOfADeletedPod(t *testing.T) {
+	c := apiserver.Client(t)
+	_, job, worker := withWorker(t, c)
+	valid := bearer(t, c, worker)
+	if err := c.Delete(t.Context(), worker, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := authenticate(t, c, valid); err == nil {
+		t.Errorf("a pod that is gone: got %+v", got)
+	}
+	// Its name can be used again; its token is not the new pod's.
+	if young := makePod(t, c, job, 1); young.Name != worker.Name {
+		t.Fatalf("the pod's name is %s, want that of the one before", young.Name)
+	}
+	if got, err := authenticate(t, c, valid); !errors.Is(err, coordinator.ErrUnauthenticated) || !strings.Contains(err.Error(), "was replaced") {
+		t.Errorf("a pod that was replaced: got %+v, %v; want that it is refused for good", got, err)
 	}
 }
 
 // An error that may pass must not send a worker away.
 func TestAuthenticateLater(t *testing.T) {
 	c := apiserver.Client(t)
-	lt := hello(t)
-	lt.Status.Workers.Desired = 1
-	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
-	if err := c.Create(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
-	pod := makePod(t, c, job, 0)
-	bearer := token(t, c, lt.Namespace, workerv1.Audience, pod)
+	_, _, worker := withWorker(t, c)
 	down := failing(c, func() error { return errors.New("connection refused") })
-	_, err := (&loadtest.Authenticator{Client: down}).Authenticate(t.Context(), bearer)
-	if err == nil || errors.Is(err, coordinator.ErrUnauthenticated) {
+	if _, err := authenticate(t, down, bearer(t, c, worker)); err == nil || errors.Is(err, coordinator.ErrUnauthenticated) {
 		t.Errorf("got %v; want an error that may pass", err)
 	}
 }

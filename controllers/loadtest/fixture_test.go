@@ -2,6 +2,8 @@ package loadtest_test
 
 import (
 	"fmt"
+	"maps"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -36,6 +38,8 @@ type workers struct {
 	absent bool
 	// silent keeps them from reporting.
 	silent bool
+	// pods are the UIDs of a run's pods, by number.
+	pods func(coordinator.RunID) map[int]string
 }
 
 var _ loadtest.Workers = (*workers)(nil)
@@ -65,8 +69,9 @@ func (w *workers) Observe(run coordinator.RunID) control.Observation {
 	d := w.last()
 	o := control.Observation{Since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
 	running := d.Start != nil && d.Start.Step >= d.Acknowledged && !w.silent
+	pods := w.pods(run)
 	for n := range d.Assignments {
-		o.Workers = append(o.Workers, control.Worker{PodName: podName(run, n), Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
+		o.Workers = append(o.Workers, control.Worker{PodUID: pods[n], Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
 	}
 	if running {
 		merged := measure.NewMeasurement(1)
@@ -101,7 +106,7 @@ type fixture struct {
 
 func newFixture(t *testing.T, c client.Client) *fixture {
 	r := &fixture{
-		t: t, client: c, workers: &workers{}, recorder: events.NewFakeRecorder(100),
+		t: t, client: c, workers: &workers{pods: func(run coordinator.RunID) map[int]string { return podUIDs(t, run) }}, recorder: events.NewFakeRecorder(100),
 		clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)),
 	}
 	r.Reconciler = &loadtest.Reconciler{
@@ -164,22 +169,32 @@ func bringPods(t *testing.T, lt *v1alpha1.LoadTest) {
 	}
 }
 
-// podName is the name of a run's worker's pod.
-func podName(run coordinator.RunID, worker int) string {
-	return fmt.Sprintf("%s-%d-abcde", run, worker)
+// podUIDs are those of a run's pods, by number.
+func podUIDs(t *testing.T, run coordinator.RunID) map[int]string {
+	t.Helper()
+	var pods corev1.PodList
+	if err := apiserver.Client(t).List(t.Context(), &pods, client.MatchingLabels{desired.LabelRun: string(run)}); err != nil {
+		t.Fatal(err)
+	}
+	uids := map[int]string{}
+	for i := range pods.Items {
+		n, err := strconv.Atoi(pods.Items[i].Annotations[batchv1.JobCompletionIndexAnnotation])
+		if err != nil {
+			t.Fatal(err)
+		}
+		uids[n] = string(pods.Items[i].UID)
+	}
+	return uids
 }
 
 func makePod(t *testing.T, c client.Client, job *batchv1.Job, n int32) *corev1.Pod {
 	t.Helper()
-	owner := job.UID // of a Job without an owner
-	if lt := metav1.GetControllerOf(job); lt != nil {
-		owner = lt.UID
-	}
 	pod := &corev1.Pod{Spec: *job.Spec.Template.Spec.DeepCopy()}
-	pod.Namespace, pod.Name = job.Namespace, podName(coordinator.RunID(owner), int(n))
+	pod.Namespace, pod.Name = job.Namespace, fmt.Sprintf("%s-%d-abcde", job.Name, n)
 	pod.Spec.ServiceAccountName = "default" // as admission sets it
-	pod.Labels = job.Spec.Template.Labels
-	pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(n)}
+	index := map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(n)}
+	pod.Annotations, pod.Labels = index, maps.Clone(index)
+	maps.Copy(pod.Labels, job.Spec.Template.Labels)
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 	if err := c.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)

@@ -112,13 +112,13 @@ func observePods(workers []control.Worker, job *batchv1.Job, pods []corev1.Pod) 
 		if err != nil || n < 0 || n >= len(workers) || !metav1.IsControlledBy(pod, job) {
 			continue
 		}
-		ours[pod.Name] = true
+		ours[string(pod.UID)] = true
 		w := &workers[n]
 		w.Pod, w.PodReason, w.PodMessage = podState(pod)
 		w.PodEnding = !pod.DeletionTimestamp.IsZero()
 	}
 	for i := range workers {
-		if w := &workers[i]; !ours[w.PodName] {
+		if w := &workers[i]; !ours[w.PodUID] {
 			w.Connected, w.Ready, w.Reason, w.Message, w.Answers = false, false, "", "", 0
 		}
 	}

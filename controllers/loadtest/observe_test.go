@@ -132,7 +132,7 @@ func TestObservePods(t *testing.T) {
 		by := &batchv1.Job{}
 		by.UID = owner
 		p := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}
-		p.Name, p.Annotations = name, map[string]string{batchv1.JobCompletionIndexAnnotation: index}
+		p.UID, p.Annotations = types.UID(name), map[string]string{batchv1.JobCompletionIndexAnnotation: index}
 		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(by, batchv1.SchemeGroupVersion.WithKind("Job"))}
 		return p
 	}
@@ -156,26 +156,26 @@ func TestSessionsOfOtherPodsAreNotConnected(t *testing.T) {
 	job.UID = "ours"
 	pod := func(name, index string) corev1.Pod {
 		p := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}
-		p.Name, p.Annotations = name, map[string]string{batchv1.JobCompletionIndexAnnotation: index}
+		p.UID, p.Annotations = types.UID(name), map[string]string{batchv1.JobCompletionIndexAnnotation: index}
 		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 		return p
 	}
 	seen := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	refused := control.Worker{Connected: true, PodName: "b", Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."}
+	refused := control.Worker{Connected: true, PodUID: "b", Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."}
 	workers := []control.Worker{
-		{Connected: true, Ready: true, Answers: 2, PodName: "a", LastSeen: seen, Final: true},
+		{Connected: true, Ready: true, Answers: 2, PodUID: "a", LastSeen: seen, Final: true},
 		refused,
-		{Connected: true, Ready: true, Answers: 2, PodName: "of a Job before", LastSeen: seen},
-		{Connected: true, PodName: "deleted", LastSeen: seen, Final: true},
+		{Connected: true, Ready: true, Answers: 2, PodUID: "of a Job before", LastSeen: seen},
+		{Connected: true, PodUID: "deleted", LastSeen: seen, Final: true},
 		{},
 	}
 	observePods(workers, job, []corev1.Pod{pod("a", "0"), pod("b", "1")})
 	refused.Pod = control.PodRunning
 	want := []control.Worker{
-		{Pod: control.PodRunning, Connected: true, Ready: true, Answers: 2, PodName: "a", LastSeen: seen, Final: true},
+		{Pod: control.PodRunning, Connected: true, Ready: true, Answers: 2, PodUID: "a", LastSeen: seen, Final: true},
 		refused,
-		{PodName: "of a Job before", LastSeen: seen},
-		{PodName: "deleted", LastSeen: seen, Final: true},
+		{PodUID: "of a Job before", LastSeen: seen},
+		{PodUID: "deleted", LastSeen: seen, Final: true},
 		{},
 	}
 	if diff := cmp.Diff(want, workers); diff != "" {

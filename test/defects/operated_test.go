@@ -100,6 +100,8 @@ func (tokens) Authenticate(_ context.Context, token string) (coordinator.Identit
 	return id, nil
 }
 
+func (tokens) Check(context.Context, coordinator.Identity) error { return nil }
+
 func (o *operated) wake() {
 	select {
 	case o.notified <- struct{}{}:

@@ -1,0 +1,109 @@
+package loadtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+)
+
+// The API server says in these which pod a projected token is bound to.
+const (
+	extraPodName = "authentication.kubernetes.io/pod-name"
+	extraPodUID  = "authentication.kubernetes.io/pod-uid"
+)
+
+const (
+	// maxReviews is how many run at once. A thousand workers connect in the same
+	// second, but the API server serves others, too. At 5 ms each, so many make
+	// 6,000 a second.
+	maxReviews = 32
+	// maxReviewsOfNamespace is how many of them are of one namespace, so that its
+	// tokens, which an authenticator of the cluster may take seconds to refuse, leave
+	// room for the others: 800 a second.
+	maxReviewsOfNamespace = 4
+	// maxJunk is how many refused tokens are remembered, some 100 bytes each, and
+	// junkFor how long.
+	maxJunk = 4096
+	junkFor = time.Minute
+)
+
+// reviews asks the API server whether tokens are valid.
+type reviews struct {
+	client client.Client
+	clock  clock.PassiveClock
+	places *places
+	// junk has the hashes of refused tokens, and until when they are not asked for
+	// again.
+	junk *lru.Cache[[sha256.Size]byte, time.Time]
+}
+
+func newReviews(c client.Client, clk clock.PassiveClock) *reviews {
+	junk, err := lru.New[[sha256.Size]byte, time.Time](maxJunk)
+	if err != nil {
+		panic(fmt.Sprintf("a cache of %d tokens: %v", maxJunk, err)) // its size is a constant
+	}
+	return &reviews{client: c, clock: clk, places: newPlaces(maxReviews, maxReviewsOfNamespace), junk: junk}
+}
+
+var errJunk = refuse("the token was refused a moment ago")
+
+// review confirms that a token is valid and bound to the pod that it names.
+func (r *reviews) review(ctx context.Context, token string, pod podRef) error {
+	hash := sha256.Sum256([]byte(token))
+	if r.isJunk(hash) {
+		return errJunk
+	}
+	release, err := r.places.acquire(ctx, pod.namespace)
+	if err != nil {
+		return err
+	}
+	defer release()
+	// The same token may have been refused while this one waited.
+	if r.isJunk(hash) {
+		return errJunk
+	}
+	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{workerv1.Audience}}}
+	if err := r.client.Create(ctx, review); err != nil {
+		return fmt.Errorf("review token: %w", err)
+	}
+	err = confirms(&review.Status, pod)
+	if errors.Is(err, coordinator.ErrUnauthenticated) {
+		r.junk.Add(hash, r.clock.Now().Add(junkFor))
+	}
+	return err
+}
+
+func (r *reviews) isJunk(hash [sha256.Size]byte) bool {
+	until, ok := r.junk.Get(hash)
+	return ok && r.clock.Now().Before(until)
+}
+
+// confirms says whether the API server's answer is about the pod. An answer without
+// our audience is of a server that does not know of audiences: the token may be for
+// anything.
+func confirms(status *authenticationv1.TokenReviewStatus, pod podRef) error {
+	extra := status.User.Extra
+	switch {
+	case !status.Authenticated:
+		return refuse("the token is not valid for audience %s", workerv1.Audience)
+	case !slices.Contains(status.Audiences, workerv1.Audience):
+		return refuse("the token was not reviewed for audience %s", workerv1.Audience)
+	case !strings.HasPrefix(status.User.Username, "system:serviceaccount:"+pod.namespace+":"):
+		return refuse("the token is not of a service account in namespace %s", pod.namespace)
+	case !slices.Equal(extra[extraPodName], []string{pod.name}) || !slices.Equal(extra[extraPodUID], []string{pod.uid}):
+		return refuse("the token is not bound to pod %s/%s", pod.namespace, pod.name)
+	}
+	return nil
+}
