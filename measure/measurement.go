@@ -64,6 +64,10 @@ type Health struct {
 	// CPUThrottledMax is how long it held back the worker that it held back most:
 	// among many others, one does not show in the sum.
 	CPUThrottledMax time.Duration
+	// RunQueueWait is how long threads of the workers could have run and waited for a
+	// processor, of all threads added up, and RunQueueWaitMax that of the worker whose
+	// threads waited longest.
+	RunQueueWait, RunQueueWaitMax time.Duration
 	// GCPauseMax is the longest pause of a garbage collector.
 	GCPauseMax time.Duration
 	// DescriptorsExhausted and PortsExhausted count attempts to connect that
@@ -76,6 +80,8 @@ func (h *Health) merge(o Health) {
 	h.CPUThrottled += o.CPUThrottled
 	h.CPU += o.CPU
 	h.CPUThrottledMax = max(h.CPUThrottledMax, o.CPUThrottledMax)
+	h.RunQueueWait += o.RunQueueWait
+	h.RunQueueWaitMax = max(h.RunQueueWaitMax, o.RunQueueWaitMax)
 	h.GCPauseMax = max(h.GCPauseMax, o.GCPauseMax)
 	h.DescriptorsExhausted += o.DescriptorsExhausted
 	h.PortsExhausted += o.PortsExhausted

@@ -54,6 +54,7 @@ func randomMeasurement(seed uint64) *Measurement {
 	s.Window, s.ClockError = time.Duration(r.Int64N(100)), time.Duration(r.Int64N(100))
 	s.Health = Health{
 		CPUThrottled: time.Duration(r.Int64N(99)), CPUThrottledMax: time.Duration(r.Int64N(99)), CPU: time.Duration(r.Int64N(99)),
+		RunQueueWait: time.Duration(r.Int64N(99)), RunQueueWaitMax: time.Duration(r.Int64N(99)),
 		GCPauseMax: time.Duration(r.Int64N(99)), DescriptorsExhausted: r.Int64N(9), PortsExhausted: r.Int64N(9),
 	}
 	s.Transport, s.Engine = string(rune('a'+r.IntN(3))), string(rune('a'+r.IntN(3)))
@@ -156,13 +157,13 @@ func TestMeasurementMergeTimes(t *testing.T) {
 func TestMeasurementMergeHealth(t *testing.T) {
 	sum := &Measurement{Lateness: NewHistogram()}
 	for _, throttled := range []time.Duration{0, 7, 0, 2} {
-		h := Health{CPUThrottled: throttled, CPUThrottledMax: throttled}
+		h := Health{CPUThrottled: throttled, CPUThrottledMax: throttled, RunQueueWait: 2 * throttled, RunQueueWaitMax: 2 * throttled}
 		if err := sum.Merge(&Measurement{Health: h, Transport: "http1", Engine: "goroutines"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if sum.Health.CPUThrottled != 9 || sum.Health.CPUThrottledMax != 7 || sum.Transport != "http1" || sum.Engine != "goroutines" {
-		t.Errorf("got %+v, %q, %q; want 9 in all, 7 at most", sum.Health, sum.Transport, sum.Engine)
+	if h := sum.Health; h.CPUThrottled != 9 || h.CPUThrottledMax != 7 || h.RunQueueWait != 18 || h.RunQueueWaitMax != 14 || sum.Transport != "http1" || sum.Engine != "goroutines" {
+		t.Errorf("got %+v, %q, %q; want 9 and 18 in all, 7 and 14 at most", sum.Health, sum.Transport, sum.Engine)
 	}
 }
 

@@ -80,6 +80,9 @@ const (
 	ReasonHealthy = "Healthy"
 	// ReasonScheduleLag surfaces when the generator sent late by its own fault.
 	ReasonScheduleLag = "ScheduleLag"
+	// ReasonNodeBusy surfaces when the generator sent late because a worker's threads
+	// waited for a processor.
+	ReasonNodeBusy = "NodeBusy"
 	// ReasonCPUThrottled surfaces when CPU limits held the workers back.
 	ReasonCPUThrottled = "CPUThrottled"
 	// ReasonDescriptorsExhausted surfaces when a worker could not connect because

@@ -226,6 +226,13 @@ type GeneratorStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	CPUThrottled string `json:"cpuThrottled,omitempty"`
+	// runQueueWait is how long the workers' threads could have run and waited for a
+	// processor, in percent of the window x the number of workers; above 100% if several
+	// threads waited at a time. A busy node shows here. Absent: none waited, or the
+	// kernel does not say.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	RunQueueWait string `json:"runQueueWait,omitempty"`
 	// gcPauseMax is the longest time for which a worker's garbage collector stopped
 	// it. It is part of the measured times, and for information only. Absent: there
 	// was none.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +27,9 @@ const (
 	// back: 1/100. What is held back is late or answered late, and a larger part
 	// would reach into the p99.
 	tolerableThrottling = 100
+	// tolerableWait is for how large a part of the window the threads of a worker may
+	// have waited for a processor before a busy node explains why it was late: 1/10.
+	tolerableWait = 10
 	// tolerableUnsent is how large a part of arrivals may remain unsent: 1/200.
 	// Arrivals do not wait for replies, so whatever the target does, it is the
 	// generator that did not send them.
@@ -34,21 +38,38 @@ const (
 
 // fleet are the workers in one step.
 type fleet struct {
-	// active is how many have a share of the step.
-	active int64
-	// suggestedWorkers is how many would probably be enough: twice as many, for each then has half as
-	// much to do.
-	suggestedWorkers int32
+	// desired is how many there are, active how many have a share of the step.
+	desired, active int64
 }
 
 func newFleet(workers int32, step *v1alpha1.StepStatus) fleet {
-	f := fleet{active: int64(workers), suggestedWorkers: min(2*workers, workerv1.MaxWorkers)}
+	f := fleet{desired: int64(workers), active: int64(workers)}
 	if users := int64(step.Load.Users); users > 0 {
 		f.active = min(f.active, users)
 	} else if requests := step.Load.Requests; requests > 0 {
 		f.active = min(f.active, requests)
 	}
 	return f
+}
+
+// enough is a number of workers of which each, if it does as much as each did here,
+// does its share of what was to be done. Twice as many as there are, if nothing was
+// done from which it could be told.
+func (f fleet) enough(todo, done int64) int64 {
+	if done <= 0 {
+		return f.twice()
+	}
+	n := math.Ceil(float64(f.active) * float64(todo) / float64(done))
+	return f.bounded(int64(min(n, workerv1.MaxWorkers)))
+}
+
+// twice is for what does not tell how many are enough: each then has half as much to
+// do.
+func (f fleet) twice() int64 { return f.bounded(2 * f.desired) }
+
+// bounded is more than there are, and at most as many as a run may have.
+func (f fleet) bounded(n int64) int64 {
+	return min(max(n, f.desired+1), workerv1.MaxWorkers)
 }
 
 // time is that which the workers had together.
@@ -80,6 +101,9 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	if health.CPU > 0 {
 		status.CPUTime = &metav1.Duration{Duration: health.CPU.Round(time.Millisecond)}
 	}
+	if health.RunQueueWait > 0 {
+		status.RunQueueWait = format.Percent(int64(health.RunQueueWait), int64(workers.time(merged.Window)))
+	}
 	if health.GCPauseMax > 0 {
 		status.GCPauseMax = &metav1.Duration{Duration: health.GCPauseMax}
 	}
@@ -103,9 +127,9 @@ func exhausted(step *v1alpha1.StepStatus, health *measure.Health, workers fleet)
 	const sentence = "In step %s a worker had no %s left for a connection (%d times in all); use %d workers or more."
 	switch {
 	case health.DescriptorsExhausted > 0:
-		return v1alpha1.ReasonDescriptorsExhausted, fmt.Sprintf(sentence, step.Name, "file descriptor", health.DescriptorsExhausted, workers.suggestedWorkers)
+		return v1alpha1.ReasonDescriptorsExhausted, fmt.Sprintf(sentence, step.Name, "file descriptor", health.DescriptorsExhausted, workers.twice())
 	case health.PortsExhausted > 0:
-		return v1alpha1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", health.PortsExhausted, workers.suggestedWorkers)
+		return v1alpha1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", health.PortsExhausted, workers.twice())
 	}
 	return "", ""
 }
@@ -116,20 +140,35 @@ func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers flee
 	if step.Load.Users > 0 || merged.Unsent*tolerableUnsent <= merged.Due {
 		return "", ""
 	}
-	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("Step %s sent %s of the requests that were due; use %d workers or more, or give each more CPU.",
-		step.Name, format.Percent(merged.Due-merged.Unsent, merged.Due), workers.suggestedWorkers)
+	sent := merged.Due - merged.Unsent
+	fact := fmt.Sprintf("Step %s sent %s of the requests that were due", step.Name, format.Percent(sent, merged.Due))
+	return lagging(fact, merged, workers.enough(merged.Due, sent))
+}
+
+// lagging is why a generator sent late or not at all, and what to change: it does not
+// help to have more workers on a node that is busy.
+func lagging(fact string, merged *measure.Measurement, workers int64) (reason, message string) {
+	waited := merged.Health.RunQueueWaitMax
+	if merged.Window > 0 && waited > merged.Window/tolerableWait {
+		return v1alpha1.ReasonNodeBusy, fmt.Sprintf("%s: a worker's threads waited for a processor for %s of the time, because its node is busy. "+
+			"Request CPU for the workers (spec.worker.resources.requests.cpu), or keep other load off their nodes; more workers on the same nodes do not help.",
+			fact, format.Percent(int64(waited), int64(merged.Window)))
+	}
+	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("%s; use %d workers or more, or give each more CPU.", fact, workers)
 }
 
 // throttled is about the worker that fared worst: what it sent is in the merged
-// quantiles, however well the others fared.
+// quantiles, however well the others fared. A worker that ran for half of the time
+// needs two in its place.
 func throttled(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	worst := merged.Health.CPUThrottledMax
 	if merged.Window <= 0 || worst <= merged.Window/tolerableThrottling {
 		return "", ""
 	}
+	enough := max(workers.twice(), workers.enough(int64(merged.Window), int64(merged.Window-worst)))
 	return v1alpha1.ReasonCPUThrottled, fmt.Sprintf("In step %s a worker was held back by its CPU limit for %s of the time; "+
 		"raise spec.worker.resources.limits.cpu or leave it out, or use %d workers or more.",
-		step.Name, format.Percent(int64(worst), int64(merged.Window)), workers.suggestedWorkers)
+		step.Name, format.Percent(int64(worst), int64(merged.Window)), enough)
 }
 
 // late is about schedules: a closed loop sends when it can, and has none to miss.
@@ -138,8 +177,11 @@ func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet,
 	if !ok || !step.Load.IsScheduled() || p99 <= tolerable(response) {
 		return "", ""
 	}
-	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault; "+
-		"use %d workers or more, or give each more CPU.", step.Name, format.Short(p99), workers.suggestedWorkers)
+	// Without unsent requests the workers nearly kept up. With them, a slow target may
+	// have been the reason; then more workers than are needed are no harm.
+	enough := max(workers.twice(), workers.enough(merged.Due, merged.Due-merged.Unsent))
+	fact := fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault", step.Name, format.Short(p99))
+	return lagging(fact, merged, enough)
 }
 
 func tolerable(response *measure.Histogram) time.Duration {

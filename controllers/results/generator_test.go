@@ -211,7 +211,7 @@ func TestUnsent(t *testing.T) {
 	}{
 		"all arrivals sent":               {step: arrivals},
 		"as few unsent as is tolerated":   {step: arrivals, unsent: 5},
-		"more":                            {step: arrivals, unsent: 6, message: "Step 1000/s sent 99.4% of the requests that were due; use 6 workers or more, or give each more CPU."},
+		"more":                            {step: arrivals, unsent: 6, message: "Step 1000/s sent 99.4% of the requests that were due; use 4 workers or more, or give each more CPU."},
 		"none sent at all":                {step: arrivals, unsent: 1000, message: "Step 1000/s sent 0% of the requests that were due; use 6 workers or more, or give each more CPU."},
 		"users that wait for their reply": {step: paced, unsent: 900},
 	} {

@@ -33,13 +33,13 @@ func newProbe(read readFile) Probe {
 
 // Sample is the state of the system's counters at an instant.
 type Sample struct {
-	cpu, throttled time.Duration
-	pauses         pauses
+	cpu, throttled, waited time.Duration
+	pauses                 pauses
 }
 
 // Sample takes a sample.
 func (p Probe) Sample() Sample {
-	s := Sample{cpu: processorTime(), pauses: gcPauses()}
+	s := Sample{cpu: processorTime(), waited: runQueueWait(os.DirFS(threadsFolder)), pauses: gcPauses()}
 	if p.statFile != "" {
 		stat, _ := os.ReadFile(p.statFile) // a group that no longer exists throttles nothing
 		s.throttled, _ = throttled(string(stat))
@@ -49,11 +49,13 @@ func (p Probe) Sample() Sample {
 
 // Since returns the health between two samples.
 func (s Sample) Since(before Sample) measure.Health {
-	throttled := max(0, s.throttled-before.throttled)
+	throttled, waited := max(0, s.throttled-before.throttled), max(0, s.waited-before.waited)
 	return measure.Health{
 		CPU:             max(0, s.cpu-before.cpu),
 		CPUThrottled:    throttled,
 		CPUThrottledMax: throttled,
+		RunQueueWait:    waited,
+		RunQueueWaitMax: waited,
 		GCPauseMax:      s.pauses.longestSince(before.pauses),
 	}
 }

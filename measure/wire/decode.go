@@ -53,6 +53,8 @@ func toHealth(m *workerv1.GeneratorHealth) measure.Health {
 	return measure.Health{
 		CPUThrottled:         time.Duration(m.GetCpuThrottledNanos()),
 		CPUThrottledMax:      time.Duration(m.GetCpuThrottledNanos()), // of the one worker
+		RunQueueWait:         time.Duration(m.GetRunQueueWaitNanos()),
+		RunQueueWaitMax:      time.Duration(m.GetRunQueueWaitNanos()),
 		CPU:                  time.Duration(m.GetCpuNanos()),
 		GCPauseMax:           time.Duration(m.GetGcPauseMaxNanos()),
 		DescriptorsExhausted: m.GetDescriptorsExhausted(),
@@ -66,6 +68,7 @@ func checkHealth(m *workerv1.GeneratorHealth) error {
 	return errors.Join(
 		span("health.cpu_throttled_nanos", m.GetCpuThrottledNanos()),
 		span("health.cpu_nanos", m.GetCpuNanos()),
+		span("health.run_queue_wait_nanos", m.GetRunQueueWaitNanos()),
 		span("health.gc_pause_max_nanos", m.GetGcPauseMaxNanos()),
 		count("health.descriptors_exhausted", m.GetDescriptorsExhausted()),
 		count("health.ports_exhausted", m.GetPortsExhausted()),

@@ -118,6 +118,7 @@ func fromHealth(h measure.Health) *workerv1.GeneratorHealth {
 	return &workerv1.GeneratorHealth{
 		CpuThrottledNanos:    int64(h.CPUThrottled),
 		CpuNanos:             int64(h.CPU),
+		RunQueueWaitNanos:    int64(h.RunQueueWait),
 		GcPauseMaxNanos:      int64(h.GCPauseMax),
 		DescriptorsExhausted: h.DescriptorsExhausted,
 		PortsExhausted:       h.PortsExhausted,

@@ -46,6 +46,7 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 		throttled := time.Duration(rng.Int64N(1e12))
 		s.Health = measure.Health{
 			CPUThrottled: throttled, CPUThrottledMax: throttled, CPU: time.Duration(rng.Int64N(1e12)), GCPauseMax: time.Duration(rng.Int64N(1e9)),
+			RunQueueWait: 3 * throttled, RunQueueWaitMax: 3 * throttled,
 			DescriptorsExhausted: rng.Int64N(1e6), PortsExhausted: rng.Int64N(1e6),
 		}
 		s.Transport = []string{"http1", "net/http HTTP/2"}[rng.IntN(2)]

@@ -217,6 +217,7 @@ func (o *operated) observe() lifecycle.Observed {
 		report, merged := *c.Step, *c.Step.Merged // which are shared
 		// As in collect: what holds the tests themselves back is not judged.
 		merged.Health.CPUThrottled, merged.Health.CPUThrottledMax = 0, 0
+		merged.Health.RunQueueWait, merged.Health.RunQueueWaitMax = 0, 0
 		report.Merged = &merged
 		seen.Step = &report
 	}

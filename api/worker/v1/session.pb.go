@@ -2385,8 +2385,11 @@ type GeneratorHealth struct {
 	// descriptors_exhausted and ports_exhausted count failed attempts to connect.
 	DescriptorsExhausted int64 `protobuf:"varint,4,opt,name=descriptors_exhausted,json=descriptorsExhausted,proto3" json:"descriptors_exhausted,omitempty"`
 	PortsExhausted       int64 `protobuf:"varint,5,opt,name=ports_exhausted,json=portsExhausted,proto3" json:"ports_exhausted,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// run_queue_wait_nanos is how long the worker's threads could have run and waited
+	// for a processor, added up.
+	RunQueueWaitNanos int64 `protobuf:"varint,6,opt,name=run_queue_wait_nanos,json=runQueueWaitNanos,proto3" json:"run_queue_wait_nanos,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *GeneratorHealth) Reset() {
@@ -2450,6 +2453,13 @@ func (x *GeneratorHealth) GetDescriptorsExhausted() int64 {
 func (x *GeneratorHealth) GetPortsExhausted() int64 {
 	if x != nil {
 		return x.PortsExhausted
+	}
+	return 0
+}
+
+func (x *GeneratorHealth) GetRunQueueWaitNanos() int64 {
+	if x != nil {
+		return x.RunQueueWaitNanos
 	}
 	return 0
 }
@@ -2969,13 +2979,14 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06engine\x18\x0f \x01(\tR\x06engine\x1aV\n" +
 	"\fClientsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.LedgerR\x05value:\x028\x01\"\xe9\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.LedgerR\x05value:\x028\x01\"\x9a\x02\n" +
 	"\x0fGeneratorHealth\x12.\n" +
 	"\x13cpu_throttled_nanos\x18\x01 \x01(\x03R\x11cpuThrottledNanos\x12\x1b\n" +
 	"\tcpu_nanos\x18\x02 \x01(\x03R\bcpuNanos\x12+\n" +
 	"\x12gc_pause_max_nanos\x18\x03 \x01(\x03R\x0fgcPauseMaxNanos\x123\n" +
 	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
-	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\"\xe2\x03\n" +
+	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\x12/\n" +
+	"\x14run_queue_wait_nanos\x18\x06 \x01(\x03R\x11runQueueWaitNanos\"\xe2\x03\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +

@@ -47,6 +47,9 @@ func health(g *v1alpha1.GeneratorStatus) []string {
 	if g.CPUThrottled != "" {
 		facts = append(facts, "CPU throttled "+g.CPUThrottled)
 	}
+	if g.RunQueueWait != "" {
+		facts = append(facts, "waited for a processor "+g.RunQueueWait)
+	}
 	if g.GCPauseMax != nil {
 		facts = append(facts, "GC pauses up to "+format.Short(g.GCPauseMax.Duration))
 	}

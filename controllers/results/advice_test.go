@@ -1,0 +1,140 @@
+package results_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// machine is a simulated generator, whose truth is known: each worker takes cost for
+// each request, and the target answers in latency.
+type machine struct {
+	cost, latency time.Duration
+}
+
+// send is the measurement of a step with so many arrivals a second.
+func (m machine) send(rate int64, window time.Duration, workers int64) *measure.Measurement {
+	sum := measure.NewMeasurement(4)
+	sum.Window = window
+	sum.Due = rate * int64(window) / int64(time.Second)
+	r := &sum.Requests[0]
+	free := make([]time.Duration, workers)
+	for i := range sum.Due {
+		due := time.Duration(i) * time.Second / time.Duration(rate)
+		w := i % workers
+		start := max(due, free[w])
+		if start >= window {
+			sum.Unsent++
+			continue
+		}
+		free[w] = start + m.cost
+		sum.Lateness.Record(start - due)
+		r.Response.Record(start - due + m.cost + m.latency)
+		r.Sent++
+	}
+	return sum
+}
+
+// advised is the number of workers in a sentence.
+func advised(t *testing.T, message string) int64 {
+	t.Helper()
+	_, after, found := strings.Cut(message, "use ")
+	number, _, _ := strings.Cut(after, " ")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if !found || err != nil {
+		t.Fatalf("no number of workers in %q", message)
+	}
+	return n
+}
+
+// With as many workers as are advised, the generator is not the limit.
+func TestAdviceIsEnough(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	unhealthy := 0
+	for range 300 {
+		m := machine{
+			cost:    time.Duration(20+rng.IntN(2000)) * time.Microsecond,
+			latency: time.Duration(rng.IntN(200)) * time.Millisecond,
+		}
+		rate, workers := 50+rng.Int64N(5000), 1+rng.Int64N(4)
+		window := time.Duration(1+rng.IntN(3)) * time.Second
+		step := loading("steady", v1alpha1.StepLoad{Rate: decimal(fmt.Sprint(rate)), Duration: d(window), Requests: rate * int64(window) / int64(time.Second)})
+		judge := func(workers int64) *v1alpha1.GeneratorStatus {
+			return stepResult(t, fleetOf(int32(workers)), step, m.send(rate, window, workers)).Generator
+		}
+		got := judge(workers)
+		if got.Healthy {
+			continue
+		}
+		unhealthy++
+		n := advised(t, got.Message)
+		if again := judge(n); !again.Healthy {
+			t.Errorf("%+v, %d/s, %d workers: %s\nwith %d: %s", m, rate, workers, got.Message, n, again.Message)
+		}
+	}
+	if unhealthy < 50 {
+		t.Errorf("the generator was the limit in %d of 300 runs: this tests little", unhealthy)
+	}
+}
+
+// A worker that sent 12.7 % needs seven more: 8 x 12.7 % are enough, 7 are not.
+func TestAdviceFollowsFromWhatEachWorkerSent(t *testing.T) {
+	arrivals := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
+	for _, tc := range []struct {
+		workers        int32
+		unsent, advice int64
+	}{
+		{1, 873, 8},
+		{2, 873, 16},
+		{4, 500, 8},
+		{4, 10, 5},
+		{1, 1000, 2},
+		{600, 900, 1000},
+	} {
+		merged := measure.NewMeasurement(4)
+		merged.Due, merged.Unsent, merged.Window = 1000, tc.unsent, time.Second
+		got := stepResult(t, fleetOf(tc.workers), arrivals, merged).Generator
+		if n := advised(t, got.Message); n != tc.advice {
+			t.Errorf("%d workers left %d of 1000 unsent: %q, want %d workers", tc.workers, tc.unsent, got.Message, tc.advice)
+		}
+	}
+}
+
+// More workers would make a busy node busier.
+func TestBusyNodeIsToldFromTooFewWorkers(t *testing.T) {
+	arrivals := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
+	for name, tc := range map[string]struct {
+		waited, longest time.Duration
+		reason, wait    string
+	}{
+		"nothing waited":       {0, 0, v1alpha1.ReasonScheduleLag, ""},
+		"hardly":               {100 * ms, 100 * ms, v1alpha1.ReasonScheduleLag, "3.33%"},
+		"one of the workers":   {101 * ms, 101 * ms, v1alpha1.ReasonNodeBusy, "3.37%"},
+		"each of them, hardly": {300 * ms, 100 * ms, v1alpha1.ReasonScheduleLag, "10%"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			merged := measure.NewMeasurement(4)
+			merged.Due, merged.Unsent, merged.Window = 1000, 500, time.Second
+			merged.Health = measure.Health{RunQueueWait: tc.waited, RunQueueWaitMax: tc.longest}
+			got := stepResult(t, fleetOf(3), arrivals, merged).Generator
+			if got.Healthy || got.Reason != tc.reason || got.RunQueueWait != tc.wait {
+				t.Errorf("%s, waited %q: %q; want %s, %q", got.Reason, got.RunQueueWait, got.Message, tc.reason, tc.wait)
+			}
+			if busy := tc.reason == v1alpha1.ReasonNodeBusy; busy != strings.Contains(got.Message, "do not help") || busy == strings.Contains(got.Message, "use 6 workers") {
+				t.Errorf("the sentence is %q", got.Message)
+			}
+		})
+	}
+	// A generator that kept its schedule was not the limit, however busy its node was.
+	merged := measure.NewMeasurement(4)
+	merged.Due, merged.Window, merged.Health = 1000, time.Second, measure.Health{RunQueueWait: time.Second, RunQueueWaitMax: time.Second}
+	if got := stepResult(t, fleetOf(3), arrivals, merged).Generator; !got.Healthy {
+		t.Errorf("a schedule that was kept: %q", got.Message)
+	}
+}
