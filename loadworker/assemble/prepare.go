@@ -86,18 +86,13 @@ func destination(t *workerv1.Target) string {
 
 // ask asks all questions of the preflight once.
 func (x *Assembly) ask(ctx context.Context) *Refusal {
-	if err := x.preflight.Ask(ctx); err != nil {
-		return refuse(err, workerv1.ReasonPreflightFailed)
-	}
-	return nil
-}
-
-// refuse returns the refusal that the target is unreachable, or else that of the
-// given reason.
-func refuse(err error, reason string) *Refusal {
+	err := x.preflight.Ask(ctx)
 	var unreachable *setup.Unreachable
-	if errors.As(err, &unreachable) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &unreachable):
 		return &Refusal{workerv1.ReasonTargetUnreachable, err}
 	}
-	return &Refusal{reason, err}
+	return &Refusal{workerv1.ReasonPreflightFailed, err}
 }

@@ -63,11 +63,15 @@ func warmUpConnections(first attack.StepShare) int {
 // run runs the setup, and reports how far it is.
 func (p *setupPhase) run(ctx context.Context, notReady func(error)) error {
 	if p.fill != nil && p.fill.Count > 0 {
-		err := p.fill.Run(ctx, p.config, func(sent int64) {
+		err := p.fill.Run(ctx, p.config, func(sent int64, unreachable error) {
+			if unreachable != nil {
+				notReady(&Refusal{workerv1.ReasonTargetUnreachable, unreachable})
+				return
+			}
 			notReady(fmt.Errorf("setup: %d of %d requests sent", sent, p.fill.Count))
 		})
 		if err != nil {
-			return refuse(err, workerv1.ReasonInvalidSpec)
+			return &Refusal{workerv1.ReasonInvalidSpec, err}
 		}
 	}
 	if p.warmUp != nil {

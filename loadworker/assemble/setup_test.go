@@ -1,11 +1,13 @@
 package assemble
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,6 +123,31 @@ func TestFillWithoutAShare(t *testing.T) {
 	}
 }
 
+// A target that gives no response to a fill is out of reach for as long as it is.
+func TestSetupWaitsForTheTarget(t *testing.T) {
+	var away atomic.Bool
+	away.Store(true)
+	server := workertest.NewTarget(t, func(w http.ResponseWriter, _ *http.Request) {
+		if away.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = io.WriteString(w, `{"code":"x"}`)
+	})
+	a := shopping(server.URL, 1, workertest.Burst(0, 1, 1))
+	prepared(t, a, testConfig(), func(err error) {
+		var refusal *Refusal
+		if errors.As(err, &refusal) {
+			if want := `setup.fill: request "create": read: unexpected EOF; it is sent again`; refusal.Reason != workerv1.ReasonTargetUnreachable || refusal.Error() != want {
+				t.Errorf("not ready for %s: %v, want TargetUnreachable: %s", refusal.Reason, refusal, want)
+			}
+			away.Store(false)
+		}
+	})
+	if away.Load() {
+		t.Error("it was not said that the target is out of reach")
+	}
+}
+
 func TestSetupRefusals(t *testing.T) {
 	tests := map[string]struct {
 		change  func(*workerv1.Assignment)
@@ -132,11 +159,6 @@ func TestSetupRefusals(t *testing.T) {
 			handle:  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInsufficientStorage) },
 			reason:  "InvalidSpec",
 			message: `setup.fill: request "create": status 507 Insufficient Storage is not expected, but 200 to 399`,
-		},
-		"no response": {
-			handle:  func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-			reason:  "TargetUnreachable",
-			message: `setup.fill: request "create": read: unexpected EOF, at try 3 of 3`,
 		},
 		"nothing for this worker to capture": {
 			change:  func(a *workerv1.Assignment) { a.Setup.Fill.Share.Count = 0 },

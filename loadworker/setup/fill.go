@@ -33,11 +33,11 @@ const (
 	// connections is how many requests are in flight at once: enough that the target,
 	// not the round trip, is the limit, and few enough not to be a load test.
 	connections = 16
-	// tries is how often a request without a response is sent. It may take effect
-	// twice, but a single lost connection does not end the run.
-	tries = 3
-	// tryAgain is the pause between two tries.
-	tryAgain = 250 * time.Millisecond
+	// tryAgain is the pause before a request without a response is sent again, and
+	// maxTryAgain what it grows to. The request may take effect twice, but a target
+	// that restarts does not end the run.
+	tryAgain    = 250 * time.Millisecond
+	maxTryAgain = 5 * time.Second
 	// batch is the number of requests whose rows are added at once, in the order of
 	// the requests: with the same seed, a request takes the same row.
 	batch = 1024
@@ -53,6 +53,8 @@ type filling struct {
 	paths   []source.JSONPath
 	senders [connections]*sender
 	sent    atomic.Int64
+	// failed is why the latest request had no response; nil: it had one.
+	failed atomic.Pointer[Unreachable]
 }
 
 // Check refuses a fill that could not be sent or captured.
@@ -79,10 +81,10 @@ func newFilling(c Config, f Fill) (*filling, error) {
 	return r, nil
 }
 
-// Run sends the requests, and calls tell every second with the number that was sent.
-// The error is *Unreachable, or names the response that was not expected, or is that
-// of ctx.
-func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64)) error {
+// Run sends the requests, each until it has a response. It calls tell every second with
+// the number that was sent, and why the latest had no response, if so: *Unreachable. Its
+// own error names the response that was not expected, or is that of ctx.
+func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64, unreachable error)) error {
 	r, err := newFilling(c, f)
 	if err != nil {
 		return err
@@ -110,14 +112,18 @@ func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64)) error {
 }
 
 // report calls tell every second until the returned function is called.
-func (r *filling) report(tell func(sent int64)) (stop func()) {
+func (r *filling) report(tell func(sent int64, unreachable error)) (stop func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
 		ticks := time.NewTicker(time.Second)
 		defer ticks.Stop()
 		for {
-			tell(r.sent.Load())
+			var unreachable error
+			if failed := r.failed.Load(); failed != nil {
+				unreachable = failed
+			}
+			tell(r.sent.Load(), unreachable)
 			select {
 			case <-ticks.C:
 			case <-done:
@@ -155,26 +161,31 @@ func (r *filling) one(ctx context.Context, s *sender, j int64) ([]string, error)
 		Seq: r.Number(j), Worker: r.Worker, Step: fillStep, Order: source.Order{N: j, Streams: 1},
 	})
 	s.buffer.Request.Keep = keep
-	var response transport.Response
-	for try := 1; ; try++ {
-		var err error
-		response, err = s.send(ctx)
-		if err == nil {
-			break
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if try == tries {
-			return nil, &Unreachable{r.errorf("%w, at try %d of %d", err, try, tries)}
-		}
-		select {
-		case <-time.After(tryAgain):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	response, err := r.answer(ctx, s)
+	if err != nil {
+		return nil, err
 	}
 	return r.capture(&response)
+}
+
+// answer sends the rendered request until there is a response. The error is that of ctx.
+func (r *filling) answer(ctx context.Context, s *sender) (transport.Response, error) {
+	for wait := tryAgain; ; wait = min(2*wait, maxTryAgain) {
+		response, err := s.send(ctx)
+		if err == nil {
+			r.failed.Store(nil)
+			return response, nil
+		}
+		if ctx.Err() != nil {
+			return response, ctx.Err()
+		}
+		r.failed.Store(&Unreachable{r.errorf("%w; it is sent again", err)})
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return response, ctx.Err()
+		}
+	}
 }
 
 // capture returns the row of a response, which must be the expected one.

@@ -149,7 +149,7 @@ func TestEveryConnectionIsClosed(t *testing.T) {
 		"fill": func(c *counted) {
 			config := newConfig(t, shop.URL, table)
 			c.Client, config.Client = config.Client, c
-			if err := fill(3, table).Run(context.Background(), config, func(int64) {}); err != nil {
+			if err := fill(3, table).Run(context.Background(), config, func(int64, error) {}); err != nil {
 				t.Error(err)
 			}
 		},

@@ -42,8 +42,11 @@ func (l *simulatedConn) Do(ctx context.Context, r *transport.Request, _ time.Tim
 	l.target.mu.Unlock()
 	select {
 	case <-time.After(l.target.takes):
-		if l.target.err != nil {
-			return transport.Response{}, l.target.err
+		l.target.mu.Lock()
+		err := l.target.err
+		l.target.mu.Unlock()
+		if err != nil {
+			return transport.Response{}, err
 		}
 		return transport.Response{Status: 200, Size: int64(len(l.target.body)), Body: []byte(l.target.body)}, nil
 	case <-ctx.Done():
@@ -71,12 +74,49 @@ func TestFillTellsEverySecondHowManyWereSent(t *testing.T) {
 		_, c := simulate(t, "/")
 		var reported []int64
 		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * connections}
-		if err := fill.Run(t.Context(), c, func(sent int64) { reported = append(reported, sent) }); err != nil {
+		if err := fill.Run(t.Context(), c, func(sent int64, _ error) { reported = append(reported, sent) }); err != nil {
 			t.Fatal(err)
 		}
 		// Each connection has 11 answers after a second, 22 after two, and all after 2.25.
 		if diff := cmp.Diff([]int64{0, 11 * connections, 22 * connections}, reported); diff != "" {
 			t.Errorf("reported (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A target that is away for a while does not end the fill: each request is sent until
+// it has a response, and what hinders it is said until then.
+func TestFillGoesOnWhenTheTargetIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const away = time.Minute
+		s, c := simulate(t, "/")
+		s.err = &failure.Error{Phase: failure.Dialing, Err: syscall.ECONNREFUSED}
+		time.AfterFunc(away, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.err = nil
+		})
+		begin, hindered, last := time.Now(), 0, error(nil)
+		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * connections}
+		err := fill.Run(t.Context(), c, func(_ int64, unreachable error) {
+			if last = unreachable; last != nil {
+				hindered++
+				if want := `setup.fill: request "r": dial: connection refused; it is sent again`; last.Error() != want {
+					t.Errorf("hindered by %q, want %q", last, want)
+				}
+			}
+		})
+		if err != nil || last != nil {
+			t.Errorf("Run = %v, hindered at last by %v; want neither", err, last)
+		}
+		if took := time.Since(begin); took < away || took > away+maxTryAgain+5*time.Second {
+			t.Errorf("the fill took %v with a target that was away for %v", took, away)
+		}
+		if hindered < 59 {
+			t.Errorf("said %d times that the target is away, want each second", hindered)
+		}
+		if tries := len(s.paths) - int(fill.Count); tries > connections*(6+int(away/maxTryAgain)) {
+			t.Errorf("%d tries while the target was away: too many", tries)
 		}
 	})
 }
