@@ -29,7 +29,7 @@ func measured(step int32, reporting int32, sent int64, until time.Time) *control
 // A process that takes a run over after the limit of its step gives the workers the
 // time to find it: what they hold is not lost by its absence.
 func TestStepIsNotGivenUpBeforeWorkersCouldFindTheOperator(t *testing.T) {
-	over := began.Add(5 * time.Minute) // the limit was 60 s after began
+	over := began.Add(5 * time.Minute) // the limit was 110 s after began
 	stop := ptr.To(metav1.NewMicroTime(began.Add(12 * time.Second)))
 	for name, tc := range map[string]struct {
 		stop   *metav1.MicroTime
@@ -42,8 +42,8 @@ func TestStepIsNotGivenUpBeforeWorkersCouldFindTheOperator(t *testing.T) {
 		"in its first pass":                  {nil, cutOff, -1, 5 * time.Second},
 		"after 10 s":                         {nil, cutOff, 10 * time.Second, 20 * time.Second},
 		"after 30 s":                         {nil, cutOff, 30 * time.Second, 0},
-		"after 30 s, with its worker there":  {nil, ready, 30 * time.Second, 20 * time.Second},
-		"after 50 s, with its worker there":  {nil, ready, 50 * time.Second, 0},
+		"after 30 s, with its worker there":  {nil, ready, 30 * time.Second, 70 * time.Second},
+		"after 100 s, with its worker there": {nil, ready, 100 * time.Second, 0},
 		"cut, in its first pass":             {stop, cutOff, -1, 5 * time.Second},
 		"cut, after 10 s":                    {stop, cutOff, 10 * time.Second, 20 * time.Second},
 		"cut, after 10 s, its worker there":  {stop, ready, 10 * time.Second, 20 * time.Second},
@@ -168,7 +168,7 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 	left := cutOff
 	left.LastSeen = now.Add(-time.Second)
 	away := cutOff
-	away.LastSeen = now.Add(-50 * time.Second)
+	away.LastSeen = now.Add(-100 * time.Second)
 	ending := ready
 	ending.PodEnding = true
 	for name, tc := range map[string]struct {
@@ -177,7 +177,7 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 		state  v1alpha1.StepState
 		wake   time.Duration
 	}{
-		"it is there":                       {ready, false, v1alpha1.StepRunning, 50*time.Second + 500*time.Millisecond},
+		"it is there":                       {ready, false, v1alpha1.StepRunning, 100*time.Second + 500*time.Millisecond},
 		"it left a second ago":              {left, false, v1alpha1.StepPending, 4 * time.Second},
 		"it left for longer than a step is": {away, false, v1alpha1.StepSkipped, 30 * time.Second},
 		"its pod is being deleted":          {ending, false, v1alpha1.StepSkipped, 30 * time.Second},

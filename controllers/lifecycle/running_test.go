@@ -15,8 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// A step of 10 s from the tenth second on is given up 50 s after its start: its
-// requests time out after 30 s, and a report may take 10. A worker is found silent
+// A step of 10 s from the tenth second on is given up 100 s after its start: its
+// requests time out after 30 s, and a report may take a minute. A worker is found silent
 // 5 s after its session ended.
 func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 	now := began.Add(20 * time.Second)
@@ -29,14 +29,14 @@ func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
 		cut    *time.Duration
 		want   time.Duration
 	}{
-		"at its limit":                     {ready, nil, 40 * time.Second},
-		"a worker that is silent":          {silent, nil, 40 * time.Second},
+		"at its limit":                     {ready, nil, 90 * time.Second},
+		"a worker that is silent":          {silent, nil, 90 * time.Second},
 		"when a worker becomes silent":     {left, nil, 3 * time.Second},
-		"one that left when it was done":   {final, nil, 40 * time.Second},
-		"a worker that is back":            {back, nil, 40 * time.Second},
-		"one that this operator never met": {control.Worker{Pod: control.PodRunning}, nil, 40 * time.Second},
+		"one that left when it was done":   {final, nil, 90 * time.Second},
+		"a worker that is back":            {back, nil, 90 * time.Second},
+		"one that this operator never met": {control.Worker{Pod: control.PodRunning}, nil, 90 * time.Second},
 		"15 s after it was cut":            {ready, ptr.To(18 * time.Second), 13 * time.Second},
-		"at its limit, though cut":         {ready, ptr.To(55 * time.Second), 40 * time.Second},
+		"at its limit, though cut":         {ready, ptr.To(105 * time.Second), 90 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
@@ -76,7 +76,7 @@ func TestWorkersWithoutFinalReportAreLostAtTheLimit(t *testing.T) {
 			if tc.report {
 				seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 3, Until: began.Add(20 * time.Second)}
 			}
-			s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(time.Minute)).Status
+			s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(2*time.Minute)).Status
 			if s.Workers.Lost != tc.want {
 				t.Errorf("%d workers are lost, want %d", s.Workers.Lost, tc.want)
 			}

@@ -21,7 +21,7 @@ var (
 
 // awaited are three workers of a run whose Job is there.
 func awaited(workers ...control.Worker) lifecycle.Observed {
-	return lifecycle.Observed{Job: lifecycle.JobPresent, Since: began.Add(-time.Minute), Workers: workers}
+	return lifecycle.Observed{Job: lifecycle.JobPresent, Since: began.Add(-time.Hour), Workers: workers}
 }
 
 // What a wait for workers says, of the hindrance that matters most.
@@ -114,7 +114,7 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), lifecycle.Observed{Workers: make([]control.Worker, 1)}, 20 * time.Second, 30 * time.Second, v1alpha1.ReasonDeadlineExceeded},
 		"no pod yet":                        {ptr.To[int64](60), nil, awaited(control.Worker{}), time.Second, 5 * time.Second, ""},
 		"no pod, and no Job that makes one": {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: make([]control.Worker, 1)}, time.Second, 59 * time.Second, ""},
-		"all are ready":                     {ptr.To[int64](60), nil, awaited(ready), time.Second, 500*time.Millisecond + 43*time.Second, ""}, // the step's limit
+		"all are ready":                     {ptr.To[int64](60), nil, awaited(ready), time.Second, 500*time.Millisecond + 93*time.Second, ""}, // the step's limit
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder()

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"hash/fnv"
+	"slices"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -75,15 +77,18 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 // workerSteps are one worker's shares of the steps that send load.
 func workerSteps(steps []v1alpha1.StepStatus, worker, workers int32) []*workerv1.Step {
 	var list []*workerv1.Step
-	for i := range steps {
+	var remaining time.Duration
+	for i := range slices.Backward(steps) {
 		l := &steps[i].Load
+		remaining += optional(l.Pause) + optional(steps[i].TimeLimit)
 		if l.IsPause() {
 			continue
 		}
 		step := workerStep(l, worker, workers)
-		step.Index = int32(i)
+		step.Index, step.RemainingNanos = int32(i), int64(remaining)
 		list = append(list, step)
 	}
+	slices.Reverse(list)
 	return list
 }
 

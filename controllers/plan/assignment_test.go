@@ -116,14 +116,15 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 			},
 			Body: []byte("{}"), ExpectedStatus: []int32{200, 429}, Items: 1,
 		}},
+		// What remains has a minute of grace and 5 s of drain for each step, and the pause.
 		Steps: []*workerv1.Step{
-			{Index: 0, Total: 50, Share: &workerv1.Share{First: 1, Stride: 4, Count: 13},
+			{Index: 0, Total: 50, RemainingNanos: 409_000_000_000, Share: &workerv1.Share{First: 1, Stride: 4, Count: 13},
 				Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 4, LimitNanos: 25_000_000_000}}},
-			{Index: 2, Total: 15, Share: &workerv1.Share{First: 1, Stride: 4, Count: 4},
+			{Index: 2, Total: 15, RemainingNanos: 318_000_000_000, Share: &workerv1.Share{First: 1, Stride: 4, Count: 4},
 				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 5_000_000, DurationNanos: 3_000_000_000}}},
-			{Index: 3, Total: 3, Share: &workerv1.Share{First: 1, Stride: 4, Count: 1},
+			{Index: 3, Total: 3, RemainingNanos: 250_000_000_000, Share: &workerv1.Share{First: 1, Stride: 4, Count: 1},
 				Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 1_500_000, DurationNanos: 60_000_000_000}}},
-			{Index: 4, Total: 1, Share: &workerv1.Share{First: 1, Stride: 4, Count: 0},
+			{Index: 4, Total: 1, RemainingNanos: 125_000_000_000, Share: &workerv1.Share{First: 1, Stride: 4, Count: 0},
 				Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 60_000_000_000}}},
 		},
 		ClientHeader: "X-Forwarded-For",
@@ -264,7 +265,7 @@ func TestAssignmentsFollowTheStatus(t *testing.T) {
 	}})
 	want := []*workerv1.Step{
 		{
-			Index: 0, Total: 7, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3},
+			Index: 0, Total: 7, RemainingNanos: 91_000_000_000, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3},
 			Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}},
 		},
 		{

@@ -130,15 +130,15 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 		},
 		Steps: []*workerv1.Step{
 			{
-				Index: 0, Total: 60, Share: &workerv1.Share{First: 3, Stride: 4, Count: 15}, WarmUpNanos: 1_000_000_000,
+				Index: 0, Total: 60, RemainingNanos: 280_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 15}, WarmUpNanos: 1_000_000_000,
 				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, EndRateMicros: 30_000_000, DurationNanos: 3_000_000_000}},
 			},
 			{
-				Index: 1, Share: &workerv1.Share{First: 3, Stride: 4},
+				Index: 1, RemainingNanos: 186_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4},
 				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, DurationNanos: 3_000_000_000, Poisson: true}},
 			},
 			{
-				Index: 2, Total: 5, Share: &workerv1.Share{First: 3, Stride: 4, Count: 1}, WarmUpNanos: 2_000_000_000,
+				Index: 2, Total: 5, RemainingNanos: 93_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 1}, WarmUpNanos: 2_000_000_000,
 				Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}},
 			},
 		},

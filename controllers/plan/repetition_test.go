@@ -30,7 +30,7 @@ func rungs(rest bool, users ...int32) *v1alpha1.LoadTestSpec {
 }
 
 func TestRepetitions(t *testing.T) {
-	const limit = 42 * time.Second // 2s, a drain of 30s, and 10s of grace
+	const limit = 92 * time.Second // 2s, a drain of 30s, and 60s of grace
 	users := func(n int32) v1alpha1.StepLoad {
 		return v1alpha1.StepLoad{Users: n, Duration: duration(2 * time.Second)}
 	}
@@ -65,8 +65,8 @@ func TestRepetitions(t *testing.T) {
 				v1alpha1.Step{Name: "even", Rate: decimal("5"), Duration: duration(2 * time.Second)},
 			)),
 			want: []v1alpha1.StepStatus{
-				of(1, step("5 users x 4", 1, 165*time.Second, five)), of(1, pause("pause 1s", 2, time.Second)), of(1, step("even", 3, limit, even)),
-				of(2, step("5 users x 4 (2)", 1, 165*time.Second, five)), of(2, pause("pause 1s (2)", 2, time.Second)), of(2, step("even (2)", 3, limit, even)),
+				of(1, step("5 users x 4", 1, 215*time.Second, five)), of(1, pause("pause 1s", 2, time.Second)), of(1, step("even", 3, limit, even)),
+				of(2, step("5 users x 4 (2)", 1, 215*time.Second, five)), of(2, pause("pause 1s (2)", 2, time.Second)), of(2, step("even (2)", 3, limit, even)),
 			},
 		},
 		"of nothing":                             {spec: repeated(2, withSteps()), want: []v1alpha1.StepStatus{}},

@@ -17,9 +17,10 @@ const (
 	DefaultTimeout = 30 * time.Second
 	// MaxDrain bounds how long a step may wait for what is in flight at its end.
 	MaxDrain = 30 * time.Second
-	// Grace is how long the last final snapshot may take after the drain: a
-	// reconnect with backoff, and a restart of the operator.
-	Grace = 10 * time.Second
+	// Grace is how long the last final snapshot may take after the drain: a worker
+	// that is cut off for half a minute, notices it within 15 s and reconnects. Only a
+	// step that lacks one lasts as long.
+	Grace = time.Minute
 	// BurstSlack is what a burst may take beyond the timeouts of its requests, so
 	// that one that takes its whole timeout is counted as such, and not cut.
 	BurstSlack = 5 * time.Second

@@ -60,9 +60,9 @@ func TestSteps(t *testing.T) {
 				}
 			}),
 			want: []v1alpha1.StepStatus{
-				step("10", 1, 70*time.Second, load{Users: 10, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 150}),
+				step("10", 1, 120*time.Second, load{Users: 10, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 150}),
 				pause("rest", 2, 10*time.Second),
-				step("1000", 3, 70*time.Second, load{Users: 1000, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 15_000}),
+				step("1000", 3, 120*time.Second, load{Users: 1000, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 15_000}),
 			},
 		},
 		"a ladder without rest or rate": {
@@ -71,8 +71,8 @@ func TestSteps(t *testing.T) {
 				s.Ladder = &v1alpha1.Ladder{Users: []int32{5, 5}, Duration: *duration(time.Second), Rest: duration(0)}
 			}),
 			want: []v1alpha1.StepStatus{
-				step("5", 1, 13*time.Second, load{Users: 5, Duration: duration(time.Second)}),
-				step("5 (2)", 2, 13*time.Second, load{Users: 5, Duration: duration(time.Second)}),
+				step("5", 1, 63*time.Second, load{Users: 5, Duration: duration(time.Second)}),
+				step("5 (2)", 2, 63*time.Second, load{Users: 5, Duration: duration(time.Second)}),
 			},
 		},
 		"burst, pause and arrivals": {
@@ -84,11 +84,11 @@ func TestSteps(t *testing.T) {
 				v1alpha1.Step{Name: "paced", Users: ptr(int32(3)), RatePerUser: decimal("2"), Duration: duration(time.Minute)},
 			),
 			want: []v1alpha1.StepStatus{
-				step("50 users x 4", 1, 165*time.Second, load{Users: 50, RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + plan.BurstSlack), Requests: 200}),
+				step("50 users x 4", 1, 215*time.Second, load{Users: 50, RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + plan.BurstSlack), Requests: 200}),
 				pause("pause 1s", 2, time.Second),
-				step("5/s", 3, 43*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(3 * time.Second), Requests: 15}),
-				step("1000 users", 4, 100*time.Second, load{Users: 1000, Duration: duration(time.Minute)}),
-				step("paced", 5, 100*time.Second, load{Users: 3, RatePerUser: decimal("2"), Duration: duration(time.Minute), Requests: 360}),
+				step("5/s", 3, 93*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(3 * time.Second), Requests: 15}),
+				step("1000 users", 4, 150*time.Second, load{Users: 1000, Duration: duration(time.Minute)}),
+				step("paced", 5, 150*time.Second, load{Users: 3, RatePerUser: decimal("2"), Duration: duration(time.Minute), Requests: 360}),
 			},
 		},
 		"warm-ups come before, ramps and random arrivals": {
@@ -99,13 +99,13 @@ func TestSteps(t *testing.T) {
 				v1alpha1.Step{Name: "even", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute)},
 			),
 			want: []v1alpha1.StepStatus{
-				step("3 users", 1, 105*time.Second, load{Users: 3, WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)}),
-				step("0.5/s to 20/s", 2, 101*time.Second, load{
+				step("3 users", 1, 155*time.Second, load{Users: 3, WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)}),
+				step("0.5/s to 20/s", 2, 151*time.Second, load{
 					Rate: decimal("0.5"), RampTo: decimal("20"), Arrivals: v1alpha1.ArrivalsEven,
 					WarmUp: duration(time.Second), Duration: duration(time.Minute), Requests: 615,
 				}),
-				step("5/s", 3, 100*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)}),
-				step("even", 4, 100*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute), Requests: 300}),
+				step("5/s", 3, 150*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)}),
+				step("even", 4, 150*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute), Requests: 300}),
 			},
 		},
 		"a ladder warms up on each rung": {
@@ -113,20 +113,20 @@ func TestSteps(t *testing.T) {
 				s.Ladder = &v1alpha1.Ladder{Users: []int32{1, 2}, Duration: *duration(time.Second), WarmUp: duration(3 * time.Second)}
 			}),
 			want: []v1alpha1.StepStatus{
-				step("1", 1, 44*time.Second, load{Users: 1, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
-				step("2", 2, 44*time.Second, load{Users: 2, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
+				step("1", 1, 94*time.Second, load{Users: 1, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
+				step("2", 2, 94*time.Second, load{Users: 2, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
 			},
 		},
 		"a burst is bounded by an hour": {
 			spec: withSteps(v1alpha1.Step{Name: "long", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000))}),
 			want: []v1alpha1.StepStatus{
-				step("long", 1, time.Hour+40*time.Second, load{Users: 1, RequestsPerUser: 1_000_000, MaxDuration: duration(time.Hour), Requests: 1_000_000}),
+				step("long", 1, time.Hour+90*time.Second, load{Users: 1, RequestsPerUser: 1_000_000, MaxDuration: duration(time.Hour), Requests: 1_000_000}),
 			},
 		},
 		"the largest load has its number of requests exactly": {
 			spec: withSteps(v1alpha1.Step{Name: "most", Users: ptr(int32(1000)), RatePerUser: decimal("999999.999999"), Duration: duration(24 * time.Hour)}),
 			want: []v1alpha1.StepStatus{
-				step("most", 1, 24*time.Hour+40*time.Second, load{
+				step("most", 1, 24*time.Hour+90*time.Second, load{
 					Users: 1000, RatePerUser: decimal("999999.999999"), Duration: duration(24 * time.Hour), Requests: 86_399_999_999_914,
 				}),
 			},

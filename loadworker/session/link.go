@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -44,7 +45,8 @@ type link struct {
 	address string // of the coordinator
 	conn    *grpc.ClientConn
 	events  chan event
-	giveUp  time.Duration
+	// patience is how long the coordinator may be unreachable, in nanoseconds.
+	patience atomic.Int64
 }
 
 func newLink(c Config) (*link, error) {
@@ -70,7 +72,9 @@ func newLink(c Config) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("coordinator %s: %w", c.Coordinator, err)
 	}
-	return &link{address: c.Coordinator, conn: conn, events: make(chan event), giveUp: c.GiveUp}, nil
+	l := &link{address: c.Coordinator, conn: conn, events: make(chan event)}
+	l.patience.Store(int64(c.GiveUp))
+	return l, nil
 }
 
 // tokenFile is the path of the worker's token, read anew for each stream since
@@ -104,7 +108,7 @@ func (l *link) run(ctx context.Context, stream func(context.Context) (time.Time,
 		if !received.IsZero() {
 			lastReceived, attempt = received, 0
 		}
-		if away := time.Since(lastReceived); away >= l.giveUp {
+		if away := time.Since(lastReceived); away >= time.Duration(l.patience.Load()) {
 			return fmt.Errorf("coordinator %s was unreachable for %v: %w", l.address, away.Round(time.Second), err)
 		}
 		l.emit(ctx, event{lost: err})

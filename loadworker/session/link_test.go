@@ -48,7 +48,8 @@ func TestWorkerEndsWhenTheCoordinatorIsUnreachable(t *testing.T) {
 func TestLinkGivesUpAfterOneContinuousAbsence(t *testing.T) {
 	const giveUp, there = time.Minute, 50 * time.Second
 	synctest.Test(t, func(t *testing.T) {
-		l := &link{address: "a:1", events: make(chan event, 10_000), giveUp: giveUp}
+		l := &link{address: "a:1", events: make(chan event, 10_000)}
+		l.patience.Store(int64(giveUp))
 		var received, tried time.Time
 		var waits []time.Duration
 		begin := time.Now()

@@ -28,6 +28,7 @@ func (w *worker) startPending() bool {
 	w.endOpening()
 	now := time.Now()
 	start := w.clock.local(s.GetStartUnixNanos(), now)
+	w.waitAsLongAs(step.Index)
 	w.sequence, w.startedAt, w.stopped = 0, time.Time{}, false
 	w.run = w.assembly.Runner.Start(step, start)
 	w.log.Info("step starts", "step", step.Index, "in", start.Sub(now).String(), "clockError", w.clock.bound(now).String())

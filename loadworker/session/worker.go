@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -32,7 +33,11 @@ type Config struct {
 	Assembly assemble.Config
 	// Log is for people; nothing secret is in it. Default: no log.
 	Log *slog.Logger
-	// GiveUp is how long the coordinator may be unreachable. Default 10 minutes.
+	// GiveUp is how long the coordinator may be unreachable beyond what the plan needs:
+	// a worker holds its results for as long as the step that began last, and all
+	// after it, may take, and GiveUp longer. Without an assignment it ends after
+	// GiveUp. While it is connected it never gives up, however long a run is held.
+	// Default 10 minutes.
 	GiveUp time.Duration
 }
 
@@ -69,7 +74,7 @@ func Run(ctx context.Context, c Config) error {
 	// The link outlives ctx: the last snapshot is sent after it has ended.
 	linked, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &worker{
-		config: c, log: c.Log, clock: newClock(time.Now()),
+		config: c, log: c.Log, clock: newClock(time.Now()), patience: &l.patience,
 		preparations: make(chan preparation), finals: map[int32]*workerv1.Snapshot{},
 	}
 	linkEnded := make(chan error, 1)
@@ -87,6 +92,7 @@ type worker struct {
 	clock          *clock
 	out            *outbox // nil: no stream
 	probesAnswered int     // on this stream
+	patience       *atomic.Int64
 
 	assignment   *workerv1.Assignment
 	preparations chan preparation
@@ -131,7 +137,7 @@ func (w *worker) loop(ctx, linked context.Context, events <-chan event, linkEnde
 		case <-probes.C:
 			w.probe()
 		case err := <-linkEnded:
-			return err
+			return w.giveUp(err)
 		case <-stop:
 			stop, timeout = nil, time.After(shutdownTimeout)
 			w.shutDown()
@@ -214,6 +220,7 @@ func (w *worker) assign(ctx context.Context, a *workerv1.Assignment) {
 		return
 	}
 	w.assignment = a
+	w.waitAsLongAs(0)
 	w.log.Info("assigned", "target", a.GetTarget().GetUrl(), "steps", len(a.GetSteps()), "workers", a.GetWorkers())
 	go prepare(ctx, a, w.config.Assembly, w.preparations)
 }

@@ -1522,9 +1522,12 @@ type Step struct {
 	// warm_up_nanos is how long, from the start instant, load is sent that does
 	// not count; the step's duration begins after it. A ramp's warm-up has the rate
 	// with which the ramp begins.
-	WarmUpNanos   int64 `protobuf:"varint,8,opt,name=warm_up_nanos,json=warmUpNanos,proto3" json:"warm_up_nanos,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	WarmUpNanos int64 `protobuf:"varint,8,opt,name=warm_up_nanos,json=warmUpNanos,proto3" json:"warm_up_nanos,omitempty"`
+	// remaining_nanos is how long the run may take from the start of this step on: the
+	// time limits of it and of all steps after it, and the pauses between them.
+	RemainingNanos int64 `protobuf:"varint,9,opt,name=remaining_nanos,json=remainingNanos,proto3" json:"remaining_nanos,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Step) Reset() {
@@ -1624,6 +1627,13 @@ func (x *Step) GetArrivals() *Arrivals {
 func (x *Step) GetWarmUpNanos() int64 {
 	if x != nil {
 		return x.WarmUpNanos
+	}
+	return 0
+}
+
+func (x *Step) GetRemainingNanos() int64 {
+	if x != nil {
+		return x.RemainingNanos
 	}
 	return 0
 }
@@ -2915,7 +2925,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"I\n" +
 	"\x06WarmUp\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\x05R\arequest\x12%\n" +
-	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\"\x87\x03\n" +
+	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\"\xb0\x03\n" +
 	"\x04Step\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12/\n" +
 	"\x05share\x18\x02 \x01(\v2\x19.loadtest.worker.v1.ShareR\x05share\x12\x14\n" +
@@ -2925,7 +2935,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\fclosed_users\x18\x05 \x01(\v2\x1f.loadtest.worker.v1.ClosedUsersH\x00R\vclosedUsers\x121\n" +
 	"\x05burst\x18\x06 \x01(\v2\x19.loadtest.worker.v1.BurstH\x00R\x05burst\x12:\n" +
 	"\barrivals\x18\a \x01(\v2\x1c.loadtest.worker.v1.ArrivalsH\x00R\barrivals\x12\"\n" +
-	"\rwarm_up_nanos\x18\b \x01(\x03R\vwarmUpNanosB\x06\n" +
+	"\rwarm_up_nanos\x18\b \x01(\x03R\vwarmUpNanos\x12'\n" +
+	"\x0fremaining_nanos\x18\t \x01(\x03R\x0eremainingNanosB\x06\n" +
 	"\x04load\"K\n" +
 	"\x05Share\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x03R\x05first\x12\x16\n" +
