@@ -99,6 +99,7 @@ func run(ctx context.Context, o options) error {
 
 	runs := loadtest.NewRuns()
 	workers := coordinator.New(loadtest.NewAuthenticator(mgr.GetClient(), clock.RealClock{}), clock.RealClock{}, runs.Notify, metrics.Registry)
+	workers.Log = ctrl.Log.WithName("coordinator")
 	reconciler := &loadtest.Reconciler{
 		Client:   mgr.GetClient(),
 		Recorder: mgr.GetEventRecorder("loadtest-operator"),

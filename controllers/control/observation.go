@@ -71,6 +71,8 @@ type Report struct {
 	Step int32
 	// Merged is all of it; it is shared and must not be modified.
 	Merged *measure.Measurement
+	// Err is why there is no Merged. The step has no result then.
+	Err error
 	// Reporting is how many workers are in it, Final how many of them are done.
 	Reporting, Final int32
 	// Until is when the newest snapshot in it came.

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"runtime"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func BenchmarkSecond(b *testing.B) {
 		requests int
 	}{{"1e2", 100}, {"1e3", 1_000}, {"1e4", 10_000}} {
 		b.Run(bench.name, func(b *testing.B) {
-			c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
+			c := New(tokens{&sync.Map{}}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 			c.Direct("a", running("a", workers, 0))
 			r := c.runs["a"]
 			messages, size := make([][]byte, workers), 0

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -21,12 +22,17 @@ type RunID string
 
 // Coordinator serves the sessions of the workers of all runs.
 type Coordinator struct {
+	// Log is told of what should never happen. Default: no log. It is set before Serve.
+	Log logr.Logger
+
 	auth    Authenticator
 	clock   clock.PassiveClock
 	notify  func(RunID)
 	metrics *metrics
 	// after is time.AfterFunc, reduced to what is used of it.
 	after func(time.Duration, func()) (stop func())
+	// connections are those of Serve.
+	connections *connections
 	// receivers are the goroutines that read from a session.
 	receivers sync.WaitGroup
 
@@ -37,12 +43,11 @@ type Coordinator struct {
 
 // New returns a coordinator, which accepts workers once Serve is called.
 //
-// notify is called when an Observation changed: at once when a worker connects,
-// disconnects or changes its readiness, and when the last final snapshot of a step
-// is there; for other snapshots once a second at most. It is also called when
-// workers of an unknown run wait, which is normal after a restart; that run must
-// then be directed or, if it is over or gone, forgotten. It is called from many
-// goroutines and must not block.
+// notify is called when an Observation changed: at once when the last worker is ready,
+// when one disconnects, and when the last final snapshot of a step is there, if that
+// is not too often; for anything else once a second at most. It is also called when workers of an unknown run wait, which is normal after
+// a restart; that run must then be directed or, if it is over or gone, forgotten. It is
+// called from many goroutines and must not block.
 func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg prometheus.Registerer) *Coordinator {
 	return &Coordinator{
 		auth:    auth,
@@ -61,15 +66,17 @@ func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg pro
 // wait for the first directive, notify is called: what they said until then, such as
 // that they are ready, may stand in no observation.
 func (c *Coordinator) Direct(id RunID, d control.Directive) {
-	c.mu.Lock()
-	r, ok := c.runs[id]
-	if !ok {
-		r = newRunState(id)
-		c.runs[id] = r
-	}
-	waited := !r.directed() && r.connected()
-	c.redirect(r, d)
-	c.mu.Unlock()
+	var r *runState
+	var waited bool
+	c.locked(func() {
+		r = c.runs[id]
+		if r == nil {
+			r = newRunState(id)
+			c.runs[id] = r
+		}
+		waited = !r.directed() && r.connected()
+		c.redirect(r, d)
+	})
 	if waited {
 		c.notifyChange(r, atOnce)
 	}
@@ -101,11 +108,10 @@ func (c *Coordinator) Forget(id RunID) {
 
 // attach makes s the session of its worker, in place of an older one.
 func (c *Coordinator) attach(s *session) error {
-	c.mu.Lock()
-	err := c.attachLocked(s)
-	c.mu.Unlock()
+	var err error
+	c.locked(func() { err = c.attachLocked(s) })
 	if err == nil {
-		c.notifyChange(s.run, atOnce)
+		c.notifyChange(s.run, soon)
 	}
 	return err
 }
@@ -132,6 +138,7 @@ func (c *Coordinator) attachLocked(s *session) error {
 	r.namespace = s.identity.Namespace
 	c.metrics.sessions.Inc()
 	s.run = r
+	s.connection.claim()
 	w.connect(s, c.clock.Now())
 	return nil
 }
@@ -142,27 +149,31 @@ func (c *Coordinator) rejectNumber(number int32, limit int) error {
 
 // detach is called once, when a session is over, attached or not.
 func (c *Coordinator) detach(s *session) {
-	c.mu.Lock()
+	var current bool
+	c.locked(func() { current = c.detachLocked(s) })
+	if current {
+		c.notifyChange(s.run, atOnce)
+	}
+}
+
+// detachLocked says whether the worker has no session any more.
+func (c *Coordinator) detachLocked(s *session) (current bool) {
 	s.detached = true
 	r := s.run
 	if r == nil {
-		c.mu.Unlock()
-		return
+		return false
 	}
 	c.metrics.sessions.Dec()
+	s.connection.release()
 	w := r.worker(s.identity.Worker)
-	current := w.session == s
-	if current {
+	if current = w.session == s; current {
 		w.session = nil
 	}
 	if !r.directed() && !r.connected() {
 		delete(c.runs, r.id)
 		r.stopTimer()
 	}
-	c.mu.Unlock()
-	if current {
-		c.notifyChange(r, atOnce)
-	}
+	return current
 }
 
 func (c *Coordinator) waiting(namespace string) int {
@@ -191,51 +202,3 @@ func (c *Coordinator) stop() {
 }
 
 var errStopping = status.Error(codes.Unavailable, "the operator is stopping")
-
-// urgency is how soon a change is notified.
-type urgency int
-
-const (
-	// soon: within a second, together with whatever else happens until then.
-	soon urgency = iota
-	// atOnce: now.
-	atOnce
-)
-
-// notifyInterval is the least time between two notifications that are not urgent.
-const notifyInterval = time.Second
-
-// notifyChange notifies of a change of the run. The mutex must not be held.
-func (c *Coordinator) notifyChange(r *runState, u urgency) {
-	c.mu.Lock()
-	now := c.dueLocked(r, u)
-	c.mu.Unlock()
-	if now {
-		c.notify(r.id)
-	}
-}
-
-// dueLocked says whether to notify now. If not, a timer will, so that the last
-// change is notified as well.
-func (c *Coordinator) dueLocked(r *runState, u urgency) bool {
-	if r.forgotten || c.stopping {
-		return false
-	}
-	wait := notifyInterval - c.clock.Since(r.notified)
-	switch {
-	case u == atOnce || wait <= 0:
-		r.stopTimer()
-		r.notified = c.clock.Now()
-		return true
-	case r.cancelTimer == nil:
-		r.cancelTimer = c.after(wait, func() { c.notifyChange(r, atOnce) })
-	}
-	return false
-}
-
-func (r *runState) stopTimer() {
-	if r.cancelTimer != nil {
-		r.cancelTimer()
-		r.cancelTimer = nil
-	}
-}

@@ -39,7 +39,10 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // tokens are "run/worker/pod"; "bad" is no token, "down" cannot be verified. A pod
 // "name@3" was created at second 3.
-type tokens struct{}
+type tokens struct {
+	// gone has what Check says of a pod, by its UID.
+	gone *sync.Map
+}
 
 func (tokens) Authenticate(_ context.Context, token string) (Identity, error) {
 	if token == "down" {
@@ -61,35 +64,48 @@ func (tokens) Authenticate(_ context.Context, token string) (Identity, error) {
 	return id, nil
 }
 
-func (tokens) Check(context.Context, Identity) error { return nil }
+func (a tokens) Check(_ context.Context, id Identity) error {
+	if err, ok := a.gone.Load(id.PodUID); ok {
+		return err.(error)
+	}
+	return nil
+}
 
 // fixture is a coordinator that serves on loopback.
 type fixture struct {
 	*Coordinator
 	t     *testing.T
 	clock *clocktesting.FakeClock
+	gone  *sync.Map // see tokens
 	addr  string
+	from  string // the address that workers dial from; empty: any
 	roots *x509.CertPool
 	stop  func() error
 
 	mu       sync.Mutex
 	notices  int
-	timers   map[int]func()
+	timers   map[int]timer
 	timer    int
 	notified chan struct{}
 }
 
+type timer struct {
+	after time.Duration
+	run   func()
+}
+
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	r := &fixture{t: t, clock: clocktesting.NewFakeClock(noon), timers: map[int]func(){}, notified: make(chan struct{}, 1), roots: x509.NewCertPool()}
-	r.Coordinator = New(tokens{}, r.clock, r.count, prometheus.NewRegistry())
+	r := &fixture{t: t, clock: clocktesting.NewFakeClock(noon), timers: map[int]timer{}, notified: make(chan struct{}, 1), roots: x509.NewCertPool()}
+	r.gone = &sync.Map{}
+	r.Coordinator = New(tokens{r.gone}, r.clock, r.count, prometheus.NewRegistry())
 	// Timers fire when the test says so.
-	r.after = func(_ time.Duration, f func()) func() {
+	r.after = func(d time.Duration, f func()) func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.timer++
 		i := r.timer
-		r.timers[i] = f
+		r.timers[i] = timer{d, f}
 		return func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -149,13 +165,30 @@ func (r *fixture) notifications() int {
 	return r.notices
 }
 
-// fire lets all timers run off that were not stopped.
+// fire lets the timers run off that were not stopped, but for those of the connections
+// and the identities.
 func (r *fixture) fire() {
+	r.t.Helper()
+	r.fireIf(func(d time.Duration) bool { return d != hangUpTimeout && d != checkInterval })
+}
+
+// fireOf lets those run off that were set for d.
+func (r *fixture) fireOf(d time.Duration) {
+	r.t.Helper()
+	r.fireIf(func(after time.Duration) bool { return after == d })
+}
+
+func (r *fixture) fireIf(want func(time.Duration) bool) {
+	var due []func()
 	r.mu.Lock()
-	timers := r.timers
-	r.timers = map[int]func(){}
+	for i, t := range r.timers {
+		if want(t.after) {
+			due = append(due, t.run)
+			delete(r.timers, i)
+		}
+	}
 	r.mu.Unlock()
-	for _, f := range timers {
+	for _, f := range due {
 		f()
 	}
 }
@@ -186,7 +219,12 @@ type scriptedWorker struct {
 // dial opens a session with that token, and sends nothing yet.
 func (r *fixture) dial(token string) *scriptedWorker {
 	r.t.Helper()
-	conn, err := grpc.NewClient(r.addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName})))
+	dialer := &net.Dialer{}
+	if r.from != "" {
+		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(r.from)}
+	}
+	dial := func(ctx context.Context, addr string) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", addr) }
+	conn, err := grpc.NewClient("passthrough:///"+r.addr, grpc.WithContextDialer(dial), grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName})))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -1,8 +1,11 @@
 package coordinator
 
 import (
+	"fmt"
 	"testing"
 	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
 func TestSnapshotsAreNotifiedOnceASecond(t *testing.T) {
@@ -17,11 +20,14 @@ func TestSnapshotsAreNotifiedOnceASecond(t *testing.T) {
 		before = r.notifications()
 	}
 	w0, w1 := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
-	step("two workers came", 2)
-	w0.ready(true, "", "")
+	step("two workers came, the second within a second of the first", 1)
 	w0.ready(true, "", "")
 	w0.sync()
-	step("one is ready, and says so twice", 1)
+	step("one is ready", 0)
+	w1.ready(true, "", "")
+	w1.ready(true, "", "")
+	w1.sync()
+	step("both are ready, and one says so twice", 1)
 
 	r.clock.Step(300 * time.Millisecond)
 	for sequence := range int64(5) {
@@ -102,5 +108,31 @@ func TestForgottenAndStoppingRunsNotifyNothing(t *testing.T) {
 	c.notifyChange(c.runs["b"], atOnce)
 	if *notices != 0 {
 		t.Errorf("notified %d times", *notices)
+	}
+}
+
+// A worker whose readiness changes all the time has its run looked at once a second,
+// as if it sent snapshots.
+func TestReadinessIsPaced(t *testing.T) {
+	c, clk, notices := newIdleCoordinator()
+	c.after = func(time.Duration, func()) func() { return func() {} }
+	c.Direct("a", running("a", 1, 0))
+	s := sessionOf("a", 0)
+	if err := c.attach(s); err != nil {
+		t.Fatal(err)
+	}
+	const seconds = 60
+	for i := range 100 * seconds {
+		for _, m := range []*workerv1.Readiness{
+			{Reason: workerv1.ReasonTargetUnreachable, Message: fmt.Sprint("try ", i)}, {Ready: true},
+		} {
+			if err := c.readiness(s, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		clk.Step(10 * time.Millisecond)
+	}
+	if want := 2*seconds + maxUrgent + 1; *notices > want {
+		t.Errorf("notified %d times in %d s, want at most %d", *notices, seconds, want)
 	}
 }

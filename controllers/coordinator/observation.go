@@ -11,31 +11,27 @@ import (
 // Observe returns what is known of a run. It merges only if a snapshot came
 // since it last did.
 func (c *Coordinator) Observe(id RunID) control.Observation {
-	c.mu.Lock()
-	r, ok := c.runs[id]
-	if !ok {
-		c.mu.Unlock()
-		return control.Observation{}
-	}
-	o := control.Observation{Since: r.since, From: r.from, Workers: r.observeWorkers(), Step: r.merged}
-	version, fresh := r.version, r.mergedVersion == r.version
-	var step *control.Report
-	var readings []*wire.Reading
-	if !fresh {
-		step, readings = r.observeStep()
-	}
-	requests := r.requests()
-	c.mu.Unlock()
-	if fresh {
+	var o control.Observation
+	var r *runState
+	var toMerge *readings
+	c.locked(func() {
+		if r = c.runs[id]; r == nil {
+			return
+		}
+		o = control.Observation{Since: r.since, From: r.from, Workers: r.observeWorkers(), Step: r.merged}
+		if r.mergedVersion != r.version {
+			toMerge = r.observeStep()
+		}
+	})
+	if toMerge == nil {
 		return o
 	}
-
-	o.Step = mergeStep(step, requests, readings)
-	c.mu.Lock()
-	if version > r.mergedVersion {
-		r.merged, r.mergedVersion = o.Step, version
-	}
-	c.mu.Unlock()
+	o.Step = c.merge(toMerge)
+	c.locked(func() {
+		if toMerge.version > r.mergedVersion {
+			r.merged, r.mergedVersion = o.Step, toMerge.version
+		}
+	})
 	return o
 }
 
@@ -62,14 +58,22 @@ func (r *runState) observeWorkers() []control.Worker {
 	return workers
 }
 
-// observeStep returns the directed step without the merge, and what to merge;
-// nil when nothing was reported.
-func (r *runState) observeStep() (*control.Report, []*wire.Reading) {
+// readings is what is known of a step, to be merged without the mutex.
+type readings struct {
+	version int64
+	// report is nil when nothing was reported.
+	report   *control.Report
+	requests int
+	of       []*wire.Reading
+}
+
+// observeStep returns what is known of the directed step.
+func (r *runState) observeStep() *readings {
+	found := &readings{version: r.version}
 	if r.directive.ActiveStep() == control.NoStep {
-		return nil, nil
+		return found
 	}
 	o := &control.Report{Step: r.directive.Start.Step}
-	var readings []*wire.Reading
 	var windows time.Duration
 	for number := range r.directive.Assignments {
 		latest, ok := r.worker(int32(number)).snapshots[o.Step]
@@ -77,10 +81,10 @@ func (r *runState) observeStep() (*control.Report, []*wire.Reading) {
 			continue
 		}
 		window := latest.reading.Window()
-		if windows += window; len(readings) == 0 || window < o.ShortestWindow {
+		if windows += window; len(found.of) == 0 || window < o.ShortestWindow {
 			o.ShortestWindow = window
 		}
-		readings = append(readings, latest.reading)
+		found.of = append(found.of, latest.reading)
 		o.Reporting++
 		if latest.final {
 			o.Final++
@@ -89,29 +93,26 @@ func (r *runState) observeStep() (*control.Report, []*wire.Reading) {
 			o.Until = latest.received
 		}
 	}
-	if o.Reporting == 0 {
-		return nil, nil
+	if o.Reporting > 0 {
+		o.MeanWindow = windows / time.Duration(o.Reporting)
+		found.report, found.requests = o, len(r.directive.Assignments[0].GetRequests())
 	}
-	o.MeanWindow = windows / time.Duration(o.Reporting)
-	return o, readings
+	return found
 }
 
-func (r *runState) requests() int {
-	if len(r.directive.Assignments) == 0 {
-		return 0
-	}
-	return len(r.directive.Assignments[0].GetRequests())
-}
-
-func mergeStep(o *control.Report, requests int, readings []*wire.Reading) *control.Report {
-	if o == nil {
+// merge adds the readings up. Each was validated against the plan that it is merged
+// for; that it cannot be merged all the same is a fault of ours, which ends the run
+// and not the operator.
+func (c *Coordinator) merge(r *readings) *control.Report {
+	if r.report == nil {
 		return nil
 	}
-	merged, err := wire.Merge(requests, readings...)
+	err := c.guarded(func() (err error) {
+		r.report.Merged, err = wire.Merge(r.requests, r.of...)
+		return err
+	})
 	if err != nil {
-		// Each reading was validated against the plan that it is merged for.
-		panic(fmt.Sprintf("merge validated readings: %v", err))
+		r.report.Merged, r.report.Err = nil, fmt.Errorf("the measurements of %d workers cannot be merged: %w", r.report.Reporting, err)
 	}
-	o.Merged = merged
-	return o
+	return r.report
 }

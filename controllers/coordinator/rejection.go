@@ -28,15 +28,23 @@ const (
 	// rejectOtherPod: a snapshot of a step that another pod with this worker's
 	// number reported already.
 	rejectOtherPod rejection = "other_pod"
+	// rejectGone: a session whose worker's pod, Job or LoadTest is gone.
+	rejectGone rejection = "gone"
+	// rejectPanic: a session on which the coordinator failed.
+	rejectPanic rejection = "panic"
+	// rejectStranger: a connection without a session, closed for there were too many.
+	rejectStranger rejection = "stranger"
 )
 
 var rejections = []rejection{
 	rejectUnauthenticated, rejectUnverified, rejectHello, rejectIdentity, rejectFull, rejectInvalid, rejectStale, rejectOtherPod,
+	rejectGone, rejectPanic, rejectStranger,
 }
 
 type metrics struct {
 	sessions  prometheus.Gauge
 	snapshots prometheus.Counter
+	paced     prometheus.Counter
 	rejected  *prometheus.CounterVec
 }
 
@@ -50,15 +58,19 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "loadtest_coordinator_snapshots_total",
 			Help: "Snapshots taken from workers.",
 		}),
+		paced: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "loadtest_coordinator_paced_total",
+			Help: "Messages that had to wait, since their session sent too many.",
+		}),
 		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadtest_coordinator_rejected_total",
-			Help: "Sessions refused and snapshots not taken, by reason.",
+			Help: "Connections, sessions and snapshots refused, by reason.",
 		}, []string{"reason"}),
 	}
 	for _, why := range rejections {
 		m.rejected.WithLabelValues(string(why))
 	}
-	reg.MustRegister(m.sessions, m.snapshots, m.rejected)
+	reg.MustRegister(m.sessions, m.snapshots, m.paced, m.rejected)
 	return m
 }
 

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"time"
 
+	"golang.org/x/time/rate"
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -32,6 +33,7 @@ type runState struct {
 	mergedVersion int64
 
 	notified    time.Time
+	urgent      *rate.Limiter
 	cancelTimer func()
 }
 
@@ -65,7 +67,7 @@ type storedSnapshot struct {
 }
 
 func newRunState(id RunID) *runState {
-	return &runState{id: id, redirected: make(chan struct{}), workers: map[int32]*workerState{}}
+	return &runState{id: id, redirected: make(chan struct{}), workers: map[int32]*workerState{}, urgent: newUrgentLimit()}
 }
 
 func (r *runState) worker(number int32) *workerState {
@@ -137,6 +139,16 @@ func (r *runState) allFinal() bool {
 	return true
 }
 
+// allReady says whether all workers are connected and ready.
+func (r *runState) allReady() bool {
+	for number := range r.directive.Assignments {
+		if w := r.worker(int32(number)); w.session == nil || !w.ready {
+			return false
+		}
+	}
+	return r.directed()
+}
+
 // isReplacement says whether the worker's pod took the place of the one that connects
 // now, which may run on for a while.
 func (w *workerState) isReplacement(old Identity) bool {
@@ -162,7 +174,7 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, reading *wire.Reading
 	step := m.GetStep()
 	old, known := w.snapshots[step]
 	switch {
-	case step < r.directive.Acknowledged:
+	case r.forgotten || step < r.directive.Acknowledged:
 		return rejectStale, false
 	// Nothing is counted twice: the target received what the first pod sent, and a
 	// second pod that begins again does not know of it.
@@ -196,15 +208,18 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 	if err != nil {
 		return c.reject(rejectInvalid, codes.InvalidArgument, "snapshot of step %d: measurement: %v", m.GetStep(), err)
 	}
-	c.mu.Lock()
-	if s.isOver() {
-		c.mu.Unlock()
-		return s.err
-	}
-	why, ok := s.run.store(s, m, reading, c.clock.Now())
-	last := ok && m.GetFinal() && s.run.allFinal()
-	c.mu.Unlock()
+	var why rejection
+	var ok, last bool
+	c.locked(func() {
+		if err = s.reasonOfEnd(); err != nil {
+			return
+		}
+		why, ok = s.run.store(s, m, reading, c.clock.Now())
+		last = ok && m.GetFinal() && s.run.allFinal()
+	})
 	switch {
+	case err != nil:
+		return err
 	case !ok:
 		c.metrics.rejected.WithLabelValues(string(why)).Inc()
 		return nil
@@ -221,12 +236,15 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 // step. known is false if the step is of no interest any more.
 func (c *Coordinator) await(s *session, step int32) (requests int, known bool, err error) {
 	for {
-		c.mu.Lock()
-		r := s.run
-		directed, forgotten, d, redirected := r.directed(), r.forgotten, r.directive, r.redirected
-		c.mu.Unlock()
+		var directed, over bool
+		var d control.Directive
+		var redirected chan struct{}
+		c.locked(func() {
+			r := s.run
+			directed, over, d, redirected = r.directed(), r.forgotten || r.directive.Finish, r.directive, r.redirected
+		})
 		switch {
-		case forgotten:
+		case over:
 			return 0, false, nil
 		case directed && !d.Includes(s.identity.Worker, step):
 			return 0, false, c.reject(rejectInvalid, codes.InvalidArgument, "snapshot: step %d is not in the plan", step)

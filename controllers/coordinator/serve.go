@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -20,6 +21,10 @@ const (
 	// at most 40 KB (10^8 values), and 1000 ledgers of 64 slices of some 25 bytes:
 	// 4.2 MB. Twice that.
 	maxMessage = 8 << 20
+	// buffer and window are of a connection and, the window, of each of its streams:
+	// a thousand of them are no more than some megabytes, and snapshots are small.
+	buffer = 4 << 10
+	window = 64 << 10
 	// maxHeader bounds the metadata; a service-account token has 1 to 2 KB.
 	maxHeader = 16 << 10
 	// maxStreams is for a connection: a session, and the one that takes over from
@@ -49,6 +54,11 @@ func (c *Coordinator) Serve(ctx context.Context, lis net.Listener, config *tls.C
 	server := grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(config)),
 		grpc.MaxRecvMsgSize(maxMessage),
+		grpc.ReadBufferSize(buffer),
+		grpc.WriteBufferSize(buffer),
+		grpc.SharedWriteBuffer(true),
+		grpc.StaticStreamWindowSize(window),
+		grpc.StaticConnWindowSize(2*window),
 		grpc.MaxHeaderListSize(maxHeader),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.ConnectionTimeout(handshakeTimeout),
@@ -58,17 +68,18 @@ func (c *Coordinator) Serve(ctx context.Context, lis net.Listener, config *tls.C
 	)
 	workerv1.RegisterCoordinatorServiceServer(server, service{Coordinator: c})
 
+	c.connections = newConnections(lis, maxStrangers, func() { c.metrics.rejected.WithLabelValues(string(rejectStranger)).Inc() })
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
+	var background sync.WaitGroup
+	background.Go(func() { c.checkUntil(ctx) })
+	background.Go(func() {
 		<-ctx.Done()
 		c.drain(server)
-	}()
-	err := server.Serve(lis)
+	})
+	err := server.Serve(c.connections)
 	cancel()
-	<-stopped
+	background.Wait()
 	c.receivers.Wait()
 	// It was stopped before it began if ctx had ended already.
 	if err != nil && !errors.Is(err, grpc.ErrServerStopped) {

@@ -7,8 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -18,8 +20,12 @@ import (
 
 type stream = grpc.BidiStreamingServer[workerv1.SessionRequest, workerv1.SessionResponse]
 
-// helloTimeout bounds the time until a worker's hello.
-const helloTimeout = 10 * time.Second
+const (
+	// helloTimeout bounds the time until a worker's hello.
+	helloTimeout = 10 * time.Second
+	// hangUpTimeout is how long a session that is over may take to return.
+	hangUpTimeout = 5 * time.Second
+)
 
 var (
 	errReplaced = status.Error(codes.Aborted, "a newer session of this worker took over")
@@ -30,13 +36,21 @@ var (
 type session struct {
 	identity Identity
 	stream   stream
+	// connection is nil once it is closed.
+	connection *connection
 
 	// wake holds one token when there may be something to send.
 	wake chan struct{}
+	// messages bounds how many the worker may send.
+	messages *rate.Limiter
 	// over is closed when the session is to end, with err.
 	over chan struct{}
 	once sync.Once
 	err  error
+	// hangUp, if set, is called when the session has ended, and what it returns when
+	// the session's goroutines have.
+	hangUp  func() (cancel func())
+	settled func()
 
 	// sending serializes the sender and the clock replies of the receiver; nothing
 	// is sent once closed.
@@ -54,15 +68,19 @@ func (s *session) end(err error) {
 	s.once.Do(func() {
 		s.err = err
 		close(s.over)
+		if s.hangUp != nil {
+			s.settled = s.hangUp()
+		}
 	})
 }
 
-func (s *session) isOver() bool {
+// reasonOfEnd is nil while the session lasts.
+func (s *session) reasonOfEnd() error {
 	select {
 	case <-s.over:
-		return true
+		return s.err
 	default:
-		return false
+		return nil
 	}
 }
 
@@ -98,23 +116,40 @@ type service struct {
 // Session runs a session until either side ends it. Its goroutine is the
 // sender; the receiver ends soon after it, since returning ends the stream.
 func (c service) Session(stream stream) error {
+	return c.guarded(func() error { return c.session(stream) })
+}
+
+func (c *Coordinator) session(stream stream) (err error) {
 	identity, err := c.authenticate(stream.Context())
 	if err != nil {
 		return err
 	}
+	s := c.newSession(identity, stream)
+	c.receivers.Go(func() { s.end(c.guarded(func() error { return c.receive(s) })) })
+	defer func() {
+		s.close()
+		s.end(err)
+		s.settled()
+		c.detach(s)
+	}()
+	return c.sendPending(s)
+}
+
+func (c *Coordinator) newSession(identity Identity, stream stream) *session {
 	s := &session{
 		identity: identity,
 		stream:   stream,
+		messages: newMessageLimit(),
 		wake:     make(chan struct{}, 1),
 		over:     make(chan struct{}),
 		sent:     nothingSent,
 	}
-	c.receivers.Go(func() { s.end(c.receive(s)) })
-	err = c.sendPending(s)
-	s.close()
-	s.end(err)
-	c.detach(s)
-	return err
+	if p, ok := peer.FromContext(stream.Context()); ok {
+		s.connection = c.connections.find(p.Addr.String())
+	}
+	// A worker that does not read blocks the sender: its connection has to go.
+	s.hangUp = func() func() { return c.after(hangUpTimeout, s.connection.hangUp) }
+	return s
 }
 
 // close waits for what is being sent: a stream must not be used once its
@@ -165,6 +200,9 @@ func (c *Coordinator) receive(s *session) error {
 		if err != nil {
 			return endOfStream(err)
 		}
+		if err := c.pace(s, m); err != nil {
+			return err
+		}
 		if err := c.handle(s, m); err != nil {
 			return err
 		}
@@ -213,7 +251,8 @@ func (c *Coordinator) clockReply(probe *workerv1.ClockProbe) *workerv1.SessionRe
 // reasonSyntax is that of a condition's reason, which it becomes.
 var reasonSyntax = regexp.MustCompile(`^([A-Z][A-Za-z0-9]{0,63})?$`)
 
-// readiness stores a worker's readiness. A change is notified at once.
+// readiness stores a worker's readiness. That all are ready is notified at once, since
+// the run waits for it; the text of one that is not changes as often as it likes.
 func (c *Coordinator) readiness(s *session, m *workerv1.Readiness) error {
 	if !reasonSyntax.MatchString(m.GetReason()) {
 		return c.reject(rejectInvalid, codes.InvalidArgument, "readiness.reason: want a condition reason, for example WorkerRefused")
@@ -222,16 +261,20 @@ func (c *Coordinator) readiness(s *session, m *workerv1.Readiness) error {
 	if m.GetReady() {
 		reason, message = "", ""
 	}
-	c.mu.Lock()
-	w := s.run.worker(s.identity.Worker)
 	said := readiness{m.GetReady(), reason, message, m.GetPreflightAnswers()}
-	changed := w.session == s && w.readiness != said
-	if changed {
-		w.readiness = said
-	}
-	c.mu.Unlock()
-	if changed {
+	var changed, all bool
+	c.locked(func() {
+		w := s.run.worker(s.identity.Worker)
+		if changed = w.session == s && w.readiness != said; changed {
+			w.readiness = said
+			all = said.ready && s.run.allReady()
+		}
+	})
+	switch {
+	case all:
 		c.notifyChange(s.run, atOnce)
+	case changed:
+		c.notifyChange(s.run, soon)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -240,7 +241,7 @@ func TestServeEndsSessionsAndReturns(t *testing.T) {
 }
 
 func TestServeRefusesToRunWithoutTLS(t *testing.T) {
-	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
+	c := New(tokens{&sync.Map{}}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	if err := c.Serve(context.Background(), nil, nil); err == nil {
 		t.Error("served without TLS")
 	}
@@ -260,7 +261,7 @@ func TestServeSpeaksTLS13Only(t *testing.T) {
 }
 
 func TestServeReturnsTheErrorOfTheListener(t *testing.T) {
-	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
+	c := New(tokens{&sync.Map{}}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -276,9 +277,9 @@ func TestServeReturnsTheErrorOfTheListener(t *testing.T) {
 // A rate is computed from the first increment on only if the counter was 0 before.
 func TestEveryReasonHasACounterFromTheStart(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, registry)
+	New(tokens{&sync.Map{}}, clocktesting.NewFakeClock(noon), func(RunID) {}, registry)
 	for name, want := range map[string]int{
-		"loadtest_coordinator_sessions": 1, "loadtest_coordinator_snapshots_total": 1, "loadtest_coordinator_rejected_total": 8,
+		"loadtest_coordinator_sessions": 1, "loadtest_coordinator_snapshots_total": 1, "loadtest_coordinator_paced_total": 1, "loadtest_coordinator_rejected_total": len(rejections),
 	} {
 		if n, err := testutil.GatherAndCount(registry, name); err != nil || n != want {
 			t.Errorf("%s: %d series, %v, want %d", name, n, err, want)
@@ -287,7 +288,7 @@ func TestEveryReasonHasACounterFromTheStart(t *testing.T) {
 }
 
 func TestServeReturnsWhenItsContextHasEnded(t *testing.T) {
-	c := New(tokens{}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
+	c := New(tokens{&sync.Map{}}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

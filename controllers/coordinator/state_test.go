@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 	"io"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // it notified of a change.
 func newIdleCoordinator() (*Coordinator, *clocktesting.FakeClock, *int) {
 	clk, notices := clocktesting.NewFakeClock(noon), new(int)
-	c := New(tokens{}, clk, func(RunID) { *notices++ }, prometheus.NewRegistry())
+	c := New(tokens{&sync.Map{}}, clk, func(RunID) { *notices++ }, prometheus.NewRegistry())
 	return c, clk, notices
 }
 
@@ -89,7 +90,7 @@ func TestUndirectedRunStaysWhileAWorkerIsConnected(t *testing.T) {
 		t.Fatal("the run is gone with the first of its workers")
 	}
 	c.Direct("a", running("a", 2, 0)) // which has no worker 5, connected or not
-	if o := c.Observe("a"); len(o.Workers) != 2 || !o.Workers[0].Connected || first.isOver() {
+	if o := c.Observe("a"); len(o.Workers) != 2 || !o.Workers[0].Connected || first.reasonOfEnd() != nil {
 		t.Errorf("observed %+v, want worker 0 of two connected", o)
 	}
 	second := sessionOf("b", 2)
@@ -100,7 +101,7 @@ func TestUndirectedRunStaysWhileAWorkerIsConnected(t *testing.T) {
 		t.Errorf("%d runs wait, want the one that is not directed", c.waiting("team-a"))
 	}
 	c.Direct("b", running("b", 2, 0))
-	if !second.isOver() {
+	if second.reasonOfEnd() == nil {
 		t.Error("worker 2 of 2 stays")
 	}
 }

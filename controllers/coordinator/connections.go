@@ -1,0 +1,169 @@
+package coordinator
+
+import (
+	"container/list"
+	"net"
+	"sync"
+)
+
+// maxStrangers is how many connections may be open without a session: each may be
+// anyone's, and costs some 50 KB. A thousand workers, which may all come from one
+// address if the cluster's network translates theirs, connect in the same second and
+// have a session some milliseconds later.
+const maxStrangers = 1024
+
+// connections is a listener that bounds the connections without a session. When there
+// are too many, the oldest of the address that has most of them is closed: a worker
+// that connects needs a moment to open its session, so that it is among the youngest.
+// However many connections an address holds, those of another come in.
+type connections struct {
+	net.Listener
+	most int
+	// closed is called for each that is closed.
+	closed func()
+
+	mu sync.Mutex
+	// open has the connections by the address and port of their other side.
+	open map[string]*connection
+	// strangers are those without a session by their address, the oldest first.
+	strangers map[string]*list.List
+	count     int
+}
+
+// connection is one of a listener.
+type connection struct {
+	net.Conn
+	of   *connections
+	name string
+	// The rest is guarded by the mutex of the listener. sessions is how many it has: one,
+	// and for a moment the one that takes over from it. place is in the queue of its
+	// address; nil while it has a session, and once it is closed.
+	sessions int
+	place    *list.Element
+	closed   bool
+}
+
+func newConnections(lis net.Listener, most int, closed func()) *connections {
+	return &connections{Listener: lis, most: most, closed: closed, open: map[string]*connection{}, strangers: map[string]*list.List{}}
+}
+
+// Accept waits for a connection.
+func (l *connections) Accept() (net.Conn, error) {
+	accepted, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{Conn: accepted, of: l, name: accepted.RemoteAddr().String()}
+	if surplus := l.add(c); surplus != nil {
+		l.closed()
+		_ = surplus.Close()
+	}
+	return c, nil
+}
+
+// add returns the connection that must go for it; nil: none.
+func (l *connections) add(c *connection) *connection {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[c.name] = c
+	l.enqueue(c)
+	if l.count <= l.most {
+		return nil
+	}
+	var longest *list.List
+	for _, queue := range l.strangers {
+		if longest == nil || queue.Len() > longest.Len() {
+			longest = queue
+		}
+	}
+	return longest.Front().Value.(*connection)
+}
+
+// find returns the connection of a session by the address of its other side; nil: it
+// is closed.
+func (l *connections) find(name string) *connection {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open[name]
+}
+
+// claim says that a session has the connection.
+func (c *connection) claim() {
+	if c == nil {
+		return
+	}
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.sessions++
+	c.of.dequeue(c)
+}
+
+// release says that a session which had it is over.
+func (c *connection) release() {
+	if c == nil {
+		return
+	}
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if c.sessions--; c.sessions == 0 {
+		c.of.enqueue(c)
+	}
+}
+
+// hangUp closes the connection.
+func (c *connection) hangUp() {
+	if c != nil {
+		_ = c.Close()
+	}
+}
+
+func (l *connections) enqueue(c *connection) {
+	if c.closed {
+		return
+	}
+	queue, ok := l.strangers[c.address()]
+	if !ok {
+		queue = list.New()
+		l.strangers[c.address()] = queue
+	}
+	c.place = queue.PushBack(c)
+	l.count++
+}
+
+func (l *connections) dequeue(c *connection) {
+	if c.place == nil {
+		return
+	}
+	queue := l.strangers[c.address()]
+	queue.Remove(c.place)
+	if queue.Len() == 0 {
+		delete(l.strangers, c.address())
+	}
+	c.place = nil
+	l.count--
+}
+
+// Close makes room for another.
+func (c *connection) Close() error {
+	c.of.remove(c)
+	return c.Conn.Close()
+}
+
+func (l *connections) remove(c *connection) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.closed = true
+	l.dequeue(c)
+	if l.open[c.name] == c {
+		delete(l.open, c.name)
+	}
+}
+
+// address is that of the other side, without its port.
+func (c *connection) address() string {
+	host, _, err := net.SplitHostPort(c.name)
+	if err != nil {
+		return c.name
+	}
+	return host
+}

@@ -1,0 +1,135 @@
+package coordinator
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"google.golang.org/grpc/codes"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+)
+
+// knock opens that many connections from an address of this machine, says nothing, and
+// returns them.
+func (r *fixture) knock(from string, times int) []net.Conn {
+	r.t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: timeout}
+	var open []net.Conn
+	for range times {
+		conn, err := dialer.Dial("tcp", r.addr)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.t.Cleanup(func() { _ = conn.Close() })
+		open = append(open, conn)
+	}
+	return open
+}
+
+// waitFor reads until the other side closes the connection.
+func waitForEnd(t *testing.T, conn net.Conn) {
+	t.Helper()
+	if err := conn.SetReadDeadline(time.Now().Add(timeout)); err != nil {
+		t.Fatal(err)
+	}
+	for buffer := make([]byte, 512); ; {
+		if _, err := conn.Read(buffer); err != nil {
+			if timed, ok := err.(net.Error); ok && timed.Timeout() {
+				t.Fatal("the connection is still open")
+			}
+			return
+		}
+	}
+}
+
+func (l *connections) counts() (open, strangers int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open), l.count
+}
+
+// However many connections an address holds without a session, a worker comes in, from
+// another address and from that one, and those that have a session keep it.
+func TestStrangersDoNotShutWorkersOut(t *testing.T) {
+	r := newFixture(t)
+	r.Direct("a", running("a", 3, 0))
+	before := r.connect("a", 0, "pod-0")
+	strangers := r.knock("127.0.0.2", 2*maxStrangers)
+	other := r.knock("127.0.0.3", 1)[0]
+	for _, from := range []string{"127.0.0.1", "127.0.0.2"} {
+		r.from = from
+		w := r.connect("a", map[string]int32{"127.0.0.1": 1, "127.0.0.2": 2}[from], "pod")
+		w.sync()
+	}
+	before.sync()
+	waitForEnd(t, strangers[0])
+	if open, count := r.connections.counts(); count > maxStrangers || open != count+3 {
+		t.Errorf("%d connections are open, %d without a session; want at most %d, and the three of workers", open, count, maxStrangers)
+	}
+	if got := testutil.ToFloat64(r.metrics.rejected.WithLabelValues(string(rejectStranger))); got < maxStrangers {
+		t.Errorf("loadtest_coordinator_rejected_total{reason=stranger}: %v, want %d or more", got, maxStrangers)
+	}
+	// It is alone at its address, and not the one that has most.
+	if err := other.SetReadDeadline(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Read(make([]byte, 1)); !isTimeout(err) {
+		t.Errorf("the connection of another address: %v, want that it is open", err)
+	}
+}
+
+func isTimeout(err error) bool {
+	timed, ok := err.(net.Error)
+	return ok && timed.Timeout()
+}
+
+// A connection counts as a stranger's again once its session is over.
+func TestConnectionIsReleasedByItsSession(t *testing.T) {
+	r := newFixture(t)
+	r.Direct("a", running("a", 1, 0))
+	w := r.connect("a", 0, "pod")
+	if open, count := r.connections.counts(); open != 1 || count != 0 {
+		t.Errorf("%d connections, %d without a session; want one with", open, count)
+	}
+	if err := w.stream.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, w.end(), codes.Unknown, "EOF")
+	r.until("a", "disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
+	if open, count := r.connections.counts(); open != 1 || count != 1 {
+		t.Errorf("%d connections, %d without a session; want one without", open, count)
+	}
+}
+
+// A worker that does not read holds its session's sender, and what it is sent.
+func TestSessionThatDoesNotReadIsHungUp(t *testing.T) {
+	r := newFixture(t)
+	d := running("a", 1, 0)
+	d.Assignments[0].Requests[0].Body = make([]byte, 1<<20)
+	r.Direct("a", d)
+	deaf := r.dial("a/0/pod")
+	deaf.send(helloOf("a", 0))
+	r.until("a", "connected", func(o control.Observation) bool { return o.Workers[0].Connected })
+	young := r.connect("a", 0, "pod")
+	deadline := time.After(timeout)
+	for testutil.ToFloat64(r.metrics.sessions) > 1 {
+		r.fireOf(hangUpTimeout)
+		select {
+		case <-deadline:
+			t.Fatal("the session that does not read goes on")
+		default:
+		}
+	}
+	young.sync()
+}
+
+// An address that cannot be parsed is one of its own.
+func TestAddressOfAConnection(t *testing.T) {
+	for name, want := range map[string]string{"10.1.2.3:4567": "10.1.2.3", "[fd00::1]:4567": "fd00::1", "@": "@"} {
+		if got := (&connection{name: name}).address(); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
