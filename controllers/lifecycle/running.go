@@ -77,6 +77,10 @@ func (r *run) load(i int) {
 	if report != nil && int(report.Step) != i {
 		report = nil // still of the step before, which was not acknowledged yet
 	}
+	if report != nil && report.Err != nil {
+		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, fmt.Sprintf("Step %s: %v.", read.Name, report.Err))
+		return
+	}
 	isFinal := func(w control.Worker) bool { return report != nil && w.Final }
 	awaited := count(r.seen.Workers, func(w control.Worker) bool {
 		return !isFinal(w) && !r.isLost(w) && r.awaits(w, r.limit(i, w))

@@ -1,10 +1,13 @@
 package lifecycle_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -216,5 +219,20 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 	refused := &v1alpha1.LoadTest{}
 	if got := lifecycle.Decide(refused, plan.Policy{}, lifecycle.Observed{}, began).Status.Summary; got != (v1alpha1.Summary{}) {
 		t.Errorf("a refused run has the summary %+v", got)
+	}
+}
+
+// Measurements that cannot be merged end the run: its result would never be known.
+func TestReportWithoutAResultIsTheRunsError(t *testing.T) {
+	lt, now := limited(0), began.Add(20*time.Second)
+	seen := awaited(ready)
+	seen.Step = &control.Report{Err: errors.New("the measurements cannot be merged"), Reporting: 1, Until: now}
+	out := lifecycle.Decide(lt, plan.Policy{}, seen, now).Status
+	if out.Verdict != v1alpha1.VerdictError {
+		t.Errorf("verdict: %s, want Error", out.Verdict)
+	}
+	failed := meta.FindStatusCondition(out.Conditions, v1alpha1.ConditionFailed)
+	if failed == nil || failed.Reason != v1alpha1.ReasonInvalidResult || !strings.Contains(failed.Message, "the measurements cannot be merged") {
+		t.Errorf("Failed is %+v, want why", failed)
 	}
 }
