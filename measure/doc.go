@@ -5,7 +5,7 @@
 // nothing else. The worker records with it, the operator merges with it, so
 // both mean the same.
 //
-//	Measurement ── Due, Unsent, Lateness
+//	Measurement ── Due, Unsent, Lateness, ReadLateness
 //	 ├─ Requests[i] ── Sent, Completed, Expected, Outcomes, StatusCodes
 //	 │                 Response, Service (histograms)
 //	 └─ Clients[name] ── Ledger of grants and denials in slices of time

@@ -28,6 +28,10 @@ type Measurement struct {
 	// Lateness is how late the generator sent requests that it was free to send:
 	// its own error, not the target's.
 	Lateness *Histogram
+	// ReadLateness is how long responses were in the worker's machine before it read
+	// them, which is its own error, too. It is known of some connections only: where
+	// the kernel says when bytes came, of one of sixteen.
+	ReadLateness *Histogram
 	// ConnectionsOpened is how many connections were opened.
 	ConnectionsOpened int64
 	// Reused is how many requests went over a connection which had carried one
@@ -109,7 +113,7 @@ type Request struct {
 
 // NewMeasurement returns an empty measurement for a plan of that many requests.
 func NewMeasurement(requests int) *Measurement {
-	s := &Measurement{Requests: make([]Request, requests), Lateness: NewHistogram()}
+	s := &Measurement{Requests: make([]Request, requests), Lateness: NewHistogram(), ReadLateness: NewHistogram()}
 	for i := range s.Requests {
 		s.Requests[i] = NewRequest()
 	}
@@ -184,7 +188,7 @@ func (s *Measurement) Merge(o *Measurement) error {
 	s.mergeTimes(o)
 	s.mergeErrors(o)
 	s.mergeClients(o)
-	return s.Lateness.Merge(o.Lateness)
+	return errors.Join(s.Lateness.Merge(o.Lateness), s.ReadLateness.Merge(o.ReadLateness))
 }
 
 const (

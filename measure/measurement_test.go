@@ -46,6 +46,7 @@ func randomMeasurement(seed uint64) *Measurement {
 	s.Unsent = r.Int64N(10)
 	s.Due += s.Unsent
 	s.Lateness.Record(time.Duration(r.Int64N(int64(time.Second))))
+	s.ReadLateness.Record(time.Duration(r.Int64N(int64(time.Second))))
 	s.ConnectionsOpened, s.Reused, s.Untracked = r.Int64N(9), r.Int64N(9), r.Int64N(9)
 	if r.IntN(4) > 0 {
 		s.FirstStart = time.Unix(r.Int64N(100), 0).UTC()
@@ -142,7 +143,7 @@ func TestMeasurementMergeTimes(t *testing.T) {
 	late := &Measurement{FirstStart: at(7), LastStart: at(7), Window: 3, ClockError: 9}
 	early := &Measurement{FirstStart: at(5), LastStart: at(5), Window: 8, ClockError: 2}
 	never := &Measurement{}
-	sum := &Measurement{Lateness: NewHistogram()}
+	sum := NewMeasurement(0)
 	for _, s := range []*Measurement{never, late, early, never} {
 		if err := sum.Merge(s); err != nil {
 			t.Fatal(err)
@@ -155,7 +156,7 @@ func TestMeasurementMergeTimes(t *testing.T) {
 
 // One worker that is held back shows, however many are not.
 func TestMeasurementMergeHealth(t *testing.T) {
-	sum := &Measurement{Lateness: NewHistogram()}
+	sum := NewMeasurement(0)
 	for _, throttled := range []time.Duration{0, 7, 0, 2} {
 		h := Health{CPUThrottled: throttled, CPUThrottledMax: throttled, RunQueueWait: 2 * throttled, RunQueueWaitMax: 2 * throttled}
 		if err := sum.Merge(&Measurement{Health: h, Transport: "http1", Engine: "goroutines"}); err != nil {

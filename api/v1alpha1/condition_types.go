@@ -83,6 +83,8 @@ const (
 	// ReasonNodeBusy surfaces when the generator sent late because a worker's threads
 	// waited for a processor.
 	ReasonNodeBusy = "NodeBusy"
+	// ReasonReadLag surfaces when the generator read responses late by its own fault.
+	ReasonReadLag = "ReadLag"
 	// ReasonCPUThrottled surfaces when CPU limits held the workers back.
 	ReasonCPUThrottled = "CPUThrottled"
 	// ReasonDescriptorsExhausted surfaces when a worker could not connect because

@@ -216,6 +216,11 @@ type GeneratorStatus struct {
 	// sendLatenessMax is the largest. Absent without a sample.
 	// +optional
 	SendLatenessMax *metav1.Duration `json:"sendLatenessMax,omitempty"`
+	// readLatenessP99 is the 99th percentile of how long responses were in the worker's
+	// machine before it read them, which is part of their times. Absent with fewer than
+	// 100 samples: only some connections tell, where the kernel does.
+	// +optional
+	ReadLatenessP99 *metav1.Duration `json:"readLatenessP99,omitempty"`
 	// cpuTime is the processor time that the workers used, added up. Absent: it is
 	// not known.
 	// +optional

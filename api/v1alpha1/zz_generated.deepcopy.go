@@ -219,6 +219,11 @@ func (in *GeneratorStatus) DeepCopyInto(out *GeneratorStatus) {
 		*out = new(v1.Duration)
 		**out = **in
 	}
+	if in.ReadLatenessP99 != nil {
+		in, out := &in.ReadLatenessP99, &out.ReadLatenessP99
+		*out = new(v1.Duration)
+		**out = **in
+	}
 	if in.CPUTime != nil {
 		in, out := &in.CPUTime, &out.CPUTime
 		*out = new(v1.Duration)

@@ -138,3 +138,39 @@ func TestBusyNodeIsToldFromTooFewWorkers(t *testing.T) {
 		t.Errorf("a schedule that was kept: %q", got.Message)
 	}
 }
+
+// A closed loop has no schedule to miss, but a generator that reads late makes the
+// target seem slow.
+func TestResponsesThatAreReadLateAreTheGeneratorsDoing(t *testing.T) {
+	burst := loading("burst", v1alpha1.StepLoad{Users: 1000, RequestsPerUser: 1})
+	for name, tc := range map[string]struct {
+		step           *v1alpha1.StepStatus
+		samples        int
+		late, response time.Duration
+		message        string
+	}{
+		"hardly late":                   {step: closed, samples: 100, late: 9 * ms, response: 20 * ms},
+		"late":                          {step: closed, samples: 100, late: 12 * ms, response: 20 * ms, message: "In step 1000 responses were read up to 12ms (p99) after they had come; use 4 workers or more, or give each more CPU."},
+		"late, but it hardly shows":     {step: closed, samples: 100, late: 12 * ms, response: time.Second},
+		"late, with a schedule":         {step: paced, samples: 100, late: 100 * ms, response: 200 * ms, message: "In step 1000 responses were read up to 100ms (p99) after they had come; use 31 workers or more, or give each more CPU."},
+		"too few samples":               {step: closed, samples: 99, late: time.Second, response: 20 * ms},
+		"a burst, which comes together": {step: burst, samples: 100, late: 100 * ms, response: 200 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			merged := measure.NewMeasurement(4)
+			for range tc.samples {
+				merged.ReadLateness.Record(tc.late)
+			}
+			for range 100 {
+				merged.Requests[0].Response.Record(tc.response)
+			}
+			got := stepResult(t, fleetOf(3), tc.step, merged).Generator
+			if got.Message != tc.message || got.Healthy != (tc.message == "") || (got.ReadLatenessP99 != nil) != (tc.samples >= 100) {
+				t.Errorf("healthy %v, %v: %q; want %q", got.Healthy, got.ReadLatenessP99, got.Message, tc.message)
+			}
+			if !got.Healthy && got.Reason != v1alpha1.ReasonReadLag {
+				t.Errorf("reason %s, want %s", got.Reason, v1alpha1.ReasonReadLag)
+			}
+		})
+	}
+}

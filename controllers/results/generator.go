@@ -98,6 +98,9 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	if merged.Lateness.Count() > 0 {
 		status.SendLatenessMax = rounded(merged.Lateness.Max())
 	}
+	if p99, ok := merged.ReadLateness.Quantile(0.99); ok {
+		status.ReadLatenessP99 = rounded(p99)
+	}
 	if health.CPU > 0 {
 		status.CPUTime = &metav1.Duration{Duration: health.CPU.Round(time.Millisecond)}
 	}
@@ -114,6 +117,7 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 		func() (string, string) { return unsent(step, merged, workers) },
 		func() (string, string) { return throttled(step, merged, workers) },
 		func() (string, string) { return late(step, merged, workers, response) },
+		func() (string, string) { return readLate(step, merged, workers, response) },
 	} {
 		if status.Reason, status.Message = rule(); status.Reason != "" {
 			status.Healthy = false
@@ -142,19 +146,19 @@ func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers flee
 	}
 	sent := merged.Due - merged.Unsent
 	fact := fmt.Sprintf("Step %s sent %s of the requests that were due", step.Name, format.Percent(sent, merged.Due))
-	return lagging(fact, merged, workers.enough(merged.Due, sent))
+	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers.enough(merged.Due, sent))
 }
 
-// lagging is why a generator sent late or not at all, and what to change: it does not
-// help to have more workers on a node that is busy.
-func lagging(fact string, merged *measure.Measurement, workers int64) (reason, message string) {
+// lagging is why a generator was late, and what to change: it does not help to have
+// more workers on a node that is busy.
+func lagging(lag, fact string, merged *measure.Measurement, workers int64) (reason, message string) {
 	waited := merged.Health.RunQueueWaitMax
 	if merged.Window > 0 && waited > merged.Window/tolerableWait {
 		return v1alpha1.ReasonNodeBusy, fmt.Sprintf("%s: a worker's threads waited for a processor for %s of the time, because its node is busy. "+
 			"Request CPU for the workers (spec.worker.resources.requests.cpu), or keep other load off their nodes; more workers on the same nodes do not help.",
 			fact, format.Percent(int64(waited), int64(merged.Window)))
 	}
-	return v1alpha1.ReasonScheduleLag, fmt.Sprintf("%s; use %d workers or more, or give each more CPU.", fact, workers)
+	return lag, fmt.Sprintf("%s; use %d workers or more, or give each more CPU.", fact, workers)
 }
 
 // throttled is about the worker that fared worst: what it sent is in the merged
@@ -181,7 +185,22 @@ func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet,
 	// have been the reason; then more workers than are needed are no harm.
 	enough := max(workers.twice(), workers.enough(merged.Due, merged.Due-merged.Unsent))
 	fact := fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault", step.Name, format.Short(p99))
-	return lagging(fact, merged, enough)
+	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, enough)
+}
+
+// readLate is about responses: one that waits to be read seems to be slow, in a closed
+// loop as well. The responses of a burst come together, and are read one after another
+// by however good a generator.
+func readLate(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet, response *measure.Histogram) (reason, message string) {
+	p99, ok := merged.ReadLateness.Quantile(0.99)
+	if !ok || step.Load.IsBurst() || p99 <= tolerable(response) {
+		return "", ""
+	}
+	// With n times as many workers, each has an n-th of the responses to read before
+	// another's.
+	enough := workers.enough(int64(p99), int64(tolerableLateness))
+	fact := fmt.Sprintf("In step %s responses were read up to %s (p99) after they had come", step.Name, format.Short(p99))
+	return lagging(v1alpha1.ReasonReadLag, fact, merged, enough)
 }
 
 func tolerable(response *measure.Histogram) time.Duration {

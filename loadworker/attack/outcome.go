@@ -29,6 +29,7 @@ func (h *hit) counts() bool { return h.due >= 0 }
 // result is the outcome of a hit.
 type result struct {
 	received time.Duration
+	waited   time.Duration // before it was read; 0: not known
 	outcome  measure.Outcome
 	status   int // of a whole response
 	expected bool
@@ -54,7 +55,7 @@ func (x *Execution) maySend(due, at time.Duration) bool {
 
 // judge classifies the response to a hit, or the error.
 func (x *Execution) judge(h *hit, r transport.Response, err error) result {
-	res := result{received: x.elapsed(), reused: r.Reused}
+	res := result{received: x.elapsed(), reused: r.Reused, waited: r.Waited}
 	res.inWindow = res.received <= x.windowEnd()
 	if err != nil {
 		res.outcome = failure.Classify(err)

@@ -24,7 +24,7 @@ const (
 // have been collected when the next one's is full.
 func Memory(requests int) int64 {
 	cells := int64(shards(requests)) * int64(requests)
-	return 2 * (6*cells + 3*int64(requests)) * histogramMemory
+	return 2 * (6*cells + 3*int64(requests) + 2) * histogramMemory
 }
 
 // shards is the number of them, one for each processor while they are not too
@@ -36,6 +36,7 @@ func shards(requests int) int { return max(1, min(runtime.GOMAXPROCS(0), maxCell
 type recorder struct {
 	shards [][]cell // by shard, then by request
 	last   atomic.Int64
+	waits  waits
 
 	errors  samples
 	clients *clientLedgers // nil: no audit
@@ -69,7 +70,7 @@ func (p *counters) reset() {
 }
 
 func newRecorder(requests int, clients *clientLedgers) *recorder {
-	r := &recorder{total: measure.NewMeasurement(requests), clients: clients}
+	r := &recorder{total: measure.NewMeasurement(requests), clients: clients, waits: waits{times: measure.NewHistogram()}}
 	r.shards = make([][]cell, shards(requests))
 	for i := range r.shards {
 		r.shards[i] = make([]cell, requests)
@@ -105,6 +106,9 @@ func (r *recorder) countSent(shard int, h *hit, client []byte) {
 func (r *recorder) countEnd(shard int, h *hit, res result) {
 	if r.clients != nil {
 		r.clients.resolve(h.ledger, h.sent, res.received, res.outcome)
+	}
+	if res.waited > 0 {
+		r.waits.record(res.waited)
 	}
 	c := r.cell(shard, h.request)
 	c.mu.Lock()
@@ -169,6 +173,9 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 	for i := range out.Requests {
 		countUnfinished(&out.Requests[i])
 	}
+	if err := r.waits.addTo(out.ReadLateness); err != nil {
+		return nil, err
+	}
 	out.Errors, out.Clients, out.Untracked = r.errors.all(), clients, untracked
 	return out, nil
 }
@@ -186,6 +193,25 @@ func (c *cell) drain(total *measure.Measurement, request int) error {
 		return err
 	}
 	return total.Lateness.Merge(full.lateness)
+}
+
+// waits are how long responses waited to be read. They are known of a few connections
+// only, so that one histogram is enough for all shards.
+type waits struct {
+	mu    sync.Mutex
+	times *measure.Histogram
+}
+
+func (w *waits) record(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.times.Record(d)
+}
+
+func (w *waits) addTo(sum *measure.Histogram) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return sum.Merge(w.times)
 }
 
 // countUnfinished counts requests that were sent and have not ended as unfinished.

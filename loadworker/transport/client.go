@@ -82,6 +82,9 @@ type Response struct {
 	// Reused reports whether the request went over a connection that had carried
 	// another before. It is set beside an error, too.
 	Reused bool
+	// Waited is how long the last bytes of the response had been in this machine before
+	// they were read; 0: not known.
+	Waited time.Duration
 }
 
 // MaxHeader bounds the header of a response in bytes, interim responses, the lines

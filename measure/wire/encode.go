@@ -18,6 +18,7 @@ func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 	m := &workerv1.StepMeasurement{
 		Requests:          make([]*workerv1.RequestMeasurement, len(s.Requests)),
 		Lateness:          fromHistogram(s.Lateness),
+		ReadLateness:      fromHistogram(s.ReadLateness),
 		Due:               s.Due,
 		Unsent:            s.Unsent,
 		ConnectionsOpened: s.ConnectionsOpened,

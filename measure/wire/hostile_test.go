@@ -95,6 +95,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"requests[0].service: clamped: -1 is less than 0":       func(m *message) { request(m).Service.Clamped = -1 },
 		"requests[0].response: count: more than sent, 10":       func(m *message) { request(m).Response = histogramOf(t, 11) },
 		"lateness: count: more than sent, 10":                   func(m *message) { m.Lateness = histogramOf(t, 11) },
+		"read_lateness: count: more than sent, 10":              func(m *message) { m.ReadLateness = histogramOf(t, 11) },
 		"lateness: counts: truncated":                           func(m *message) { m.Lateness.Counts = []byte{0x80} },
 		"lateness: counts: a time is longer than 1h0m0s":        func(m *message) { m.Lateness.Counts = counts(key(uint64(measure.Slots), 1)) },
 		"lateness: counts: an integer is overlong":              func(m *message) { m.Lateness.Counts = bytes.Repeat([]byte{0xff}, 1<<20) },

@@ -16,7 +16,7 @@ type Reading struct {
 	// rest is everything but the histograms.
 	rest measure.Measurement
 	// histograms are the response and the service times of each request, then
-	// the lateness.
+	// the lateness and that of reading.
 	histograms []histogram
 }
 
@@ -29,7 +29,7 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if len(m.GetRequests()) != requests {
 		return nil, fmt.Errorf("requests: %d, the plan has %d", len(m.GetRequests()), requests)
 	}
-	r := &Reading{histograms: make([]histogram, 0, 2*requests+1)}
+	r := &Reading{histograms: make([]histogram, 0, 2*requests+2)}
 	if err := r.readTotals(m); err != nil {
 		return nil, err
 	}
@@ -42,6 +42,9 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 		sent += request.GetSent()
 	}
 	if err := r.readHistogram("lateness", m.GetLateness(), sent); err != nil {
+		return nil, err
+	}
+	if err := r.readHistogram("read_lateness", m.GetReadLateness(), sent); err != nil {
 		return nil, err
 	}
 	var err error
@@ -97,7 +100,7 @@ func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
 	for i := range sum.Requests {
 		sum.Requests[i].Response, sum.Requests[i].Service = histogram(2*i), histogram(2*i+1)
 	}
-	sum.Lateness = histogram(2 * requests)
+	sum.Lateness, sum.ReadLateness = histogram(2*requests), histogram(2*requests+1)
 	return sum, nil
 }
 

@@ -27,6 +27,9 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 	for i := range s.Requests {
 		randomRequest(rng, &s.Requests[i], s.Lateness, rng.IntN(10*size+1))
 	}
+	for range min(rng.Int64N(5), s.Lateness.Count()) {
+		s.ReadLateness.Record(time.Duration(rng.Int64N(int64(time.Minute))))
+	}
 	s.Due, s.Unsent, s.Untracked = rng.Int64N(1e6), rng.Int64N(1e6), rng.Int64N(1e6)
 	s.ConnectionsOpened, s.Reused = rng.Int64N(1e6), rng.Int64N(1e6)
 	s.Window, s.ClockError = time.Duration(rng.Int64N(1e12)), time.Duration(rng.Int64N(1e6))
@@ -244,8 +247,8 @@ func flat(t *testing.T, s *measure.Measurement) map[string]any {
 	}
 	copied := *s
 	copied.Requests = nil
-	copied.Lateness = nil
-	all := map[string]any{"step": copied, "lateness": encode(s.Lateness)}
+	copied.Lateness, copied.ReadLateness = nil, nil
+	all := map[string]any{"step": copied, "lateness": encode(s.Lateness), "read lateness": encode(s.ReadLateness)}
 	var rs []measure.Request
 	var histograms []counted
 	for _, r := range s.Requests {

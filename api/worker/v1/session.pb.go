@@ -2243,7 +2243,10 @@ type StepMeasurement struct {
 	// before.
 	Reused int64 `protobuf:"varint,14,opt,name=reused,proto3" json:"reused,omitempty"`
 	// engine names how requests were driven: "event loops", "goroutines", …
-	Engine        string `protobuf:"bytes,15,opt,name=engine,proto3" json:"engine,omitempty"`
+	Engine string `protobuf:"bytes,15,opt,name=engine,proto3" json:"engine,omitempty"`
+	// read_lateness is how long responses were in the worker's machine before it read
+	// them, as far as is known.
+	ReadLateness  *Histogram `protobuf:"bytes,17,opt,name=read_lateness,json=readLateness,proto3" json:"read_lateness,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2381,6 +2384,13 @@ func (x *StepMeasurement) GetEngine() string {
 		return x.Engine
 	}
 	return ""
+}
+
+func (x *StepMeasurement) GetReadLateness() *Histogram {
+	if x != nil {
+		return x.ReadLateness
+	}
+	return nil
 }
 
 // GeneratorHealth is what a worker used and waited for in a step.
@@ -2970,7 +2980,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xe8\x05\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xac\x06\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
@@ -2987,7 +2997,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06health\x18\f \x01(\v2#.loadtest.worker.v1.GeneratorHealthR\x06health\x12\x1c\n" +
 	"\ttransport\x18\r \x01(\tR\ttransport\x12\x16\n" +
 	"\x06reused\x18\x0e \x01(\x03R\x06reused\x12\x16\n" +
-	"\x06engine\x18\x0f \x01(\tR\x06engine\x1aV\n" +
+	"\x06engine\x18\x0f \x01(\tR\x06engine\x12B\n" +
+	"\rread_lateness\x18\x11 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\freadLateness\x1aV\n" +
 	"\fClientsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
 	"\x05value\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.LedgerR\x05value:\x028\x01\"\x9a\x02\n" +
@@ -3142,19 +3153,20 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	38, // 35: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.StepMeasurement.ClientsEntry
 	36, // 36: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
 	31, // 37: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	33, // 38: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	33, // 39: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	39, // 40: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	40, // 41: loadtest.worker.v1.Ledger.slices:type_name -> loadtest.worker.v1.Ledger.SlicesEntry
-	34, // 42: loadtest.worker.v1.StepMeasurement.ClientsEntry.value:type_name -> loadtest.worker.v1.Ledger
-	35, // 43: loadtest.worker.v1.Ledger.SlicesEntry.value:type_name -> loadtest.worker.v1.LedgerSlice
-	3,  // 44: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	4,  // 45: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	45, // [45:46] is the sub-list for method output_type
-	44, // [44:45] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	33, // 38: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	33, // 39: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	33, // 40: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	39, // 41: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	40, // 42: loadtest.worker.v1.Ledger.slices:type_name -> loadtest.worker.v1.Ledger.SlicesEntry
+	34, // 43: loadtest.worker.v1.StepMeasurement.ClientsEntry.value:type_name -> loadtest.worker.v1.Ledger
+	35, // 44: loadtest.worker.v1.Ledger.SlicesEntry.value:type_name -> loadtest.worker.v1.LedgerSlice
+	3,  // 45: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	4,  // 46: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	46, // [46:47] is the sub-list for method output_type
+	45, // [45:46] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }

@@ -37,9 +37,12 @@ func health(g *v1alpha1.GeneratorStatus) []string {
 		}
 		facts[0] += ")"
 	}
+	if g.ReadLatenessP99 != nil {
+		facts[0] += ", read at most " + format.Short(g.ReadLatenessP99.Duration) + " late (p99)"
+	}
 	facts = append(facts, "opened "+plural(g.ConnectionsOpened, "connection"))
 	if g.ConnectionsReused > 0 {
-		facts[1] += " and reused them for " + plural(g.ConnectionsReused, "request")
+		facts[len(facts)-1] += " and reused them for " + plural(g.ConnectionsReused, "request")
 	}
 	if g.CPUTime != nil {
 		facts = append(facts, "used "+format.Short(g.CPUTime.Duration)+" of CPU")

@@ -21,6 +21,7 @@ type LoopConn struct {
 	inFlight bool   // a request is under way
 	carried  bool   // a request, since it was opened
 	reused   bool   // by the request that is under way
+	stamped  bool   // the kernel says when bytes came
 	rest     []byte // of a request that is not yet written
 	response responseReader
 
@@ -64,6 +65,7 @@ func (l *Loop) Return(c *LoopConn, to *Conn) {
 // connect makes fd the socket of a connection.
 func (l *Loop) connect(c *LoopConn, fd int) error {
 	c.fd, c.open, c.carried = int32(fd), true, false
+	c.stamped = c.number%stampedEvery == 0 && stamp(fd)
 	err := l.register(fd, c.number)
 	if err != nil {
 		c.close()
@@ -109,7 +111,7 @@ func (l *Loop) write(c *LoopConn, b []byte) {
 // read reads what has arrived. closed says that the other side will send no more.
 func (l *Loop) read(c *LoopConn, closed bool) {
 	for {
-		n, errno := readNow(c.fd, l.in)
+		n, waited, errno := l.readInto(c)
 		switch {
 		case errno == unix.EAGAIN:
 			return
@@ -128,10 +130,22 @@ func (l *Loop) read(c *LoopConn, closed bool) {
 			if closed || len(c.rest) > 0 || !c.response.reusable() {
 				c.close()
 			}
-			l.end(c, c.response.parser.response(), nil)
+			r := c.response.parser.response()
+			r.Waited = waited
+			l.end(c, r, nil)
 			return
 		}
 	}
+}
+
+// readInto reads once into the loop's buffer. waited is how long ago the last of it
+// came; 0: not known.
+func (l *Loop) readInto(c *LoopConn) (n int, waited time.Duration, errno unix.Errno) {
+	if c.stamped {
+		return readStamped(c.fd, l.in, &l.control)
+	}
+	n, errno = readNow(c.fd, l.in)
+	return n, 0, errno
 }
 
 // fail ends a request whose connection is in an unknown state.

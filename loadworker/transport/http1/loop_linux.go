@@ -33,6 +33,7 @@ type Loop struct {
 	conns        []*LoopConn
 	events       [256]unix.EpollEvent
 	in, out      []byte
+	control      control
 	waiting      deadlines
 	dialing      int // connections
 	interrupted  bool

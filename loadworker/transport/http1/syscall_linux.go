@@ -4,6 +4,7 @@ package http1
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,26 @@ func transfer(call uintptr, fd int32, b []byte) (int, syscall.Errno) {
 		case unix.EINTR:
 		default:
 			return 0, errno
+		}
+	}
+}
+
+// stamps: readStamped works.
+const stamps = true
+
+// readStamped reads from a socket, and returns how long ago the last bytes came.
+func readStamped(fd int32, b []byte, c *control) (n int, waited time.Duration, errno syscall.Errno) {
+	part := unix.Iovec{Base: unsafe.SliceData(b), Len: uint64(len(b))}
+	message := unix.Msghdr{Iov: &part, Iovlen: 1, Control: (*byte)(unsafe.Pointer(c))}
+	for {
+		message.Controllen = uint64(unsafe.Sizeof(*c))
+		read, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&message)), 0)
+		switch errno {
+		case 0:
+			return int(read), c.waited(int(message.Controllen), time.Now()), 0
+		case unix.EINTR:
+		default:
+			return 0, 0, errno
 		}
 	}
 }
