@@ -1,6 +1,7 @@
 // Command manager is the operator: it runs the LoadTests of a cluster.
 //
-// This package only wires; what it wires is
+// This package makes the process a replica, which waits for the API server, takes over
+// and stops in time, and wires
 //
 //	api/v1alpha1            what users write and read
 //	api/worker/v1           what operator and workers say to each other

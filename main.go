@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -10,13 +10,12 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -34,12 +33,12 @@ type options struct {
 	coordinatorBind, coordinatorAdvertise, coordinatorSecret string
 	workerImage, allowedHosts, watchNamespaces               string
 	metricsBind, probeBind, namespace                        string
-	leaderElect                                              bool
+	coordinatorService, podIP                                string
 }
 
 func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.coordinatorBind, "coordinator-bind-address", ":9443", "`address` on which workers are served")
-	fs.StringVar(&o.coordinatorAdvertise, "coordinator-advertise", "", "`host:port` that workers dial: the coordinator's Service, or an address of this machine when the operator runs outside the cluster (required)")
+	fs.StringVar(&o.coordinatorAdvertise, "coordinator-advertise", "", "`host:port` that workers dial: the leader's Service, or an address of this machine when the operator runs outside the cluster (required)")
 	fs.StringVar(&o.coordinatorSecret, "coordinator-secret", "loadtest-operator-coordinator", "`name` of the Secret, in the operator's namespace, that keeps the coordinator's certificate")
 	fs.StringVar(&o.workerImage, "worker-image", "", "`image` of workers, where a LoadTest names none (required)")
 	fs.StringVar(&o.allowedHosts, "allowed-target-hosts", "", "comma-separated `patterns` of hosts that LoadTests may target beside the Services of this cluster: staging.example.com, *.example.com, 10.0.0.0/8, or * for all")
@@ -47,7 +46,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8080", "`address` of /metrics; 0: none")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")
 	fs.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the operator's own `namespace`; default: $POD_NAMESPACE")
-	fs.BoolVar(&o.leaderElect, "leader-elect", false, "run only one of several replicas at a time")
+	fs.StringVar(&o.coordinatorService, "coordinator-service", "", "`name` of the Service without a selector, in the operator's namespace, that the leader directs to itself; empty, outside the cluster: none, as workers dial this process")
+	fs.StringVar(&o.podIP, "pod-ip", os.Getenv("POD_IP"), "`address` of this replica, for --coordinator-service; default: $POD_IP")
 }
 
 func (o *options) validate() error {
@@ -63,9 +63,12 @@ func (o *options) validate() error {
 	if err := (plan.Policy{AllowedHosts: list(o.allowedHosts)}).Check(); err != nil {
 		return fmt.Errorf("--allowed-target-hosts: %w", err)
 	}
+	if _, err := o.endpoint(); err != nil {
+		return err
+	}
 	// Without a host, a worker would dial itself.
 	if host, port, err := net.SplitHostPort(o.coordinatorAdvertise); err != nil || host == "" || port == "" {
-		return fmt.Errorf("--coordinator-advertise %q: must be host:port, such as loadtest-operator-coordinator.loadtest-system.svc:9443", o.coordinatorAdvertise)
+		return fmt.Errorf("--coordinator-advertise %q: must be host:port, such as loadtest-operator-leader.loadtest-system.svc:9443", o.coordinatorAdvertise)
 	}
 	return nil
 }
@@ -83,56 +86,74 @@ func main() {
 	}
 }
 
-// run wires the operator and serves until ctx ends.
+// run serves until ctx ends. It returns an error for what only its user can mend; after
+// others the process starts over.
 func run(ctx context.Context, o options) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	mgr, err := newManager(o)
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the cluster: %w", err)
+	}
+	r, err := newReplica(config, o)
 	if err != nil {
 		return err
 	}
-	certificate, pair, err := certificate(ctx, mgr, o)
-	if err != nil {
+	if err := r.serveProbes(ctx, o.probeBind); err != nil {
 		return err
 	}
+	if err := operate(ctx, config, r, o); err != nil {
+		pause(ctx, restartPause)
+		startOver(ctx, err)
+	}
+	return nil
+}
 
+// operate wires the operator and runs it until ctx ends. It waits for the API server
+// first, which a manager cannot do without.
+func operate(ctx context.Context, config *rest.Config, r *replica, o options) error {
+	if err := r.readCertificate(ctx); err != nil {
+		return nil // ctx has ended
+	}
+	lock, err := newLease(config, o.namespace, r.prepared, func(reason error) { startOver(ctx, reason) })
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(config, lock, o)
+	if err != nil {
+		return err
+	}
 	runs := loadtest.NewRuns()
-	workers := coordinator.New(loadtest.NewAuthenticator(mgr.GetClient(), clock.RealClock{}), clock.RealClock{}, runs.Notify, metrics.Registry)
-	workers.Log = ctrl.Log.WithName("coordinator")
+	r.workers = coordinator.New(loadtest.NewAuthenticator(mgr.GetClient(), clock.RealClock{}), clock.RealClock{}, runs.Notify, metrics.Registry)
+	r.workers.Log = ctrl.Log.WithName("coordinator")
 	reconciler := &loadtest.Reconciler{
 		Client:   mgr.GetClient(),
 		Recorder: mgr.GetEventRecorder("loadtest-operator"),
 		Clock:    clock.RealClock{},
-		Workers:  workers,
+		Workers:  r.workers,
 		Runs:     runs,
 		Policy:   plan.Policy{AllowedHosts: list(o.allowedHosts)},
-		Children: desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: string(certificate.CA)},
-		Metrics:  loadtest.NewMetrics(metrics.Registry),
+		Children: func() desired.Config {
+			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.certificates.CA()}
+		},
+		Metrics: loadtest.NewMetrics(metrics.Registry),
 	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set up reconciler: %w", err)
 	}
-	// Runs only on the leader: a Runnable needs leader election by default.
-	if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		return serve(ctx, workers, o.coordinatorBind, pair)
-	})); err != nil {
-		return fmt.Errorf("add coordinator: %w", err)
+	watch := func(ctx context.Context) error { return r.watch(ctx, mgr.GetCache()) }
+	// What leads runs on the leader alone: a Runnable needs leader election by default.
+	if err := errors.Join(mgr.Add(everywhere(watch)), mgr.Add(manager.RunnableFunc(r.lead))); err != nil {
+		return err
 	}
 	return mgr.Start(ctx)
 }
 
-func newManager(o options) (manager.Manager, error) {
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	config, err := ctrl.GetConfig()
+func newManager(config *rest.Config, lock *lease, o options) (manager.Manager, error) {
+	scheme, err := newScheme()
 	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w", err)
+		return nil, err
 	}
 	caches, err := loadtest.CacheOptions()
 	if err != nil {
@@ -145,48 +166,28 @@ func newManager(o options) (manager.Manager, error) {
 		}
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                        scheme,
-		Cache:                         caches,
-		Metrics:                       metricsserver.Options{BindAddress: o.metricsBind},
-		HealthProbeBindAddress:        o.probeBind,
-		LeaderElection:                o.leaderElect,
-		LeaderElectionID:              "loadtest-operator.loadtest.dev",
-		LeaderElectionNamespace:       o.namespace,
-		LeaderElectionReleaseOnCancel: true,
+		Scheme:                              scheme,
+		Cache:                               caches,
+		Metrics:                             metricsserver.Options{BindAddress: o.metricsBind},
+		HealthProbeBindAddress:              "0", // the replica's own are there before the manager
+		LeaderElection:                      true,
+		LeaderElectionID:                    leaseName,
+		LeaderElectionResourceLockInterface: lock,
+		LeaderElectionReleaseOnCancel:       true,
+		LeaseDuration:                       ptr.To(leaseDuration),
+		RenewDeadline:                       ptr.To(renewDeadline),
+		RetryPeriod:                         ptr.To(retryPeriod),
+		GracefulShutdownTimeout:             ptr.To(gracePeriod),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create manager: %w", err)
 	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return nil, err
-	}
-	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+	return mgr, nil
 }
 
-// certificate is the coordinator's, read past the cache, which does not run yet
-// and must not hold Secrets.
-func certificate(ctx context.Context, mgr manager.Manager, o options) (loadtest.Certificate, tls.Certificate, error) {
-	c, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
-	if err != nil {
-		return loadtest.Certificate{}, tls.Certificate{}, fmt.Errorf("create client: %w", err)
-	}
-	kept, err := loadtest.EnsureCertificate(ctx, c, clock.RealClock{}, types.NamespacedName{Namespace: o.namespace, Name: o.coordinatorSecret})
-	if err != nil {
-		return loadtest.Certificate{}, tls.Certificate{}, err
-	}
-	pair, err := tls.X509KeyPair(kept.Cert, kept.Key)
-	if err != nil {
-		return loadtest.Certificate{}, tls.Certificate{}, fmt.Errorf("read certificate: %w", err)
-	}
-	return kept, pair, nil
-}
-
-func serve(ctx context.Context, c *coordinator.Coordinator, address string, pair tls.Certificate) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return fmt.Errorf("listen for workers: %w", err)
-	}
-	return c.Serve(ctx, listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13})
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))
 }
 
 // list splits a comma-separated flag.

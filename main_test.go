@@ -1,18 +1,24 @@
 package main
 
 import (
-	"crypto/tls"
 	"flag"
-	"net"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/utils/clock"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
+
+// TestMain runs this program as the operator where a test started it as such.
+func TestMain(m *testing.M) {
+	if os.Getenv(asOperator) != "" {
+		main()
+		return
+	}
+	apiserver.Start(m)
+}
 
 // given are the options of a command line.
 func given(t *testing.T, args ...string) options {
@@ -37,16 +43,19 @@ func TestOptions(t *testing.T) {
 		args []string
 		want string // what the error says; empty: there is none
 	}{
-		"enough":                     {enough(), ""},
-		"no address to dial":         {enough("--coordinator-advertise="), "--coordinator-advertise is required: give the host:port that workers dial"},
-		"no image":                   {enough("--worker-image="), "--worker-image is required: give the image of workers"},
-		"no namespace":               {enough("--namespace="), "--namespace is required: give the operator's own namespace, or set POD_NAMESPACE"},
-		"an address without a port":  {enough("--coordinator-advertise=coordinator"), `--coordinator-advertise "coordinator": must be host:port`},
-		"an address of no port":      {enough("--coordinator-advertise=coordinator:"), `--coordinator-advertise "coordinator:": must be host:port`},
-		"an address on each machine": {enough("--coordinator-advertise=:9443"), `--coordinator-advertise ":9443": must be host:port`},
-		"an IPv6 address":            {enough("--coordinator-advertise=[2001:db8::1]:9443"), ""},
-		"hosts":                      {enough("--allowed-target-hosts=staging.example.com, *.example.com,10.0.0.0/8"), ""},
-		"a host that is none":        {enough("--allowed-target-hosts=a.example,http://b.example"), `--allowed-target-hosts: allowed host "http://b.example"`},
+		"enough":                       {enough(), ""},
+		"no address to dial":           {enough("--coordinator-advertise="), "--coordinator-advertise is required: give the host:port that workers dial"},
+		"no image":                     {enough("--worker-image="), "--worker-image is required: give the image of workers"},
+		"no namespace":                 {enough("--namespace="), "--namespace is required: give the operator's own namespace, or set POD_NAMESPACE"},
+		"an address without a port":    {enough("--coordinator-advertise=coordinator"), `--coordinator-advertise "coordinator": must be host:port`},
+		"an address of no port":        {enough("--coordinator-advertise=coordinator:"), `--coordinator-advertise "coordinator:": must be host:port`},
+		"an address on each machine":   {enough("--coordinator-advertise=:9443"), `--coordinator-advertise ":9443": must be host:port`},
+		"an IPv6 address":              {enough("--coordinator-advertise=[2001:db8::1]:9443"), ""},
+		"a service without an address": {enough("--coordinator-service=leader", "--pod-ip="), "--coordinator-service is of no use without --pod-ip or POD_IP: "},
+		"a service and an address":     {enough("--coordinator-service=leader", "--pod-ip=10.1.0.1"), ""},
+		"a service and no port":        {enough("--coordinator-service=leader", "--pod-ip=10.1.0.1", "--coordinator-bind-address=x"), "--coordinator-bind-address: "},
+		"hosts":                        {enough("--allowed-target-hosts=staging.example.com, *.example.com,10.0.0.0/8"), ""},
+		"a host that is none":          {enough("--allowed-target-hosts=a.example,http://b.example"), `--allowed-target-hosts: allowed host "http://b.example"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := given(t, tc.args...)
@@ -85,19 +94,5 @@ func TestList(t *testing.T) {
 func TestRunChecksItsOptions(t *testing.T) {
 	if err := run(t.Context(), options{}); err == nil || !strings.HasPrefix(err.Error(), "--coordinator-advertise is required") {
 		t.Errorf("got %v, want that a flag is missing", err)
-	}
-}
-
-// An operator that cannot be reached by its workers must not go on as if it could.
-func TestServeNeedsItsAddress(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = taken.Close() })
-	c := coordinator.New(nil, clock.RealClock{}, func(coordinator.RunID) {}, prometheus.NewRegistry())
-	err = serve(t.Context(), c, taken.Addr().String(), tls.Certificate{})
-	if err == nil || !strings.HasPrefix(err.Error(), "listen for workers: ") {
-		t.Errorf("got %v, want that the address is taken", err)
 	}
 }

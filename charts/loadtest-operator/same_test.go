@@ -110,10 +110,10 @@ func TestComparisonDetectsDifferences(t *testing.T) {
 		"an argument": func(objects map[string]map[string]any) {
 			spec := objects["Deployment loadtest-operator"]["spec"].(map[string]any)
 			pod := spec["template"].(map[string]any)["spec"].(map[string]any)
-			pod["containers"].([]any)[0].(map[string]any)["args"] = []any{"--leader-elect"}
+			pod["containers"].([]any)[0].(map[string]any)["args"] = []any{"--metrics-bind-address=0"}
 		},
 		"an object": func(objects map[string]map[string]any) {
-			delete(objects, "Service loadtest-operator-coordinator")
+			delete(objects, "Service loadtest-operator-leader")
 		},
 	} {
 		before, after := byName(t, render(t)), byName(t, render(t))

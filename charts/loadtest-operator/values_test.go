@@ -16,9 +16,9 @@ func TestArguments(t *testing.T) {
 	}{
 		"default": {
 			want: []string{
-				"--leader-elect",
 				"--coordinator-bind-address=:9443",
-				"--coordinator-advertise=loadtest-operator-coordinator.$(POD_NAMESPACE).svc:9443",
+				"--coordinator-advertise=loadtest-operator-leader.$(POD_NAMESPACE).svc:9443",
+				"--coordinator-service=loadtest-operator-leader",
 				"--worker-image=loadtest-dev/loadtest-worker:0.1.0",
 				"--health-probe-bind-address=:8081",
 				"--metrics-bind-address=:8080",
@@ -30,9 +30,9 @@ func TestArguments(t *testing.T) {
 				"watchNamespaces={team-a,team-b}", "allowedTargetHosts={*.example.com,10.0.0.0/8}",
 			},
 			want: []string{
-				"--leader-elect",
 				"--coordinator-bind-address=:9443",
-				"--coordinator-advertise=loadtest-operator-coordinator.$(POD_NAMESPACE).svc:9443",
+				"--coordinator-advertise=loadtest-operator-leader.$(POD_NAMESPACE).svc:9443",
+				"--coordinator-service=loadtest-operator-leader",
 				"--worker-image=mirror:5000/worker:v1",
 				"--health-probe-bind-address=:8081",
 				"--metrics-bind-address=:8080",
@@ -64,7 +64,8 @@ func TestAnotherRelease(t *testing.T) {
 	}
 	args := arguments(t, objects, name)
 	for _, want := range []string{
-		"--coordinator-advertise=" + name + "-coordinator.$(POD_NAMESPACE).svc:9443",
+		"--coordinator-advertise=" + name + "-leader.$(POD_NAMESPACE).svc:9443",
+		"--coordinator-service=" + name + "-leader",
 		"--coordinator-secret=" + name + "-coordinator",
 	} {
 		if !slices.Contains(args, want) {
@@ -141,7 +142,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"an interval without unit":  {"metrics.serviceMonitor.interval=30", "metrics/serviceMonitor/interval"},
 		"units in no order":         {"metrics.serviceMonitor.interval=30s1m", "metrics/serviceMonitor/interval"},
 		"peers that are no list":    {"networkPolicy.metricsFrom=all", "networkPolicy/metricsFrom"},
-		"replicas, which is fixed":  {"replicas=2", "replicas"},
+		"no replica":                {"replicas=0", "replicas"},
 		"a toleration that is none": {"tolerations={a}", "tolerations/0"},
 	}
 	for name, test := range tests {

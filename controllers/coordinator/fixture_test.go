@@ -117,12 +117,12 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func (r *fixture) serve() {
-	ca, cert, key, err := certs.Generate(time.Now())
+	made, err := certs.Generate(time.Now())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.roots.AppendCertsFromPEM(ca)
-	pair, err := tls.X509KeyPair(cert, key)
+	r.roots.AppendCertsFromPEM(made.CA)
+	pair, err := tls.X509KeyPair(made.Cert, made.Key)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func loadTest(worker *v1alpha1.Worker) *v1alpha1.LoadTest {
 
 var config = Config{
 	WorkerImage: "loadtest.dev/worker:dev",
-	Coordinator: "loadtest-operator-coordinator.loadtest-system.svc:9443",
+	Coordinator: "loadtest-operator-leader.loadtest-system.svc:9443",
 	CA:          "-----BEGIN CERTIFICATE-----\n...\n-----END CERTIFICATE-----\n",
 }
 

@@ -33,6 +33,11 @@ func CacheOptions() (cache.Options, error) {
 	}, nil
 }
 
+// Watched are the kinds that the reconciler watches.
+func Watched() []client.Object {
+	return []client.Object{&v1alpha1.LoadTest{}, &batchv1.Job{}, &corev1.Pod{}}
+}
+
 func stripJob(o any) (any, error) {
 	if job, ok := o.(*batchv1.Job); ok {
 		job.ManagedFields = nil

@@ -2,11 +2,13 @@ package loadtest
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,41 +18,118 @@ import (
 
 // +kubebuilder:rbac:groups="",namespace=system,resources=secrets,verbs=get;create;update
 
-// Certificate is the coordinator's, in PEM.
-type Certificate struct {
-	CA, Cert, Key []byte
+// Keys of the Secret, beside those of its type, which are of the pair that is served.
+const (
+	caKey       = "ca.crt"
+	nextCAKey   = "next-ca.crt"
+	nextCertKey = "next-tls.crt"
+	nextKeyKey  = "next-tls.key"
+)
+
+// Certificates are the coordinator's: kept in a Secret, so that workers of a running
+// test know whichever replica leads, and in memory as they were last read.
+type Certificates struct {
+	// Client reads past the cache, which must not hold Secrets.
+	Client client.Client
+	Clock  clock.PassiveClock
+	Secret types.NamespacedName
+
+	read atomic.Pointer[read]
 }
 
-const caKey = "ca.crt"
+// read is what the Secret had.
+type read struct {
+	set    certs.Set
+	served tls.Certificate
+}
 
-// EnsureCertificate returns the certificate kept in a Secret, or puts a new one
-// there. It outlives the operator, so that workers of a running test know the
-// operator again when it comes back. c must read past the cache.
-func EnsureCertificate(ctx context.Context, c client.Client, clk clock.PassiveClock, name types.NamespacedName) (Certificate, error) {
+// Refresh reads the Secret, renews what is due, and serves what the Secret then has. A
+// replica that writes at the same time as another takes what the other wrote.
+func (c *Certificates) Refresh(ctx context.Context) error {
+	for {
+		set, err := c.renew(ctx)
+		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return c.serve(set)
+	}
+}
+
+// renew returns what the Secret has, or now has.
+func (c *Certificates) renew(ctx context.Context) (certs.Set, error) {
 	secret := &corev1.Secret{}
-	err := c.Get(ctx, name, secret)
+	secret.Namespace, secret.Name = c.Secret.Namespace, c.Secret.Name
+	err := c.Client.Get(ctx, c.Secret, secret)
 	if client.IgnoreNotFound(err) != nil {
-		return Certificate{}, fmt.Errorf("get Secret %s: %w", name, err)
+		return certs.Set{}, fmt.Errorf("get Secret %s: %w", c.Secret, err)
 	}
 	missing := apierrors.IsNotFound(err)
-	kept := Certificate{CA: secret.Data[caKey], Cert: secret.Data[corev1.TLSCertKey], Key: secret.Data[corev1.TLSPrivateKeyKey]}
-	if !missing && certs.Valid(kept.CA, kept.Cert, kept.Key, clk.Now()) == nil {
-		return kept, nil
+	kept := fromSecret(secret)
+	if last := c.read.Load(); last != nil && kept.Valid(c.Clock.Now()) != nil {
+		kept = last.set // deleted or spoilt, while workers know what is served
 	}
-	fresh := Certificate{}
-	if fresh.CA, fresh.Cert, fresh.Key, err = certs.Generate(clk.Now()); err != nil {
-		return Certificate{}, fmt.Errorf("generate certificate: %w", err)
+	set, _, err := kept.Renew(c.Clock.Now())
+	if err != nil {
+		return certs.Set{}, fmt.Errorf("renew certificate: %w", err)
 	}
-	secret.Type = corev1.SecretTypeTLS
-	secret.Data = map[string][]byte{caKey: fresh.CA, corev1.TLSCertKey: fresh.Cert, corev1.TLSPrivateKeyKey: fresh.Key}
+	if set.Equal(fromSecret(secret)) {
+		return set, nil
+	}
+	toSecret(set, secret)
 	if missing {
-		secret.ObjectMeta = metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}
-		err = c.Create(ctx, secret, client.FieldOwner(FieldManager))
+		err = c.Client.Create(ctx, secret, client.FieldOwner(FieldManager))
 	} else {
-		err = c.Update(ctx, secret, client.FieldOwner(FieldManager))
+		err = c.Client.Update(ctx, secret, client.FieldOwner(FieldManager))
 	}
 	if err != nil {
-		return Certificate{}, fmt.Errorf("keep certificate in Secret %s: %w", name, err)
+		return certs.Set{}, fmt.Errorf("keep certificate in Secret %s: %w", c.Secret, err)
 	}
-	return fresh, nil
+	return set, nil
+}
+
+func (c *Certificates) serve(set certs.Set) error {
+	served, err := tls.X509KeyPair(set.Current.Cert, set.Current.Key)
+	if err != nil {
+		return fmt.Errorf("read certificate: %w", err)
+	}
+	c.read.Store(&read{set, served})
+	return nil
+}
+
+// CA is what workers that start now are to trust, in PEM; empty before the first
+// Refresh.
+func (c *Certificates) CA() string {
+	if last := c.read.Load(); last != nil {
+		return string(last.set.CA())
+	}
+	return ""
+}
+
+// Get is for tls.Config.GetCertificate: the certificate that was last read.
+func (c *Certificates) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if last := c.read.Load(); last != nil {
+		return &last.served, nil
+	}
+	return nil, errors.New("the coordinator's certificate has not been read")
+}
+
+func fromSecret(s *corev1.Secret) certs.Set {
+	return certs.Set{
+		Current: certs.Pair{CA: s.Data[caKey], Cert: s.Data[corev1.TLSCertKey], Key: s.Data[corev1.TLSPrivateKeyKey]},
+		Next:    certs.Pair{CA: s.Data[nextCAKey], Cert: s.Data[nextCertKey], Key: s.Data[nextKeyKey]},
+	}
+}
+
+func toSecret(set certs.Set, s *corev1.Secret) {
+	s.Type = corev1.SecretTypeTLS
+	s.Data = map[string][]byte{
+		caKey: set.Current.CA, corev1.TLSCertKey: set.Current.Cert, corev1.TLSPrivateKeyKey: set.Current.Key,
+		nextCAKey: set.Next.CA, nextCertKey: set.Next.Cert, nextKeyKey: set.Next.Key,
+	}
 }

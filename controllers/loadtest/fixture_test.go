@@ -111,7 +111,9 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 	}
 	r.Reconciler = &loadtest.Reconciler{
 		Client: c, Uncached: c, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
-		Children: desired.Config{WorkerImage: "worker:test", Coordinator: "coordinator:9443", CA: "CA"},
+		Children: func() desired.Config {
+			return desired.Config{WorkerImage: "worker:test", Coordinator: "coordinator:9443", CA: "CA"}
+		},
 	}
 	return r
 }

@@ -55,7 +55,8 @@ type Reconciler struct {
 	Workers  Workers
 	Runs     *Runs
 	Policy   plan.Policy
-	Children desired.Config
+	// Children is what the Jobs that are made now have in common.
+	Children func() desired.Config
 	// Metrics may be nil.
 	Metrics *Metrics
 
@@ -160,7 +161,7 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen life
 
 // createJob creates the Job, and notes that it is refused.
 func (r *Reconciler) createJob(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) error {
-	err := r.Client.Create(ctx, desired.Job(lt, r.Children), client.FieldOwner(FieldManager))
+	err := r.Client.Create(ctx, desired.Job(lt, r.Children()), client.FieldOwner(FieldManager))
 	if apierrors.IsAlreadyExists(err) {
 		err = nil
 	}

@@ -69,11 +69,11 @@ func (e experiment) operate(t *testing.T) (*v1alpha1.LoadTest, *groundtruth.Serv
 func (o *operated) serve(ctx context.Context) {
 	notify := func(coordinator.RunID) { o.wake() }
 	o.coordinator = coordinator.New(tokens{}, clock.RealClock{}, notify, prometheus.NewRegistry())
-	ca, cert, key, err := certs.Generate(time.Now())
+	made, err := certs.Generate(time.Now())
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	pair, err := tls.X509KeyPair(cert, key)
+	pair, err := tls.X509KeyPair(made.Cert, made.Key)
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func (o *operated) serve(ctx context.Context) {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	o.ca, o.address = ca, lis.Addr().String()
+	o.ca, o.address = made.CA, lis.Addr().String()
 	o.group.Go(func() {
 		if err := o.coordinator.Serve(ctx, lis, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}); err != nil {
 			o.t.Errorf("Serve: %v", err)

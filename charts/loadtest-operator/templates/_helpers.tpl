@@ -7,7 +7,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The labels by which Services and the Deployment find the operator's pod. */}}
+{{/* The labels by which Services and the Deployment find the operator's pods. */}}
 {{- define "loadtest-operator.selector" -}}
 app.kubernetes.io/name: loadtest-operator
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -35,8 +35,11 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
   verbs: [create]
 {{- end -}}
 
-{{/* In the operator's own namespace: the coordinator's certificate. */}}
+{{/* In the operator's own namespace: the coordinator's certificate, and where workers reach it. */}}
 {{- define "loadtest-operator.ownRules" -}}
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [create, patch]
 - apiGroups: [""]
   resources: [secrets]
   verbs: [create, get, update]

@@ -21,17 +21,20 @@ const (
 	validity = 365 * 24 * time.Hour
 	// backdate lets a worker connect whose node's clock is behind.
 	backdate = time.Hour
-	// remaining is for how long a pair must be valid to be used: longer than any
-	// run, since workers get the CA when they start and keep it.
+	// remaining is for how long a pair must be valid to be used.
 	remaining = 30 * 24 * time.Hour
 )
 
-// Generate makes a CA and one serving certificate signed by it, all in PEM.
+// Pair is a serving certificate and its key, with the CA that signed it, in PEM.
+type Pair struct {
+	CA, Cert, Key []byte
+}
+
+// Generate makes a CA and one serving certificate signed by it.
 //
 // The CA's key is dropped, so that no second certificate can be made that workers
-// would trust. Renewal therefore replaces the CA too, which is why Valid asks for
-// a pair that outlives any run.
-func Generate(now time.Time) (caPEM, certPEM, keyPEM []byte, err error) {
+// would trust.
+func Generate(now time.Time) (Pair, error) {
 	ca := template("loadtest coordinator CA", now)
 	ca.IsCA = true
 	ca.MaxPathLenZero = true
@@ -41,11 +44,11 @@ func Generate(now time.Time) (caPEM, certPEM, keyPEM []byte, err error) {
 	ca.PermittedDNSDomains = []string{workerv1.ServerName}
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("generate CA key: %w", err)
+		return Pair{}, fmt.Errorf("generate CA key: %w", err)
 	}
 	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, caKey.Public(), caKey)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("create CA: %w", err)
+		return Pair{}, fmt.Errorf("create CA: %w", err)
 	}
 
 	leaf := template(workerv1.ServerName, now)
@@ -54,28 +57,27 @@ func Generate(now time.Time) (caPEM, certPEM, keyPEM []byte, err error) {
 	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("generate key: %w", err)
+		return Pair{}, fmt.Errorf("generate key: %w", err)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), caKey)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("create certificate: %w", err)
+		return Pair{}, fmt.Errorf("create certificate: %w", err)
 	}
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("marshal key: %w", err)
+		return Pair{}, fmt.Errorf("marshal key: %w", err)
 	}
-	return encode("CERTIFICATE", caDER), encode("CERTIFICATE", der), encode("PRIVATE KEY", keyDER), nil
+	return Pair{CA: encode("CERTIFICATE", caDER), Cert: encode("CERTIFICATE", der), Key: encode("PRIVATE KEY", keyDER)}, nil
 }
 
-// Valid is nil if a stored pair can be used now and for 30 days; if not, it says
-// why, and a new one is to be generated.
-func Valid(caPEM, certPEM, keyPEM []byte, now time.Time) error {
-	pair, err := tls.X509KeyPair(certPEM, keyPEM)
+// Valid is nil if the pair can be used now and for 30 days; if not, it says why.
+func (p Pair) Valid(now time.Time) error {
+	pair, err := tls.X509KeyPair(p.Cert, p.Key)
 	if err != nil {
 		return fmt.Errorf("load certificate and key: %w", err)
 	}
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(caPEM) {
+	if !roots.AppendCertsFromPEM(p.CA) {
 		return errors.New("load CA: no certificate in PEM")
 	}
 	for _, at := range []time.Time{now, now.Add(remaining)} {

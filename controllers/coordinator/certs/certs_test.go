@@ -13,22 +13,22 @@ import (
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-type pair struct{ ca, cert, key []byte }
+func generate(t *testing.T) Pair { return generateAt(t, now) }
 
-func generate(t *testing.T) pair {
+func generateAt(t *testing.T, at time.Time) Pair {
 	t.Helper()
-	ca, cert, key, err := Generate(now)
+	p, err := Generate(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pair{ca, cert, key}
+	return p
 }
 
 // handshake is a real one, between a server with p and a client that trusts
 // ca and expects name, at that time.
-func handshake(t *testing.T, p pair, ca []byte, name string, at time.Time) error {
+func handshake(t *testing.T, p Pair, ca []byte, name string, at time.Time) error {
 	t.Helper()
-	cert, err := tls.X509KeyPair(p.cert, p.key)
+	cert, err := tls.X509KeyPair(p.Cert, p.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +68,14 @@ func TestHandshake(t *testing.T) {
 		at     time.Time
 		want   string // empty: it succeeds
 	}{
-		"now":                    {ca: p.ca, server: workerv1.ServerName, at: now},
-		"a node's clock behind":  {ca: p.ca, server: workerv1.ServerName, at: now.Add(-59 * time.Minute)},
-		"its last minute":        {ca: p.ca, server: workerv1.ServerName, at: now.Add(validity - time.Minute)},
-		"expired":                {ca: p.ca, server: workerv1.ServerName, at: now.Add(validity + time.Minute), want: "expired"},
-		"before it was made":     {ca: p.ca, server: workerv1.ServerName, at: now.Add(-2 * time.Hour), want: "not yet valid"},
-		"another name":           {ca: p.ca, server: "kubernetes.default", at: now, want: "not kubernetes.default"},
-		"another operator's CA":  {ca: other.ca, server: workerv1.ServerName, at: now, want: "unknown authority"},
-		"the leaf is not its CA": {ca: other.cert, server: workerv1.ServerName, at: now, want: "unknown authority"},
+		"now":                    {ca: p.CA, server: workerv1.ServerName, at: now},
+		"a node's clock behind":  {ca: p.CA, server: workerv1.ServerName, at: now.Add(-59 * time.Minute)},
+		"its last minute":        {ca: p.CA, server: workerv1.ServerName, at: now.Add(validity - time.Minute)},
+		"expired":                {ca: p.CA, server: workerv1.ServerName, at: now.Add(validity + time.Minute), want: "expired"},
+		"before it was made":     {ca: p.CA, server: workerv1.ServerName, at: now.Add(-2 * time.Hour), want: "not yet valid"},
+		"another name":           {ca: p.CA, server: "kubernetes.default", at: now, want: "not kubernetes.default"},
+		"another operator's CA":  {ca: other.CA, server: workerv1.ServerName, at: now, want: "unknown authority"},
+		"the leaf is not its CA": {ca: other.Cert, server: workerv1.ServerName, at: now, want: "unknown authority"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := handshake(t, p, test.ca, test.server, test.at)
@@ -89,7 +89,7 @@ func TestHandshake(t *testing.T) {
 func TestValid(t *testing.T) {
 	p, other := generate(t), generate(t)
 	for name, test := range map[string]struct {
-		pair pair
+		pair Pair
 		at   time.Time
 		want string
 	}{
@@ -97,15 +97,15 @@ func TestValid(t *testing.T) {
 		"31 days left":          {pair: p, at: now.Add(validity - 31*24*time.Hour)},
 		"29 days left":          {pair: p, at: now.Add(validity - 29*24*time.Hour), want: "expired"},
 		"from the future":       {pair: p, at: now.Add(-2 * time.Hour), want: "not yet valid"},
-		"another CA":            {pair: pair{other.ca, p.cert, p.key}, at: now, want: "unknown authority"},
-		"another key":           {pair: pair{p.ca, p.cert, other.key}, at: now, want: "load certificate and key"},
-		"no CA":                 {pair: pair{nil, p.cert, p.key}, at: now, want: "load CA"},
-		"no certificate":        {pair: pair{p.ca, nil, p.key}, at: now, want: "load certificate and key"},
-		"the CA as certificate": {pair: pair{p.ca, p.ca, p.key}, at: now, want: "load certificate and key"},
+		"another CA":            {pair: Pair{other.CA, p.Cert, p.Key}, at: now, want: "unknown authority"},
+		"another key":           {pair: Pair{p.CA, p.Cert, other.Key}, at: now, want: "load certificate and key"},
+		"no CA":                 {pair: Pair{nil, p.Cert, p.Key}, at: now, want: "load CA"},
+		"no certificate":        {pair: Pair{p.CA, nil, p.Key}, at: now, want: "load certificate and key"},
+		"the CA as certificate": {pair: Pair{p.CA, p.CA, p.Key}, at: now, want: "load certificate and key"},
 		"nothing":               {at: now, want: "load certificate and key"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Valid(test.pair.ca, test.pair.cert, test.pair.key, test.at)
+			err := test.pair.Valid(test.at)
 			if got := errText(err); !strings.Contains(got, test.want) || (test.want == "") != (err == nil) {
 				t.Errorf("Valid: got %v, want %q", err, test.want)
 			}
@@ -115,7 +115,7 @@ func TestValid(t *testing.T) {
 
 func TestGenerateNeverRepeats(t *testing.T) {
 	a, b := generate(t), generate(t)
-	if string(a.key) == string(b.key) || string(a.ca) == string(b.ca) {
+	if string(a.Key) == string(b.Key) || string(a.CA) == string(b.CA) {
 		t.Error("two pairs share a key or a CA")
 	}
 }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// A leader that dies without releasing its lease is followed after leaseDuration and
+// up to two polls of the standby, each 1 to 2.2 s apart: 8 to 12 s. The leader renews
+// once a second, so that a renewal may fail for fence before the lease is lost; it
+// costs some 300 bytes a second.
+const (
+	leaseName     = "loadtest-operator.loadtest.dev"
+	leaseDuration = 8 * time.Second
+	renewDeadline = 6 * time.Second
+	retryPeriod   = time.Second
+	// fence is how long a leader leads after it began its last renewal: less than
+	// leaseDuration, before which no other replica leads.
+	fence = renewDeadline + retryPeriod
+)
+
+// lease is the lock of the leader election with two additions. A replica takes part
+// once it can take over. And the process is told at once to stop when it has been
+// without the API server for too long, or when another replica leads: the election
+// alone notices up to renewDeadline later, since it tries on, and a process that was
+// stopped and continues would lead in that time.
+type lease struct {
+	resourcelock.Interface
+	// prepared is closed when the replica can take over.
+	prepared <-chan struct{}
+	// lost is called when this process must neither lead nor trust its cache, whose
+	// watches wait for up to a minute after the API server was away.
+	lost func(error)
+	// limit is how long the replica may be without the API server.
+	limit time.Duration
+
+	held    atomic.Bool
+	unheard *time.Timer
+}
+
+func newLease(config *rest.Config, namespace string, prepared <-chan struct{}, lost func(error)) (*lease, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	// A process that starts over, or in the same container, goes on with the lease
+	// that it held: no other process has its host name and id.
+	identity := fmt.Sprintf("%s_%d", host, os.Getpid())
+	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, namespace, leaseName,
+		resourcelock.ResourceLockConfig{Identity: identity}, config, renewDeadline)
+	if err != nil {
+		return nil, fmt.Errorf("make lease: %w", err)
+	}
+	return fenced(lock, fence, prepared, lost), nil
+}
+
+func fenced(lock resourcelock.Interface, limit time.Duration, prepared <-chan struct{}, lost func(error)) *lease {
+	l := &lease{Interface: lock, prepared: prepared, lost: lost, limit: limit}
+	l.unheard = time.AfterFunc(limit, func() {
+		lost(fmt.Errorf("the lease could not be read or renewed for %s", limit))
+	})
+	l.unheard.Stop()
+	return l
+}
+
+// Get reads who leads.
+func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	select {
+	case <-l.prepared:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	at := time.Now()
+	record, raw, err := l.Interface.Get(ctx)
+	switch {
+	case l.held.Load():
+		if err == nil && record.HolderIdentity != l.Identity() {
+			l.lost(fmt.Errorf("the lease is held by %q", record.HolderIdentity))
+		}
+	case err == nil || apierrors.IsNotFound(err):
+		l.heard(at)
+	}
+	return record, raw, err
+}
+
+// Create makes the lease, held by this replica.
+func (l *lease) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.write(ctx, record, l.Interface.Create)
+}
+
+// Update acquires, renews or releases the lease.
+func (l *lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return l.write(ctx, record, l.Interface.Update)
+}
+
+func (l *lease) write(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
+	at := time.Now()
+	if err := write(ctx, record); err != nil {
+		return err
+	}
+	l.held.Store(record.HolderIdentity == l.Identity())
+	l.heard(at)
+	return nil
+}
+
+// heard begins the time anew that the replica may be without the API server.
+func (l *lease) heard(at time.Time) {
+	l.unheard.Reset(l.limit - time.Since(at))
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// asOperator is the environment variable by which this program is the operator.
+const asOperator = "LOADTEST_TEST_AS_OPERATOR"
+
+// operators are the replicas of one namespace, as processes. They reach the API server
+// over a link that can be cut.
+type operators struct {
+	t         *testing.T
+	namespace string
+	client    client.Client
+	link      *link
+	config    string // file
+	started   int
+}
+
+func newOperators(t *testing.T) *operators {
+	t.Parallel()
+	config := apiserver.Config(t)
+	o := &operators{
+		t: t, namespace: apiserver.Namespace(t), client: apiserver.Client(t),
+		link: newLink(t, config.Host), config: filepath.Join(t.TempDir(), "kubeconfig"),
+	}
+	file := clientcmdapi.NewConfig()
+	file.Clusters["c"] = &clientcmdapi.Cluster{Server: "https://" + o.link.address, CertificateAuthorityData: config.CAData}
+	file.AuthInfos["u"] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
+	file.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	file.CurrentContext = "x"
+	if err := clientcmd.WriteToFile(*file, o.config); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// operator is one replica.
+type operator struct {
+	t                   *testing.T
+	process             *os.Process
+	ip                  string // of its pod
+	coordinator, probes string // host:port
+	exited              chan struct{}
+	mu                  sync.Mutex
+	output              bytes.Buffer
+}
+
+// Write takes what the process logs.
+func (p *operator) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.output.Write(b)
+}
+
+func (p *operator) log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.output.String()
+}
+
+func (o *operators) start() *operator {
+	o.t.Helper()
+	o.started++
+	p := &operator{
+		t: o.t, ip: fmt.Sprintf("10.1.0.%d", o.started), exited: make(chan struct{}),
+		coordinator: freeAddress(o.t), probes: freeAddress(o.t),
+	}
+	program, err := os.Executable()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	command := exec.Command(program, "--coordinator-advertise=leader:9443", "--coordinator-service=leader", "--worker-image=worker",
+		"--namespace="+o.namespace, "--watch-namespaces="+o.namespace, "--metrics-bind-address=0",
+		"--coordinator-bind-address="+p.coordinator, "--health-probe-bind-address="+p.probes)
+	command.Env = []string{asOperator + "=1", "KUBECONFIG=" + o.config, "POD_IP=" + p.ip, "HOME=" + o.t.TempDir()}
+	command.Stdout, command.Stderr = p, p
+	if err := command.Start(); err != nil {
+		o.t.Fatal(err)
+	}
+	p.process = command.Process
+	go func() {
+		_ = command.Wait() // its end is what is waited for, not how
+		close(p.exited)
+	}()
+	o.t.Cleanup(func() {
+		_ = p.process.Kill()
+		<-p.exited
+		if o.t.Failed() {
+			o.t.Logf("%s:\n%s", p.ip, p.log())
+		}
+	})
+	return p
+}
+
+func (p *operator) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *operator) probe(path string) int {
+	client := http.Client{Timeout: time.Second}
+	answer, err := client.Get("http://" + p.probes + path)
+	if err != nil {
+		return 0
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode
+}
+
+func (p *operator) ready() bool { return p.probe("/readyz") == http.StatusOK }
+func (p *operator) alive() bool { return p.probe("/healthz") == http.StatusOK }
+
+// serves says whether workers can connect.
+func (p *operator) serves() bool {
+	conn, err := net.DialTimeout("tcp", p.coordinator, time.Second)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil
+}
+
+// leads says whether the Service is directed to a replica.
+func (o *operators) leads(p *operator) bool {
+	var slice discoveryv1.EndpointSlice
+	err := o.client.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "leader"}, &slice)
+	return err == nil && slice.Endpoints[0].Addresses[0] == p.ip
+}
+
+// pair starts two replicas, the first of which leads.
+func (o *operators) pair() (leader, standby *operator) {
+	o.t.Helper()
+	leader = o.start()
+	eventually(o.t, time.Minute, "the first replica leads", func() bool { return o.leads(leader) && leader.ready() && leader.serves() })
+	standby = o.start()
+	eventually(o.t, time.Minute, "the second is ready", standby.ready)
+	if standby.serves() || o.leads(standby) {
+		o.t.Error("the standby serves workers")
+	}
+	return leader, standby
+}
+
+// eventually waits until f holds, and returns how long that took.
+func eventually(t *testing.T, limit time.Duration, what string, f func() bool) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	for !f() {
+		if time.Since(begun) > limit {
+			t.Fatalf("not so within %s: %s", limit, what)
+		}
+		pause(t.Context(), 20*time.Millisecond)
+	}
+	return time.Since(begun)
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
