@@ -136,6 +136,10 @@ const (
 	ReasonTerminated = "Terminated"
 	// ReasonInvalidResult surfaces when what the workers reported cannot be merged.
 	ReasonInvalidResult = "InvalidResult"
+	// ReasonStatusRefused surfaces when the API server does not take the status.
+	ReasonStatusRefused = "StatusRefused"
+	// ReasonInternalError surfaces when the operator fails on the run: a bug.
+	ReasonInternalError = "InternalError"
 	// ReasonNoWorkers surfaces when every worker was lost.
 	ReasonNoWorkers = "NoWorkers"
 )

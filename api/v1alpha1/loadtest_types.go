@@ -169,9 +169,10 @@ type LoadTestSpec struct {
 	// +optional
 	Worker *Worker `json:"worker,omitempty"`
 
-	// suspend holds the run. Before the first step no worker is created, and workers
-	// that exist are removed; later it takes effect when the current step ends.
-	// Default false.
+	// suspend holds the run. Before the first step it has no workers; later it is held
+	// when the current step ends, and its workers wait. They end, and the run with them,
+	// a day after the longest that it could take (startDeadlineSeconds and the steps, or
+	// activeDeadlineSeconds). Default false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
@@ -191,7 +192,8 @@ type LoadTestSpec struct {
 
 	// activeDeadlineSeconds is how long the whole run may take, counted from
 	// status.startTime. After it the run is cut: the results so far are kept, and the
-	// verdict is Error. Absent: only the lengths of the steps bound it.
+	// verdict is Error. Once there are workers it can be raised by no more than a day:
+	// they end then. Absent: only the lengths of the steps bound it.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800

@@ -3,6 +3,7 @@ package desired
 import (
 	"maps"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -51,9 +52,10 @@ func Job(lt *v1alpha1.LoadTest, cfg Config) *batchv1.Job {
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(lt, v1alpha1.GroupVersion.WithKind("LoadTest"))},
 		},
 		Spec: batchv1.JobSpec{
-			Parallelism:    &n,
-			Completions:    &n,
-			CompletionMode: ptr.To(batchv1.IndexedCompletion),
+			Parallelism:           &n,
+			Completions:           &n,
+			CompletionMode:        ptr.To(batchv1.IndexedCompletion),
+			ActiveDeadlineSeconds: ptr.To(int64(deadline(lt).Seconds())),
 			// Per index, and not for the Job as a whole: the whole one would have the
 			// other workers killed when one fails.
 			BackoffLimitPerIndex: ptr.To[int32](0),
@@ -61,6 +63,30 @@ func Job(lt *v1alpha1.LoadTest, cfg Config) *batchv1.Job {
 			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)}, Spec: pod(lt, cfg, labels)},
 		},
 	}
+}
+
+// allowance is how much longer than its run a Job may live: the time for which a run may
+// be held, or its operator be away.
+const allowance = 24 * time.Hour
+
+// deadline bounds the life of a Job that the operator does not delete: the run takes no
+// longer even if everything takes as long as it may.
+func deadline(lt *v1alpha1.LoadTest) time.Duration {
+	if seconds := lt.Spec.ActiveDeadlineSeconds; seconds != nil {
+		return allowance + time.Duration(*seconds)*time.Second
+	}
+	sum := allowance
+	if seconds := lt.Spec.StartDeadlineSeconds; seconds != nil {
+		sum += time.Duration(*seconds) * time.Second
+	}
+	for _, step := range lt.Status.Steps {
+		for _, length := range []*metav1.Duration{step.TimeLimit, step.Load.Pause} {
+			if length != nil {
+				sum += length.Duration
+			}
+		}
+	}
+	return sum
 }
 
 func pod(lt *v1alpha1.LoadTest, cfg Config, labels map[string]string) corev1.PodSpec {

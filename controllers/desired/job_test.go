@@ -5,10 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -180,5 +183,24 @@ func restricted(t *testing.T, pod corev1.PodSpec) {
 	}
 	if !*pod.SecurityContext.RunAsNonRoot || pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 		t.Errorf("pod security context is %+v", pod.SecurityContext)
+	}
+}
+
+// A Job that the operator cannot look after ends by itself, a day after its run would
+// have ended at the latest.
+func TestDeadlineOfTheJob(t *testing.T) {
+	length := func(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
+	lt := loadTest(nil)
+	lt.Spec.StartDeadlineSeconds = ptr.To[int64](300)
+	lt.Status.Steps = []v1alpha1.StepStatus{
+		{TimeLimit: length(time.Hour)}, {Load: v1alpha1.StepLoad{Pause: length(10 * time.Second)}}, {TimeLimit: length(25 * time.Hour)},
+	}
+	const day = 86_400
+	if got, want := *Job(lt, config).Spec.ActiveDeadlineSeconds, int64(day+300+3600+10+25*3600); got != want {
+		t.Errorf("after %d s, want %d", got, want)
+	}
+	lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](600)
+	if got, want := *Job(lt, config).Spec.ActiveDeadlineSeconds, int64(day+600); got != want {
+		t.Errorf("with activeDeadlineSeconds: after %d s, want %d", got, want)
 	}
 }

@@ -66,6 +66,9 @@ const (
 	// cleanupGrace is how long workers may take to end by themselves when the run
 	// is over, before their Job is deleted.
 	cleanupGrace = 30 * time.Second
+	// podsKept is how long pods that have ended are kept after the run, for their
+	// logs. The operator has each pod in memory.
+	podsKept = time.Hour
 )
 
 // run is one pass: its inputs, and the decision under construction.
@@ -99,10 +102,7 @@ func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.T
 	r.verifyTarget()
 	r.conclude()
 	r.summarize()
-	if !r.wakeAt.IsZero() {
-		// Never zero, which would mean no requeue at all.
-		r.out.RequeueAfter = max(r.wakeAt.Sub(now), time.Millisecond)
-	}
+	r.out.RequeueAfter = r.untilWake()
 	return r.out
 }
 
@@ -133,6 +133,14 @@ func (r *run) wake(t time.Time) {
 	if r.wakeAt.IsZero() || t.Before(r.wakeAt) {
 		r.wakeAt = t
 	}
+}
+
+// untilWake is the time to the next known instant. It is zero only if there is none.
+func (r *run) untilWake() time.Duration {
+	if r.wakeAt.IsZero() {
+		return 0
+	}
+	return max(r.wakeAt.Sub(r.now), time.Millisecond)
 }
 
 func (r *run) event(reason, message string) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -96,22 +97,34 @@ func (r *run) complete() {
 
 // reconcileFinished looks after a finished run: its workers end, and one day it goes.
 func (r *run) reconcileFinished() {
-	done := r.read.CompletionTime.Time
 	r.out.Forget = r.seen.Job != JobPresent && r.seen.Job != JobDeleting
-	if r.seen.Job == JobPresent {
-		if end := done.Add(cleanupGrace); r.now.Before(end) {
-			r.wake(end)
-		} else {
-			r.out.Job = JobDelete
-		}
+	if ttl := r.spec.TTLSecondsAfterFinished; ttl != nil {
+		r.out.Delete = r.deleteAfter(time.Duration(*ttl)*time.Second) == JobDelete
 	}
-	if r.spec.TTLSecondsAfterFinished == nil {
-		return
+	switch {
+	case r.seen.Job == JobPresent:
+		r.out.Job = r.deleteAfter(cleanupGrace)
+	case r.seen.Job == JobFinished && !r.out.Delete:
+		r.out.Job = r.deleteAfter(podsKept)
 	}
-	end := done.Add(time.Duration(*r.spec.TTLSecondsAfterFinished) * time.Second)
+}
+
+// deleteAfter deletes what is kept for so long after the end of the run, and until then
+// wakes at that instant.
+func (r *run) deleteAfter(kept time.Duration) JobAction {
+	end := r.endedAt().Add(kept)
 	if r.now.Before(end) {
 		r.wake(end)
-	} else {
-		r.out.Delete = true
+		return JobKeep
 	}
+	return JobDelete
+}
+
+// endedAt is when a finished run ended. A status that was restored from a copy may lack
+// the time; its condition has one.
+func (r *run) endedAt() time.Time {
+	if r.read.CompletionTime != nil {
+		return r.read.CompletionTime.Time
+	}
+	return meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionFinished).LastTransitionTime.Time
 }

@@ -40,6 +40,8 @@ type workers struct {
 	silent bool
 	// pods are the UIDs of a run's pods, by number.
 	pods func(coordinator.RunID) map[int]string
+	// requests is how many requests the spec has; 0: one.
+	requests int
 }
 
 var _ loadtest.Workers = (*workers)(nil)
@@ -74,7 +76,7 @@ func (w *workers) Observe(run coordinator.RunID) control.Observation {
 		o.Workers = append(o.Workers, control.Worker{PodUID: pods[n], Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
 	}
 	if running {
-		merged := measure.NewMeasurement(1)
+		merged := measure.NewMeasurement(max(1, w.requests))
 		n := int64(10 * len(d.Assignments))
 		merged.Due, merged.Window = n, time.Second
 		merged.FirstStart, merged.LastStart = d.Start.At, d.Start.At.Add(time.Millisecond)

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // note is what is kept in memory of a LoadTest from one pass to the next. All of it
@@ -25,7 +27,44 @@ type note struct {
 	conflicts int
 	// refused is why the Job was not created.
 	refused *lifecycle.Refusal
+	// panics counts the passes in a row that panicked, statusRefusals those whose status
+	// was refused. One too many of either is the cause why the run is abandoned.
+	panics, statusRefusals int
+	cause                  *lifecycle.Cause
 }
+
+const (
+	// maxPanics is how many passes in a row may panic: 5 s, as the back-off doubles.
+	maxPanics = 10
+	// maxStatusRefusals is how often a status may be refused that may be taken later:
+	// half a minute.
+	maxStatusRefusals = 15
+)
+
+// panicked notes that a pass did, and returns what there is to say of it.
+func (n *note) panicked(cause any, stack []byte) error {
+	n.panics++
+	if n.panics >= maxPanics && n.cause == nil {
+		n.cause = lifecycle.PassFailed(text.Clean(fmt.Sprint(cause), maxRefusal), 0)
+	}
+	return fmt.Errorf("panic %d in a row: %v\n%s", n.panics, cause, stack)
+}
+
+// statusRefused notes that the status was not taken.
+func (n *note) statusRefused(refusal *lifecycle.Refusal) {
+	n.statusRefusals++
+	switch {
+	case n.cause != nil:
+		smaller := *n.cause
+		smaller.Refused++
+		n.cause = &smaller
+	case refusal.Permanent || n.statusRefusals >= maxStatusRefusals:
+		n.cause = lifecycle.StatusRefused(refusal.Message, 0)
+	}
+}
+
+// written notes that nothing was refused.
+func (n *note) written() { n.conflicts, n.statusRefusals = 0, 0 }
 
 // isAbout has the note be about this spec of this LoadTest: what was noted of another is
 // dropped.

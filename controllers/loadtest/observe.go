@@ -21,24 +21,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 )
 
-// observe reads everything that a decision needs, and nothing twice. The
-// LoadTest is nil when it is gone.
-func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, now time.Time) (*v1alpha1.LoadTest, lifecycle.Observed, error) {
-	var seen lifecycle.Observed
-	lt := &v1alpha1.LoadTest{}
-	if err := r.Client.Get(ctx, key, lt); err != nil {
-		return nil, seen, client.IgnoreNotFound(err)
+// observe reads everything that a decision needs beside the LoadTest, and nothing twice.
+func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, now time.Time) (lifecycle.Observed, error) {
+	seen, job, err := r.observeJob(ctx, lt)
+	if err != nil {
+		return seen, err
 	}
-	job := &batchv1.Job{}
-	err := r.Client.Get(ctx, key, job)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, seen, fmt.Errorf("get Job: %w", err)
-	}
-	seen.Job, seen.JobUID = jobState(lt, job, !apierrors.IsNotFound(err)), job.UID
-
 	var pods corev1.PodList
 	if err := r.Client.List(ctx, &pods, client.InNamespace(lt.Namespace), client.MatchingLabels{desired.LabelRun: string(lt.UID)}); err != nil {
-		return nil, seen, fmt.Errorf("list worker pods: %w", err)
+		return seen, fmt.Errorf("list worker pods: %w", err)
 	}
 	observation := r.Workers.Observe(coordinator.RunID(lt.UID))
 	seen.Since, seen.From, seen.Step = observation.Since, observation.From, observation.Step
@@ -48,13 +39,20 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, now 
 	observePods(seen.Workers, job, pods.Items)
 	if lifecycle.NeedsTargetPort(lt) {
 		if seen.TargetPort, seen.TargetProblem, err = r.targetPort(ctx, lt); err != nil {
-			return nil, seen, err
+			return seen, err
 		}
 	}
-	if err := r.explainMissingPods(ctx, lt, job, pods.Items, &seen, now); err != nil {
-		return nil, seen, err
+	return seen, r.explainMissingPods(ctx, lt, job, pods.Items, &seen, now)
+}
+
+// observeJob reads the Job of a LoadTest.
+func (r *Reconciler) observeJob(ctx context.Context, lt *v1alpha1.LoadTest) (lifecycle.Observed, *batchv1.Job, error) {
+	job := &batchv1.Job{}
+	err := r.Client.Get(ctx, client.ObjectKeyFromObject(lt), job)
+	if client.IgnoreNotFound(err) != nil {
+		return lifecycle.Observed{}, nil, fmt.Errorf("get Job: %w", err)
 	}
-	return lt, seen, nil
+	return lifecycle.Observed{Job: jobState(lt, job, !apierrors.IsNotFound(err)), JobUID: job.UID}, job, nil
 }
 
 // targetPort is the number of the target Service's named port, or 0 and why it is not

@@ -2,7 +2,9 @@ package loadtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -34,6 +36,9 @@ import (
 // +kubebuilder:rbac:groups="",resources=services,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;list;patch
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+
+// reasonDeleteRefused is the reason of an event.
+const reasonDeleteRefused = "DeleteRefused"
 
 // FieldManager names the operator's writes.
 const FieldManager = "loadtest-operator"
@@ -89,39 +94,71 @@ func (r *Reconciler) options() controller.Options {
 	}
 }
 
-// Reconcile is one pass over one LoadTest.
-func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	now, note := r.Clock.Now(), r.notes.get(req.NamespacedName)
-	lt, seen, err := r.observe(ctx, req.NamespacedName, now)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	if lt == nil || !lt.DeletionTimestamp.IsZero() {
+// Reconcile is one pass over one LoadTest. A pass that panics says so in the note, and
+// stops no other.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Result, err error) {
+	note := r.notes.get(req.NamespacedName)
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = note.panicked(cause, debug.Stack())
+		}
+	}()
+	lt := &v1alpha1.LoadTest{}
+	if err := r.Client.Get(ctx, req.NamespacedName, lt); client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, fmt.Errorf("get LoadTest: %w", err)
+	} else if err != nil || !lt.DeletionTimestamp.IsZero() {
 		// Its children go by garbage collection; only memory is left to free.
 		r.forget(req.NamespacedName)
 		r.notes.drop(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	note.isAbout(lt)
-	seen.Refused = note.refused
-	decision := lifecycle.Decide(lt, r.Policy, seen, now)
-	note.wakeAt = wakeAt(now, decision)
-	if err := r.apply(ctx, lt, seen, decision, note, now); err != nil {
-		return ctrl.Result{}, err
-	}
-	err = r.report(ctx, lt, decision)
-	if apierrors.IsConflict(err) {
-		note.conflicts++
-		return ctrl.Result{RequeueAfter: onConflict(note.conflicts)}, nil
-	}
+	result, err := r.pass(ctx, lt, note)
+	note.panics = 0
+	return result, err
+}
+
+// pass observes, decides, applies and reports. What cannot be applied is reported all
+// the same: a status is of what was observed.
+func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note) (ctrl.Result, error) {
+	now, refused := r.Clock.Now(), note.refused
+	seen, decision, err := r.decide(ctx, lt, note, now)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	note.conflicts = 0
-	if note.refused != nil && note.refused != seen.Refused {
+	note.wakeAt = wakeAt(now, decision)
+	applied := r.apply(ctx, lt, seen, decision, note, now)
+	reported := r.report(ctx, lt, decision)
+	if refusal, ok := refusedBy(reported, now); ok {
+		note.statusRefused(refusal)
+	}
+	if apierrors.IsConflict(reported) && applied == nil {
+		note.conflicts++
+		return ctrl.Result{RequeueAfter: onConflict(note.conflicts)}, nil
+	}
+	if err := errors.Join(applied, reported); err != nil {
+		return ctrl.Result{}, err
+	}
+	note.written()
+	if note.refused != refused && note.refused != nil {
 		return ctrl.Result{RequeueAfter: time.Millisecond}, nil // the next pass observes it
 	}
 	return ctrl.Result{RequeueAfter: decision.RequeueAfter}, nil
+}
+
+// decide observes a run and decides what it does next, or ends it as well as it can be
+// ended.
+func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) (lifecycle.Observed, lifecycle.Decision, error) {
+	if note.cause != nil {
+		seen, _, err := r.observeJob(ctx, lt)
+		return seen, lifecycle.Abandon(lt, note.cause, seen, now), err
+	}
+	seen, err := r.observe(ctx, lt, now)
+	if err != nil {
+		return seen, lifecycle.Decision{}, err
+	}
+	seen.Refused = note.refused
+	return seen, lifecycle.Decide(lt, r.Policy, seen, now), nil
 }
 
 // wakeAt is the instant for which a decision asks; zero: none.
@@ -135,10 +172,7 @@ func wakeAt(now time.Time, d lifecycle.Decision) time.Time {
 // apply carries a decision out, all but the words.
 func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision, note *note, now time.Time) error {
 	if d.Delete {
-		if err := r.Client.Delete(ctx, lt, client.Preconditions{UID: &lt.UID}); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete LoadTest: %w", err)
-		}
-		return nil
+		return r.delete(ctx, lt, "LoadTest", lt, lt.UID)
 	}
 	switch d.Job {
 	case lifecycle.JobCreate:
@@ -146,7 +180,8 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen life
 			return err
 		}
 	case lifecycle.JobDelete:
-		if err := r.deleteJob(ctx, lt, seen.JobUID); err != nil {
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: lt.Name}}
+		if err := r.delete(ctx, lt, "Job", job, seen.JobUID); err != nil && !apierrors.IsConflict(err) {
 			return err
 		}
 	case lifecycle.JobKeep:
@@ -155,7 +190,9 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen life
 		r.forget(client.ObjectKeyFromObject(lt))
 		return nil
 	}
-	r.direct(lt, d.Directive)
+	if note.cause == nil {
+		r.direct(lt, d.Directive)
+	}
 	return nil
 }
 
@@ -180,15 +217,18 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	}
 }
 
-// deleteJob deletes the Job that was observed and no other: one of its name may have
-// taken its place since.
-func (r *Reconciler) deleteJob(ctx context.Context, lt *v1alpha1.LoadTest, uid types.UID) error {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: lt.Name}}
-	err := r.Client.Delete(ctx, job, client.PropagationPolicy("Background"), client.Preconditions{UID: &uid})
-	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
-		return fmt.Errorf("delete Job: %w", err)
+// delete deletes the object that was observed and no other: one of its name may have
+// taken its place since. A refusal is an event, as the status of a run that is over does
+// not change any more.
+func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind string, obj client.Object, uid types.UID) error {
+	err := r.Client.Delete(ctx, obj, client.PropagationPolicy("Background"), client.Preconditions{UID: &uid})
+	if client.IgnoreNotFound(err) == nil {
+		return nil
 	}
-	return nil
+	if refusal, ok := refusedBy(err, time.Time{}); ok {
+		r.Recorder.Eventf(lt, nil, corev1.EventTypeWarning, reasonDeleteRefused, "Run", "The %s cannot be deleted: %s", kind, refusal.Message)
+	}
+	return fmt.Errorf("delete %s: %w", kind, err)
 }
 
 // direct tells the coordinator what the run wants of its workers. Nothing is

@@ -62,7 +62,7 @@ func lastCreated(job *batchv1.Job, pods []corev1.Pod) time.Time {
 
 // objectName is what the API server says before the reason. A pod's name is another one
 // at each attempt, and a condition's message must not be.
-var objectName = regexp.MustCompile(`^(Error creating: )?(([Pp]ods?|[Jj]obs?\.batch) "[^"]*" is (forbidden|invalid): )?`)
+var objectName = regexp.MustCompile(`^(Error creating: )?([A-Za-z.]+ "[^"]*" is (forbidden|invalid): )?`)
 
 // refusal is what the latest of the events says.
 func refusal(events []eventsv1.Event) string {

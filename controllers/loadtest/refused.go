@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,9 +31,13 @@ func refusedBy(err error, now time.Time) (refusal *lifecycle.Refusal, ok bool) {
 		return nil, false
 	}
 	message := objectName.ReplaceAllString(s.Message, "")
+	message = unchecked.ReplaceAllString(message, "$1")
 	message = ofWorker.ReplaceAllString(message, "spec.worker.$2")
 	return &lifecycle.Refusal{Message: text.Clean(message, maxRefusal), Permanent: isPermanent(s), At: now}, true
 }
+
+// unchecked is what is added to what is wrong with an object of a CRD.
+var unchecked = regexp.MustCompile(`^\[(.*), <nil>: Invalid value: null: some validation rules were not checked .*\]$`)
 
 // ofWorker are the fields of a Job that a LoadTest has in spec.worker.
 var ofWorker = regexp.MustCompile(`\bspec\.template\.spec\.(containers\[0\]\.)?(resources|image|imagePullPolicy|tolerations|nodeSelector)\b`)
@@ -42,7 +47,7 @@ var tooLarge = []string{"request is too large", "trying to send message larger t
 
 func isRefusal(s metav1.Status) bool {
 	switch {
-	case s.Code == http.StatusUnauthorized, s.Code == http.StatusRequestTimeout, s.Code == http.StatusConflict, s.Code == http.StatusTooManyRequests:
+	case slices.Contains([]int32{http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests}, s.Code):
 		return false
 	case s.Code >= http.StatusBadRequest && s.Code < http.StatusInternalServerError:
 		return true

@@ -1,6 +1,7 @@
 package loadtest_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,11 +9,9 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -69,7 +68,7 @@ func TestARefusedJobIsTriedAgain(t *testing.T) {
 		},
 		"policy": {
 			refuse: policy,
-			want:   "The Job of the workers is refused: ValidatingAdmissionPolicy 'no-jobs-",
+			want:   "The Job of the workers is refused: ValidatingAdmissionPolicy 'deny-",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,43 +143,56 @@ func quota(t *testing.T, namespace string) client.Object {
 // policy denies all Jobs of a namespace.
 func policy(t *testing.T, namespace string) client.Object {
 	t.Helper()
+	in := deny(t, namespace, admissionv1.Rule{APIGroups: []string{"batch"}, APIVersions: []string{"v1"}, Resources: []string{"jobs"}},
+		admissionv1.Create, "false", "no Job in this namespace")
+	awaitJobs(t, namespace, false)
+	return in
+}
+
+// deny has a policy admit only what satisfies an expression. To delete its binding,
+// which is returned, ends it.
+func deny(t *testing.T, namespace string, rule admissionv1.Rule, operation admissionv1.OperationType, expression, message string) client.Object {
+	t.Helper()
 	c := apiserver.Client(t)
 	p := &admissionv1.ValidatingAdmissionPolicy{Spec: admissionv1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: &admissionv1.MatchResources{
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
 			ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-				Operations: []admissionv1.OperationType{admissionv1.Create},
-				Rule:       admissionv1.Rule{APIGroups: []string{"batch"}, APIVersions: []string{"v1"}, Resources: []string{"jobs"}},
+				Operations: []admissionv1.OperationType{operation}, Rule: rule,
 			}}},
 		},
-		Validations: []admissionv1.Validation{{Expression: "false", Message: "no Job in this namespace"}},
+		Validations: []admissionv1.Validation{{Expression: expression, Message: message}},
 	}}
-	p.Name = "no-jobs-" + namespace
-	if err := c.Create(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Delete(t.Context(), p) })
+	p.Name = "deny-" + namespace
 	b := &admissionv1.ValidatingAdmissionPolicyBinding{Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
 		PolicyName: p.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
 	}}
 	b.Name = p.Name
-	if err := c.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
+	for _, o := range []client.Object{p, b} {
+		if err := c.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
 	}
-	awaitJobs(t, namespace, false)
+	t.Cleanup(func() { _ = c.Delete(context.Background(), p) })
 	return b
 }
 
-// awaitJobs waits until Jobs are admitted to a namespace, or are not any more: what
-// decides on it reads through a cache.
+// awaitJobs waits until Jobs are admitted to a namespace, or are not any more.
 func awaitJobs(t *testing.T, namespace string, admitted bool) {
 	t.Helper()
-	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate(), Parallelism: ptr.To[int32](0)}}
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate()}}
 	job.Namespace, job.Name = namespace, "probe"
+	awaitAdmission(t, admitted, func(c client.Client) error { return c.Create(t.Context(), job.DeepCopy()) })
+}
+
+// awaitAdmission waits until a write, which is not carried out, is admitted, or is not
+// any more: what decides on it reads through a cache.
+func awaitAdmission(t *testing.T, admitted bool, write func(client.Client) error) {
+	t.Helper()
 	deadline := time.After(patience)
 	for {
-		err := client.NewDryRunClient(apiserver.Client(t)).Create(t.Context(), job.DeepCopy())
-		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+		err := write(client.NewDryRunClient(apiserver.Client(t)))
+		if err != nil && !strings.Contains(err.Error(), " denied request: ") && !strings.Contains(err.Error(), "exceeded quota: ") {
 			t.Fatal(err)
 		}
 		if admitted == (err == nil) {
@@ -188,7 +200,7 @@ func awaitJobs(t *testing.T, namespace string, admitted bool) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("Jobs are admitted: %t, want %t", err == nil, admitted)
+			t.Fatalf("admitted: %t, want %t", err == nil, admitted)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -23,7 +24,9 @@ func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecy
 	// The lock makes a decision from a stale cache fail instead of overwriting
 	// what is newer.
 	patch := client.MergeFromWithOptions(lt, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, next, patch, client.FieldOwner(FieldManager)); err != nil {
+	if err := r.Client.Status().Patch(ctx, next, patch, client.FieldOwner(FieldManager)); apierrors.IsNotFound(err) {
+		return nil
+	} else if err != nil {
 		return fmt.Errorf("patch status: %w", err)
 	}
 	for _, e := range d.Events {
