@@ -54,3 +54,10 @@ func TestConflictsBackOff(t *testing.T) {
 		}
 	}
 }
+
+// Several LoadTests are reconciled at once, so that one that is slow holds up no other.
+func TestSeveralPassesAtOnce(t *testing.T) {
+	if got := (&Reconciler{}).options().MaxConcurrentReconciles; got < 2 {
+		t.Errorf("%d passes at once, want several", got)
+	}
+}

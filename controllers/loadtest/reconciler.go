@@ -68,6 +68,11 @@ type Reconciler struct {
 	notes notes
 }
 
+// passesAtOnce is how many LoadTests are reconciled at the same time. A pass takes about
+// 10 ms, most of it for the API server; one that is slow, by a large merge or an
+// admission webhook, must not make the others miss the instants at which steps begin.
+const passesAtOnce = 8
+
 // passTimeout bounds a pass, so that an API server that does not answer holds up none
 // of the others. An admission webhook may take 30 s.
 const passTimeout = 35 * time.Second
@@ -89,8 +94,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 func (r *Reconciler) options() controller.Options {
 	return controller.Options{
-		RateLimiter:           newRetries(&r.notes, r.Clock),
-		ReconciliationTimeout: passTimeout,
+		RateLimiter:             newRetries(&r.notes, r.Clock),
+		ReconciliationTimeout:   passTimeout,
+		MaxConcurrentReconciles: passesAtOnce,
 	}
 }
 

@@ -22,6 +22,10 @@ import (
 // could not create a pod. Nothing in the Job itself does.
 const failedCreate = "FailedCreate"
 
+// maxEvents is how many events are read: the names of 1,000 pods that are refused make
+// as many events of one sentence.
+const maxEvents = 50
+
 // explainMissingPods files under the workers without a pod why there is none: a
 // quota, a limit range or an admission policy. Events are in no cache, and there
 // may be many: they are read only while a run waits for pods of which none has
@@ -33,7 +37,7 @@ func (r *Reconciler) explainMissingPods(ctx context.Context, lt *v1alpha1.LoadTe
 	var events eventsv1.EventList
 	err := r.Uncached.List(ctx, &events, client.InNamespace(job.Namespace), client.MatchingFieldsSelector{
 		Selector: fields.Set{"regarding.uid": string(job.UID), "reason": failedCreate}.AsSelector(),
-	})
+	}, client.Limit(maxEvents))
 	if apierrors.IsForbidden(err) {
 		return nil // an operator that may not read events runs tests all the same
 	}

@@ -44,15 +44,19 @@ func NewRuns() *Runs {
 // Learn remembers the run of a LoadTest that has been taken up, and returns its
 // assignments. It makes them once, and again when the spec has changed: a run that was
 // suspended before its first step may be resumed with another one, under the same UID
-// and with another plan in status.
+// and with another plan in status. A run is learnt by one goroutine at a time; what
+// takes long is done outside the lock, for which the coordinator waits.
 func (r *Runs) Learn(run coordinator.RunID, lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	known, ok := r.known[run]
-	if !ok || known.generation != lt.Generation {
-		known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, plan.Assignments(lt)}
-		r.known[run] = known
+	r.mu.Unlock()
+	if ok && known.generation == lt.Generation {
+		return known.assignments
 	}
+	known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, plan.Assignments(lt)}
+	r.mu.Lock()
+	r.known[run] = known
+	r.mu.Unlock()
 	return known.assignments
 }
 

@@ -1,0 +1,41 @@
+package loadtest_test
+
+import (
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// What passes over several LoadTests share is guarded; the race detector says so.
+func TestPassesOverSeveralLoadTestsAtOnce(t *testing.T) {
+	r := newFixture(t, apiserver.Client(t))
+	r.workers.absent = true
+	var tests []*v1alpha1.LoadTest
+	for range 8 {
+		tests = append(tests, hello(t))
+	}
+	var group errgroup.Group
+	for _, lt := range tests {
+		group.Go(func() error {
+			for range 4 {
+				if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(lt)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, lt := range tests {
+		if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil || lt.Status.Phase != v1alpha1.PhaseStarting {
+			t.Errorf("%s is %s, %v; want Starting", client.ObjectKeyFromObject(lt), lt.Status.Phase, err)
+		}
+	}
+}
