@@ -140,6 +140,9 @@ const (
 	ReasonStatusRefused = "StatusRefused"
 	// ReasonInternalError surfaces when the operator fails on the run: a bug.
 	ReasonInternalError = "InternalError"
+	// ReasonInvalidStatus surfaces when the status contradicts itself, which only one
+	// that was edited or restored by hand does: the run cannot go on from it.
+	ReasonInvalidStatus = "InvalidStatus"
 	// ReasonNoWorkers surfaces when every worker was lost.
 	ReasonNoWorkers = "NoWorkers"
 )

@@ -152,6 +152,8 @@ type RequestStatus struct {
 type WorkerCounts struct {
 	// desired is how many workers the run has.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
 	Desired int32 `json:"desired,omitempty"`
 	// ready is how many are connected and ready to send load.
 	// +optional

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -89,9 +90,13 @@ func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.T
 	r.out.Status.ObservedGeneration = lt.Generation
 	r.out.Directive = r.directive()
 
+	problem := r.inconsistency()
 	switch {
 	case finished(r.read.Conditions):
 		r.reconcileFinished()
+	case problem != "":
+		r.out.Forget = true // nothing that it says can be directed
+		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidStatus, fmt.Sprintf("The status cannot be continued: status.%s. Create the LoadTest anew.", problem))
 	case r.read.StartTime == nil:
 		r.accept(lt, policy)
 	case !r.hasStarted():

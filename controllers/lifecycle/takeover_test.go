@@ -112,3 +112,28 @@ func TestCurrentStepOutOfRangeIsIgnored(t *testing.T) {
 		t.Error("a run whose steps are all over does not end")
 	}
 }
+
+// A status that contradicts itself ends the run, with a sentence that says where.
+func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
+	for want, edit := range map[string]func(*v1alpha1.LoadTestStatus){
+		"steps is empty, and startTime is set":                    func(s *v1alpha1.LoadTestStatus) { s.Steps = nil },
+		"workers.desired is less than 1":                          func(s *v1alpha1.LoadTestStatus) { s.Workers.Desired = 0 },
+		"verdict is set, and condition Finished is not True":      func(s *v1alpha1.LoadTestStatus) { s.Verdict = v1alpha1.VerdictPassed },
+		"steps[1] is Running without a startTime":                 func(s *v1alpha1.LoadTestStatus) { s.Steps[1].StartTime = nil },
+		"steps[0] is Complete without a completionTime":           func(s *v1alpha1.LoadTestStatus) { s.Steps[0].CompletionTime = nil },
+		"steps[1] is Running, and the step before it is Pending":  func(s *v1alpha1.LoadTestStatus) { s.Steps[0].State = v1alpha1.StepPending },
+		`steps[1] is in state "Cut", and the run is not finished`: func(s *v1alpha1.LoadTestStatus) { s.Steps[1].State = v1alpha1.StepCut },
+		"steps[1] has no timeLimit":                               func(s *v1alpha1.LoadTestStatus) { s.Steps[1].TimeLimit = nil },
+		"steps[1] has no duration":                                func(s *v1alpha1.LoadTestStatus) { s.Steps[1].Load.Duration = nil },
+	} {
+		t.Run(want, func(t *testing.T) {
+			lt := limited(1)
+			edit(&lt.Status)
+			d := lifecycle.Decide(lt, plan.Policy{}, one(ready), began.Add(31*time.Second))
+			want := "True InvalidStatus: The status cannot be continued: status." + want + ". Create the LoadTest anew."
+			if got := said(d.Status, v1alpha1.ConditionFailed); got != want || d.Status.Verdict != v1alpha1.VerdictError || !d.Forget {
+				t.Errorf("verdict %s, Failed %s; want Error, %s", d.Status.Verdict, got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// inconsistency is what no operator of this API would have written into the status of
+// a run that is under way; empty: nothing. Such a status, restored by hand or edited,
+// says nothing that can be relied on, and a run with it could neither go on nor end.
+func (r *run) inconsistency() string {
+	s := &r.read
+	switch {
+	case s.Verdict != "":
+		return "verdict is set, and condition Finished is not True"
+	case s.StartTime == nil:
+		return "" // what there is of it is planned anew
+	case len(s.Steps) == 0:
+		return "steps is empty, and startTime is set"
+	case s.Workers.Desired < 1:
+		return "workers.desired is less than 1"
+	}
+	under := v1alpha1.StepComplete // the state of the step before
+	for i := range s.Steps {
+		if problem := stepInconsistency(&s.Steps[i], under); problem != "" {
+			return fmt.Sprintf("steps[%d] %s", i, problem)
+		}
+		under = s.Steps[i].State
+	}
+	return ""
+}
+
+// stepInconsistency is what is wrong with a step that follows one in state before. A
+// step is cut or skipped only by the write that ends the run.
+func stepInconsistency(s *v1alpha1.StepStatus, before v1alpha1.StepState) string {
+	switch s.State {
+	case v1alpha1.StepPending:
+	case v1alpha1.StepRunning, v1alpha1.StepComplete:
+		switch {
+		case before != v1alpha1.StepComplete:
+			return fmt.Sprintf("is %s, and the step before it is %s", s.State, before)
+		case s.StartTime == nil:
+			return fmt.Sprintf("is %s without a startTime", s.State)
+		case s.State == v1alpha1.StepComplete && s.CompletionTime == nil:
+			return "is Complete without a completionTime"
+		}
+	default:
+		return fmt.Sprintf("is in state %q, and the run is not finished", s.State)
+	}
+	switch {
+	case s.Load.IsPause():
+	case s.TimeLimit == nil:
+		return "has no timeLimit"
+	case s.Load.Duration == nil && s.Load.MaxDuration == nil:
+		return "has no duration"
+	}
+	return ""
+}
