@@ -188,9 +188,9 @@ func comparable(t *testing.T, s measure.Measurement) map[string]any {
 		return encoded
 	}
 	request := s.Requests[0]
-	histograms := []string{encode(request.Response), encode(request.Service), encode(s.Lateness)}
+	histograms := []string{encode(request.Response), encode(request.Service), encode(s.Lateness), encode(s.ReadLateness)}
 	request.Response, request.Service = nil, nil
-	s.Lateness, s.Requests = nil, nil
+	s.Lateness, s.ReadLateness, s.Requests = nil, nil, nil
 	return map[string]any{"step": s, "request": request, "histograms": histograms}
 }
 
