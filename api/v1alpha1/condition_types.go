@@ -102,12 +102,13 @@ const (
 	ConditionThresholdsMet = "ThresholdsMet"
 	// ReasonThresholdsKept surfaces when every threshold was kept.
 	ReasonThresholdsKept = "ThresholdsKept"
-	// ReasonNoThresholds surfaces when there is nothing to judge.
-	ReasonNoThresholds = "NoThresholds"
 	// ReasonThresholdBreached surfaces when a threshold was breached.
 	ReasonThresholdBreached = "ThresholdBreached"
 	// ReasonInconclusive surfaces when the result does not speak of the target.
 	ReasonInconclusive = "Inconclusive"
+	// ReasonStepCut surfaces when a step was not carried out as it was planned. With
+	// ReasonWorkerLost, a worker was lost in it.
+	ReasonStepCut = "StepCut"
 	// ReasonNotFinished surfaces when a run ended before it could be judged.
 	ReasonNotFinished = "NotFinished"
 )

@@ -141,8 +141,10 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:Maximum=32
 	Repetitions int32 `json:"repetitions,omitempty"`
 
-	// thresholds are what the target must keep. Absent: the test only measures.
-	// Example: [{metric: p95, max: 200ms}].
+	// thresholds are what the target must keep, such as {metric: p95, max: 200ms}.
+	// Requests and steps without a threshold on failureRate or unsentRate have one by
+	// default, max 1%, which stands in status.thresholds. To waive it, have one with
+	// max 100%.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32

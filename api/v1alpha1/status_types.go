@@ -82,15 +82,17 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	Spread []SpreadStatus `json:"spread,omitempty"`
 
-	// thresholds are the results of spec.thresholds, in the same order.
+	// thresholds are the results of spec.thresholds, in the same order, and then those
+	// of the default thresholds. Absent before the operator took the run up.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=34
 	Thresholds []ThresholdStatus `json:"thresholds,omitempty"`
 
 	// maxSustainedUsers is the largest number of users of a step up to which
-	// every threshold was kept, in every repetition that ran. Absent when there is
-	// none, or no threshold.
+	// every threshold was kept, in every repetition that ran, default thresholds
+	// included. A step that only default thresholds are about counts if spec.thresholds
+	// is absent. Absent when there is none.
 	// +optional
 	MaxSustainedUsers *int32 `json:"maxSustainedUsers,omitempty"`
 }
@@ -205,9 +207,12 @@ const (
 	StepPending StepState = "Pending"
 	// StepRunning has a start instant, which may lie a moment ahead.
 	StepRunning StepState = "Running"
-	// StepComplete went to its end.
+	// StepComplete was carried out as it was planned: each worker went to the end of
+	// its share, all requests that were planned were due, and load was sent for the
+	// whole duration.
 	StepComplete StepState = "Complete"
-	// StepCut was ended early; what was measured is kept.
+	// StepCut began and was not carried out as it was planned; what was measured is
+	// kept.
 	StepCut StepState = "Cut"
 	// StepSkipped never began.
 	StepSkipped StepState = "Skipped"
@@ -264,9 +269,19 @@ type StepStatus struct {
 	// reportedUntil is when the last of them was taken.
 	// +optional
 	ReportedUntil *metav1.MicroTime `json:"reportedUntil,omitempty"`
-	// thresholdState is the worst result, in this step alone, of those of
-	// spec.thresholds that are about it. Absent before the step was judged, and when
-	// none is about it.
+	// missingAtMost is the most requests that may have been sent and are not in the
+	// result, because a worker was lost, silent or cut. Absent when none was, and where
+	// no number of requests is planned: no bound is known then.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MissingAtMost *int64 `json:"missingAtMost,omitempty"`
+	// message says, of a step that is Cut although the run was not cut short, what was
+	// not carried out.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Message string `json:"message,omitempty"`
+	// thresholdState is the worst result, in this step alone, of the thresholds that
+	// are about it, defaults included. Absent before the step was judged.
 	// +optional
 	ThresholdState ThresholdState `json:"thresholdState,omitempty"`
 	// result is what was measured. Absent for pauses and before the first report.
@@ -311,6 +326,14 @@ type ThresholdStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Limit string `json:"limit,omitempty"`
+	// metric is the quantity that is bounded.
+	// +optional
+	Metric Metric `json:"metric,omitempty"`
+	// default says that the threshold is not one of spec.thresholds: it is a maximum
+	// that holds for the requests and steps that no threshold of the same metric in
+	// spec.thresholds is about.
+	// +optional
+	Default bool `json:"default,omitempty"`
 	// message is the result in a sentence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512

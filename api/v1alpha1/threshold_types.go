@@ -81,11 +81,12 @@ const (
 	// MetricMean is the mean response time.
 	MetricMean Metric = "mean"
 	// MetricFailureRate is the share of sent requests that did not get an
-	// expected response, in percent.
+	// expected response, in percent. A 429 is a failure unless expect.status has it.
 	MetricFailureRate Metric = "failureRate"
 	// MetricRateLimitedRate is the share of sent requests answered 429.
 	MetricRateLimitedRate Metric = "rateLimitedRate"
-	// MetricUnsentRate is the share of due requests that were never sent.
+	// MetricUnsentRate is the share of due requests that were never sent, because the
+	// target kept the users or connections busy. Users without a rate leave none unsent.
 	MetricUnsentRate Metric = "unsentRate"
 	// MetricGoodput is expected responses per second of the window.
 	MetricGoodput Metric = "goodput"

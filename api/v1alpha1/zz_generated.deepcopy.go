@@ -1108,6 +1108,11 @@ func (in *StepStatus) DeepCopyInto(out *StepStatus) {
 		in, out := &in.ReportedUntil, &out.ReportedUntil
 		*out = (*in).DeepCopy()
 	}
+	if in.MissingAtMost != nil {
+		in, out := &in.MissingAtMost, &out.MissingAtMost
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Result != nil {
 		in, out := &in.Result, &out.Result
 		*out = new(StepResult)

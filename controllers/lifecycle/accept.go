@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
 // accept is the first pass: can the spec be carried out, and may it begin?
@@ -63,6 +64,7 @@ func (r *run) start(planned plan.Plan) {
 	s.StartTime = &now
 	s.Phase = v1alpha1.PhaseStarting
 	planned.Record(s)
+	s.Thresholds = verdict.Thresholds(r.spec, s.Requests, s.Steps)
 	r.resumed()
 	r.event("Started", "The run begins; its workers are created.")
 }

@@ -20,13 +20,32 @@ func (r *run) since() time.Time {
 
 func (r *run) isLost(w control.Worker) bool { return isLost(w, r.seen.Job) }
 
+// leaves says whether the worker counts as lost although it may still report: it
+// ended its step by itself, or its pod is being deleted.
+func (r *run) leaves(w control.Worker) bool { return w.Cut || w.PodEnding || r.isLost(w) }
+
+// whyLost is what is known of why a worker is lost; empty: nothing.
+func whyLost(w control.Worker) string {
+	why := ""
+	if w.PodEnding || w.Pod == control.PodEnded {
+		why = w.PodMessage
+	}
+	switch {
+	case !w.Cut:
+		return why
+	case why == "":
+		return "had to end before its step was over"
+	}
+	return "had to end before its step was over: " + why
+}
+
 // absentSince is from when on the worker has had no session, as far as this process
 // can know.
 func (r *run) absentSince(w control.Worker) time.Time { return later(w.LastSeen, r.since()) }
 
 // isSilent says whether the worker has no session and may come back.
 func (r *run) isSilent(w control.Worker) bool {
-	return !w.Connected && !r.isLost(w) && !r.now.Before(r.absentSince(w).Add(silentAfter))
+	return !w.Connected && !r.leaves(w) && !r.now.Before(r.absentSince(w).Add(silentAfter))
 }
 
 // awaits says whether a worker is still waited for, and asks for a pass when not.
@@ -45,18 +64,18 @@ func (r *run) awaits(w control.Worker, limit time.Time) bool {
 // directed the run, only their pods are known.
 func (r *run) countWorkers() {
 	c := &r.out.Status.Workers
-	c.Lost = count(r.seen.Workers, r.isLost)
+	c.Lost = count(r.seen.Workers, r.leaves)
 	if r.seen.Since.IsZero() {
 		return
 	}
 	c.Silent = count(r.seen.Workers, r.isSilent)
-	c.Ready = count(r.seen.Workers, func(w control.Worker) bool { return w.Connected && w.Ready && !r.isLost(w) })
+	c.Ready = count(r.seen.Workers, func(w control.Worker) bool { return w.Connected && w.Ready && !r.leaves(w) })
 }
 
 // giveUp counts as lost those workers for which f holds, too: they are waited for no
 // longer.
 func (r *run) giveUp(f func(control.Worker) bool) {
-	given := count(r.seen.Workers, func(w control.Worker) bool { return !r.isLost(w) && f(w) })
+	given := count(r.seen.Workers, func(w control.Worker) bool { return !r.leaves(w) && f(w) })
 	if given == 0 {
 		return
 	}
@@ -67,12 +86,11 @@ func (r *run) giveUp(f func(control.Worker) bool) {
 }
 
 // gathered says whether every worker can be directed to begin step i. One that has no
-// session is waited for as long as the step may take, and given up then; one whose
-// pod is being deleted would not begin the step, and is lost.
+// session is waited for as long as the step may take, and given up then.
 func (r *run) gathered(i int) bool {
 	limit := lengthOf(&r.read.Steps[i])
 	r.giveUp(func(w control.Worker) bool {
-		return w.PodEnding || !w.Connected && !r.now.Before(r.absentSince(w).Add(limit))
+		return !w.Connected && !r.now.Before(r.absentSince(w).Add(limit))
 	})
 	if r.out.Status.Workers.Lost > 0 {
 		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
@@ -106,8 +124,8 @@ func (r *run) workersMissing(reason, message string) {
 func (r *run) lossMessage() string {
 	c := r.out.Status.Workers
 	for n, w := range r.seen.Workers {
-		if w.Pod == control.PodEnded && w.PodMessage != "" {
-			return fmt.Sprintf("%d of %s lost; worker %d: %s", c.Lost, workers(c.Desired), n, sentence(w.PodMessage))
+		if why := whyLost(w); why != "" {
+			return fmt.Sprintf("%d of %s lost; worker %d: %s", c.Lost, workers(c.Desired), n, sentence(why))
 		}
 	}
 	return fmt.Sprintf("%d of %s lost.", c.Lost, workers(c.Desired))

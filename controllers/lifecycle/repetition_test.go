@@ -83,7 +83,7 @@ var repetitions = map[string]struct {
 		},
 		remains{
 			Verdict: v1alpha1.VerdictInconclusive, Summary: "4/4", Sustained: 100,
-			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
+			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Cut",
 			Spread: []v1alpha1.DurationSpread{upTo(20)},
 		},
 	},

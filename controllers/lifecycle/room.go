@@ -18,13 +18,16 @@ const maxObject = 1_200 << 10
 // JSON, with counts of ten digits and times of an hour to the microsecond. The names
 // and the plan of each step, whose length is known, come on top.
 const (
-	sizeLoad      = 3_500 // a step that sends load: 2.3 KB, and a sick generator's sentence of 1 KB
+	sizeLoad      = 3_800 // a step that sends load: 2.6 KB with its message, and a sick generator's sentence of 1 KB
 	sizeType      = 960   // the counts and the response times of a type of request in a step
 	sizePause     = 400
 	sizeSpread    = 600
 	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values
 	sizeRest      = 16 << 10
 )
+
+// maxDefaults is how many default thresholds there may be.
+const maxDefaults = 2
 
 // room is how many bytes a LoadTest has left for what is good to have of its
 // results, the histograms and the error samples, once there is room for all else: the
@@ -46,7 +49,7 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 	for _, name := range requestTypes(spec) {
 		load += sizeType + size(name)
 	}
-	sum := sizeRest + size(plan.RequestNames(spec)) + len(spec.Thresholds)*sizeThreshold
+	sum := sizeRest + size(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold
 	for _, s := range steps {
 		sum += sizeOfPlan(&s)
 		switch {

@@ -137,6 +137,7 @@ func (r *run) isBehind(i int, report *control.Report, done bool) bool {
 func (r *run) loadDone(i int, report *control.Report, isFinal func(control.Worker) bool) {
 	s := &r.out.Status
 	r.giveUp(func(w control.Worker) bool { return !isFinal(w) })
+	s.Steps[i].MissingAtMost = r.missingAtMost(i, report)
 	if r.read.StopTime != nil {
 		r.finishCut()
 		return
@@ -145,7 +146,7 @@ func (r *run) loadDone(i int, report *control.Report, isFinal func(control.Worke
 		r.everyWorkerLost(i)
 		return
 	}
-	r.done(i, v1alpha1.StepComplete)
+	r.settleLoad(i, report)
 	stop := r.judge(i, report)
 	switch {
 	case s.Workers.Lost > 0:

@@ -122,7 +122,7 @@ func TestEndedBetweenTwoSteps(t *testing.T) {
 	final := ready
 	final.Final = true
 	seen := one(final)
-	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second)}
+	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
 	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(20*time.Second)).Status
 	if s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
 		t.Errorf("the steps are %s and %s, verdict %s; want Complete, Skipped, Canceled", s.Steps[0].State, s.Steps[1].State, s.Verdict)

@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,8 +14,40 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// perSecond is how many requests each simulated worker sends in a second.
+// perSecond is how many requests each simulated worker sends in a second where no
+// schedule says it.
 const perSecond = 20
+
+// due is how many requests of a step are due on one of all workers after so long.
+func due(load *v1alpha1.StepLoad, worker, workers int, elapsed time.Duration) int64 {
+	rate := load.Rate
+	if rate == nil {
+		rate = load.RatePerUser
+	}
+	if load.IsBurst() {
+		users := (int64(load.Users) - int64(worker) + int64(workers) - 1) / int64(workers)
+		return users * int64(load.RequestsPerUser)
+	}
+	if rate == nil {
+		return int64(elapsed.Seconds() * perSecond)
+	}
+	perSecond, err := strconv.ParseFloat(rate.String(), 64)
+	if err != nil {
+		panic(err)
+	}
+	users := workers // who take turns
+	if load.Users > 0 {
+		users = int(load.Users)
+		perSecond *= float64(load.Users)
+	}
+	n := int64(0)
+	for hit := 0; float64(hit) < perSecond*elapsed.Seconds(); hit++ {
+		if hit%users%workers == worker {
+			n++
+		}
+	}
+	return n
+}
 
 // measure has a worker report the directed step: a snapshot each second, the
 // final one 100 ms after the window.
@@ -32,7 +65,7 @@ func (w *simulation) measure(i int, x *worker, untilStart time.Duration) {
 				if final {
 					inFlight = 0
 				}
-				x.latest, x.until, x.LastSeen = w.measurement(x, elapsed, inFlight), w.now, w.now
+				w.report(i, x, elapsed, inFlight)
 				x.Final = final
 			}
 		}
@@ -50,10 +83,28 @@ func (w *simulation) measure(i int, x *worker, untilStart time.Duration) {
 	}
 }
 
-// measurement is what a worker has measured after so long.
-func (w *simulation) measurement(x *worker, elapsed time.Duration, inFlight int64) *measure.Measurement {
+// report has a worker report what it has measured after so long.
+func (w *simulation) report(i int, x *worker, elapsed time.Duration, inFlight int64) {
+	n := due(&w.lt.Status.Steps[x.step].Load, i, int(w.lt.Status.Workers.Desired), elapsed)
+	x.latest, x.until, x.LastSeen = w.measurement(x, n, elapsed, min(inFlight, n)), w.now, w.now
+	x.Reported, x.Sent = true, n
+}
+
+// drain has a worker's pod be deleted with grace: the worker cuts its step, hands
+// over what it measured, and is gone once that is stored.
+func (w *simulation) drain(i int) {
+	x := w.workers[i]
+	x.PodEnding, x.PodMessage = true, "its pod was evicted, as a node drain does"
+	if x.latest != nil && !x.Final {
+		w.report(i, x, w.now.Sub(x.started), 0)
+		x.Final, x.Cut = true, true
+	}
+	w.in(time.Second, func() { w.end(x, "Error, exit code 1") })
+}
+
+// measurement is what a worker has measured of n requests.
+func (w *simulation) measurement(x *worker, n int64, elapsed time.Duration, inFlight int64) *measure.Measurement {
 	m := measure.NewMeasurement(len(w.lt.Spec.Requests))
-	n := int64(elapsed.Seconds() * perSecond)
 	m.Due, m.Window = n, elapsed
 	m.FirstStart, m.LastStart = x.started, x.started
 	m.Health.CPUThrottled, m.Health.CPUThrottledMax = w.throttled, w.throttled
@@ -100,7 +151,7 @@ func (w *simulation) tellChange(before, after v1alpha1.LoadTestStatus) {
 		}
 	}
 	for i, th := range after.Thresholds {
-		if i >= len(before.Thresholds) || before.Thresholds[i].State != th.State {
+		if th.State != v1alpha1.ThresholdPending && before.Thresholds[i].State != th.State {
 			w.tell("threshold %s is %s: %s", th.Name, th.State, th.Message)
 		}
 	}

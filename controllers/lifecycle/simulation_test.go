@@ -201,6 +201,9 @@ func (w *simulation) observe() lifecycle.Observed {
 		}
 		steps = append(steps, x.latest)
 		report.MeanWindow += x.latest.Window
+		if report.Reporting == 0 || x.latest.Window < report.ShortestWindow {
+			report.ShortestWindow = x.latest.Window
+		}
 		report.Reporting++
 		report.Until = later(report.Until, x.until)
 	}
@@ -299,7 +302,7 @@ func (w *simulation) directWorker(i int, x *worker, d control.Directive) {
 		return
 	}
 	if x.latest != nil && x.step < d.Acknowledged {
-		x.latest, x.Final = nil, false
+		x.latest, x.Final, x.Cut, x.Reported, x.Sent = nil, false, false, false, 0
 	}
 	if s := d.Start; s != nil && x.step < s.Step {
 		x.step, x.started = s.Step, s.At

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -158,13 +157,16 @@ var stories = map[string]func(*simulation){
 			x.diesIn = 1500 * time.Millisecond
 		}
 	},
-	"worker-is-deleted": func(w *simulation) {
-		// As by kubectl delete pod: the worker still says its last, and is gone.
-		w.in(4*time.Second, func() {
-			x := w.workers[0]
-			x.Final, x.Connected, x.LastSeen = true, false, w.now
-			x.Pod, x.PodReason, x.PodMessage = control.PodAbsent, "", ""
-		})
+	"worker-is-drained": func(w *simulation) {
+		w.in(4*time.Second, func() { w.drain(0) })
+	},
+	"only-worker-is-drained-in-the-last-step": func(w *simulation) {
+		w.lt.Spec.Parallelism = ptr.To[int32](1)
+		w.workers = w.workers[:1]
+		w.in(9*time.Second, func() { w.drain(0) })
+	},
+	"worker-is-drained-in-a-rest": func(w *simulation) {
+		w.in(6*time.Second, func() { w.drain(0) })
 	},
 	"worker-falls-silent": func(w *simulation) {
 		// Its node is cut off during the first step: no pod status, no session.

@@ -49,8 +49,8 @@ func TestRunGoesOnWithThePlanInStatus(t *testing.T) {
 		t.Fatalf("verdict %s after %d steps, want Passed after 2 and 500 users sustained; its story:\n%s", s.Verdict, len(s.Steps), w.story.String())
 	}
 	for i, step := range s.Steps {
-		if step.WorkersReporting != 3 || step.Result == nil || step.Result.Sent != 3*2*perSecond {
-			t.Errorf("step %s has %d workers and result %+v, want 3 workers and 2 s of requests", step.Name, step.WorkersReporting, step.Result)
+		if step.WorkersReporting != 3 || step.Result == nil || step.Result.Sent != step.Load.Requests {
+			t.Errorf("step %s has %d workers and result %+v, want 3 workers and the %d requests of the plan", step.Name, step.WorkersReporting, step.Result, step.Load.Requests)
 		}
 		if diff := cmp.Diff(planned.Steps[i].Load, step.Load); diff != "" {
 			t.Errorf("step %s was planned anew (-want +got):\n%s", step.Name, diff)
@@ -76,8 +76,8 @@ func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
 	if d := decide(4 * time.Second); d.Status.Steps[0].State != v1alpha1.StepRunning || d.RequeueAfter != time.Second {
 		t.Errorf("after 4 s the step is %s, again after %v; want Running, and 1s", d.Status.Steps[0].State, d.RequeueAfter)
 	}
-	if s := decide(5 * time.Second).Status; s.Steps[0].State != v1alpha1.StepComplete || s.Workers.Lost != 1 {
-		t.Errorf("after 5 s the step is %s with %d workers lost; want Complete with 1", s.Steps[0].State, s.Workers.Lost)
+	if s := decide(5 * time.Second).Status; s.Steps[0].State != v1alpha1.StepCut || s.Workers.Lost != 1 {
+		t.Errorf("after 5 s the step is %s with %d workers lost; want Cut with 1", s.Steps[0].State, s.Workers.Lost)
 	}
 }
 

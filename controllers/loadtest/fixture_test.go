@@ -88,7 +88,7 @@ func (w *workers) Observe(run coordinator.RunID) control.Observation {
 			r.Service.Record(5 * time.Millisecond)
 		}
 		o.Step = &control.Report{
-			Step: d.Start.Step, Merged: merged, Until: d.Start.At.Add(time.Second),
+			Step: d.Start.Step, Merged: merged, Until: d.Start.At.Add(time.Second), ShortestWindow: time.Second,
 			Reporting: int32(len(d.Assignments)), Final: int32(len(d.Assignments)),
 		}
 	}

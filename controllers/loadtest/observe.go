@@ -113,7 +113,9 @@ func observePods(workers []control.Worker, job *batchv1.Job, pods []corev1.Pod) 
 		ours[string(pod.UID)] = true
 		w := &workers[n]
 		w.Pod, w.PodReason, w.PodMessage = podState(pod)
-		w.PodEnding = !pod.DeletionTimestamp.IsZero()
+		if w.PodEnding = !pod.DeletionTimestamp.IsZero(); w.PodEnding && w.Pod == control.PodRunning {
+			w.PodReason, w.PodMessage = v1alpha1.ReasonWorkerLost, deletion(pod)
+		}
 	}
 	for i := range workers {
 		if w := &workers[i]; !ours[w.PodUID] {
@@ -148,6 +150,26 @@ func podState(pod *corev1.Pod) (state control.PodState, reason, message string) 
 		}
 	}
 	return control.PodWaiting, "", ""
+}
+
+// deletion says why a pod is being deleted, as far as Kubernetes tells.
+func deletion(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type != corev1.DisruptionTarget || c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Reason {
+		case "EvictionByEvictionAPI":
+			return "its pod was evicted, as a node drain does"
+		case corev1.PodReasonPreemptionByScheduler:
+			return "its pod was preempted by one of a higher priority"
+		case "DeletionByTaintManager":
+			return "its pod was deleted because of a taint of its node"
+		case corev1.PodReasonTerminationByKubelet:
+			return "its pod was ended by its node, which shuts down or lacks a resource"
+		}
+	}
+	return "its pod was deleted"
 }
 
 // ending says how a pod's container ended.

@@ -143,9 +143,32 @@ func TestObservePods(t *testing.T) {
 		pod("before", "0", "earlier"), pod("second", "1", "ours"), pod("below", "-1", "ours"),
 		pod("beyond", "3", "ours"), pod("none", "", "ours"), third,
 	})
-	want := []control.Worker{{}, {Pod: control.PodRunning}, {Pod: control.PodRunning, PodEnding: true}}
+	want := []control.Worker{{}, {Pod: control.PodRunning}, {Pod: control.PodRunning, PodEnding: true, PodReason: v1alpha1.ReasonWorkerLost, PodMessage: "its pod was deleted"}}
 	if diff := cmp.Diff(want, workers); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
+	}
+}
+
+func TestDeletionOfAPodIsExplained(t *testing.T) {
+	disrupted := func(kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) []corev1.PodCondition {
+		return []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}, {Type: kind, Status: status, Reason: reason}}
+	}
+	for name, tc := range map[string]struct {
+		conditions []corev1.PodCondition
+		want       string
+	}{
+		"deleted":            {nil, "its pod was deleted"},
+		"evicted":            {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "EvictionByEvictionAPI"), "its pod was evicted, as a node drain does"},
+		"preempted":          {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler"), "its pod was preempted by one of a higher priority"},
+		"tainted":            {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager"), "its pod was deleted because of a taint of its node"},
+		"ended by its node":  {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "TerminationByKubelet"), "its pod was ended by its node, which shuts down or lacks a resource"},
+		"for another reason": {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "Whatever"), "its pod was deleted"},
+		"not evicted":        {disrupted(corev1.DisruptionTarget, corev1.ConditionFalse, "EvictionByEvictionAPI"), "its pod was deleted"},
+		"another condition":  {disrupted(corev1.PodScheduled, corev1.ConditionTrue, "EvictionByEvictionAPI"), "its pod was deleted"},
+	} {
+		if got := deletion(&corev1.Pod{Status: corev1.PodStatus{Conditions: tc.conditions}}); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
 	}
 }
 

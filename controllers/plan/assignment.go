@@ -112,27 +112,6 @@ func workerStep(l *v1alpha1.StepLoad, worker, workers int32) *workerv1.Step {
 	return step
 }
 
-// share gives worker w of W the numbers w, w+W, w+2W, … below total. So the
-// shares are disjoint, leave nothing out and differ by one at most; and since
-// neighbours in time belong to different workers, each worker's part of a
-// schedule is as even as the whole.
-func share(total int64, worker, workers int32) *workerv1.Share {
-	first, stride := int64(worker), int64(workers)
-	return &workerv1.Share{
-		First:  first,
-		Stride: stride,
-		Count:  divideUp(max(total-first, 0), stride),
-	}
-}
-
-func divideUp(n, by int64) int64 {
-	quotient := n / by
-	if n%by > 0 {
-		quotient++
-	}
-	return quotient
-}
-
 func clientHeader(spec *v1alpha1.LoadTestSpec) string {
 	if contract := spec.RateLimit(); contract != nil {
 		return contract.ClientHeader

@@ -123,7 +123,9 @@ func explicitStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
 func usersLoad(users int32, ratePerUser *v1alpha1.Decimal, warmUp, duration *metav1.Duration) v1alpha1.StepLoad {
 	load := v1alpha1.StepLoad{Users: users, RatePerUser: ratePerUser, WarmUp: positive(warmUp), Duration: duration}
 	if rate := totalMicros(users, micros(ratePerUser)); rate <= MaxRateMicros {
-		load.Requests = hits(rate, rate, optional(duration))
+		// The schedule begins with the warm-up and goes on in the duration.
+		warmUp := optional(load.WarmUp)
+		load.Requests = hits(rate, rate, warmUp+optional(duration)) - hits(rate, rate, warmUp)
 	}
 	return load
 }

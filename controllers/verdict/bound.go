@@ -84,8 +84,8 @@ type bound struct {
 	limit *big.Rat
 	// text is the limit as the user wrote it.
 	text string
-	// isMax says that smaller is better.
-	isMax bool
+	// isMax says that smaller is better, isDefault that the user did not set it.
+	isMax, isDefault bool
 }
 
 func newBound(t *v1alpha1.Threshold) (bound, error) {
@@ -121,7 +121,10 @@ func (b bound) closer(a, c *big.Rat) bool {
 
 // demand is the bound in words.
 func (b bound) demand() string {
-	if b.isMax {
+	switch {
+	case b.isDefault:
+		return "at most " + b.text + " is allowed by default"
+	case b.isMax:
 		return "at most " + b.text + " is allowed"
 	}
 	return "at least " + b.text + " is required"

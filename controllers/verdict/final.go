@@ -41,7 +41,7 @@ type Generator struct {
 func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgement {
 	run := run{
 		spec: spec, status: status,
-		whole: results.CompleteSteps(status), thresholds: previousResults(spec, status.Thresholds),
+		whole: results.CompleteSteps(status), thresholds: status.Thresholds,
 	}
 	j := run.judgement()
 	j.Generator = run.generator()
@@ -65,25 +65,44 @@ func (r run) judgement() Judgement {
 		}
 	}
 	// From what explains most to what is explained by it.
-	for _, doubt := range []func() string{r.lostWorkers, r.missingMeasurements, r.generatorUnhealthy, r.undecided} {
-		if message := doubt(); message != "" {
+	for _, doubt := range []struct {
+		reason  string
+		message func() string
+	}{
+		{v1alpha1.ReasonWorkerLost, r.lostWorkers},
+		{v1alpha1.ReasonStepCut, r.cutSteps},
+		{v1alpha1.ReasonInconclusive, r.generatorUnhealthy},
+		{v1alpha1.ReasonInconclusive, r.undecided},
+	} {
+		if message := doubt.message(); message != "" {
 			return Judgement{
 				Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown,
-				Reason: v1alpha1.ReasonInconclusive, Message: message,
+				Reason: doubt.reason, Message: message,
 			}
 		}
 	}
-	passed := Judgement{
+	return Judgement{
 		Verdict: v1alpha1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue,
-		Reason: v1alpha1.ReasonThresholdsKept, Message: "The threshold was kept.",
+		Reason: v1alpha1.ReasonThresholdsKept, Message: r.kept(),
+	}
+}
+
+// kept says which thresholds were kept.
+func (r run) kept() string {
+	byDefault := 0
+	for _, t := range r.thresholds {
+		if t.Default {
+			byDefault++
+		}
 	}
 	switch n := len(r.thresholds); {
-	case n == 0:
-		passed.Reason, passed.Message = v1alpha1.ReasonNoThresholds, "There are no thresholds; the test only measured."
-	case n > 1:
-		passed.Message = fmt.Sprintf("All %d thresholds were kept.", n)
+	case n == 1:
+		return "The threshold was kept."
+	case byDefault == 0:
+		return fmt.Sprintf("All %d thresholds were kept.", n)
+	default:
+		return fmt.Sprintf("All %d thresholds were kept, default ones included.", n)
 	}
-	return passed
 }
 
 // breach is the sentence of the first breached threshold, in the spec's order.
@@ -108,24 +127,52 @@ func (r run) breach() string {
 }
 
 func (r run) lostWorkers() string {
-	switch w := r.status.Workers; {
-	case w.Lost == 1:
-		return fmt.Sprintf("1 of %d workers was lost; the result may leave out what it sent.", w.Desired)
-	case w.Lost > 1:
-		return fmt.Sprintf("%d of %d workers were lost; the result may leave out what they sent.", w.Lost, w.Desired)
+	w := r.status.Workers
+	if w.Lost == 0 {
+		return ""
 	}
-	return ""
+	were := "was"
+	if w.Lost > 1 {
+		were = "were"
+	}
+	message := fmt.Sprintf("%d of %d workers %s lost; %s.", w.Lost, w.Desired, were, r.missing())
+	if cut := r.cutSteps(); cut != "" {
+		message += " " + cut
+	}
+	return message
 }
 
-func (r run) missingMeasurements() string {
+// missing says how much of what was sent the result leaves out. That is of the step in
+// which workers were lost, the last that began; one that was complete lacks nothing.
+func (r run) missing() string {
+	var most *int64
+	if steps := r.ran(); len(steps) == 0 || steps[len(steps)-1].State == v1alpha1.StepComplete {
+		most = new(int64)
+	} else {
+		most = steps[len(steps)-1].MissingAtMost
+	}
+	switch {
+	case most == nil:
+		return "the result may leave out requests that were sent, and no bound on their number is known"
+	case *most == 0:
+		return "no request that was sent is missing from the result"
+	case *most == 1:
+		return "at most 1 request is missing from the result"
+	default:
+		return fmt.Sprintf("at most %d requests are missing from the result", *most)
+	}
+}
+
+// cutSteps is about the first step that was not carried out as it was planned.
+func (r run) cutSteps() string {
 	for _, s := range r.ran() {
-		if s.Load.IsPause() {
-			continue
-		}
-		if s.State == v1alpha1.StepCut {
+		switch {
+		case s.Load.IsPause():
+		case s.State == v1alpha1.StepCut && s.Message != "":
+			return fmt.Sprintf("Step %s was not carried out as it was planned: %s", s.Name, s.Message)
+		case s.State == v1alpha1.StepCut:
 			return fmt.Sprintf("Step %s was cut before its end.", s.Name)
-		}
-		if s.WorkersReporting < r.status.Workers.Desired {
+		case s.WorkersReporting < r.status.Workers.Desired:
 			return fmt.Sprintf("Step %s has the measurements of %d of %d workers.", s.Name, s.WorkersReporting, r.status.Workers.Desired)
 		}
 	}
@@ -141,16 +188,24 @@ func (r run) generatorUnhealthy() string {
 
 // undecided is why a threshold could not be judged.
 func (r run) undecided() string {
+	judged := false
 	for i, t := range r.thresholds {
 		switch t.State {
 		case v1alpha1.ThresholdInconclusive:
 			return t.Message
 		case v1alpha1.ThresholdPending:
+			if t.Default || i >= len(r.spec.Thresholds) {
+				continue // what it would be about was not sent
+			}
 			if upToUsers := r.spec.Thresholds[i].UpToUsers; upToUsers != nil {
 				return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upToUsers).", t.Name, *upToUsers)
 			}
 			return fmt.Sprintf("Threshold %s was not judged: no step ran.", t.Name)
 		}
+		judged = true
+	}
+	if !judged {
+		return "No threshold was judged: no step ran."
 	}
 	return ""
 }
@@ -193,7 +248,7 @@ func (r run) maxSustainedUsers() *int32 {
 		if step.Load.IsPause() {
 			continue
 		}
-		kept, judged := r.kept(step.Rung)
+		kept, judged := r.keptAt(step.Rung)
 		if !kept {
 			break
 		}
@@ -204,9 +259,11 @@ func (r run) maxSustainedUsers() *int32 {
 	return largest
 }
 
-// kept says whether a rung was kept in every repetition that ran it, and whether
-// any threshold is about it: users of a step that no threshold covers were not sustained.
-func (r run) kept(rung int32) (kept, judged bool) {
+// keptAt says whether a rung was kept in every repetition that ran it, and whether
+// any threshold is about it: users of a step that no threshold covers were not
+// sustained. Where the spec has thresholds of its own, the defaults alone do not
+// cover a step.
+func (r run) keptAt(rung int32) (kept, judged bool) {
 	for i, step := range r.ran() {
 		if step.Rung != rung {
 			continue
@@ -214,7 +271,7 @@ func (r run) kept(rung int32) (kept, judged bool) {
 		if !r.isWhole(i) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
 			return false, false
 		}
-		judged = step.ThresholdState == v1alpha1.ThresholdPassed
+		judged = step.ThresholdState == v1alpha1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
 	}
 	return true, judged
 }

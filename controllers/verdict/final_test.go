@@ -91,11 +91,17 @@ func limited(step int) func(*v1alpha1.LoadTestStatus) {
 	}
 }
 
-// unjudged is a status that tells of no threshold.
-func unjudged(s *v1alpha1.LoadTestStatus) {
-	s.Thresholds = nil
-	for i := range s.Steps {
-		s.Steps[i].ThresholdState = ""
+// byDefault is a status that tells of the default thresholds alone.
+func byDefault(s *v1alpha1.LoadTestStatus) {
+	s.Thresholds = []v1alpha1.ThresholdStatus{
+		{Name: "failureRate", Metric: "failureRate", Limit: "1%", Default: true, State: v1alpha1.ThresholdPassed, Step: "1000"},
+	}
+}
+
+// cut is a status whose step was cut, for what message says of the plan.
+func cut(step int, message string, missing *int64) func(*v1alpha1.LoadTestStatus) {
+	return func(s *v1alpha1.LoadTestStatus) {
+		s.Steps[step].State, s.Steps[step].Message, s.Steps[step].MissingAtMost = v1alpha1.StepCut, message, missing
 	}
 }
 
@@ -123,6 +129,10 @@ func TestFinal(t *testing.T) {
 			Message: message, Generator: healthy, MaxSustainedUsers: users,
 		}
 	}
+	because := func(reason string, j verdict.Judgement) verdict.Judgement {
+		j.Reason = reason
+		return j
+	}
 	sick := func(j verdict.Judgement, message string) verdict.Judgement {
 		j.Generator = &verdict.Generator{Reason: v1alpha1.ReasonCPUThrottled, Message: message}
 		return j
@@ -143,13 +153,21 @@ func TestFinal(t *testing.T) {
 			edit: one, status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }),
 			want: passed(v1alpha1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
 		},
-		"nothing to judge": {
-			edit: none, status: done(unjudged),
-			want: passed(v1alpha1.ReasonNoThresholds, "There are no thresholds; the test only measured.", nil),
+		"only the default kept": {
+			edit: none, status: done(byDefault),
+			want: passed(v1alpha1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
 		},
-		"nothing to judge, and a worker lost": {
-			edit: none, status: done(lost(1), unjudged),
-			want: inconclusive("1 of 4 workers was lost; the result may leave out what it sent.", nil),
+		"a default kept, too": {
+			status: done(func(s *v1alpha1.LoadTestStatus) {
+				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "unsentRate", Default: true, State: v1alpha1.ThresholdPassed})
+			}),
+			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept, default ones included.", ptr(int32(1000))),
+		},
+		"a default that is about nothing that was sent": {
+			status: done(func(s *v1alpha1.LoadTestStatus) {
+				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "failureRate", Default: true, State: v1alpha1.ThresholdPending})
+			}),
+			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept, default ones included.", ptr(int32(1000))),
 		},
 		"breached": {
 			status: done(breached(0, "1000")),
@@ -191,20 +209,37 @@ func TestFinal(t *testing.T) {
 			want:   sick(failed("failureRate is too much in step 1000.", ptr(int32(10))), "Step 100 was sent late."),
 		},
 		"a worker lost": {
-			status: done(lost(1), limited(4)),
-			want:   sick(inconclusive("1 of 4 workers was lost; the result may leave out what it sent.", ptr(int32(100))), "Step 1000 was sent late."),
+			status: done(lost(1), cut(4, "2608 of 8000 requests that were planned were due.", ptr(int64(1234))), limited(4)),
+			want: sick(because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1234 requests are missing from the result. "+
+				"Step 1000 was not carried out as it was planned: 2608 of 8000 requests that were planned were due.", ptr(int32(100)))), "Step 1000 was sent late."),
 		},
-		"workers lost": {
-			status: done(lost(3), skipFrom(3)), // in step 100
-			want:   inconclusive("3 of 4 workers were lost; the result may leave out what they sent.", ptr(int32(10))),
+		"a worker lost, one request missing": {
+			status: done(lost(1), cut(4, "7 of 8 requests that were planned were due.", ptr(int64(1)))),
+			want: because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1 request is missing from the result. "+
+				"Step 1000 was not carried out as it was planned: 7 of 8 requests that were planned were due.", ptr(int32(100)))),
+		},
+		"a worker lost that had reported all it sent": {
+			status: done(lost(1), cut(4, "7 of 8 requests that were planned were due.", ptr(int64(0)))),
+			want: because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; no request that was sent is missing from the result. "+
+				"Step 1000 was not carried out as it was planned: 7 of 8 requests that were planned were due.", ptr(int32(100)))),
+		},
+		"workers lost where no bound is known": {
+			status: done(lost(3), cut(2, "1 of 4 workers went to the end of it.", nil), skipFrom(3)),
+			want: because(v1alpha1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; the result may leave out requests that were sent, and no bound on their number is known. "+
+				"Step 100 was not carried out as it was planned: 1 of 4 workers went to the end of it.", ptr(int32(10)))),
 		},
 		"workers lost in a rest": {
 			status: done(lost(3), skipFrom(4)),
-			want:   inconclusive("3 of 4 workers were lost; the result may leave out what they sent.", ptr(int32(100))),
+			want:   because(v1alpha1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no request that was sent is missing from the result.", ptr(int32(100)))),
+		},
+		"a step whose plan was not carried out": {
+			status: done(cut(2, "9000 requests were due, and only 8000 were planned.", nil)),
+			want: because(v1alpha1.ReasonStepCut, inconclusive("Step 100 was not carried out as it was planned: 9000 requests were due, and only 8000 were planned.",
+				ptr(int32(10)))),
 		},
 		"a report missing": {
 			status: done(func(s *v1alpha1.LoadTestStatus) { s.Steps[2].WorkersReporting = 3 }),
-			want:   inconclusive("Step 100 has the measurements of 3 of 4 workers.", ptr(int32(10))),
+			want:   because(v1alpha1.ReasonStepCut, inconclusive("Step 100 has the measurements of 3 of 4 workers.", ptr(int32(10)))),
 		},
 		"a threshold that no step is small enough for": {
 			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds[1].UpToUsers = ptr(int32(5)) },
@@ -215,16 +250,21 @@ func TestFinal(t *testing.T) {
 		},
 		"a status without thresholds": {
 			status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
-			want:   inconclusive("Threshold failureRate was not judged: no step ran.", ptr(int32(1000))),
+			want:   inconclusive("No threshold was judged: no step ran.", ptr(int32(1000))),
 		},
 		"users that no threshold is about are not sustained": {
 			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
 			status: done(func(s *v1alpha1.LoadTestStatus) { setState(s, "1000", "") }),
 			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
 		},
+		"users that only a default is about are not sustained": {
+			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
+			status: done(),
+			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
+		},
 		"a step that was cut": {
-			status: done(func(s *v1alpha1.LoadTestStatus) { s.Steps[4].State = v1alpha1.StepCut }),
-			want:   inconclusive("Step 1000 was cut before its end.", ptr(int32(100))),
+			status: done(cut(4, "", nil)),
+			want:   because(v1alpha1.ReasonStepCut, inconclusive("Step 1000 was cut before its end.", ptr(int32(100)))),
 		},
 	}
 	for name, tc := range tests {
@@ -248,7 +288,7 @@ func TestFinalOfARunWithoutResults(t *testing.T) {
 	got := verdict.Final(ladder(10), &v1alpha1.LoadTestStatus{})
 	want := verdict.Judgement{
 		Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInconclusive,
-		Message: "Threshold failureRate was not judged: no step ran.",
+		Message: "No threshold was judged: no step ran.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("judgement (-want +got):\n%s", diff)

@@ -26,54 +26,23 @@ type Judged struct {
 // Judge folds step i, which has ended, into the results of the steps before it,
 // which are those in status.
 func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, merged *measure.Measurement) Judged {
-	j, step := Judged{Thresholds: previousResults(spec, status.Thresholds)}, &status.Steps[i]
-	for n := range spec.Thresholds {
-		t := &spec.Thresholds[n]
-		if !applies(t, step) {
+	j, step := Judged{Thresholds: slices.Clone(status.Thresholds)}, &status.Steps[i]
+	l := limits{spec: spec, requests: status.Requests, merged: merged}
+	for n := range j.Thresholds {
+		t, ok := l.in(step, n, &j.Thresholds[n])
+		if !ok {
 			continue
 		}
-		judged := judge(spec, status.Requests, t, step, merged)
-		if judged.State == v1alpha1.ThresholdFailed && stops(spec, t) {
+		judged := judge(spec, status.Requests, &t, step, merged)
+		if judged.State == v1alpha1.ThresholdFailed && stops(spec, &t.Threshold) {
 			j.Stop = true
 		}
 		if severity[judged.State] > severity[j.Step] {
 			j.Step = judged.State
 		}
-		j.Thresholds[n] = worse(t, j.Thresholds[n], judged, status.Steps, step)
+		j.Thresholds[n] = worse(&t.Threshold, j.Thresholds[n], judged, status.Steps, step)
 	}
 	return j
-}
-
-// previousResults are the results so far, Pending before the first step.
-func previousResults(spec *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus) []v1alpha1.ThresholdStatus {
-	if len(previous) == len(spec.Thresholds) {
-		return slices.Clone(previous)
-	}
-	list := make([]v1alpha1.ThresholdStatus, len(spec.Thresholds))
-	for i := range spec.Thresholds {
-		list[i] = pending(&spec.Thresholds[i])
-	}
-	return list
-}
-
-func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
-	status := v1alpha1.ThresholdStatus{Name: t.Name, State: v1alpha1.ThresholdPending}
-	if status.Name == "" {
-		status.Name = string(t.Metric)
-	}
-	switch {
-	case t.Max != nil:
-		status.Limit = t.Max.String()
-	case t.Min != nil:
-		status.Limit = t.Min.String()
-	}
-	return status
-}
-
-// applies says whether a threshold is about a step: one that sends load, of not
-// more users than it is meant for.
-func applies(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
-	return !step.Load.IsPause() && (t.UpToUsers == nil || step.Load.Users <= *t.UpToUsers)
 }
 
 func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
@@ -81,16 +50,18 @@ func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
 }
 
 // judge is the result of one threshold in one step.
-func judge(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) v1alpha1.ThresholdStatus {
-	status := pending(t)
+func judge(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *limit, step *v1alpha1.StepStatus, merged *measure.Measurement) v1alpha1.ThresholdStatus {
+	status := pending(&t.Threshold)
+	status.Default = t.isDefault
 	status.Step = step.Name
 	status.State = v1alpha1.ThresholdInconclusive
-	b, err := newBound(t)
+	b, err := newBound(&t.Threshold)
 	if err != nil {
-		status.Message = fmt.Sprintf("The bound of %s cannot be read: %v.", subject(t), err)
+		status.Message = fmt.Sprintf("The bound of %s cannot be read: %v.", subject(&t.Threshold), err)
 		return status
 	}
-	s, err := newSample(spec, requests, t, step, merged)
+	b.isDefault = t.isDefault
+	s, err := newSample(spec, requests, &t.Threshold, step, merged)
 	if err != nil {
 		status.Message = fmt.Sprintf("%s cannot be judged: %v.", s.place(), err)
 		return status
@@ -112,6 +83,8 @@ func decide(s sample, b bound, o observation, observed string) (v1alpha1.Thresho
 	switch {
 	case !b.keeps(o.value) && s.generatorsFault():
 		return v1alpha1.ThresholdInconclusive, sentence + ", but the generator was the limit, not the target."
+	case !b.keeps(o.value) && s.lacksLoad():
+		return v1alpha1.ThresholdInconclusive, sentence + ", but a part of the load is missing."
 	case !b.keeps(o.value):
 		return v1alpha1.ThresholdFailed, sentence + "."
 	case b.isMax && (o.worst == nil || !b.keeps(o.worst)):
@@ -136,6 +109,17 @@ func (s sample) generatorsFault() bool {
 		return false
 	}
 	return true
+}
+
+// lacksLoad says whether a breach may be due to load that was not sent, or is in no
+// report, because the step was cut: that makes rates low, and leaves unsent what might
+// have been sent. Response times and failures are those of what was sent.
+func (s sample) lacksLoad() bool {
+	switch s.threshold.Metric {
+	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemsPerSecond, v1alpha1.MetricUnsentRate:
+		return s.step.State == v1alpha1.StepCut
+	}
+	return false
 }
 
 // severity orders the states; the worst of all steps is the threshold's result.

@@ -46,9 +46,13 @@ var (
 	pause    = v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: &metav1.Duration{Duration: time.Second}}}
 )
 
-// judge folds a step with that outcome into earlier results.
+// judge folds a step with that outcome into earlier results; nil: there are none of
+// the spec's thresholds, and no defaults.
 func judge(s *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step v1alpha1.StepStatus, o outcome) verdict.Judged {
 	step.Result = o.result
+	if previous == nil {
+		previous = verdict.Thresholds(s, plan.RequestNames(s), nil)
+	}
 	return verdict.Judge(s, &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: []v1alpha1.StepStatus{step}, Thresholds: previous}, 0, o.merged)
 }
 

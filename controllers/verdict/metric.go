@@ -110,7 +110,7 @@ func (s sample) observe() observation {
 	}
 	switch s.threshold.Metric {
 	case v1alpha1.MetricFailureRate:
-		return certain(percent(s.request.Sent-s.request.Expected, s.request.Sent))
+		return s.failureRate()
 	case v1alpha1.MetricRateLimitedRate:
 		return certain(percent(s.request.Outcomes[measure.RateLimited], s.request.Sent))
 	case v1alpha1.MetricUnsentRate:
@@ -130,6 +130,19 @@ func (s sample) observe() observation {
 		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.FalseDenials })
 	}
 	return s.latency()
+}
+
+// failureRate counts what had no answer at the end of a step as failed, unless the
+// step was cut: what a worker that was cut, or is lost, had in flight might have been
+// answered.
+func (s sample) failureRate() observation {
+	failed := s.request.Sent - s.request.Expected
+	o := certain(percent(failed, s.request.Sent))
+	if unfinished := s.request.Outcomes[measure.Unfinished]; s.step.State == v1alpha1.StepCut && unfinished > 0 {
+		o.value = percent(failed-unfinished, s.request.Sent)
+		o.caveat = fmt.Sprintf("%s leaves out %d requests that had no answer when the step was cut.", s.place(), unfinished)
+	}
+	return o
 }
 
 func percent(part, whole int64) *big.Rat {

@@ -108,6 +108,7 @@ func deref(users *int32) int32 {
 // judgeAll judges the steps of a spec that send load, each with what came of it.
 func judgeAll(s *v1alpha1.LoadTestSpec, outcomes ...outcome) (steps []v1alpha1.ThresholdState, thresholds []v1alpha1.ThresholdStatus, stopped bool) {
 	status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: plan.Steps(s)}
+	status.Thresholds = verdict.Thresholds(s, status.Requests, nil)
 	for i := range status.Steps {
 		if status.Steps[i].Load.IsPause() || len(outcomes) == 0 {
 			continue

@@ -8,10 +8,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
-// Plan makes the assignments of a LoadTest, by worker, and writes its plan to its
-// status if it has none. Unlike those of an operator they allow a target on this
+// Plan makes the assignments of a LoadTest, by worker, and writes its plan and its
+// thresholds to its status if it has none. Unlike those of an operator they allow a target on this
 // machine.
 func Plan(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 	if len(lt.Status.Steps) == 0 {
@@ -20,6 +21,7 @@ func Plan(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 			return nil, refusal
 		}
 		planned.Record(&lt.Status)
+		lt.Status.Thresholds = verdict.Thresholds(&lt.Spec, lt.Status.Requests, lt.Status.Steps)
 	}
 	assignments := plan.Assignments(lt)
 	for _, a := range assignments {

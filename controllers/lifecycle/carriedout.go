@@ -1,0 +1,60 @@
+package lifecycle
+
+import (
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+)
+
+// settleLoad ends step i, whose last report is in or given up. It is complete if it
+// was carried out as it was planned.
+func (r *run) settleLoad(i int, report *control.Report) {
+	step := &r.out.Status.Steps[i]
+	if step.Message = results.NotCarriedOut(step, r.seen.Workers, report); step.Message == "" {
+		r.done(i, v1alpha1.StepComplete)
+		return
+	}
+	r.done(i, v1alpha1.StepCut)
+}
+
+// missingAtMost is the most requests that were sent in step i and are not in its
+// result; nil if all are, or if no bound is known.
+//
+// A worker w of W counts a request before it sends it, and sends none that is not in
+// its share P(w) of the plan. Its final snapshot counts all that it sent, F(w): it
+// sends nothing afterwards. So the target was sent at most
+//
+//	B = sum of F(w) over the workers whose final snapshot is here
+//	  + sum of P(w) over the others
+//
+// whatever became of these: they may have sent their whole share unseen. The result
+// counts S requests, each of which was sent, so that at most B - S are missing.
+// How many the snapshots of the others say were due is of no use: what was not due by
+// then may have been sent later.
+func (r *run) missingAtMost(i int, report *control.Report) *int64 {
+	step, workers := &r.out.Status.Steps[i], r.seen.Workers
+	certain, bound := true, int64(0)
+	for n, w := range workers {
+		if report != nil && w.Final {
+			certain = certain && !w.Cut
+			bound += w.Sent
+			continue
+		}
+		share, known := plan.Requests(&step.Load, int32(n), int32(len(workers)))
+		if !known {
+			return nil
+		}
+		certain = false
+		bound += max(share, w.Sent)
+	}
+	if certain {
+		return nil
+	}
+	if step.Result != nil {
+		bound -= step.Result.Sent
+	}
+	return ptr.To(max(0, bound))
+}

@@ -1,0 +1,126 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// fates are what can become of a worker in a step; each is drawn.
+const (
+	ends     = iota // and says how it went
+	dies            // and says nothing more
+	drains          // ends early, and says how it went
+	vanishes        // is never heard of, and sends
+	fates
+)
+
+// fleet is a step of several workers, and a target that counts what it is sent.
+type fleet struct {
+	lt     *v1alpha1.LoadTest
+	seen   lifecycle.Observed
+	served int64
+	broken bool // a worker did not go to the end
+}
+
+// newFleet has the workers of a load meet their fates.
+func newFleet(t *testing.T, rng *rand.Rand, step v1alpha1.Step) *fleet {
+	t.Helper()
+	f := &fleet{lt: &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
+		Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}, Requests: []v1alpha1.Request{{}},
+		Steps: []v1alpha1.Step{step}, Parallelism: ptr.To(rng.Int32N(6) + 1),
+	}}}
+	planned, refusal := plan.New(f.lt, plan.Policy{})
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	planned.Record(&f.lt.Status)
+	f.lt.Status.StartTime = ptr.To(metav1.NewTime(began))
+	f.lt.Status.Steps[0].State, f.lt.Status.Steps[0].StartTime = v1alpha1.StepRunning, ptr.To(metav1.NewMicroTime(began))
+	f.seen = lifecycle.Observed{Job: lifecycle.JobPresent, Since: began}
+	merged, load := measure.NewMeasurement(1), &f.lt.Status.Steps[0].Load
+	report := &control.Report{Merged: merged, Until: began.Add(time.Second), ShortestWindow: time.Second}
+	for n := range planned.Workers {
+		share := due(load, int(n), int(planned.Workers), load.Duration.Duration)
+		w, told := f.fate(rng, share)
+		f.seen.Workers = append(f.seen.Workers, w)
+		if !w.Reported {
+			continue
+		}
+		report.Reporting++
+		merged.Due += told
+		merged.Requests[0].Sent += w.Sent
+		merged.Requests[0].Outcomes[measure.Unfinished] += w.Sent
+	}
+	if report.Reporting > 0 {
+		f.seen.Step = report
+	}
+	return f
+}
+
+// fate is a worker as it is seen at the end of a step of which so many requests are
+// its own, and how many it says were due.
+func (f *fleet) fate(rng *rand.Rand, share int64) (w control.Worker, told int64) {
+	upTo := func(n int64) int64 { return rng.Int64N(n + 1) }
+	w = control.Worker{Pod: control.PodRunning, Connected: true, Ready: true, Reported: true}
+	sent := share - upTo(share)*upTo(1) // some may not have been sent in time
+	switch rng.IntN(fates) {
+	case ends:
+		w.Final, w.Sent, told = true, sent, share
+	case dies:
+		w.Pod, w.Connected = control.PodEnded, false
+		w.Sent = upTo(sent)
+		told = w.Sent + upTo(share-w.Sent)
+		f.broken = true
+	case drains:
+		w.Final, w.Cut, w.PodEnding, w.Sent, told = true, true, true, sent, sent
+		f.broken = true
+	case vanishes:
+		w.Pod, w.Connected, w.Reported = control.PodAbsent, false, false
+		f.broken = true
+	}
+	f.served += sent
+	return w, told
+}
+
+// What the target was sent and the status does not count is never more than the status
+// says is missing, and a step that lacks anything is never complete.
+func TestNoMoreIsMissingThanIsSaid(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	tight := 0
+	for i := range 1000 {
+		users, length := rng.Int32N(30)+1, &metav1.Duration{Duration: time.Second}
+		step := v1alpha1.Step{Users: &users, RatePerUser: ptr.To(v1alpha1.NewDecimal(fmt.Sprint(rng.IntN(4) + 1))), Duration: length}
+		if i%2 == 0 {
+			step = v1alpha1.Step{Rate: ptr.To(v1alpha1.NewDecimal(fmt.Sprint(rng.IntN(90) + 1))), Duration: length}
+		}
+		f := newFleet(t, rng, step)
+		s := lifecycle.Decide(f.lt, plan.Policy{}, f.seen, began.Add(time.Hour)).Status.Steps[0]
+		counted := int64(0)
+		if s.Result != nil {
+			counted = s.Result.Sent
+		}
+		missing := f.served - counted
+		switch {
+		case !f.broken && (s.State != v1alpha1.StepComplete || s.MissingAtMost != nil || missing != 0):
+			t.Fatalf("case %d: all went to the end, and the step is %s, with %v missing at most and %d missing: %s", i, s.State, s.MissingAtMost, missing, s.Message)
+		case f.broken && (s.State != v1alpha1.StepCut || s.MissingAtMost == nil || *s.MissingAtMost < missing):
+			t.Fatalf("case %d: the step is %s, with %v missing at most and %d missing: %+v", i, s.State, s.MissingAtMost, missing, f.seen.Workers)
+		case f.broken && *s.MissingAtMost == missing:
+			tight++
+		}
+	}
+	if tight == 0 {
+		t.Error("no bound was ever reached")
+	}
+}

@@ -1,0 +1,135 @@
+package verdict
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// defaults are the maxima that hold where no threshold of the spec is about their
+// metric. Without them a target passes that answers each request with an error, or
+// that keeps half of the load from being sent: both are fast.
+//
+// An expected 429 is no failure: a limiter that is to deny has it in expect.status.
+var defaults = []v1alpha1.ThresholdStatus{
+	defaultMax(v1alpha1.MetricFailureRate, "1%"),
+	defaultMax(v1alpha1.MetricUnsentRate, "1%"),
+}
+
+func defaultMax(metric v1alpha1.Metric, limit string) v1alpha1.ThresholdStatus {
+	return v1alpha1.ThresholdStatus{
+		Name: string(metric), Metric: metric, Limit: limit, Default: true, State: v1alpha1.ThresholdPending,
+	}
+}
+
+// Thresholds are the thresholds of a run that is accepted: those of its spec, in the
+// same order, and the defaults that hold in any of its steps. They are written to the
+// status once, and judged by what stands there: an operator with other defaults, which
+// takes the run over, judges it by the same limits.
+func Thresholds(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, steps []v1alpha1.StepStatus) []v1alpha1.ThresholdStatus {
+	var list []v1alpha1.ThresholdStatus
+	for i := range spec.Thresholds {
+		list = append(list, pending(&spec.Thresholds[i]))
+	}
+	for i := range defaults {
+		holds := func(step v1alpha1.StepStatus) bool {
+			_, ok := limits{spec: spec, requests: requests}.defaultIn(&defaults[i], &step)
+			return ok
+		}
+		if slices.ContainsFunc(steps, holds) {
+			list = append(list, defaults[i])
+		}
+	}
+	return list
+}
+
+func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
+	status := v1alpha1.ThresholdStatus{Name: t.Name, Metric: t.Metric, State: v1alpha1.ThresholdPending}
+	if status.Name == "" {
+		status.Name = string(t.Metric)
+	}
+	switch {
+	case t.Max != nil:
+		status.Limit = t.Max.String()
+	case t.Min != nil:
+		status.Limit = t.Min.String()
+	}
+	return status
+}
+
+// limit is a threshold as it holds in one step.
+type limit struct {
+	v1alpha1.Threshold
+	isDefault bool
+}
+
+// limits are what is judged by.
+type limits struct {
+	spec *v1alpha1.LoadTestSpec
+	// requests are the names and types of the requests by index.
+	requests []v1alpha1.RequestStatus
+	// merged says which of them were sent; nil: all may be.
+	merged *measure.Measurement
+}
+
+// in is the threshold that stands at index n of the status, as it holds in a step; ok
+// is false if it is not about the step.
+func (l limits) in(step *v1alpha1.StepStatus, n int, status *v1alpha1.ThresholdStatus) (t limit, ok bool) {
+	if status.Default {
+		return l.defaultIn(status, step)
+	}
+	if n >= len(l.spec.Thresholds) {
+		return t, false // not reached: the spec of a run does not change
+	}
+	t.Threshold = l.spec.Thresholds[n]
+	return t, applies(&t.Threshold, step)
+}
+
+// defaultIn is a default threshold as it holds in a step: for all requests, or for
+// those that no threshold of the spec is about that has the same metric. ok is false
+// if there are none.
+func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus) (t limit, ok bool) {
+	most := intstr.FromString(status.Limit)
+	t = limit{v1alpha1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
+	if !applies(&t.Threshold, step) || status.Metric == v1alpha1.MetricUnsentRate && !isPlanned(&step.Load) {
+		return t, false
+	}
+	var own []*v1alpha1.Threshold
+	for i := range l.spec.Thresholds {
+		if o := &l.spec.Thresholds[i]; o.Metric == status.Metric && applies(o, step) {
+			own = append(own, o)
+		}
+	}
+	if len(own) == 0 {
+		return t, true
+	}
+	for i := range l.requests {
+		covered := slices.ContainsFunc(own, func(o *v1alpha1.Threshold) bool { return about(o, l.requests, i) })
+		if !covered && l.sent(i) {
+			t.Requests = append(t.Requests, l.requests[i].Name)
+		}
+	}
+	return t, len(t.Requests) > 0
+}
+
+// isPlanned says whether a step asks for requests whatever the target does: users
+// without a rate ask for the next when the last was answered, and leave none unsent.
+func isPlanned(l *v1alpha1.StepLoad) bool { return l.IsScheduled() || l.IsBurst() }
+
+func (l limits) sent(request int) bool {
+	return l.merged == nil || request < len(l.merged.Requests) && l.merged.Requests[request].Sent > 0
+}
+
+// applies says whether a threshold is about a step: one that sends load, of not
+// more users than it is meant for.
+func applies(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
+	return !step.Load.IsPause() && (t.UpToUsers == nil || step.Load.Users <= *t.UpToUsers)
+}
+
+// hasOwn says whether a threshold of the spec is about a step, or only defaults are.
+func hasOwn(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus) bool {
+	return slices.ContainsFunc(spec.Thresholds, func(t v1alpha1.Threshold) bool { return applies(&t, step) })
+}
