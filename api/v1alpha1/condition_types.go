@@ -125,6 +125,9 @@ const (
 	// ReasonStoppedOnWorkerLoss surfaces when steps were skipped because a worker
 	// was lost.
 	ReasonStoppedOnWorkerLoss = "StoppedOnWorkerLoss"
+	// ReasonStoppedOnCutStep surfaces when steps were skipped because one was not
+	// carried out as it was planned, although no worker was lost.
+	ReasonStoppedOnCutStep = "StoppedOnCutStep"
 
 	// ConditionFailed is True when the run could not go to its end. Its reason is
 	// one of those below, TargetNotAllowed or InvalidSpec.

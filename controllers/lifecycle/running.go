@@ -151,6 +151,8 @@ func (r *run) loadDone(i int, report *control.Report, isFinal func(control.Worke
 	switch {
 	case s.Workers.Lost > 0:
 		r.finish(i+1, v1alpha1.ReasonStoppedOnWorkerLoss)
+	case s.Steps[i].State == v1alpha1.StepCut:
+		r.finish(i+1, v1alpha1.ReasonStoppedOnCutStep)
 	case stop:
 		r.finish(i+1, v1alpha1.ReasonStoppedOnBreach)
 	default:

@@ -105,7 +105,7 @@ func (w *simulation) drain(i int) {
 // measurement is what a worker has measured of n requests.
 func (w *simulation) measurement(x *worker, n int64, elapsed time.Duration, inFlight int64) *measure.Measurement {
 	m := measure.NewMeasurement(len(w.lt.Spec.Requests))
-	m.Due, m.Window = n, elapsed
+	m.Due, m.Unsent, m.Window = n+w.excess, w.excess, elapsed
 	m.FirstStart, m.LastStart = x.started, x.started
 	m.Health.CPUThrottled, m.Health.CPUThrottledMax = w.throttled, w.throttled
 	r := &m.Requests[0]

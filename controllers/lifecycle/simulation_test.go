@@ -43,6 +43,8 @@ type simulation struct {
 	// inFlight is how many requests of each worker have no outcome yet whenever it
 	// reports before the end of a step.
 	inFlight int64
+	// excess is how many requests beyond its share each worker says were due.
+	excess int64
 	// throttled is for how long each worker was held back in a step.
 	throttled time.Duration
 	events    []lifecycle.Event

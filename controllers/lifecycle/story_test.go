@@ -157,6 +157,7 @@ var stories = map[string]func(*simulation){
 			x.diesIn = 1500 * time.Millisecond
 		}
 	},
+	"workers-exceed-the-plan": func(w *simulation) { w.excess = 1 },
 	"worker-is-drained": func(w *simulation) {
 		w.in(4*time.Second, func() { w.drain(0) })
 	},

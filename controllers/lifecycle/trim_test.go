@@ -180,7 +180,7 @@ func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Measurement) 
 	worker := control.Worker{Pod: control.PodRunning, Connected: true, Ready: true, Final: true}
 	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{worker}}
 	step := func(i int) {
-		seen.Step = &control.Report{Step: int32(i), Merged: measured, Reporting: 1, Until: now}
+		seen.Step = &control.Report{Step: int32(i), Merged: measured, Reporting: 1, Until: now, ShortestWindow: time.Second}
 		pass(seen)
 	}
 	pass(lifecycle.Observed{})

@@ -130,7 +130,7 @@ func TestAPauseIsNoStart(t *testing.T) {
 // The instant to look at a pause again that is shorter than its lead has passed.
 func TestAShortPauseIsLookedAtAgain(t *testing.T) {
 	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
-	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second)}
+	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
 	d := lifecycle.Decide(rests(limited(0), time.Millisecond), plan.Policy{}, seen, began.Add(20*time.Second))
 	if d.Status.Steps[1].State != v1alpha1.StepRunning || d.RequeueAfter != time.Millisecond {
 		t.Errorf("the pause is %s, again after %v; want Running, at once", d.Status.Steps[1].State, d.RequeueAfter)
