@@ -59,17 +59,18 @@ type StepResult struct {
 	// is none.
 	// +optional
 	RateLimit *RateLimitStatus `json:"rateLimit,omitempty"`
-	// errorSamples are one error message for each failing outcome. Absent when nothing
-	// failed, and when the LoadTest has no room for them, as for histogram.
+	// errorSamples are one error message for each failing outcome. Absent while the step
+	// runs, when nothing failed, and when the LoadTest has no room for them, as for
+	// histogram.
 	// +optional
 	// +listType=map
 	// +listMapKey=outcome
 	// +kubebuilder:validation:MaxItems=16
 	ErrorSamples []ErrorSample `json:"errorSamples,omitempty"`
 	// histogram is the merged histogram of responseTime: HdrHistogram V2, compressed,
-	// base64; unit 1 us, bounds 1 us to 1 h, 3 significant digits. Absent when the
-	// LoadTest, of at most 1200 KiB, has no room for it beside the spec and the counts
-	// of all steps.
+	// base64; unit 1 us, bounds 1 us to 1 h, 3 significant digits. Absent while the step
+	// runs, and when the LoadTest, of at most 1200 KiB, has no room for it beside the
+	// spec and the counts of all steps.
 	// +optional
 	// +kubebuilder:validation:MaxLength=131072
 	Histogram string `json:"histogram,omitempty"`

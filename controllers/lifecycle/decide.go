@@ -51,8 +51,6 @@ const (
 	// worker must fit. They take about 50 ms; ten times that is for a busy API
 	// server, and is what apply-to-first-request pays.
 	lead = 500 * time.Millisecond
-	// refresh is the least time between two writes of a running step's result.
-	refresh = time.Second
 	// cutGrace is how long the last reports of a cut step are waited for.
 	cutGrace = 15 * time.Second
 	// foundWithin is how long workers may take to find the process that directs their
@@ -107,6 +105,7 @@ func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.T
 	r.verifyTarget()
 	r.conclude()
 	r.summarize()
+	r.pace()
 	r.out.RequeueAfter = r.untilWake()
 	return r.out
 }

@@ -19,6 +19,11 @@ type Observed struct {
 	Since time.Time
 	// From is the first step that this process began, or may yet begin.
 	From int32
+	// Written is what this process wrote of the run last.
+	Written Written
+	// LiveFrom is the instant from which the store can take what is not urgent, by what
+	// all runs wrote.
+	LiveFrom time.Time
 	// Refused is why the API server did not take the Job; nil: it did, or it was not
 	// asked yet.
 	Refused *Refusal

@@ -88,7 +88,7 @@ func (r *run) load(i int) {
 	done := awaited == 0
 
 	due := read.ReportedUntil == nil || report != nil && report.Until.Sub(read.ReportedUntil.Time).Abs() >= refresh
-	if report != nil && (done || due) && !r.isBehind(i, report, done) {
+	if report != nil && (done || due && r.mayWriteLive()) && !r.isBehind(i, report, done) {
 		if !r.record(i, report, done) {
 			return
 		}
@@ -197,7 +197,11 @@ func (r *run) record(i int, report *control.Report, done bool) bool {
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, err.Error())
 		return false
 	}
-	r.trim(i, result)
+	if done {
+		r.trim(i, result)
+	} else { // it is written again and again
+		result.Histogram, result.ErrorSamples = "", nil
+	}
 	until := metav1.NewMicroTime(report.Until)
 	step.Result = result
 	step.ReportedUntil = &until

@@ -53,7 +53,7 @@ func TestOversizedResultsAreTrimmed(t *testing.T) {
 			lt.Status.Steps[1].Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", tc.own)}
 			seen := lifecycle.Observed{
 				Job:     lifecycle.JobPresent,
-				Workers: []control.Worker{{Pod: control.PodRunning, Connected: true, Ready: true}},
+				Workers: []control.Worker{{Pod: control.PodRunning, Connected: true, Ready: true, Final: true}},
 				Step:    &control.Report{Step: 1, Merged: merged, Reporting: 1, Until: began.Add(time.Minute)},
 			}
 			result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(31*time.Second)).Status.Steps[1].Result

@@ -25,6 +25,8 @@ type note struct {
 	wakeAt time.Time
 	// conflicts counts the passes in a row whose status was of a cache that was behind.
 	conflicts int
+	// written is the latest write of the status.
+	written lifecycle.Written
 	// refused is why the Job was not created.
 	refused *lifecycle.Refusal
 	// panics counts the passes in a row that panicked, statusRefusals those whose status
@@ -63,8 +65,8 @@ func (n *note) statusRefused(refusal *lifecycle.Refusal) {
 	}
 }
 
-// written notes that nothing was refused.
-func (n *note) written() { n.conflicts, n.statusRefusals = 0, 0 }
+// passed notes that nothing was refused.
+func (n *note) passed() { n.conflicts, n.statusRefusals = 0, 0 }
 
 // isAbout has the note be about this spec of this LoadTest: what was noted of another is
 // dropped.

@@ -65,7 +65,8 @@ type Reconciler struct {
 	// Metrics may be nil.
 	Metrics *Metrics
 
-	notes notes
+	notes  notes
+	budget budget
 }
 
 // passesAtOnce is how many LoadTests are reconciled at the same time. A pass takes about
@@ -134,7 +135,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 	}
 	note.wakeAt = wakeAt(now, decision)
 	applied := r.apply(ctx, lt, seen, decision, note, now)
-	reported := r.report(ctx, lt, decision)
+	reported := r.report(ctx, lt, decision, note, now)
 	if refusal, ok := refusedBy(reported, now); ok {
 		note.statusRefused(refusal)
 	}
@@ -145,7 +146,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 	if err := errors.Join(applied, reported); err != nil {
 		return ctrl.Result{}, err
 	}
-	note.written()
+	note.passed()
 	if note.refused != refused && note.refused != nil {
 		return ctrl.Result{RequeueAfter: time.Millisecond}, nil // the next pass observes it
 	}
@@ -163,7 +164,7 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *no
 	if err != nil {
 		return seen, lifecycle.Decision{}, err
 	}
-	seen.Refused = note.refused
+	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
 	return seen, lifecycle.Decide(lt, r.Policy, seen, now), nil
 }
 

@@ -99,7 +99,7 @@ func TestPodsThatCannotBeCreated(t *testing.T) {
 	}
 
 	pod := makePod(t, c, job, 0)
-	r.clock.SetTime(pod.CreationTimestamp.Add(lifecycle.PodsExpected))
+	r.clock.SetTime(pod.CreationTimestamp.Add(lifecycle.PodsExpected + time.Second)) // a message is written once a second
 	r.mustPass(lt)
 	if got := workersReady(lt); !strings.HasPrefix(got.Message, "1 of 2 workers: the pod cannot be created: ") {
 		t.Errorf("with one of two pods: WorkersReady is %+v", got)
@@ -107,6 +107,7 @@ func TestPodsThatCannotBeCreated(t *testing.T) {
 
 	makePod(t, c, job, 1)
 	before := l.n
+	r.after(time.Second)
 	r.mustPass(lt)
 	if got := workersReady(lt); got.Reason != v1alpha1.ReasonWaiting || l.n != before {
 		t.Errorf("with all pods: WorkersReady is %+v; events were read %d times more", got, l.n-before)

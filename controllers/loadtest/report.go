@@ -2,8 +2,10 @@ package loadtest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -15,7 +17,7 @@ import (
 )
 
 // report writes the status if it changed, and tells of it after.
-func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.Decision) error {
+func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.Decision, note *note, now time.Time) error {
 	if d.Delete || equality.Semantic.DeepEqual(lt.Status, d.Status) {
 		return nil
 	}
@@ -29,6 +31,8 @@ func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecy
 	} else if err != nil {
 		return fmt.Errorf("patch status: %w", err)
 	}
+	note.written = lifecycle.Written{At: now, Size: size(next)}
+	r.budget.spend(now, note.written.Size)
 	for _, e := range d.Events {
 		kind := corev1.EventTypeNormal
 		if e.Warning {
@@ -38,6 +42,16 @@ func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecy
 	}
 	r.Metrics.observe(lt.Status, d.Status)
 	return nil
+}
+
+// size is what an object takes in the store: it is stored as JSON, with the fields that
+// say who manages what.
+func size(lt *v1alpha1.LoadTest) int {
+	raw, err := json.Marshal(lt)
+	if err != nil {
+		return 0 // not reached: it came as JSON
+	}
+	return len(raw)
 }
 
 // lastLine is the last line of a log that says anything.

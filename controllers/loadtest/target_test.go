@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,6 +49,7 @@ func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
 	until := " The run is given up at 10:05:00 UTC (startDeadlineSeconds)."
 	waits := func(problem string) {
 		t.Helper()
+		r.after(time.Second) // what a run waits for is written once a second
 		if r.mustPass(lt).RequeueAfter <= 0 {
 			t.Error("nothing looks at the Service again")
 		}

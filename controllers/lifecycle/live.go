@@ -1,0 +1,85 @@
+package lifecycle
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// A write of a status costs the store the whole object, spec and all: each is a revision
+// of its own, kept for minutes and sent to each watcher. What a run came to is written at
+// once; how it is getting on is written as often as these allow.
+const (
+	// refresh is the least time between two writes of how a run is getting on.
+	refresh = time.Second
+	// bytesPerSecond is what these writes cost the store at most: 50 runs of small
+	// objects make 1 MB/s or less, of which 10 minutes stay below a third of the 2 GB
+	// that the store has by default.
+	bytesPerSecond = 50_000
+)
+
+// Written is the latest write of the run's status by this process.
+type Written struct {
+	At time.Time
+	// Size is what the object takes in the store, in bytes; 0: unknown.
+	Size int
+}
+
+// pauseAfter is the time between a write of that size and one that is not urgent.
+func pauseAfter(size int) time.Duration {
+	return max(refresh, time.Duration(size)*time.Second/bytesPerSecond)
+}
+
+// liveFrom is the instant from which may be written how the run is getting on.
+func (r *run) liveFrom() time.Time {
+	from := r.seen.LiveFrom
+	if w := r.seen.Written; !w.At.IsZero() {
+		// A clock that is set back must not put a write off.
+		from = later(from, earlier(w.At, r.now).Add(pauseAfter(w.Size)))
+	}
+	return from
+}
+
+// mayWriteLive says whether it is that instant yet, and wakes at it if not.
+func (r *run) mayWriteLive() bool {
+	if from := r.liveFrom(); r.now.Before(from) {
+		r.wake(from)
+		return false
+	}
+	return true
+}
+
+// pace puts off a status that differs from the one that is stored only in how the run
+// is getting on.
+func (r *run) pace() {
+	if r.now.Before(r.liveFrom()) && len(r.out.Events) == 0 &&
+		!equality.Semantic.DeepEqual(r.read, r.out.Status) && equality.Semantic.DeepEqual(lasting(r.read), lasting(r.out.Status)) {
+		r.wake(r.liveFrom())
+		r.out.Status = r.read
+	}
+}
+
+// lasting is a status without what says how the run is getting on. Whatever is not
+// known to be of that kind is written at once.
+func lasting(s v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
+	s.Summary = v1alpha1.Summary{}
+	s.Workers.Ready = 0
+	s.Conditions = slices.Clone(s.Conditions)
+	for i := range s.Conditions {
+		c := &s.Conditions[i]
+		c.Message = ""
+		if c.Type == v1alpha1.ConditionWorkersReady { // what a worker waits for is its own word
+			c.Reason = ""
+		}
+	}
+	s.Steps = slices.Clone(s.Steps)
+	for i := range s.Steps {
+		if step := &s.Steps[i]; step.State == v1alpha1.StepRunning {
+			step.Window, step.StartSkew, step.WorkersReporting, step.ReportedUntil, step.Result = nil, nil, 0, nil, nil
+		}
+	}
+	return s
+}
