@@ -120,6 +120,11 @@ test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a 
 	go test -run 'Allocates?Nothing' ./loadworker/attack ./loadworker/transport/http1 # what the race detector allocates is not theirs
 	go -C $(KUBERNETES) test -vet=off -shuffle=on ./... # vet would read the facts of all of Kubernetes
 
+.PHONY: mutation
+#? ARGS  folders of the packages to change; default: all pure ones, which takes an hour
+mutation: bin/gremlins ## Change an operator at a time in the pure packages, and count the changes that their tests notice.
+	@go run ./hack/mutation $(ARGS)
+
 .PHONY: fuzz
 FUZZTIME ?= 10s
 fuzz: ## Run every fuzz target of the worker and the protocol for FUZZTIME.
