@@ -8,7 +8,7 @@
 //	Measurement ── Due, Unsent, Lateness, ReadLateness
 //	 ├─ Requests[i] ── Sent, Completed, Expected, Outcomes, StatusCodes
 //	 │                 Response, Service (histograms)
-//	 └─ Clients[name] ── Ledger of grants and denials in slices of time
+//	 └─ Clients ── by name a Ledger of grants and denials in slices of time
 //
 // All of it is cumulative and merges by addition, so that merging is
 // associative and commutative and adds no error.

@@ -1,11 +1,10 @@
 package measure
 
-import "time"
-
-// MaxClients is how many clients a worker keeps a ledger for in a step. It
-// bounds memory and the size of a snapshot: 1000 ledgers of a 60 s step are at
-// most 1000 x 64 slices.
-const MaxClients = 1000
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // MaxClientBytes is the longest name of a client that has a ledger: an address or
 // a token, not a text. A longer one is refused, not cut: two clients must not
@@ -20,6 +19,8 @@ const MaxSlices = 64
 // sent in one slice of a step. Times count from the step's start instant on the
 // operator's clock.
 type Slice struct {
+	// Index is the number of the slice, from 0.
+	Index int
 	// Granted is how many were answered with an expected status other than 429.
 	Granted int64
 	// Denied is how many were answered 429.
@@ -30,13 +31,11 @@ type Slice struct {
 	FirstSent, LastReceived time.Duration
 }
 
-// Ledger is one client's slices, by index from 0; absent ones are empty.
+// Ledger is one client's slices in order of their index; those in which nothing was
+// sent are left out.
 type Ledger struct {
-	Slices map[int]Slice
+	Slices []Slice
 }
-
-// NewLedger returns an empty ledger.
-func NewLedger() *Ledger { return &Ledger{Slices: map[int]Slice{}} }
 
 // SliceWidth is the width of a slice in a step of that duration (an upper bound
 // for a burst): a 64th of it, but at least 100 ms.
@@ -52,15 +51,19 @@ func (l *Ledger) Record(i int, sent, received time.Duration, o Outcome) {
 }
 
 // Sent adds a request in flight to slice i: it may have taken a token, which
-// counts if the worker is lost before it knows.
+// counts if the step is cut before it is known.
 func (l *Ledger) Sent(i int, sent time.Duration) {
-	l.add(i, Slice{Unknown: 1, FirstSent: sent, LastReceived: sent})
+	l.add(Slice{Index: i, Unknown: 1, FirstSent: sent, LastReceived: sent})
 }
 
 // Resolve says what became of a request in flight of slice i. received is
 // ignored for outcomes other than a grant or a denial.
 func (l *Ledger) Resolve(i int, received time.Duration, o Outcome) {
-	s := l.Slices[i]
+	at, ok := l.find(i)
+	if !ok {
+		return
+	}
+	s := &l.Slices[at]
 	switch o {
 	case Success:
 		s.Granted++
@@ -71,33 +74,44 @@ func (l *Ledger) Resolve(i int, received time.Duration, o Outcome) {
 	}
 	s.Unknown--
 	s.LastReceived = max(s.LastReceived, received)
-	l.Slices[i] = s
 }
 
-func (l *Ledger) add(i int, add Slice) {
-	s, ok := l.Slices[i]
+func (l *Ledger) add(add Slice) {
+	at, ok := l.find(add.Index)
 	if !ok {
-		l.Slices[i] = add
+		l.Slices = slices.Insert(l.Slices, at, add)
 		return
 	}
+	s := &l.Slices[at]
 	s.Granted += add.Granted
 	s.Denied += add.Denied
 	s.Unknown += add.Unknown
 	s.FirstSent = min(s.FirstSent, add.FirstSent)
 	s.LastReceived = max(s.LastReceived, add.LastReceived)
-	l.Slices[i] = s
+}
+
+// find is where slice i is, or belongs. Most requests are of the last slice.
+func (l *Ledger) find(i int) (at int, ok bool) {
+	if n := len(l.Slices); n > 0 && l.Slices[n-1].Index == i {
+		return n - 1, true
+	}
+	return slices.BinarySearchFunc(l.Slices, i, func(s Slice, i int) int { return cmp.Compare(s.Index, i) })
 }
 
 // Merge adds o, of another worker, to l.
 func (l *Ledger) Merge(o *Ledger) {
-	for i, s := range o.Slices {
-		l.add(i, s)
+	for _, s := range o.Slices {
+		l.add(s)
 	}
 }
 
 // Clone is an independent copy.
-func (l *Ledger) Clone() *Ledger {
-	c := NewLedger()
-	c.Merge(l)
-	return c
+func (l *Ledger) Clone() *Ledger { return &Ledger{Slices: slices.Clone(l.Slices)} }
+
+// Requests is how many the ledger accounts for.
+func (l *Ledger) Requests() (n int64) {
+	for _, s := range l.Slices {
+		n += s.Granted + s.Denied + s.Unknown
+	}
+	return n
 }

@@ -11,15 +11,17 @@ import (
 
 func TestLedgerRecord(t *testing.T) {
 	const s = time.Second
-	l := NewLedger()
+	l := &Ledger{}
 	l.Record(0, 1*s, 2*s, Success)
 	l.Record(0, 0*s, 3*s, RateLimited)
 	l.Record(0, 4*s, 90*s, Timeout)
 	l.Record(0, 4*s, 90*s, ServerError)
 	l.Record(2, 5*s, 6*s, Success)
-	want := map[int]Slice{
-		0: {Granted: 1, Denied: 1, Unknown: 2, FirstSent: 0, LastReceived: 4 * s},
-		2: {Granted: 1, FirstSent: 5 * s, LastReceived: 6 * s},
+	l.Record(1, 5*s, 5*s, RateLimited)
+	want := []Slice{
+		{Index: 0, Granted: 1, Denied: 1, Unknown: 2, FirstSent: 0, LastReceived: 4 * s},
+		{Index: 1, Denied: 1, FirstSent: 5 * s, LastReceived: 5 * s},
+		{Index: 2, Granted: 1, FirstSent: 5 * s, LastReceived: 6 * s},
 	}
 	if diff := cmp.Diff(want, l.Slices); diff != "" {
 		t.Errorf("slices (-want +got):\n%s", diff)
@@ -28,22 +30,23 @@ func TestLedgerRecord(t *testing.T) {
 
 // Until it is resolved, a request may have taken a token.
 func TestLedgerInFlight(t *testing.T) {
-	l := NewLedger()
+	l := &Ledger{}
 	l.Sent(1, time.Second)
 	l.Sent(1, 2*time.Second)
-	if diff := cmp.Diff(Slice{Unknown: 2, FirstSent: time.Second, LastReceived: 2 * time.Second}, l.Slices[1]); diff != "" {
+	if diff := cmp.Diff(Slice{Index: 1, Unknown: 2, FirstSent: time.Second, LastReceived: 2 * time.Second}, l.Slices[0]); diff != "" {
 		t.Errorf("in flight (-want +got):\n%s", diff)
 	}
 	l.Resolve(1, 3*time.Second, Success)
 	l.Resolve(1, time.Hour, Unfinished)
-	if diff := cmp.Diff(Slice{Granted: 1, Unknown: 1, FirstSent: time.Second, LastReceived: 3 * time.Second}, l.Slices[1]); diff != "" {
+	l.Resolve(7, time.Hour, Success) // of a slice in which nothing was sent
+	if diff := cmp.Diff(Slice{Index: 1, Granted: 1, Unknown: 1, FirstSent: time.Second, LastReceived: 3 * time.Second}, l.Slices[0]); diff != "" {
 		t.Errorf("resolved (-want +got):\n%s", diff)
 	}
 }
 
 func TestLedgerEveryOutcomeCountsOnce(t *testing.T) {
 	for o := range Outcome(NumOutcomes) {
-		l := NewLedger()
+		l := &Ledger{}
 		l.Record(0, 1, 2, o)
 		s := l.Slices[0]
 		want := Slice{FirstSent: 1, LastReceived: 1, Unknown: 1}
@@ -61,7 +64,7 @@ func TestLedgerEveryOutcomeCountsOnce(t *testing.T) {
 
 func randomLedger(seed uint64) *Ledger {
 	r := rand.New(rand.NewPCG(seed, 0))
-	l := NewLedger()
+	l := &Ledger{}
 	for range r.IntN(30) {
 		sent := time.Duration(r.IntN(100))
 		l.Record(r.IntN(4), sent, sent+time.Duration(r.IntN(100)), Outcome(r.IntN(NumOutcomes)))
@@ -71,7 +74,7 @@ func randomLedger(seed uint64) *Ledger {
 
 func TestLedgerMergeIsAssociativeAndCommutative(t *testing.T) {
 	sum := func(ls ...*Ledger) *Ledger {
-		s := NewLedger()
+		s := &Ledger{}
 		for _, l := range ls {
 			s.Merge(l)
 		}
@@ -88,7 +91,7 @@ func TestLedgerMergeIsAssociativeAndCommutative(t *testing.T) {
 }
 
 func TestLedgerCloneIsIndependent(t *testing.T) {
-	l := NewLedger()
+	l := &Ledger{}
 	l.Record(0, 1, 2, Success)
 	c := l.Clone()
 	l.Record(0, 1, 2, Success)

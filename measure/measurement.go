@@ -37,10 +37,9 @@ type Measurement struct {
 	// Reused is how many requests went over a connection which had carried one
 	// before.
 	Reused int64
-	// Clients are the audit ledgers by client, when the plan names a client header.
-	Clients map[string]*Ledger
-	// Untracked is how many requests had no ledger because there were too many clients.
-	Untracked int64
+	// Clients are the audit's ledgers, when the plan names a client header: of a step
+	// that has ended; nil before.
+	Clients *Clients
 	// FirstStart and LastStart are when the first and the last of the merged
 	// workers began, on the operator's clock.
 	FirstStart, LastStart time.Time
@@ -181,7 +180,6 @@ func (s *Measurement) Merge(o *Measurement) error {
 	s.Unsent += o.Unsent
 	s.ConnectionsOpened += o.ConnectionsOpened
 	s.Reused += o.Reused
-	s.Untracked += o.Untracked
 	s.Health.merge(o.Health)
 	s.Transport = mergeNames(s.Transport, o.Transport)
 	s.Engine = mergeNames(s.Engine, o.Engine)
@@ -237,16 +235,13 @@ func (s *Measurement) mergeErrors(o *Measurement) {
 }
 
 func (s *Measurement) mergeClients(o *Measurement) {
-	for name, ledger := range o.Clients {
-		if s.Clients == nil {
-			s.Clients = map[string]*Ledger{}
-		}
-		if mine, ok := s.Clients[name]; ok {
-			mine.Merge(ledger)
-		} else {
-			s.Clients[name] = ledger.Clone()
-		}
+	if o.Clients == nil {
+		return
 	}
+	if s.Clients == nil {
+		s.Clients = NewClients(MaxLedgerBytes)
+	}
+	s.Clients.Merge(o.Clients)
 }
 
 // Total is all requests merged into one.

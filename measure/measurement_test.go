@@ -47,7 +47,7 @@ func randomMeasurement(seed uint64) *Measurement {
 	s.Due += s.Unsent
 	s.Lateness.Record(time.Duration(r.Int64N(int64(time.Second))))
 	s.ReadLateness.Record(time.Duration(r.Int64N(int64(time.Second))))
-	s.ConnectionsOpened, s.Reused, s.Untracked = r.Int64N(9), r.Int64N(9), r.Int64N(9)
+	s.ConnectionsOpened, s.Reused = r.Int64N(9), r.Int64N(9)
 	if r.IntN(4) > 0 {
 		s.FirstStart = time.Unix(r.Int64N(100), 0).UTC()
 		s.LastStart = s.FirstStart
@@ -63,7 +63,8 @@ func randomMeasurement(seed uint64) *Measurement {
 		s.Errors = map[Outcome]string{Timeout: string(rune('a' + r.IntN(5))), Outcome(2 + r.IntN(9)): "b"}
 	}
 	if r.IntN(2) == 0 {
-		s.Clients = map[string]*Ledger{string(rune('a' + r.IntN(3))): randomLedger(seed)}
+		s.Clients = clientsOf(map[string]*Ledger{string(rune('a' + r.IntN(3))): randomLedger(seed)})
+		s.Clients.Untracked = r.Int64N(9)
 	}
 	return s
 }
@@ -100,14 +101,14 @@ func TestMeasurementMergeIsAssociativeAndCommutative(t *testing.T) {
 
 func TestMeasurementMergeLeavesTheOtherAlone(t *testing.T) {
 	a, b := randomMeasurement(1), randomMeasurement(2)
-	b.Clients = map[string]*Ledger{"x": randomLedger(3)}
+	b.Clients = clientsOf(map[string]*Ledger{"x": randomLedger(3)})
 	b.Requests[0].CountStatus(204, 1)
 	before := sumOf(t, b)
 	sum := sumOf(t, a, b)
 	if err := sum.Merge(a); err != nil {
 		t.Fatal(err)
 	}
-	sum.Clients["x"].Record(0, 1, 2, Success)
+	sum.Clients.Ledger("x").Record(0, 1, 2, Success)
 	sum.Requests[0].CountStatus(204, 1)
 	if diff := cmp.Diff(before, sumOf(t, b), byContent); diff != "" {
 		t.Errorf("merging changed what was merged (-before +after):\n%s", diff)

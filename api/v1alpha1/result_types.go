@@ -271,7 +271,7 @@ type GeneratorStatus struct {
 
 // RateLimitStatus is the audit of a step against the rateLimit of spec.audits.
 type RateLimitStatus struct {
-	// clients is how many distinct clients were seen.
+	// clients is how many distinct clients were audited.
 	Clients int64 `json:"clients"`
 	// granted is how many requests were granted (an expected status but 429).
 	Granted int64 `json:"granted"`
@@ -283,8 +283,8 @@ type RateLimitStatus struct {
 	// falseDenials is how many of the denied were denied although a token was
 	// certainly there.
 	FalseDenials int64 `json:"falseDenials"`
-	// untracked is how many requests could not be audited because the step had
-	// more clients than a worker tracks.
+	// untracked is how many requests could not be audited: those of clients beyond the
+	// ones that there is room for, and those of workers that were lost.
 	// +optional
 	Untracked int64 `json:"untracked,omitempty"`
 }

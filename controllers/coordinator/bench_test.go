@@ -64,7 +64,7 @@ func BenchmarkSecond(b *testing.B) {
 					}
 					sequence++
 					m.Sequence = sequence
-					if why, ok := r.store(&session{identity: Identity{Worker: int32(i)}}, m, reading, noon); !ok {
+					if why, ok := r.store(&session{identity: Identity{Worker: int32(i)}}, m, measured{Reading: reading}, noon); !ok {
 						b.Fatal(why)
 					}
 				}

@@ -5,24 +5,19 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
 // Observe returns what is known of a run. It merges only if a snapshot came
 // since it last did.
 func (c *Coordinator) Observe(id RunID) control.Observation {
-	var o control.Observation
 	var r *runState
-	var toMerge *readings
-	c.locked(func() {
-		if r = c.runs[id]; r == nil {
-			return
-		}
-		o = control.Observation{Since: r.since, From: r.from, Workers: r.observeWorkers(), Step: r.merged}
-		if r.mergedVersion != r.version {
-			toMerge = r.observeStep()
-		}
-	})
+	c.locked(func() { r = c.runs[id] })
+	if r == nil {
+		return control.Observation{}
+	}
+	o, toMerge := c.collect(r)
 	if toMerge == nil {
 		return o
 	}
@@ -33,6 +28,27 @@ func (c *Coordinator) Observe(id RunID) control.Observation {
 		}
 	})
 	return o
+}
+
+// collect returns what is known of a run without the step, and what to merge for it;
+// nil: the step is known. The ledgers are of the same moment as the snapshots.
+func (c *Coordinator) collect(r *runState) (o control.Observation, found *readings) {
+	r.ledgers.mu.Lock()
+	defer r.ledgers.mu.Unlock()
+	var pending []*measure.Clients
+	c.locked(func() {
+		o = control.Observation{Since: r.since, From: r.from, Workers: r.observeWorkers(), Step: r.merged}
+		if r.mergedVersion != r.version {
+			found = r.observeStep()
+			pending = r.takeLedgers()
+		}
+	})
+	if found == nil || !found.audited {
+		return o, found
+	}
+	r.ledgers.add(pending)
+	found.clients, found.err = r.ledgers.copy()
+	return o, found
 }
 
 func (r *runState) observeWorkers() []control.Worker {
@@ -65,6 +81,14 @@ type readings struct {
 	report   *control.Report
 	requests int
 	of       []*wire.Reading
+
+	// audited says that workers keep ledgers, clients are those of the workers that are
+	// done, and unseen is how many requests the others sent.
+	audited bool
+	clients *measure.Clients
+	unseen  int64
+	// err is why the ledgers are not known.
+	err error
 }
 
 // observeStep returns what is known of the directed step.
@@ -85,6 +109,9 @@ func (r *runState) observeStep() *readings {
 			o.ShortestWindow = window
 		}
 		found.of = append(found.of, latest.reading)
+		if !latest.ledgers {
+			found.unseen += latest.sent
+		}
 		o.Reporting++
 		if latest.final {
 			o.Final++
@@ -96,6 +123,7 @@ func (r *runState) observeStep() *readings {
 	if o.Reporting > 0 {
 		o.MeanWindow = windows / time.Duration(o.Reporting)
 		found.report, found.requests = o, len(r.directive.Assignments[0].GetRequests())
+		found.audited = r.directive.Assignments[0].GetClientHeader() != ""
 	}
 	return found
 }
@@ -107,12 +135,20 @@ func (c *Coordinator) merge(r *readings) *control.Report {
 	if r.report == nil {
 		return nil
 	}
-	err := c.guarded(func() (err error) {
-		r.report.Merged, err = wire.Merge(r.requests, r.of...)
-		return err
-	})
+	err := r.err
+	if err == nil {
+		err = c.guarded(func() (err error) {
+			r.report.Merged, err = wire.Merge(r.requests, r.of...)
+			return err
+		})
+	}
 	if err != nil {
 		r.report.Merged, r.report.Err = nil, fmt.Errorf("the measurements of %d workers cannot be merged: %w", r.report.Reporting, err)
+		return r.report
+	}
+	if r.audited {
+		r.clients.Unseen += r.unseen
+		r.report.Merged.Clients = r.clients
 	}
 	return r.report
 }

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"errors"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -8,6 +9,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
@@ -31,6 +33,11 @@ type runState struct {
 	// merged is the merged step of mergedVersion.
 	merged        *control.Report
 	mergedVersion int64
+
+	// ledgers are those of the active step. pendingLedgers came since they were added up,
+	// in order; a nil stands for the beginning of another step.
+	ledgers        ledgers
+	pendingLedgers []*measure.Clients
 
 	notified    time.Time
 	urgent      *rate.Limiter
@@ -62,8 +69,10 @@ type storedSnapshot struct {
 	// cut says that the worker ended the step by itself before its time.
 	final, cut bool
 	sent       int64
-	received   time.Time
-	reading    *wire.Reading
+	// ledgers says that those of the audit came with it.
+	ledgers  bool
+	received time.Time
+	reading  *wire.Reading
 }
 
 func newRunState(id RunID) *runState {
@@ -104,6 +113,7 @@ func (r *runState) direct(d control.Directive, now time.Time) {
 	}
 	if d.ActiveStep() != r.directive.ActiveStep() {
 		r.version++
+		r.pendingLedgers = []*measure.Clients{nil}
 	}
 	r.directive = d
 	close(r.redirected)
@@ -169,12 +179,12 @@ func (w *workerState) connect(s *session, now time.Time) {
 }
 
 // store keeps a snapshot if it is newer than the stored one, and else says why not.
-func (r *runState) store(s *session, m *workerv1.Snapshot, reading *wire.Reading, now time.Time) (why rejection, ok bool) {
+func (r *runState) store(s *session, m *workerv1.Snapshot, read measured, now time.Time) (why rejection, ok bool) {
 	w := r.worker(s.identity.Worker)
 	step := m.GetStep()
 	old, known := w.snapshots[step]
 	switch {
-	case r.forgotten || step < r.directive.Acknowledged:
+	case r.forgotten || step != r.directive.ActiveStep():
 		return rejectStale, false
 	// Nothing is counted twice: the target received what the first pod sent, and a
 	// second pod that begins again does not know of it.
@@ -188,9 +198,13 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, reading *wire.Reading
 		sequence: m.GetSequence(),
 		final:    m.GetFinal(),
 		cut:      m.GetFinal() && m.GetCut(),
-		sent:     reading.Sent(),
+		sent:     read.Sent(),
+		ledgers:  read.clients != nil,
 		received: now,
-		reading:  reading,
+		reading:  read.Reading,
+	}
+	if read.clients != nil {
+		r.pendingLedgers = append(r.pendingLedgers, read.clients)
 	}
 	r.version++
 	return "", true
@@ -204,7 +218,7 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 	if err != nil || !known {
 		return err
 	}
-	reading, err := wire.Read(m.GetMeasurement(), requests)
+	read, err := readMeasurement(m, requests)
 	if err != nil {
 		return c.reject(rejectInvalid, codes.InvalidArgument, "snapshot of step %d: measurement: %v", m.GetStep(), err)
 	}
@@ -214,9 +228,12 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 		if err = s.reasonOfEnd(); err != nil {
 			return
 		}
-		why, ok = s.run.store(s, m, reading, c.clock.Now())
+		why, ok = s.run.store(s, m, read, c.clock.Now())
 		last = ok && m.GetFinal() && s.run.allFinal()
 	})
+	if ok && read.clients != nil {
+		c.foldLedgers(s.run)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -230,6 +247,24 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 	}
 	c.metrics.snapshots.Inc()
 	return nil
+}
+
+// measured is what a snapshot holds, validated.
+type measured struct {
+	*wire.Reading
+	// clients are the ledgers of the audit; nil: none came.
+	clients *measure.Clients
+}
+
+func readMeasurement(m *workerv1.Snapshot, requests int) (read measured, err error) {
+	if !m.GetFinal() && m.GetMeasurement().GetClients() != nil {
+		return read, errors.New("clients: before the step has ended")
+	}
+	if read.Reading, err = wire.Read(m.GetMeasurement(), requests); err != nil {
+		return read, err
+	}
+	read.clients, err = wire.ReadClients(m.GetMeasurement())
+	return read, err
 }
 
 // await returns how many requests the plan has, once the directive covers the

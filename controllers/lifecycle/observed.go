@@ -68,6 +68,7 @@ const (
 func soFar(report *control.Report) *measure.Measurement {
 	merged := *report.Merged
 	merged.Window = report.MeanWindow
+	merged.Clients = nil // of the workers that are done, so far
 	return &merged
 }
 

@@ -18,9 +18,10 @@ import (
 func denied() *measure.Measurement {
 	m := measure.NewMeasurement(1)
 	m.Requests[0].Sent, m.Requests[0].Outcomes[measure.RateLimited] = 1, 1
-	ledger := measure.NewLedger()
+	ledger := &measure.Ledger{}
 	ledger.Record(0, 0, time.Millisecond, measure.RateLimited)
-	m.Clients = map[string]*measure.Ledger{"192.0.2.1": ledger}
+	m.Clients = measure.NewClients(measure.MaxLedgerBytes)
+	m.Clients.Add("192.0.2.1", ledger)
 	return m
 }
 
@@ -61,7 +62,7 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(tc.step)
 			tc.edit(lt)
-			seen := one(control.Worker{Connected: true, Ready: true})
+			seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 			seen.Since, seen.From = began, tc.from
 			seen.Step = &control.Report{Step: int32(tc.step), Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)}
 			d := lifecycle.Decide(lt, plan.Policy{}, seen, lt.Status.Steps[tc.step].StartTime.Add(time.Second))
@@ -89,7 +90,7 @@ func TestAPauseIsSilent(t *testing.T) {
 	lt.Status.Steps[1].State, lt.Status.Steps[1].CompletionTime = v1alpha1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(29*time.Second)))
 	lt.Status.Steps[2].State, lt.Status.Steps[2].StartTime = v1alpha1.StepRunning, ptr.To(metav1.NewMicroTime(began.Add(30*time.Second)))
 	lt.Status.CurrentStep = 2
-	seen := one(control.Worker{Connected: true, Ready: true})
+	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &control.Report{Step: 2, Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)}
 	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(31*time.Second)).Status.Steps[2].Result
 	if result == nil || result.RateLimit.FalseDenials != 1 {
@@ -101,11 +102,22 @@ func TestAPauseIsSilent(t *testing.T) {
 func TestALostWorkerMayHaveTakenTheTokens(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Workers.Desired = 2
-	seen := awaited(there(control.Worker{Connected: true, Ready: true}), control.Worker{Pod: control.PodEnded})
+	seen := awaited(there(control.Worker{Connected: true, Ready: true, Final: true}), control.Worker{Pod: control.PodEnded})
 	seen.Step = &control.Report{Merged: denied(), Reporting: 2, Until: began.Add(time.Minute)}
 	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
 	if result == nil || result.RateLimit.FalseDenials != 0 {
 		t.Errorf("the result is %+v, want no false denial", result)
+	}
+}
+
+// The ledgers of a step come with the last snapshots.
+func TestAStepIsAuditedAtItsEnd(t *testing.T) {
+	lt := limited(0)
+	seen := one(control.Worker{Connected: true, Ready: true})
+	seen.Step = &control.Report{Merged: denied(), Reporting: 1, Until: began.Add(15 * time.Second)}
+	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
+	if result == nil || result.RateLimit != nil {
+		t.Errorf("the result of a running step is %+v, want one without an audit", result)
 	}
 }
 

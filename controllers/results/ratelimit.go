@@ -39,8 +39,8 @@ type contract struct {
 	// silence is how long before the start nothing was sent; negative: unknown
 	// requests may have been sent, nothing can be said of the tokens.
 	silence time.Duration
-	// untracked requests may have been any client's, at any time.
-	untracked int64
+	// unseen requests may have been any client's, at any time.
+	unseen int64
 }
 
 func rateLimit(spec *v1alpha1.RateLimit, merged *measure.Measurement, total *measure.Request, silence time.Duration) (*v1alpha1.RateLimitStatus, error) {
@@ -53,15 +53,15 @@ func rateLimit(spec *v1alpha1.RateLimit, merged *measure.Measurement, total *mea
 		refill:     refill,
 		clockError: merged.ClockError,
 		silence:    silence,
-		untracked:  merged.Untracked,
+		unseen:     merged.Clients.Unseen,
 	}
 	status := &v1alpha1.RateLimitStatus{
-		Clients:   int64(len(merged.Clients)),
+		Clients:   int64(merged.Clients.Len()),
 		Granted:   total.Outcomes[measure.Success],
 		Denied:    total.Outcomes[measure.RateLimited],
-		Untracked: merged.Untracked,
+		Untracked: merged.Clients.Untracked + merged.Clients.Unseen,
 	}
-	for _, ledger := range merged.Clients {
+	for _, ledger := range merged.Clients.All() {
 		entries := c.entries(ledger)
 		status.OverLimitGrants += c.overLimitGrants(entries)
 		status.FalseDenials += c.falseDenials(entries)
@@ -171,7 +171,7 @@ func (c contract) leastTokensDuring(e entry, entries, latest []entry) int64 {
 // grows, and at t itself.
 func (c contract) leastTokensAt(t time.Duration, latest []entry) int64 {
 	// An unknown request may have been decided at any time after it was sent.
-	taken := c.untracked
+	taken := c.unseen
 	for _, e := range latest {
 		if e.from <= t {
 			taken += e.unknown

@@ -110,8 +110,7 @@ func (w *limiterSimulation) run(length time.Duration) *measure.Measurement {
 	}
 	step := measure.NewMeasurement(1)
 	step.ClockError = w.clockError
-	ledger := measure.NewLedger()
-	step.Clients = map[string]*measure.Ledger{"a": ledger}
+	ledger := &measure.Ledger{}
 	for _, r := range w.schedule(length) {
 		outcome := measure.RateLimited
 		if w.decide(r.decided) {
@@ -125,6 +124,8 @@ func (w *limiterSimulation) run(length time.Duration) *measure.Measurement {
 		ledger.Record(slice, sent, received, outcome)
 		step.Requests[0].Outcomes[outcome]++
 	}
+	step.Clients = measure.NewClients(measure.MaxLedgerBytes)
+	step.Clients.Add("a", ledger)
 	return step
 }
 

@@ -41,15 +41,16 @@ func contractSpec(capacity int64, refill v1alpha1.Decimal) *v1alpha1.LoadTestSpe
 // measured is a merged step of what each client was told.
 func measured(clients map[string]told) *measure.Measurement {
 	s := measure.NewMeasurement(1)
-	s.Clients = map[string]*measure.Ledger{}
+	s.Clients = measure.NewClients(measure.MaxLedgerBytes)
 	for name, list := range clients {
-		ledger := measure.NewLedger()
+		ledger := &measure.Ledger{}
 		for i, slice := range list {
-			ledger.Slices[i] = slice
+			slice.Index = i
+			ledger.Slices = append(ledger.Slices, slice)
 			s.Requests[0].Outcomes[measure.Success] += slice.Granted
 			s.Requests[0].Outcomes[measure.RateLimited] += slice.Denied
 		}
-		s.Clients[name] = ledger
+		s.Clients.Add(name, ledger)
 	}
 	return s
 }
@@ -74,7 +75,7 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 	tests := map[string]struct {
 		clients    map[string]told
 		clockError time.Duration
-		untracked  int64
+		unseen     int64
 		silence    time.Duration
 		over       int64
 		falsely    int64
@@ -159,15 +160,15 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 			clients: map[string]told{"a": {{Granted: 47, Denied: 2, Unknown: 2, FirstSent: 0, LastReceived: 50 * ms}}}, silence: time.Hour,
 			falsely: 1,
 		},
-		"so may one of a client that is not tracked": {
-			clients: map[string]told{"a": {both(47, 2, 0, 50*ms)}}, silence: time.Hour, untracked: 2,
+		"so may one that was not seen": {
+			clients: map[string]told{"a": {both(47, 2, 0, 50*ms)}}, silence: time.Hour, unseen: 2,
 			falsely: 1,
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			merged := measured(tc.clients)
-			merged.ClockError, merged.Untracked = tc.clockError, tc.untracked
+			merged.ClockError, merged.Clients.Unseen = tc.clockError, tc.unseen
 			got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, tc.silence)
 			if got.OverLimitGrants != tc.over {
 				t.Errorf("%d grants over the limit, want %d", got.OverLimitGrants, tc.over)
@@ -181,7 +182,7 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 
 func TestAuditCounts(t *testing.T) {
 	merged := measured(map[string]told{"a": {both(3, 1, 0, ms)}, "b": {both(2, 0, 0, ms), both(1, 4, time.Hour, time.Hour)}})
-	merged.Untracked = 7
+	merged.Clients.Untracked, merged.Clients.Unseen = 4, 3
 	want := &v1alpha1.RateLimitStatus{Clients: 2, Granted: 6, Denied: 5, Untracked: 7}
 	got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, -1)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -207,18 +208,27 @@ func TestNoAuditWithoutAContract(t *testing.T) {
 	}
 }
 
+// The ledgers come with the last snapshots.
+func TestRunningStepIsNotAudited(t *testing.T) {
+	running := measured(map[string]told{"a": {granted(60, 0, ms)}})
+	running.Clients = nil
+	if got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), running, 0); got != nil {
+		t.Errorf("audited: %+v", got)
+	}
+}
+
 func TestMalformedRefillIsAnError(t *testing.T) {
-	_, err := results.StepResult(accepted(contractSpec(1, v1alpha1.NewDecimal("ten"))), closed, measure.NewMeasurement(1), 0)
+	_, err := results.StepResult(accepted(contractSpec(1, v1alpha1.NewDecimal("ten"))), closed, measured(nil), 0)
 	if want := `step 1000: spec.audits: rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
 
-// The most that a live status costs: as many clients as a worker tracks, each
+// The most that the audit of a step costs: as many clients as there is room for, each
 // with every slice in use and responses that take half the step.
 func BenchmarkAudit(b *testing.B) {
 	clients := map[string]told{}
-	for i := range measure.MaxClients {
+	for i := range 3000 {
 		var list told
 		for slice := range measure.MaxSlices {
 			from := time.Duration(slice) * time.Second

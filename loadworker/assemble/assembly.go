@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Config has the settings that are no part of an assignment.
@@ -82,7 +83,7 @@ func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) e
 		Seed:           a.GetSeed(),
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections: connections,
-		Audit:          a.GetClientHeader() != "",
+		LedgerBytes:    ledgerBytes(a),
 	})
 	if err != nil {
 		return err
@@ -164,4 +165,12 @@ func loadOf(s *workerv1.Step) attack.Load {
 
 func shareOf(s *workerv1.Share) pace.Share {
 	return pace.Share{First: s.GetFirst(), Stride: s.GetStride(), Count: s.GetCount()}
+}
+
+// ledgerBytes is the memory for the audit's ledgers.
+func ledgerBytes(a *workerv1.Assignment) int {
+	if a.GetClientHeader() == "" {
+		return 0
+	}
+	return measure.LedgerShare(int(a.GetWorkers()))
 }

@@ -118,7 +118,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	}
 	r, err := NewRunner(Config{
 		Source: src, Client: d.client(http1.NewClient(dialer, "test")), Timeout: s.timeout, MaxConnections: s.maxConns,
-		Audit: s.client != "", Worker: s.worker,
+		LedgerBytes: len(s.client) << 20, Worker: s.worker,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -164,10 +164,12 @@ func finish(t *testing.T, x *Execution) *measure.Measurement {
 // snapshot takes a snapshot and checks what always holds.
 func snapshot(t *testing.T, x *Execution) *measure.Measurement {
 	t.Helper()
+	clients := x.Clients()
 	s, err := x.Snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Clients = clients
 	total := total(t, s)
 	sum := int64(0)
 	for _, n := range total.Outcomes {
@@ -250,11 +252,3 @@ func contains(t *testing.T, text, want string) {
 // shorter says whether a histogram's minimum is below a time for sure: it is the
 // lower end of a bucket, up to 0.1 % below what was recorded.
 func shorter(least, d time.Duration) bool { return least < d-d/1000 }
-
-// ledgerSum is how many requests a ledger accounts for.
-func ledgerSum(l *measure.Ledger) (n int64) {
-	for _, s := range l.Slices {
-		n += s.Granted + s.Denied + s.Unknown
-	}
-	return n
-}

@@ -3,7 +3,6 @@ package attack
 import (
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -13,31 +12,20 @@ import (
 type clientLedgers struct {
 	width time.Duration // of a slice
 
-	mu        sync.Mutex
-	clients   map[string]*measure.Ledger
-	untracked int64
+	mu      sync.Mutex
+	clients *measure.Clients
 }
 
-func newClientLedgers(step time.Duration) *clientLedgers {
-	return &clientLedgers{width: measure.SliceWidth(step), clients: map[string]*measure.Ledger{}}
+// newClientLedgers has room for so many bytes.
+func newClientLedgers(step time.Duration, bytes int) *clientLedgers {
+	return &clientLedgers{width: measure.SliceWidth(step), clients: measure.NewClients(bytes)}
 }
 
-// sent enters a request in flight. It returns nil when there are too many
-// clients to keep a ledger for this one, or its name is none.
+// sent enters a request in flight. It returns nil when the client has no ledger.
 func (l *clientLedgers) sent(client []byte, at time.Duration) *measure.Ledger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c, ok := l.clients[string(client)]
-	if !ok {
-		if len(l.clients) >= measure.MaxClients || len(client) > measure.MaxClientBytes || !utf8.Valid(client) {
-			l.untracked++
-			return nil
-		}
-		c = measure.NewLedger()
-		l.clients[string(client)] = c
-	}
-	c.Sent(l.slice(at), at)
-	return c
+	return l.clients.Sent(client, l.slice(at), at)
 }
 
 func (l *clientLedgers) resolve(c *measure.Ledger, sent, received time.Duration, o measure.Outcome) {
@@ -54,12 +42,9 @@ func (l *clientLedgers) slice(at time.Duration) int {
 	return min(int(at/l.width), measure.MaxSlices-1)
 }
 
-func (l *clientLedgers) all() (map[string]*measure.Ledger, int64) {
+// all is a copy.
+func (l *clientLedgers) all() *measure.Clients {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := make(map[string]*measure.Ledger, len(l.clients))
-	for name, c := range l.clients {
-		out[name] = c.Clone()
-	}
-	return out, l.untracked
+	return l.clients.Clone()
 }

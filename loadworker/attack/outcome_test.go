@@ -197,10 +197,10 @@ func TestLedgersAgreeWithTheLimiter(t *testing.T) {
 			Headers: []source.Header{{Name: "X-Client", Value: "client-${user}"}},
 		}}})
 		got := drive(t, r, usersStep(3, Burst{Requests: 25, Limit: time.Minute}))
-		if len(got.Clients) != 3 || got.Untracked != 0 {
-			t.Fatalf("%d clients, %d untracked; want 3 and 0", len(got.Clients), got.Untracked)
+		if got.Clients.Len() != 3 || got.Clients.Untracked != 0 {
+			t.Fatalf("%d clients, %d untracked; want 3 and 0", got.Clients.Len(), got.Clients.Untracked)
 		}
-		for name, ledger := range got.Clients {
+		for name, ledger := range got.Clients.All() {
 			var sum measure.Slice
 			for _, s := range ledger.Slices {
 				sum.Granted += s.Granted
@@ -224,32 +224,33 @@ func TestLedgerCountsRequestsInFlightAsUnknown(t *testing.T) {
 		r := d.runner(t, setup{url: o.URL, client: "X-Client"})
 		x := r.Start(usersStep(4, Burst{Requests: 1, Limit: time.Minute}), time.Now())
 		until(t, x, func(s *measure.Measurement) bool {
-			ledger := s.Clients[""]
+			ledger := s.Clients.Ledger("")
 			return ledger != nil && ledger.Slices[0].Unknown == 4
 		})
 		release()
-		if s := finish(t, x).Clients[""].Slices[0]; s.Granted != 4 || s.Unknown != 0 {
+		if s := finish(t, x).Clients.Ledger("").Slices[0]; s.Granted != 4 || s.Unknown != 0 {
 			t.Errorf("in the end %+v, want 4 granted and none unknown", s)
 		}
 	})
 }
 
 func TestClientsBeyondTheBoundAreUntracked(t *testing.T) {
-	l := newClientLedgers(time.Minute)
-	for i := range measure.MaxClients + 7 {
+	const clients = 100
+	l := newClientLedgers(time.Minute, 2000)
+	for i := range clients {
 		c := l.sent(fmt.Appendf(nil, "client-%d", i), time.Second)
 		l.resolve(c, time.Second, 2*time.Second, measure.Success)
 	}
 	l.sent([]byte("\xff"), 0)
 	l.sent(make([]byte, measure.MaxClientBytes+1), 0)
-	known := l.sent([]byte("client-0"), time.Second)
-	l.resolve(known, time.Second, time.Second, measure.RateLimited)
-	clients, untracked := l.all()
-	if len(clients) != measure.MaxClients || untracked != 9 {
-		t.Errorf("%d clients, %d untracked; want %d and 9", len(clients), untracked, measure.MaxClients)
+	all := l.all()
+	if n := all.Len(); n < 5 || n > 20 || all.Untracked != int64(clients-n+2) {
+		t.Errorf("%d clients, %d untracked; want about 10 of 100, and the others with two that can have none", n, all.Untracked)
 	}
-	want := measure.Slice{Granted: 1, Denied: 1, FirstSent: time.Second, LastReceived: 2 * time.Second}
-	if diff := cmp.Diff(want, clients["client-0"].Slices[1]); diff != "" {
+	known := l.sent([]byte(all.Names()[0]), time.Second)
+	l.resolve(known, time.Second, time.Second, measure.RateLimited)
+	want := measure.Slice{Index: 1, Granted: 1, Denied: 1, FirstSent: time.Second, LastReceived: 2 * time.Second}
+	if diff := cmp.Diff([]measure.Slice{want}, l.all().Ledger(all.Names()[0]).Slices); diff != "" {
 		t.Errorf("slice of the second second (-want +got):\n%s", diff)
 	}
 }

@@ -152,12 +152,11 @@ func (r *recorder) noteLast(t time.Duration) {
 func (r *recorder) collect() (*measure.Measurement, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// The ledgers come first, since a request enters them last: they never hold
-	// more than the requests that were sent.
-	var clients map[string]*measure.Ledger
-	var untracked int64
-	if r.clients != nil {
-		clients, untracked = r.clients.all()
+	out := measure.NewMeasurement(len(r.total.Requests))
+	// They come first, since a request is counted as sent before it is read: there are
+	// never more of them than were sent.
+	if err := r.waits.addTo(out.ReadLateness); err != nil {
+		return nil, err
 	}
 	for i := range r.shards {
 		for j := range r.shards[i] {
@@ -166,17 +165,13 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 			}
 		}
 	}
-	out := measure.NewMeasurement(len(r.total.Requests))
 	if err := out.Merge(r.total); err != nil {
 		return nil, err
 	}
 	for i := range out.Requests {
 		countUnfinished(&out.Requests[i])
 	}
-	if err := r.waits.addTo(out.ReadLateness); err != nil {
-		return nil, err
-	}
-	out.Errors, out.Clients, out.Untracked = r.errors.all(), clients, untracked
+	out.Errors = r.errors.all()
 	return out, nil
 }
 

@@ -24,8 +24,8 @@ type Config struct {
 	Worker int32
 	// MaxConnections bounds the connections of arrivals; users have one each.
 	MaxConnections int
-	// Audit says that ledgers are kept.
-	Audit bool
+	// LedgerBytes is the memory for the audit's ledgers; 0: there is no audit.
+	LedgerBytes int
 	// Seed of the times that are drawn.
 	Seed int64
 }
@@ -118,8 +118,8 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.end.Store(int64(step.Load.length()))
 	var ledgers *clientLedgers
-	if r.config.Audit {
-		ledgers = newClientLedgers(step.Load.length())
+	if bytes := r.config.LedgerBytes; bytes > 0 {
+		ledgers = newClientLedgers(step.Load.length(), bytes)
 	}
 	x.rec = newRecorder(r.config.Source.Len(), ledgers)
 	x.used = x.schedule.connections()

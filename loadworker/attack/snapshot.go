@@ -8,8 +8,17 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// Snapshot is the measurement so far, without the times that only the session
-// knows: start and clock error.
+// Clients are the ledgers of the audit, for the end of the step: they are too large to
+// be sent each second. It is nil if there is no audit.
+func (x *Execution) Clients() *measure.Clients {
+	if x.rec.clients == nil {
+		return nil
+	}
+	return x.rec.clients.all()
+}
+
+// Snapshot is the measurement so far, without the ledgers and the times that only the
+// session knows: start and clock error.
 func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	ended := x.Ended()
 	s, err := x.rec.collect()

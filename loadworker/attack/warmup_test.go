@@ -42,7 +42,7 @@ func TestWarmUpIsSentAndNotCounted(t *testing.T) {
 				if len(slices.Compact(served)) != len(served) {
 					t.Errorf("numbers came twice: %v", served)
 				}
-				if sum := ledgerSum(got.Clients["one"]); sum != total(t, got).Sent {
+				if sum := got.Clients.Ledger("one").Requests(); sum != total(t, got).Sent {
 					t.Errorf("the ledger has %d, sent is %d", sum, total(t, got).Sent)
 				}
 				if began, ok := x.Began(); !ok || began.Before(x.Start()) || began.After(x.Start().Add(warmUp)) {

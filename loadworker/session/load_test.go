@@ -55,8 +55,8 @@ func TestLongClientNamesDoNotSpoilTheSnapshot(t *testing.T) {
 	s.send(t, assign(a))
 	c.waitUntilReady(t)
 	s.send(t, start(0, 0))
-	if _, got := c.waitForFinal(t, 0); got.Untracked != 4 || len(got.Clients) != 0 {
-		t.Errorf("%d untracked, %d clients; want 4 and none", got.Untracked, len(got.Clients))
+	if _, got := c.waitForFinal(t, 0); got.Clients.Untracked != 4 || got.Clients.Len() != 0 {
+		t.Errorf("%d untracked, %d clients; want 4 and none", got.Clients.Untracked, got.Clients.Len())
 	}
 	s.send(t, finish())
 	w.waitForEnd(t, nil)

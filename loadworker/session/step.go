@@ -108,6 +108,9 @@ func (w *worker) measure(final bool) (*measure.Measurement, *workerv1.Snapshot, 
 		w.startedAt = w.clock.remote(began)
 	}
 	step.FirstStart, step.LastStart = w.startedAt, w.startedAt
+	if final {
+		step.Clients = w.run.Clients()
+	}
 	step.ClockError = w.clock.bound(time.Now())
 	m, err := wire.Encode(step)
 	if err != nil {

@@ -16,9 +16,6 @@ const (
 	maxCount = 1 << 48
 	// maxSpan bounds every duration, far above any step.
 	maxSpan = 366 * 24 * time.Hour
-	// maxSlices is how many slices a ledger may have: a step that drains after
-	// its end has some beyond those it was divided into.
-	maxSlices = 2 * measure.MaxSlices
 )
 
 func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
@@ -27,7 +24,6 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		Unsent:            m.GetUnsent(),
 		ConnectionsOpened: m.GetConnectionsOpened(),
 		Reused:            m.GetReused(),
-		Untracked:         m.GetUntracked(),
 		FirstStart:        toTime(m.GetStartUnixNanos()),
 		LastStart:         toTime(m.GetStartUnixNanos()),
 		Window:            time.Duration(m.GetWindowNanos()),
@@ -41,7 +37,6 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		count("unsent", m.GetUnsent()),
 		count("connections_opened", m.GetConnectionsOpened()),
 		count("reused", m.GetReused()),
-		count("untracked", m.GetUntracked()),
 		span("window_nanos", m.GetWindowNanos()),
 		span("clock_error_nanos", m.GetClockErrorNanos()),
 		atLeast("start_unix_nanos", m.GetStartUnixNanos(), 0),

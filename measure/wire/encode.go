@@ -1,11 +1,9 @@
 package wire
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -23,7 +21,6 @@ func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 		Unsent:            s.Unsent,
 		ConnectionsOpened: s.ConnectionsOpened,
 		Reused:            s.Reused,
-		Untracked:         s.Untracked,
 		StartUnixNanos:    fromTime(s.FirstStart),
 		WindowNanos:       int64(s.Window),
 		ClockErrorNanos:   int64(s.ClockError),
@@ -61,36 +58,6 @@ func fromStatusCodes(codes measure.StatusCodes) map[int32]int64 {
 	m := make(map[int32]int64, len(codes))
 	for code, n := range codes {
 		m[int32(code)] = n
-	}
-	return m
-}
-
-func fromClients(clients map[string]*measure.Ledger) (map[string]*workerv1.Ledger, error) {
-	if len(clients) == 0 {
-		return nil, nil
-	}
-	m := make(map[string]*workerv1.Ledger, len(clients))
-	for name, ledger := range clients {
-		// A message with such a name could not be marshalled, which would end the
-		// session instead of the step.
-		if !utf8.ValidString(name) {
-			return nil, fmt.Errorf("clients[%q]: the name is not UTF-8", name)
-		}
-		m[name] = fromLedger(ledger)
-	}
-	return m, nil
-}
-
-func fromLedger(l *measure.Ledger) *workerv1.Ledger {
-	m := &workerv1.Ledger{Slices: make(map[int32]*workerv1.LedgerSlice, len(l.Slices))}
-	for i, s := range l.Slices {
-		m.Slices[int32(i)] = &workerv1.LedgerSlice{
-			Granted:           s.Granted,
-			Denied:            s.Denied,
-			Unknown:           s.Unknown,
-			FirstSentNanos:    int64(s.FirstSent),
-			LastReceivedNanos: int64(s.LastReceived),
-		}
 	}
 	return m
 }

@@ -24,7 +24,7 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	t.Helper()
 	s := measure.NewMeasurement(1)
 	r := &s.Requests[0]
-	l := measure.NewLedger()
+	l := &measure.Ledger{}
 	for i := range 10 {
 		o := measure.Success
 		if i < 4 {
@@ -39,7 +39,8 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	}
 	r.Expected, r.CompletedInWindow, r.ExpectedInWindow = 6, 10, 6
 	s.Due = 10
-	s.Clients = map[string]*measure.Ledger{"a": l}
+	s.Clients = measure.NewClients(measure.MaxLedgerBytes)
+	s.Clients.Add("a", l)
 	s.Errors = map[measure.Outcome]string{measure.RateLimited: "429"}
 	s.Health.CPU = time.Second
 	m, err := Encode(s)
@@ -49,10 +50,19 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	return m
 }
 
+// repeat gives the first client its only slice n times.
+func repeat(m *workerv1.Clients, n int) {
+	m.Slices[0] = int32(n)
+	for range n - 1 {
+		m.Index, m.Granted, m.Denied = append(m.Index, m.Index[0]), append(m.Granted, 0), append(m.Denied, 0)
+		m.Unknown, m.FirstSentNanos = append(m.Unknown, 0), append(m.FirstSentNanos, m.FirstSentNanos[0])
+		m.LastReceivedNanos = append(m.LastReceivedNanos, m.LastReceivedNanos[0])
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	type message = workerv1.StepMeasurement
 	request := func(m *message) *workerv1.RequestMeasurement { return m.Requests[0] }
-	slice := func(m *message) *workerv1.LedgerSlice { return m.Clients["a"].Slices[0] }
 	for want, change := range map[string]func(*message){
 		"requests: 0, the plan has 1":                           func(m *message) { m.Requests = nil },
 		"requests: 2, the plan has 1":                           func(m *message) { m.Requests = append(m.Requests, m.Requests[0]) },
@@ -61,7 +71,6 @@ func TestDecodeRefuses(t *testing.T) {
 		"unsent: -1 is less than 0":                             func(m *message) { m.Unsent = -1 },
 		"connections_opened: -1 is less than 0":                 func(m *message) { m.ConnectionsOpened = -1 },
 		"reused: -1 is less than 0":                             func(m *message) { m.Reused = -1 },
-		"untracked: -1 is less than 0":                          func(m *message) { m.Untracked = -1 },
 		"start_unix_nanos: -1 is less than 0":                   func(m *message) { m.StartUnixNanos = -1 },
 		"window_nanos: -1 is less than 0":                       func(m *message) { m.WindowNanos = -1 },
 		"window_nanos: 8784h0m0.000000001s is more than":        func(m *message) { m.WindowNanos = int64(maxSpan) + 1 },
@@ -100,29 +109,37 @@ func TestDecodeRefuses(t *testing.T) {
 		"lateness: counts: a time is longer than 1h0m0s":        func(m *message) { m.Lateness.Counts = counts(key(uint64(measure.Slots), 1)) },
 		"lateness: counts: an integer is overlong":              func(m *message) { m.Lateness.Counts = bytes.Repeat([]byte{0xff}, 1<<20) },
 		"lateness: clamped: 1 is more than count, 0":            func(m *message) { m.Lateness = &workerv1.Histogram{Clamped: 1} },
-		`clients["a"].slices[0].granted: 11 is more than`:       func(m *message) { slice(m).Granted = 11 },
-		`clients["a"].slices[0].denied: 5 is more than`:         func(m *message) { slice(m).Denied = 5 },
-		`clients["a"].slices[0].unknown: -1 is less than 0`:     func(m *message) { slice(m).Unknown = -1 },
-		"first_sent_nanos: -1 is less than 0":                   func(m *message) { slice(m).FirstSentNanos = -1 },
-		"last_received_nanos: 1 is less than 2":                 func(m *message) { slice(m).FirstSentNanos, slice(m).LastReceivedNanos = 2, 1 },
-		`clients["a"].slices: index 128 is not in 0..127`:       func(m *message) { m.Clients["a"].Slices[128] = &workerv1.LedgerSlice{} },
-		`clients["a"].slices: index -1 is not in 0..127`:        func(m *message) { m.Clients["a"].Slices[-1] = &workerv1.LedgerSlice{} },
-		`clients["a"].slices: 129, more than 128`: func(m *message) {
-			for i := range int32(maxSlices + 1) {
-				m.Clients["a"].Slices[i] = &workerv1.LedgerSlice{}
+		"clients: untracked: -1 is less than 0":                 func(m *message) { m.Clients.Untracked = -1 },
+		"clients: untracked: 11 is more than sent, 10":          func(m *message) { m.Clients.Untracked = 11 },
+		"what was sent and is in no other slice, 9":             func(m *message) { m.Clients.Untracked, m.Clients.Granted[0] = 1, 10 },
+		`clients: the ledger of "a": granted: 11 is more than`:  func(m *message) { m.Clients.Granted[0] = 11 },
+		`clients: the ledger of "a": denied: 5 is more than`:    func(m *message) { m.Clients.Denied[0] = 5 },
+		`clients: the ledger of "a": unknown: -1 is less than`:  func(m *message) { m.Clients.Unknown[0] = -1 },
+		"first_sent_nanos: -1 is less than 0":                   func(m *message) { m.Clients.FirstSentNanos[0] = -1 },
+		"last_received_nanos: 1 is less than 2":                 func(m *message) { m.Clients.FirstSentNanos[0], m.Clients.LastReceivedNanos[0] = 2, 1 },
+		"index: 64 is not in 0..63":                             func(m *message) { m.Clients.Index[0] = 64 },
+		"index: -1 is not in 0..63":                             func(m *message) { m.Clients.Index[0] = -1 },
+		"index: 0 is not in 1..63":                              func(m *message) { repeat(m.Clients, 2) },
+		"clients: slices[0]: 2 is not in 0..1":                  func(m *message) { m.Clients.Slices[0] = 2 },
+		"clients: slices[0]: 65 is not in 0..64":                func(m *message) { repeat(m.Clients, 65) },
+		"clients: slices[0]: -1 is not in 0..1":                 func(m *message) { m.Clients.Slices[0] = -1 },
+		"clients: slices: 1 of them belong to no client":        func(m *message) { m.Clients.Slices[0] = 0 },
+		"clients: slices: 0, there are 1 names":                 func(m *message) { m.Clients.Slices = nil },
+		"clients: granted: 0, there are 1 slices":               func(m *message) { m.Clients.Granted = nil },
+		"clients: last_received_nanos: 2, there are 1 slices":   func(m *message) { m.Clients.LastReceivedNanos = []int64{1, 2} },
+		`clients: names[1]: "a" comes twice`:                    func(m *message) { m.Clients.Names, m.Clients.Slices = []string{"a", "a"}, []int32{1, 0} },
+		"clients: names[0]: 257 bytes, more than 256":           func(m *message) { m.Clients.Names[0] = strings.Repeat("x", measure.MaxClientBytes+1) },
+		"clients: names: 1, of which 0 are to have a ledger":    func(m *message) { m.Clients.Below = 0 },
+		// Clients without a slice have a name to keep, and a ledger.
+		"names: 60000, of which": func(m *message) {
+			for i := range 60_000 - 1 {
+				m.Clients.Names, m.Clients.Slices = append(m.Clients.Names, fmt.Sprint("client ", i)), append(m.Clients.Slices, 0)
 			}
 		},
-		"clients: 1001, more than 1000": func(m *message) {
-			for i := range measure.MaxClients {
-				m.Clients[fmt.Sprint("client ", i)] = &workerv1.Ledger{}
-			}
-		},
-		"clients: a name of 257 bytes, more than 256": func(m *message) { m.Clients[strings.Repeat("x", measure.MaxClientBytes+1)] = &workerv1.Ledger{} },
-		"what was sent and is not in another slice":   func(m *message) { m.Clients["b"] = m.Clients["a"] },
-		"errors[0]: outcome 0 is not a failure":       func(m *message) { m.Errors[0].Outcome = 0 },
-		"errors[0]: outcome 13 is not a failure":      func(m *message) { m.Errors[0].Outcome = 13 },
-		"errors[0]: outcome -1 is not a failure":      func(m *message) { m.Errors[0].Outcome = -1 },
-		"errors[1]: rateLimited comes twice":          func(m *message) { m.Errors = append(m.Errors, m.Errors[0]) },
+		"errors[0]: outcome 0 is not a failure":  func(m *message) { m.Errors[0].Outcome = 0 },
+		"errors[0]: outcome 13 is not a failure": func(m *message) { m.Errors[0].Outcome = 13 },
+		"errors[0]: outcome -1 is not a failure": func(m *message) { m.Errors[0].Outcome = -1 },
+		"errors[1]: rateLimited comes twice":     func(m *message) { m.Errors = append(m.Errors, m.Errors[0]) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			m := honest(t)

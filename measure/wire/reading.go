@@ -21,7 +21,8 @@ type Reading struct {
 }
 
 // Read validates what a worker sent of a step in a plan of that many requests.
-// Of m it keeps the bytes of the histograms, which must not be modified.
+// Of m it keeps the bytes of the histograms, which must not be modified. The ledgers of
+// the audit are no part of it: ReadClients reads them.
 func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if m == nil {
 		return nil, errors.New("missing")
@@ -48,9 +49,6 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 		return nil, err
 	}
 	var err error
-	if r.rest.Clients, err = toClients(m.GetClients(), sent); err != nil {
-		return nil, err
-	}
 	r.rest.Errors, err = toErrors(m.GetErrors())
 	return r, err
 }
@@ -110,5 +108,14 @@ func Decode(m *workerv1.StepMeasurement, requests int) (*measure.Measurement, er
 	if err != nil {
 		return nil, err
 	}
-	return Merge(requests, r)
+	clients, err := ReadClients(m)
+	if err != nil {
+		return nil, err
+	}
+	merged, err := Merge(requests, r)
+	if err != nil {
+		return nil, err
+	}
+	merged.Clients = clients
+	return merged, nil
 }

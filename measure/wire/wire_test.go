@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"maps"
 	mathrand "math/rand"
 	"math/rand/v2"
 	"reflect"
@@ -30,7 +31,7 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 	for range min(rng.Int64N(5), s.Lateness.Count()) {
 		s.ReadLateness.Record(time.Duration(rng.Int64N(int64(time.Minute))))
 	}
-	s.Due, s.Unsent, s.Untracked = rng.Int64N(1e6), rng.Int64N(1e6), rng.Int64N(1e6)
+	s.Due, s.Unsent = rng.Int64N(1e6), rng.Int64N(1e6)
 	s.ConnectionsOpened, s.Reused = rng.Int64N(1e6), rng.Int64N(1e6)
 	s.Window, s.ClockError = time.Duration(rng.Int64N(1e12)), time.Duration(rng.Int64N(1e6))
 	if rng.IntN(10) > 0 {
@@ -92,15 +93,18 @@ func randomClients(rng *rand.Rand, s *measure.Measurement) {
 		if left == 0 || rng.IntN(2) == 0 {
 			continue
 		}
-		l := measure.NewLedger()
+		l := &measure.Ledger{}
 		for ; left > 0 && rng.IntN(20) > 0; left-- {
 			sent := time.Duration(rng.Int64N(1e9))
-			l.Record(rng.IntN(maxSlices), sent, sent+time.Duration(rng.Int64N(1e9)), measure.Outcome(rng.IntN(measure.NumOutcomes)))
+			l.Record(rng.IntN(measure.MaxSlices), sent, sent+time.Duration(rng.Int64N(1e9)), measure.Outcome(rng.IntN(measure.NumOutcomes)))
 		}
 		if s.Clients == nil {
-			s.Clients = map[string]*measure.Ledger{}
+			s.Clients = measure.NewClients(measure.MaxLedgerBytes)
 		}
-		s.Clients[name] = l
+		s.Clients.Add(name, l)
+	}
+	if s.Clients != nil {
+		s.Clients.Untracked = rng.Int64N(left + 1)
 	}
 }
 
@@ -128,6 +132,7 @@ func TestMergeIsThatOfMeasurements(t *testing.T) {
 		want := measure.NewMeasurement(requests)
 		var readings []*Reading
 		for _, s := range in {
+			s.Clients = nil // which are read apart
 			if err := want.Merge(s.Measurement); err != nil {
 				t.Fatal(err)
 			}
@@ -170,8 +175,6 @@ func TestMergeOfNothing(t *testing.T) {
 
 func TestMergeLeavesTheReadingsAlone(t *testing.T) {
 	s := measure.NewMeasurement(1)
-	s.Clients = map[string]*measure.Ledger{"a": measure.NewLedger()}
-	s.Clients["a"].Slices[0] = measure.Slice{Granted: 1}
 	s.Requests[0].Sent, s.Requests[0].Outcomes[measure.Success] = 1, 1
 	s.Requests[0].Response.Record(time.Millisecond)
 	r, err := Read(travel(t, s), 1)
@@ -183,7 +186,7 @@ func TestMergeLeavesTheReadingsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Clients["a"].Slices[0].Granted != 2 || got.Requests[0].Response.Count() != 2 {
+		if got.Requests[0].Response.Count() != 2 {
 			t.Fatalf("two of one: %+v", got)
 		}
 	}
@@ -191,8 +194,9 @@ func TestMergeLeavesTheReadingsAlone(t *testing.T) {
 
 func TestEncodeRefusesWhatAMessageCannotHold(t *testing.T) {
 	s := measure.NewMeasurement(1)
-	s.Clients = map[string]*measure.Ledger{"\xff": measure.NewLedger()}
-	if _, err := Encode(s); err == nil || err.Error() != `clients["\xff"]: the name is not UTF-8` {
+	s.Clients = measure.NewClients(measure.MaxLedgerBytes)
+	s.Clients.Add("\xff", &measure.Ledger{})
+	if _, err := Encode(s); err == nil || err.Error() != `clients: the name "\xff" is not UTF-8` {
 		t.Errorf("Encode: %v", err)
 	}
 }
@@ -247,7 +251,7 @@ func flat(t *testing.T, s *measure.Measurement) map[string]any {
 	}
 	copied := *s
 	copied.Requests = nil
-	copied.Lateness, copied.ReadLateness = nil, nil
+	copied.Lateness, copied.ReadLateness, copied.Clients = nil, nil, nil
 	all := map[string]any{"step": copied, "lateness": encode(s.Lateness), "read lateness": encode(s.ReadLateness)}
 	var rs []measure.Request
 	var histograms []counted
@@ -257,5 +261,8 @@ func flat(t *testing.T, s *measure.Measurement) map[string]any {
 		rs = append(rs, r)
 	}
 	all["requests"], all["histograms"] = rs, histograms
+	if c := s.Clients; c != nil {
+		all["clients"] = []any{maps.Collect(c.All()), c.Below(), c.Untracked, c.Unseen}
+	}
 	return all
 }

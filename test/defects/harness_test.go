@@ -184,6 +184,7 @@ func (e experiment) collect(t *testing.T, runs []*attack.Execution) *measure.Mea
 	t.Helper()
 	requests := max(1, len(e.spec.Requests))
 	var readings []*wire.Reading
+	ledgers := &measure.Measurement{}
 	for i, x := range runs {
 		select {
 		case <-x.Done():
@@ -194,6 +195,7 @@ func (e experiment) collect(t *testing.T, runs []*attack.Execution) *measure.Mea
 		if err != nil {
 			t.Fatal(err)
 		}
+		s.Clients = x.Clients()
 		// The control group of these tests may be throttled, which would make any
 		// verdict inconclusive.
 		s.Health.CPUThrottled, s.Health.RunQueueWait = 0, 0
@@ -209,11 +211,19 @@ func (e experiment) collect(t *testing.T, runs []*attack.Execution) *measure.Mea
 			t.Fatal(err)
 		}
 		readings = append(readings, r)
+		clients, err := wire.ReadClients(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ledgers.Merge(&measure.Measurement{Clients: clients}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	merged, err := wire.Merge(requests, readings...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	merged.Clients = ledgers.Clients
 	return merged
 }
 

@@ -2229,8 +2229,6 @@ type StepMeasurement struct {
 	Unsent            int64                  `protobuf:"varint,3,opt,name=unsent,proto3" json:"unsent,omitempty"`
 	Lateness          *Histogram             `protobuf:"bytes,4,opt,name=lateness,proto3" json:"lateness,omitempty"`
 	ConnectionsOpened int64                  `protobuf:"varint,5,opt,name=connections_opened,json=connectionsOpened,proto3" json:"connections_opened,omitempty"`
-	Clients           map[string]*Ledger     `protobuf:"bytes,6,rep,name=clients,proto3" json:"clients,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Untracked         int64                  `protobuf:"varint,7,opt,name=untracked,proto3" json:"untracked,omitempty"`
 	// start_unix_nanos is when the worker began, on the coordinator's clock; 0: not yet.
 	StartUnixNanos  int64            `protobuf:"varint,8,opt,name=start_unix_nanos,json=startUnixNanos,proto3" json:"start_unix_nanos,omitempty"`
 	WindowNanos     int64            `protobuf:"varint,9,opt,name=window_nanos,json=windowNanos,proto3" json:"window_nanos,omitempty"`
@@ -2246,7 +2244,10 @@ type StepMeasurement struct {
 	Engine string `protobuf:"bytes,15,opt,name=engine,proto3" json:"engine,omitempty"`
 	// read_lateness is how long responses were in the worker's machine before it read
 	// them, as far as is known.
-	ReadLateness  *Histogram `protobuf:"bytes,17,opt,name=read_lateness,json=readLateness,proto3" json:"read_lateness,omitempty"`
+	ReadLateness *Histogram `protobuf:"bytes,17,opt,name=read_lateness,json=readLateness,proto3" json:"read_lateness,omitempty"`
+	// clients are of a final measurement only, and only if the assignment names a
+	// client header.
+	Clients       *Clients `protobuf:"bytes,18,opt,name=clients,proto3" json:"clients,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2316,20 +2317,6 @@ func (x *StepMeasurement) GetConnectionsOpened() int64 {
 	return 0
 }
 
-func (x *StepMeasurement) GetClients() map[string]*Ledger {
-	if x != nil {
-		return x.Clients
-	}
-	return nil
-}
-
-func (x *StepMeasurement) GetUntracked() int64 {
-	if x != nil {
-		return x.Untracked
-	}
-	return 0
-}
-
 func (x *StepMeasurement) GetStartUnixNanos() int64 {
 	if x != nil {
 		return x.StartUnixNanos
@@ -2389,6 +2376,13 @@ func (x *StepMeasurement) GetEngine() string {
 func (x *StepMeasurement) GetReadLateness() *Histogram {
 	if x != nil {
 		return x.ReadLateness
+	}
+	return nil
+}
+
+func (x *StepMeasurement) GetClients() *Clients {
+	if x != nil {
+		return x.Clients
 	}
 	return nil
 }
@@ -2653,27 +2647,45 @@ func (x *Histogram) GetClamped() int64 {
 	return 0
 }
 
-type Ledger struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Slices        map[int32]*LedgerSlice `protobuf:"bytes,1,rep,name=slices,proto3" json:"slices,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+// Clients are the ledgers of the rate-limit audit. What is of a slice stands in lists
+// of numbers, which cost a fraction of what a message for each would.
+type Clients struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// names are those of the clients that have a ledger.
+	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	// slices is how many slices of time each of them has. The lists below have those of
+	// the first client, then those of the second, and so on.
+	Slices []int32 `protobuf:"varint,2,rep,packed,name=slices,proto3" json:"slices,omitempty"`
+	// index is the slice's number; it grows within a client.
+	Index             []int32 `protobuf:"varint,3,rep,packed,name=index,proto3" json:"index,omitempty"`
+	Granted           []int64 `protobuf:"varint,4,rep,packed,name=granted,proto3" json:"granted,omitempty"`
+	Denied            []int64 `protobuf:"varint,5,rep,packed,name=denied,proto3" json:"denied,omitempty"`
+	Unknown           []int64 `protobuf:"varint,6,rep,packed,name=unknown,proto3" json:"unknown,omitempty"`
+	FirstSentNanos    []int64 `protobuf:"varint,7,rep,packed,name=first_sent_nanos,json=firstSentNanos,proto3" json:"first_sent_nanos,omitempty"`
+	LastReceivedNanos []int64 `protobuf:"varint,8,rep,packed,name=last_received_nanos,json=lastReceivedNanos,proto3" json:"last_received_nanos,omitempty"`
+	// below is the rank, a hash of the name, from which on clients have no ledger; see
+	// package measure.
+	Below uint64 `protobuf:"varint,9,opt,name=below,proto3" json:"below,omitempty"`
+	// untracked is how many requests were of clients that have no ledger.
+	Untracked     int64 `protobuf:"varint,10,opt,name=untracked,proto3" json:"untracked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Ledger) Reset() {
-	*x = Ledger{}
+func (x *Clients) Reset() {
+	*x = Clients{}
 	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Ledger) String() string {
+func (x *Clients) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Ledger) ProtoMessage() {}
+func (*Clients) ProtoMessage() {}
 
-func (x *Ledger) ProtoReflect() protoreflect.Message {
+func (x *Clients) ProtoReflect() protoreflect.Message {
 	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2685,90 +2697,77 @@ func (x *Ledger) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Ledger.ProtoReflect.Descriptor instead.
-func (*Ledger) Descriptor() ([]byte, []int) {
+// Deprecated: Use Clients.ProtoReflect.Descriptor instead.
+func (*Clients) Descriptor() ([]byte, []int) {
 	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
-func (x *Ledger) GetSlices() map[int32]*LedgerSlice {
+func (x *Clients) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *Clients) GetSlices() []int32 {
 	if x != nil {
 		return x.Slices
 	}
 	return nil
 }
 
-type LedgerSlice struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	Granted           int64                  `protobuf:"varint,1,opt,name=granted,proto3" json:"granted,omitempty"`
-	Denied            int64                  `protobuf:"varint,2,opt,name=denied,proto3" json:"denied,omitempty"`
-	Unknown           int64                  `protobuf:"varint,3,opt,name=unknown,proto3" json:"unknown,omitempty"`
-	FirstSentNanos    int64                  `protobuf:"varint,4,opt,name=first_sent_nanos,json=firstSentNanos,proto3" json:"first_sent_nanos,omitempty"`
-	LastReceivedNanos int64                  `protobuf:"varint,5,opt,name=last_received_nanos,json=lastReceivedNanos,proto3" json:"last_received_nanos,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
-}
-
-func (x *LedgerSlice) Reset() {
-	*x = LedgerSlice{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LedgerSlice) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LedgerSlice) ProtoMessage() {}
-
-func (x *LedgerSlice) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+func (x *Clients) GetIndex() []int32 {
 	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
+		return x.Index
 	}
-	return mi.MessageOf(x)
+	return nil
 }
 
-// Deprecated: Use LedgerSlice.ProtoReflect.Descriptor instead.
-func (*LedgerSlice) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *LedgerSlice) GetGranted() int64 {
+func (x *Clients) GetGranted() []int64 {
 	if x != nil {
 		return x.Granted
 	}
-	return 0
+	return nil
 }
 
-func (x *LedgerSlice) GetDenied() int64 {
+func (x *Clients) GetDenied() []int64 {
 	if x != nil {
 		return x.Denied
 	}
-	return 0
+	return nil
 }
 
-func (x *LedgerSlice) GetUnknown() int64 {
+func (x *Clients) GetUnknown() []int64 {
 	if x != nil {
 		return x.Unknown
 	}
-	return 0
+	return nil
 }
 
-func (x *LedgerSlice) GetFirstSentNanos() int64 {
+func (x *Clients) GetFirstSentNanos() []int64 {
 	if x != nil {
 		return x.FirstSentNanos
+	}
+	return nil
+}
+
+func (x *Clients) GetLastReceivedNanos() []int64 {
+	if x != nil {
+		return x.LastReceivedNanos
+	}
+	return nil
+}
+
+func (x *Clients) GetBelow() uint64 {
+	if x != nil {
+		return x.Below
 	}
 	return 0
 }
 
-func (x *LedgerSlice) GetLastReceivedNanos() int64 {
+func (x *Clients) GetUntracked() int64 {
 	if x != nil {
-		return x.LastReceivedNanos
+		return x.Untracked
 	}
 	return 0
 }
@@ -2783,7 +2782,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2795,7 +2794,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2808,7 +2807,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -2980,15 +2979,13 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xac\x06\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xa1\x05\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
 	"\x06unsent\x18\x03 \x01(\x03R\x06unsent\x129\n" +
 	"\blateness\x18\x04 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\blateness\x12-\n" +
-	"\x12connections_opened\x18\x05 \x01(\x03R\x11connectionsOpened\x12J\n" +
-	"\aclients\x18\x06 \x03(\v20.loadtest.worker.v1.StepMeasurement.ClientsEntryR\aclients\x12\x1c\n" +
-	"\tuntracked\x18\a \x01(\x03R\tuntracked\x12(\n" +
+	"\x12connections_opened\x18\x05 \x01(\x03R\x11connectionsOpened\x12(\n" +
 	"\x10start_unix_nanos\x18\b \x01(\x03R\x0estartUnixNanos\x12!\n" +
 	"\fwindow_nanos\x18\t \x01(\x03R\vwindowNanos\x12*\n" +
 	"\x11clock_error_nanos\x18\n" +
@@ -2998,10 +2995,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\ttransport\x18\r \x01(\tR\ttransport\x12\x16\n" +
 	"\x06reused\x18\x0e \x01(\x03R\x06reused\x12\x16\n" +
 	"\x06engine\x18\x0f \x01(\tR\x06engine\x12B\n" +
-	"\rread_lateness\x18\x11 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\freadLateness\x1aV\n" +
-	"\fClientsEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.LedgerR\x05value:\x028\x01\"\x9a\x02\n" +
+	"\rread_lateness\x18\x11 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\freadLateness\x125\n" +
+	"\aclients\x18\x12 \x01(\v2\x1b.loadtest.worker.v1.ClientsR\aclients\"\x9a\x02\n" +
 	"\x0fGeneratorHealth\x12.\n" +
 	"\x13cpu_throttled_nanos\x18\x01 \x01(\x03R\x11cpuThrottledNanos\x12\x1b\n" +
 	"\tcpu_nanos\x18\x02 \x01(\x03R\bcpuNanos\x12+\n" +
@@ -3024,18 +3019,19 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"=\n" +
 	"\tHistogram\x12\x16\n" +
 	"\x06counts\x18\x01 \x01(\fR\x06counts\x12\x18\n" +
-	"\aclamped\x18\x02 \x01(\x03R\aclamped\"\xa4\x01\n" +
-	"\x06Ledger\x12>\n" +
-	"\x06slices\x18\x01 \x03(\v2&.loadtest.worker.v1.Ledger.SlicesEntryR\x06slices\x1aZ\n" +
-	"\vSlicesEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\x05R\x03key\x125\n" +
-	"\x05value\x18\x02 \x01(\v2\x1f.loadtest.worker.v1.LedgerSliceR\x05value:\x028\x01\"\xb3\x01\n" +
-	"\vLedgerSlice\x12\x18\n" +
-	"\agranted\x18\x01 \x01(\x03R\agranted\x12\x16\n" +
-	"\x06denied\x18\x02 \x01(\x03R\x06denied\x12\x18\n" +
-	"\aunknown\x18\x03 \x01(\x03R\aunknown\x12(\n" +
-	"\x10first_sent_nanos\x18\x04 \x01(\x03R\x0efirstSentNanos\x12.\n" +
-	"\x13last_received_nanos\x18\x05 \x01(\x03R\x11lastReceivedNanos\"A\n" +
+	"\aclamped\x18\x02 \x01(\x03R\aclamped\"\xa7\x02\n" +
+	"\aClients\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
+	"\x06slices\x18\x02 \x03(\x05R\x06slices\x12\x14\n" +
+	"\x05index\x18\x03 \x03(\x05R\x05index\x12\x18\n" +
+	"\agranted\x18\x04 \x03(\x03R\agranted\x12\x16\n" +
+	"\x06denied\x18\x05 \x03(\x03R\x06denied\x12\x18\n" +
+	"\aunknown\x18\x06 \x03(\x03R\aunknown\x12(\n" +
+	"\x10first_sent_nanos\x18\a \x03(\x03R\x0efirstSentNanos\x12.\n" +
+	"\x13last_received_nanos\x18\b \x03(\x03R\x11lastReceivedNanos\x12\x14\n" +
+	"\x05below\x18\t \x01(\x04R\x05below\x12\x1c\n" +
+	"\tuntracked\x18\n" +
+	" \x01(\x03R\tuntracked\"A\n" +
 	"\vErrorSample\x12\x18\n" +
 	"\aoutcome\x18\x01 \x01(\x05R\aoutcome\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage*L\n" +
@@ -3070,7 +3066,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Protocol)(0),              // 0: loadtest.worker.v1.Protocol
 	(DataFormat)(0),            // 1: loadtest.worker.v1.DataFormat
@@ -3106,13 +3102,10 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*GeneratorHealth)(nil),    // 31: loadtest.worker.v1.GeneratorHealth
 	(*RequestMeasurement)(nil), // 32: loadtest.worker.v1.RequestMeasurement
 	(*Histogram)(nil),          // 33: loadtest.worker.v1.Histogram
-	(*Ledger)(nil),             // 34: loadtest.worker.v1.Ledger
-	(*LedgerSlice)(nil),        // 35: loadtest.worker.v1.LedgerSlice
-	(*ErrorSample)(nil),        // 36: loadtest.worker.v1.ErrorSample
-	nil,                        // 37: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 38: loadtest.worker.v1.StepMeasurement.ClientsEntry
-	nil,                        // 39: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	nil,                        // 40: loadtest.worker.v1.Ledger.SlicesEntry
+	(*Clients)(nil),            // 34: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 35: loadtest.worker.v1.ErrorSample
+	nil,                        // 36: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 37: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	5,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
@@ -3140,7 +3133,7 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	17, // 22: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
 	18, // 23: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
 	20, // 24: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	37, // 25: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	36, // 25: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
 	2,  // 26: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
 	20, // 27: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
 	21, // 28: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
@@ -3150,23 +3143,20 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	30, // 32: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
 	32, // 33: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
 	33, // 34: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	38, // 35: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.StepMeasurement.ClientsEntry
-	36, // 36: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	31, // 37: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	33, // 38: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	35, // 35: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	31, // 36: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	33, // 37: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	34, // 38: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
 	33, // 39: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
 	33, // 40: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	39, // 41: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	40, // 42: loadtest.worker.v1.Ledger.slices:type_name -> loadtest.worker.v1.Ledger.SlicesEntry
-	34, // 43: loadtest.worker.v1.StepMeasurement.ClientsEntry.value:type_name -> loadtest.worker.v1.Ledger
-	35, // 44: loadtest.worker.v1.Ledger.SlicesEntry.value:type_name -> loadtest.worker.v1.LedgerSlice
-	3,  // 45: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	4,  // 46: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	46, // [46:47] is the sub-list for method output_type
-	45, // [45:46] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	37, // 41: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	3,  // 42: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	4,  // 43: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	43, // [43:44] is the sub-list for method output_type
+	42, // [42:43] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -3200,7 +3190,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   38,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

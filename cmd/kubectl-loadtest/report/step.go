@@ -231,7 +231,7 @@ func (p *page) rateLimit(a *v1alpha1.RateLimitStatus) {
 	p.row("  Over-limit grants", "%d", a.OverLimitGrants)
 	p.row("  False denials", "%d", a.FalseDenials)
 	if a.Untracked > 0 {
-		p.row("  Not audited", "%s: more clients than a worker tracks", plural(a.Untracked, "request"))
+		p.row("  Not audited", "%s: of clients beyond the room for them, or of lost workers", plural(a.Untracked, "request"))
 	}
 	p.row("  Race detected", "%t", a.OverLimitGrants > 0)
 }

@@ -1,0 +1,179 @@
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+)
+
+// audited directs a run whose workers keep ledgers.
+func audited(run string, workers int, step int32) control.Directive {
+	d := running(run, workers, step)
+	for _, a := range d.Assignments {
+		a.ClientHeader = "X-Client"
+	}
+	return d
+}
+
+// withLedgers is a final snapshot of requests that were granted to a client.
+func withLedgers(t testing.TB, step int32, client string, requests int) *workerv1.Snapshot {
+	t.Helper()
+	m := measure.NewMeasurement(1)
+	r := &m.Requests[0]
+	n := int64(requests)
+	r.Sent, r.Expected, r.Outcomes[measure.Success] = n, n, n
+	m.Clients = measure.NewClients(measure.MaxLedgerBytes)
+	ledger := &measure.Ledger{}
+	for i := range requests {
+		at := time.Duration(i) * time.Millisecond
+		r.Response.Record(at)
+		r.Service.Record(at)
+		ledger.Record(i%measure.MaxSlices, at, at, measure.Success)
+	}
+	m.Clients.Add(client, ledger)
+	encoded, err := wire.Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &workerv1.Snapshot{Step: step, Sequence: 99, Final: true, Measurement: encoded}
+}
+
+func wantLedgers(t *testing.T, what string, o control.Observation, requests, unseen int64) {
+	t.Helper()
+	var got int64
+	if o.Step == nil || o.Step.Merged == nil || o.Step.Merged.Clients == nil {
+		t.Fatalf("%s: %+v has no ledgers", what, o.Step)
+	}
+	clients := o.Step.Merged.Clients
+	for _, ledger := range clients.All() {
+		got += ledger.Requests()
+	}
+	if got != requests || clients.Unseen != unseen {
+		t.Errorf("%s: the ledgers have %d requests, %d are not seen; want %d and %d", what, got, clients.Unseen, requests, unseen)
+	}
+}
+
+// Ledgers are added up once, as they come, and begin anew with each step.
+func TestLedgersOfAStep(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
+	c.Direct("a", audited("a", 3, 0))
+	var sessions []*session
+	for n := range int32(3) {
+		s := sessionOf("a", n)
+		sessions = append(sessions, s)
+		if err := c.attach(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send := func(n int, s *workerv1.Snapshot) {
+		t.Helper()
+		if err := c.snapshot(sessions[n], s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(0, snapshot(t, 0, 1, false, 10))
+	send(1, snapshot(t, 0, 1, false, 20))
+	wantLedgers(t, "while all run", c.Observe("a"), 0, 30)
+	send(0, withLedgers(t, 0, "x", 100))
+	send(0, withLedgers(t, 0, "x", 100)) // again
+	wantLedgers(t, "when one is done", c.Observe("a"), 100, 20)
+	if held := c.runs["a"].pendingLedgers; held != nil {
+		t.Errorf("%d are held that are in the sum", len(held))
+	}
+	first := c.Observe("a").Step.Merged.Clients
+	send(1, withLedgers(t, 0, "x", 40))
+	send(2, withLedgers(t, 0, "y", 2))
+	wantLedgers(t, "when all are done", c.Observe("a"), 142, 0)
+	if n := first.Ledger("x").Requests(); n != 100 {
+		t.Errorf("what was observed before has changed to %d", n)
+	}
+
+	c.Direct("a", audited("a", 3, 2))
+	send(1, withLedgers(t, 2, "x", 7))
+	send(0, withLedgers(t, 0, "x", 100)) // of the step before
+	wantLedgers(t, "in the next step", c.Observe("a"), 7, 0)
+	// A worker that measured and has no ledgers.
+	send(2, snapshot(t, 2, 1, true, 5))
+	wantLedgers(t, "with one that has none", c.Observe("a"), 7, 5)
+}
+
+func TestRunWithoutAuditHasNoLedgers(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
+	c.Direct("a", running("a", 1, 0))
+	s := sessionOf("a", 0)
+	if err := errors.Join(c.attach(s), c.snapshot(s, withLedgers(t, 0, "x", 100))); err != nil {
+		t.Fatal(err)
+	}
+	if o := c.Observe("a"); o.Step.Merged.Clients != nil {
+		t.Errorf("%d clients, want none", o.Step.Merged.Clients.Len())
+	}
+}
+
+func TestLedgersBeforeTheEndAreRefused(t *testing.T) {
+	r := newFixture(t)
+	r.Direct("a", audited("a", 1, 0))
+	w := r.connect("a", 0, "pod")
+	s := withLedgers(t, 0, "x", 100)
+	s.Final = false
+	w.snapshot(s)
+	wantEnd(t, w.end(), codes.InvalidArgument, "clients: before the step has ended")
+}
+
+// However many workers hand over ledgers, and of however many clients, the run keeps
+// what it has room for.
+func TestLedgersOfARunAreBounded(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
+	const workers = 100
+	c.Direct("a", audited("a", workers, 0))
+	for n := range int32(workers) {
+		s := sessionOf("a", n)
+		share := measure.NewClients(measure.LedgerShare(workers))
+		const requests = 10_000
+		for i := range requests {
+			share.Sent(fmt.Appendf(nil, "client %d of worker %d", i, n), 0, 0)
+		}
+		sent := snapshot(t, 0, 1, true, 0)
+		m := measure.NewMeasurement(1)
+		m.Requests[0].Sent, m.Requests[0].Outcomes[measure.Unfinished] = requests, requests
+		m.Clients = share
+		encoded, err := wire.Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent.Measurement = encoded
+		if err := errors.Join(c.attach(s), c.snapshot(s, sent)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clients := c.Observe("a").Step.Merged.Clients
+	if n := int64(clients.Len()); clients.Bytes() > measure.MaxLedgerBytes || n+clients.Untracked != 1_000_000 || n < 10_000 {
+		t.Errorf("%d clients in %d bytes, %d requests of others; want what fits into %d", n, clients.Bytes(), clients.Untracked, measure.MaxLedgerBytes)
+	}
+}
+
+// A sum that lost a part is no audit.
+func TestLedgersThatCannotBeAddedAreTheRunsError(t *testing.T) {
+	c, _, _ := newIdleCoordinator()
+	c.Direct("a", audited("a", 1, 0))
+	s := sessionOf("a", 0)
+	if err := c.attach(s); err != nil {
+		t.Fatal(err)
+	}
+	c.locked(func() {
+		c.runs["a"].pendingLedgers = append(c.runs["a"].pendingLedgers, &measure.Clients{}, &measure.Clients{})
+	})
+	if err := c.snapshot(s, withLedgers(t, 0, "x", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if o := c.Observe("a"); o.Step == nil || o.Step.Merged == nil && o.Step.Err == nil {
+		t.Errorf("observed %+v", o.Step)
+	}
+}
