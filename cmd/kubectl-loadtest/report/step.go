@@ -17,9 +17,24 @@ func (p *page) step(i int) {
 	step := &p.lt.Status.Steps[i]
 	p.line("")
 	p.line("%s", strings.Join(p.stepHead(step), " · "))
+	p.shortfall(step)
 	if step.Result != nil {
 		p.line("")
 		p.result(step.Result)
+	}
+}
+
+// shortfall is what a step lacks of its plan, and its result of what was sent.
+func (p *page) shortfall(step *v1alpha1.StepStatus) {
+	if step.Message == "" && step.MissingAtMost == nil {
+		return
+	}
+	p.line("")
+	if step.Message != "" {
+		p.row("Not as planned", "%s", step.Message)
+	}
+	if most := step.MissingAtMost; most != nil {
+		p.row("Missing", "at most %s", plural(*most, "request"))
 	}
 }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -114,14 +113,17 @@ func (p *page) thresholds() {
 	if len(list) == 0 {
 		return
 	}
-	width := 0
-	for _, t := range list {
-		width = max(width, len(t.Name))
+	names, width := make([]string, len(list)), 0
+	for i, t := range list {
+		if names[i] = t.Name; t.Default {
+			names[i] += " (default)"
+		}
+		width = max(width, len(names[i]))
 	}
 	p.line("")
 	p.line("Thresholds")
-	for _, t := range list {
-		p.line("  %-*s%-*s  %s", labelWidth-2, t.State, width, t.Name, t.Message)
+	for i, t := range list {
+		p.line("  %-*s%-*s  %s", labelWidth-2, t.State, width, names[i], t.Message)
 	}
 }
 
@@ -155,7 +157,7 @@ func alarming(c metav1.Condition) bool {
 	case v1alpha1.ConditionSuspended:
 		return c.Status == metav1.ConditionTrue
 	case v1alpha1.ConditionComplete:
-		return slices.Contains([]string{v1alpha1.ReasonStoppedOnBreach, v1alpha1.ReasonStoppedOnWorkerLoss}, c.Reason)
+		return c.Status == metav1.ConditionTrue && c.Reason != v1alpha1.ReasonAllStepsRan
 	}
 	return false
 }
