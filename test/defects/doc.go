@@ -35,7 +35,10 @@
 //	                                              TestTheSameSeedSendsTheSameRequests
 //	13 correctness not verified after the load    TestTheTargetsAnswersAreAudited
 //	14 version under test not verified            TestTheTargetIsTheOneThatWasMeant
-//	15 a bad result fails nothing                 TestABreachFailsTheRun
+//	15 a bad result fails nothing                 TestABreachFailsTheRun,
+//	                                              TestErrorsAndUnsentLoadFailByDefault,
+//	                                              TestExpectedDenialsDoNotFailByDefault
+//	16 a part of the load passes for the whole    TestDrainedWorkerDoesNotPassForTheWhole
 //
 // Some are met in part. Of 11, it is not recorded whether a worker and the target share
 // a machine; the lack of resources and the lateness that follow are. Of 12, repetitions

@@ -45,6 +45,8 @@ type experiment struct {
 	lookup dial.Lookup
 	// prepared is called when the workers are, before the step.
 	prepared func(*groundtruth.Server)
+	// drain deletes the pod of the first worker with grace once it has sent load.
+	drain bool
 	// uid is that of the LoadTest, from which the seed follows.
 	uid string
 	// alter changes a worker's measurement, by its number: it adds a condition that a

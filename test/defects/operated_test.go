@@ -41,8 +41,10 @@ type operated struct {
 	ca          []byte
 	notified    chan struct{}
 
+	drain   bool // once the first worker has sent load
 	mu      sync.Mutex
 	workers []control.Worker // only their pods are set
+	stop    []context.CancelFunc
 	group   sync.WaitGroup
 }
 
@@ -54,7 +56,7 @@ func (e experiment) operate(t *testing.T) (*v1alpha1.LoadTest, *groundtruth.Serv
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	o := &operated{t: t, lt: e.loadTest(server.URL()), notified: make(chan struct{}, 1)}
+	o := &operated{t: t, lt: e.loadTest(server.URL()), notified: make(chan struct{}, 1), drain: e.drain}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer func() {
 		cancel()
@@ -118,6 +120,7 @@ func (o *operated) live(ctx context.Context) {
 			o.employ(ctx)
 		}
 		o.direct(d.Directive)
+		o.drainWorker()
 		if o.write(d.Status) {
 			continue
 		}
@@ -163,6 +166,19 @@ func (o *operated) direct(d control.Directive) {
 	o.coordinator.Direct("defects", d)
 }
 
+// drainWorker deletes the pod of the first worker once it has sent load: it must
+// end, and has the time to send what it measured.
+func (o *operated) drainWorker() {
+	if !o.drain || o.lt.Status.Steps == nil || o.lt.Status.Steps[0].Result == nil || o.lt.Status.Steps[0].Result.Sent == 0 {
+		return
+	}
+	o.drain = false
+	o.mu.Lock()
+	o.workers[0].PodEnding, o.workers[0].PodMessage = true, "its pod was deleted"
+	o.mu.Unlock()
+	o.stop[0]()
+}
+
 // employ starts the workers, as the pods of a Job.
 func (o *operated) employ(ctx context.Context) {
 	o.mu.Lock()
@@ -174,7 +190,10 @@ func (o *operated) employ(ctx context.Context) {
 		if err := os.WriteFile(token, fmt.Appendf(nil, "worker %d", i), 0o600); err != nil {
 			o.t.Fatal(err)
 		}
+		ctx, stop := context.WithCancel(ctx)
+		o.stop = append(o.stop, stop)
 		o.group.Go(func() {
+			defer stop()
 			err := session.Run(ctx, session.Config{
 				Coordinator: o.address, CA: o.ca, TokenFile: token, Run: "defects", Worker: int32(i),
 				Assembly: assemble.Config{Version: "defects", Limits: health.SystemLimits()},
@@ -208,7 +227,7 @@ func (o *operated) observe() lifecycle.Observed {
 	seen := lifecycle.Observed{Workers: make([]control.Worker, len(o.workers))}
 	copy(seen.Workers, c.Workers)
 	for i := range seen.Workers {
-		seen.Workers[i].Pod = o.workers[i].Pod
+		seen.Workers[i].Pod, seen.Workers[i].PodEnding, seen.Workers[i].PodMessage = o.workers[i].Pod, o.workers[i].PodEnding, o.workers[i].PodMessage
 	}
 	if len(seen.Workers) > 0 {
 		seen.Job = lifecycle.JobPresent

@@ -179,3 +179,47 @@ func TestABreachFailsTheRun(t *testing.T) {
 		})
 	}
 }
+
+// The same of a run whose thresholds do not speak of it: what is fast and wrong, and
+// what the target kept from being sent, fails by default.
+func TestErrorsAndUnsentLoadFailByDefault(t *testing.T) {
+	fast := []v1alpha1.Threshold{atMost("p95", "500ms")}
+	for name, tt := range map[string]struct {
+		route      groundtruth.Route
+		steps      []v1alpha1.Step
+		thresholds []v1alpha1.Threshold
+		decides    v1alpha1.Metric
+	}{
+		"404s, and a threshold on time":  {groundtruth.Route{Reply: groundtruth.Status(404, 1)}, arrivals("200", 500*ms), fast, v1alpha1.MetricFailureRate},
+		"404s, and no threshold":         {groundtruth.Route{Reply: groundtruth.Status(404, 1)}, burst(4, 5), nil, v1alpha1.MetricFailureRate},
+		"users wait for a slow target":   {groundtruth.Route{Latency: groundtruth.Fixed(100 * ms)}, paced(4, "20", time.Second), nil, v1alpha1.MetricUnsentRate},
+		"a limiter that denies too much": {groundtruth.Route{Reply: groundtruth.Status(429, 1)}, burst(4, 5), nil, v1alpha1.MetricFailureRate},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := experiment{
+				server: routes(map[string]groundtruth.Route{"": tt.route}),
+				spec:   v1alpha1.LoadTestSpec{Steps: tt.steps, Thresholds: tt.thresholds},
+			}.run(t)
+			o.verdictIs(t, v1alpha1.VerdictFailed)
+			for _, th := range o.status.Thresholds {
+				if th.Metric == tt.decides && (!th.Default || th.State != v1alpha1.ThresholdFailed) {
+					t.Errorf("threshold %+v does not decide it", th)
+				}
+			}
+		})
+	}
+}
+
+// What a rate limiter is expected to deny is no failure.
+func TestExpectedDenialsDoNotFailByDefault(t *testing.T) {
+	request := get("/${seq}")
+	request.Expect = &v1alpha1.Expectation{Status: []int32{200, 429}}
+	o := experiment{
+		server: routes(map[string]groundtruth.Route{"": {Reply: groundtruth.Status(429, 1)}}),
+		spec:   v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{request}, Steps: burst(4, 5)},
+	}.run(t)
+	if o.result.Outcomes.RateLimited != 20 {
+		t.Errorf("%d denials, want 20", o.result.Outcomes.RateLimited)
+	}
+	o.verdictIs(t, v1alpha1.VerdictPassed)
+}

@@ -58,25 +58,76 @@ func TestOperatorRestart(t *testing.T) {
 	}
 }
 
-// TestWorkerLoss: a worker is killed in the middle of a step; its last report
-// counts, the status says so, and the verdict is Inconclusive.
-func TestWorkerLoss(t *testing.T) {
-	ns := limiter(t)
-	lt := create(t, ns, "loss", steady(8))
-	until(t, lt, waitTimeout, "sending", sending)
+// anyWorker is the name of the pod of one of the workers.
+func anyWorker(t *testing.T, ns string) string {
+	t.Helper()
 	var pods corev1.PodList
 	if err := cluster.List(t.Context(), &pods, client.InNamespace(ns), client.HasLabels{"loadtest.dev/run"}); err != nil {
 		t.Fatal(err)
 	}
-	mustCommand(t, "kubectl", "-n", ns, "delete", "pod", pods.Items[0].Name, "--grace-period=0", "--force")
+	if len(pods.Items) == 0 {
+		t.Fatal("there is no worker")
+	}
+	return pods.Items[0].Name
+}
+
+// TestWorkerLoss: a worker is killed in the middle of a step; its last report
+// counts, the status says how much may be missing, and the verdict is Inconclusive.
+func TestWorkerLoss(t *testing.T) {
+	ns := limiter(t)
+	before := ask(t, ns)
+	lt := create(t, ns, "loss", steady(8))
+	until(t, lt, waitTimeout, "sending", sending)
+	mustCommand(t, "kubectl", "-n", ns, "delete", "pod", anyWorker(t, ns), "--grace-period=0", "--force")
 	finish(t, lt, 2*time.Minute)
 
 	ready := condition(lt, v1alpha1.ConditionWorkersReady)
 	if lt.Status.Verdict != v1alpha1.VerdictInconclusive || lt.Status.Workers.Lost != 1 || ready.Reason != v1alpha1.ReasonWorkerLost {
 		t.Errorf("verdict %s, %d lost, WorkersReady %s; want Inconclusive, 1, WorkerLost", lt.Status.Verdict, lt.Status.Workers.Lost, ready.Reason)
 	}
-	if lt.Status.Steps[1].State != v1alpha1.StepSkipped {
-		t.Errorf("the step after the loss is %s, want Skipped", lt.Status.Steps[1].State)
+	first, second := lt.Status.Steps[0], lt.Status.Steps[1]
+	if first.State != v1alpha1.StepCut || second.State != v1alpha1.StepSkipped {
+		t.Errorf("the steps are %s and %s, want Cut and Skipped", first.State, second.State)
+	}
+	if first.MissingAtMost == nil {
+		t.Fatal("the step does not say how many requests at most are missing")
+	}
+	after := ask(t, ns)
+	if missing := after.total() - before.total() - first.Result.Sent; missing < 0 || missing > *first.MissingAtMost {
+		t.Errorf("the target was asked %d times more than the status says were sent, want none to %d", missing, *first.MissingAtMost)
+	}
+}
+
+// TestWorkerIsDeletedWithGrace: a worker hands over what it measured, as when its node
+// is drained. All that it sent is counted, and what it did not send makes the verdict
+// Inconclusive: in the last step of a run of one worker, too.
+func TestWorkerIsDeletedWithGrace(t *testing.T) {
+	for name, workers := range map[string]string{"one worker": "1", "three workers": "3"} {
+		t.Run(name, func(t *testing.T) {
+			ns := limiter(t)
+			before := ask(t, ns)
+			spec := strings.NewReplacer("parallelism: 3", "parallelism: "+workers, "[60, 90]", "[60]").Replace(steady(20))
+			lt := create(t, ns, "drained", spec)
+			until(t, lt, waitTimeout, "sending", sending)
+			mustCommand(t, "kubectl", "-n", ns, "delete", "pod", anyWorker(t, ns), "--wait=false")
+			finish(t, lt, 2*time.Minute)
+
+			s := lt.Status
+			met, ready := condition(lt, v1alpha1.ConditionThresholdsMet), condition(lt, v1alpha1.ConditionWorkersReady)
+			t.Logf("%s: %s; %s", s.Verdict, met.Message, ready.Message)
+			if s.Verdict != v1alpha1.VerdictInconclusive || s.Workers.Lost != 1 || ready.Reason != v1alpha1.ReasonWorkerLost {
+				t.Errorf("verdict %s, %d lost, WorkersReady %s; want Inconclusive, 1, WorkerLost", s.Verdict, s.Workers.Lost, ready.Reason)
+			}
+			step := s.Steps[0]
+			if step.State != v1alpha1.StepCut || step.Result.Due >= step.Load.Requests || !strings.Contains(met.Message, step.Message) || step.Message == "" {
+				t.Errorf("the step is %s (%q), with %d of %d due; want Cut, with fewer, and the verdict to say so", step.State, step.Message, step.Result.Due, step.Load.Requests)
+			}
+			after := ask(t, ns)
+			got, sent := after.total()-before.total(), step.Result.Sent
+			if got > sent || got < sent-step.Result.Outcomes.Unfinished || step.MissingAtMost == nil || *step.MissingAtMost != 0 {
+				t.Errorf("the target was asked %d times; the status says %d sent, and %v missing at most, want 0", got, sent, step.MissingAtMost)
+			}
+		})
 	}
 }
 
