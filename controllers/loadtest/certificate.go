@@ -16,7 +16,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 )
 
-// +kubebuilder:rbac:groups="",namespace=system,resources=secrets,verbs=get;create;update
+// +kubebuilder:rbac:groups="",namespace=system,resources=secrets,verbs=create
+// +kubebuilder:rbac:groups="",namespace=system,resources=secrets,resourceNames=loadtest-operator-coordinator,verbs=get;update
 
 // Keys of the Secret, beside those of its type, which are of the pair that is served.
 const (

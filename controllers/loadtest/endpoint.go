@@ -12,7 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// +kubebuilder:rbac:groups=discovery.k8s.io,namespace=system,resources=endpointslices,verbs=create;patch
+// +kubebuilder:rbac:groups=discovery.k8s.io,namespace=system,resources=endpointslices,verbs=create
+// +kubebuilder:rbac:groups=discovery.k8s.io,namespace=system,resources=endpointslices,resourceNames=loadtest-operator-leader,verbs=patch
 
 // Endpoint is where the leader serves workers.
 type Endpoint struct {

@@ -37,10 +37,19 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
 
 {{/* In the operator's own namespace: the coordinator's certificate, and where workers reach it. */}}
 {{- define "loadtest-operator.ownRules" -}}
-- apiGroups: [discovery.k8s.io]
-  resources: [endpointslices]
-  verbs: [create, patch]
+{{- $name := include "loadtest-operator.name" . -}}
 - apiGroups: [""]
   resources: [secrets]
-  verbs: [create, get, update]
+  verbs: [create]
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [{{ $name }}-coordinator]
+  verbs: [get, update]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [create]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  resourceNames: [{{ $name }}-leader]
+  verbs: [patch]
 {{- end -}}
