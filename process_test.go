@@ -60,6 +60,7 @@ type operator struct {
 	ip                  string // of its pod
 	coordinator, probes string // host:port
 	exited              chan struct{}
+	exitErr             error // once exited
 	mu                  sync.Mutex
 	output              bytes.Buffer
 }
@@ -98,7 +99,7 @@ func (o *operators) start() *operator {
 	}
 	p.process = command.Process
 	go func() {
-		_ = command.Wait() // its end is what is waited for, not how
+		p.exitErr = command.Wait()
 		close(p.exited)
 	}()
 	o.t.Cleanup(func() {
@@ -115,6 +116,25 @@ func (p *operator) signal(s syscall.Signal) {
 	p.t.Helper()
 	if err := p.process.Signal(s); err != nil {
 		p.t.Fatal(err)
+	}
+}
+
+// endsInOrder tells the process to end, and waits until it has.
+func (p *operator) endsInOrder() {
+	p.t.Helper()
+	select {
+	case <-p.exited:
+		p.t.Fatalf("the process ended by itself: %v", p.exitErr)
+	default:
+	}
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+		if p.exitErr != nil {
+			p.t.Errorf("the process ended with %v", p.exitErr)
+		}
+	case <-time.After(gracePeriod + requestTimeout):
+		p.t.Error("the process does not end")
 	}
 }
 
