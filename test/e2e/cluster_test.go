@@ -99,7 +99,7 @@ func explain(t *testing.T, namespace string) {
 		{"get", "loadtests,jobs,pods", "-n", namespace, "-o", "wide"},
 		{"get", "events", "-n", namespace, "--sort-by=.lastTimestamp"},
 		{"logs", "-n", namespace, "-l", "app.kubernetes.io/part-of=loadtest-targets", "--all-containers", "--prefix", "--tail=15"},
-		{"logs", "-n", operatorNamespace, "deploy/loadtest-operator", "--tail=40"},
+		{"logs", "-n", operatorNamespace, "-l", "app.kubernetes.io/name=loadtest-operator", "--prefix", "--tail=40"},
 	} {
 		out, err := command(context.Background(), "kubectl", args...)
 		t.Logf("kubectl %s (%v)\n%s", strings.Join(args, " "), err, out)

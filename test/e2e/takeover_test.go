@@ -1,0 +1,217 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// killEvery is how often the leading operator is killed.
+const killEvery = 10 * time.Second
+
+// threeSteps is a run that outlives several leaders.
+const threeSteps = `
+target:
+  service: {name: ratelimiter, port: 80}
+requests:
+  - path: /api
+    headers: [{name: X-Forwarded-For, value: "10.7.0.${user}"}]
+    expect: {status: [200, 429]}
+ladder: {users: [60, 90, 120], ratePerUser: "1", duration: 20s}
+parallelism: 3
+# The machine is shared with the whole cluster, and with operators that start.
+worker: {resources: {requests: {cpu: "1"}}}
+`
+
+// TestTakeover: a run of three steps goes on, and is counted exactly, whatever becomes
+// of the operator that leads and of the API server.
+func TestTakeover(t *testing.T) {
+	if env("CLUSTER", "local") != "local" {
+		t.Skip("needs the local cluster, whose nodes are processes of this host")
+	}
+	for _, tc := range []struct {
+		name    string
+		disturb func(t *testing.T, ended func() bool)
+	}{
+		{"killed once", func(t *testing.T, _ func() bool) {
+			killed, begun := awaitLeader(t, ""), time.Now()
+			kill(t, killed)
+			awaitLeader(t, killed.UID)
+			t.Logf("takeover: fault=killed seconds=%.1f", time.Since(begun).Seconds())
+		}},
+		{"killed every ten seconds", func(t *testing.T, ended func() bool) {
+			kills := 0
+			for every := time.NewTicker(killEvery); !ended(); <-every.C {
+				if pod := leading(t); pod != nil {
+					kill(t, pod)
+					kills++
+				}
+			}
+			t.Logf("takeover: fault=killed-every-10s kills=%d", kills)
+			if kills < 3 {
+				t.Errorf("%d leaders killed in a run of a minute, want 3 or more", kills)
+			}
+		}},
+		{"API server stopped for 15 s", func(t *testing.T, _ func() bool) { pauseAPIServer(t, 15*time.Second) }},
+	} {
+		t.Run(tc.name, func(t *testing.T) { surviveTakeover(t, tc.disturb) })
+	}
+}
+
+// surviveTakeover runs the three steps and disturbs them in the first.
+func surviveTakeover(t *testing.T, disturb func(t *testing.T, ended func() bool)) {
+	ns := limiter(t)
+	before := ask(t, ns)
+	lt := create(t, ns, "takeover", threeSteps)
+	until(t, lt, waitTimeout, "sending", sending)
+	disturb(t, func() bool {
+		now := &v1alpha1.LoadTest{}
+		return cluster.Get(t.Context(), client.ObjectKeyFromObject(lt), now) == nil && now.Status.Verdict != ""
+	})
+	finish(t, lt, 3*time.Minute)
+	var due, sent int64
+	for _, step := range lt.Status.Steps {
+		if step.Result != nil {
+			due += step.Result.Due
+			sent += step.Result.Sent
+		}
+	}
+	served := ask(t, ns).total() - before.total()
+	t.Logf("takeover: verdict=%s due=%d sent=%d served=%d", lt.Status.Verdict, due, sent, served)
+	if want := int64((60 + 90 + 120) * 20); due != want || served != sent {
+		t.Errorf("%d due, %d sent and %d served, want %d due, and all that was sent served", due, sent, served, want)
+	}
+	// A machine that is busy with other things sends late, which no takeover causes.
+	busy := lt.Status.Verdict == v1alpha1.VerdictInconclusive && condition(lt, v1alpha1.ConditionGeneratorHealthy).Status == metav1.ConditionFalse
+	if lt.Status.Verdict != v1alpha1.VerdictPassed && !busy {
+		t.Errorf("verdict %s, want Passed: %v", lt.Status.Verdict, lt.Status.Conditions)
+	}
+}
+
+// kill kills the operator's process, and deletes its pod so that the kubelet does not
+// start it again, with the lease that it held.
+func kill(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	pids, err := processesOf(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cluster.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitLeader waits for a leader that is another pod.
+func awaitLeader(t *testing.T, than types.UID) *corev1.Pod {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
+		if pod := leading(t); pod != nil && pod.UID != than {
+			return pod
+		}
+	}
+	t.Fatalf("no operator leads after %s", waitTimeout)
+	return nil
+}
+
+// leading is the operator's pod that holds the lease and the Service and is ready; nil:
+// there is none.
+func leading(t *testing.T) *corev1.Pod {
+	var lease coordinationv1.Lease
+	var slice discoveryv1.EndpointSlice
+	var pod corev1.Pod
+	get := func(name string, into client.Object) bool {
+		return cluster.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: name}, into) == nil
+	}
+	if !get("loadtest-operator.loadtest.dev", &lease) || !get("loadtest-operator-leader", &slice) || lease.Spec.HolderIdentity == nil {
+		return nil
+	}
+	name, _, _ := strings.Cut(*lease.Spec.HolderIdentity, "_")
+	if !get(name, &pod) || slice.Endpoints[0].Addresses[0] != pod.Status.PodIP || !podReady(&pod) {
+		return nil
+	}
+	return &pod
+}
+
+func podReady(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// pauseAPIServer stops the API server's process for a while: connections are taken, and
+// nothing is answered.
+func pauseAPIServer(t *testing.T, d time.Duration) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if name, err := os.ReadFile(file); err != nil || strings.TrimSpace(string(name)) != "kube-apiserver" {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+		time.Sleep(d)
+		return
+	}
+	t.Fatal("there is no kube-apiserver")
+}
+
+// processesOf are those of a pod, without the one that holds its namespaces.
+func processesOf(pod *corev1.Pod) ([]int, error) {
+	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, file := range files {
+		folder := filepath.Dir(file)
+		groups, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(groups), string(pod.UID)) {
+			continue // another's, or it has ended
+		}
+		if name, err := os.ReadFile(folder + "/comm"); err != nil || strings.TrimSpace(string(name)) == "pause" {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			return nil, err
+		}
+		pids = append(pids, pid)
+	}
+	if len(pids) == 0 {
+		return nil, fmt.Errorf("pod %s has no process on this host", pod.Name)
+	}
+	return pids, nil
+}
