@@ -62,6 +62,8 @@ const (
 	// is silent: one that reconnects, as after a restart of the operator, does so
 	// within a second or two.
 	silentAfter = 5 * time.Second
+	// maxSteps is how many steps a run has at most.
+	maxSteps = 128
 	// cleanupGrace is how long workers may take to end by themselves when the run
 	// is over, before their Job is deleted.
 	cleanupGrace = 30 * time.Second
@@ -81,7 +83,9 @@ type run struct {
 	wakeAt time.Time
 }
 
-// Decide says what a run does next. policy is what the administrator allows.
+// Decide says what a run does next. policy is what the administrator allows. A finished
+// run may lack its steps and its spec but for the time to live: what it came to does not
+// change any more.
 func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.Time) Decision {
 	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now}
 	r.out.Status = *lt.Status.DeepCopy()
@@ -113,6 +117,9 @@ func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.T
 // directive follows from the status as it was read back alone.
 func (r *run) directive() control.Directive {
 	d := control.Directive{Finish: finished(r.read.Conditions)}
+	if d.Finish && len(r.read.Steps) == 0 {
+		d.Acknowledged = maxSteps // all that there were
+	}
 	for i, s := range r.read.Steps {
 		switch s.State {
 		case v1alpha1.StepComplete, v1alpha1.StepCut, v1alpha1.StepSkipped:

@@ -1,23 +1,28 @@
 package loadtest
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 )
 
-// CacheOptions keeps the cache small in a large cluster: only the pods of
-// LoadTests; of Jobs, all of which are watched so that one that is in the way is
-// seen, only what is looked at; of finished LoadTests, of which there may be
-// thousands, all but the histograms.
+// CacheOptions keeps the cache small in a large cluster: only the Jobs and pods of
+// LoadTests, and of all objects only what is read. Most of what there is are finished
+// LoadTests, thousands of them, of up to 1.5 MB each.
 func CacheOptions() (cache.Options, error) {
 	ours, err := labels.Parse(desired.LabelRun)
 	if err != nil {
@@ -26,10 +31,11 @@ func CacheOptions() (cache.Options, error) {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:        {Label: ours},
-			&batchv1.Job{}:       {Transform: stripJob},
+			&corev1.Pod{}:        {Label: ours, Transform: stripPod},
+			&batchv1.Job{}:       {Label: ours, Transform: stripJob},
 			&v1alpha1.LoadTest{}: {Transform: stripLoadTest},
 		},
+		NewInformer: newInformer,
 	}, nil
 }
 
@@ -38,30 +44,45 @@ func Watched() []client.Object {
 	return []client.Object{&v1alpha1.LoadTest{}, &batchv1.Job{}, &corev1.Pod{}}
 }
 
-func stripJob(o any) (any, error) {
-	if job, ok := o.(*batchv1.Job); ok {
-		job.ManagedFields = nil
-		job.Spec = batchv1.JobSpec{}
+// newInformer reads LoadTests in small pages where the API server does not stream them:
+// a page of the default length, 500 objects, may be 750 MB.
+func newInformer(lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	if _, ok := obj.(*v1alpha1.LoadTest); ok {
+		lw = pages{lw}
 	}
-	return o, nil
+	return toolscache.NewSharedIndexInformer(lw, obj, resync, indexers)
 }
 
-// stripLoadTest drops fields that the operator never reads, nearly all of a result:
-// a histogram has up to 12 KB. The steps of a finished run never change, so that
-// no patch has them and what is stored stays whole.
-func stripLoadTest(o any) (any, error) {
-	lt, ok := o.(*v1alpha1.LoadTest)
-	if !ok {
-		return o, nil
-	}
-	lt.ManagedFields = nil
-	if !lifecycle.Finished(lt) {
-		return lt, nil
-	}
-	for i := range lt.Status.Steps {
-		if result := lt.Status.Steps[i].Result; result != nil {
-			result.Histogram = ""
+// pageSize is how many LoadTests are read at once: up to 30 MB.
+const pageSize = 20
+
+// pages lists in pages of pageSize, and strips each before the next is read.
+type pages struct {
+	toolscache.ListerWatcher
+}
+
+var _ toolscache.ListerWatcherWithContext = pages{}
+
+// ListWithContext lists a page. At version 0 the API server answers from memory, and
+// does so in one piece. A list without a limit is one that must be in one piece.
+func (p pages) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	if options.Limit > 0 {
+		options.Limit = pageSize
+		if options.ResourceVersion == "0" {
+			options.ResourceVersion = ""
 		}
 	}
-	return lt, nil
+	list, err := toolscache.ToListerWithContext(p.ListerWatcher).ListWithContext(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return list, meta.EachListItem(list, func(o runtime.Object) error {
+		_, err := stripLoadTest(o)
+		return err
+	})
+}
+
+// WatchWithContext watches; there is nothing to add to that.
+func (p pages) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return toolscache.ToWatcherWithContext(p.ListerWatcher).WatchWithContext(ctx, options)
 }

@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -96,23 +98,38 @@ func await(t *testing.T, c client.Client, stored, got client.Object) {
 	}
 }
 
-func TestCacheDropsHistogramsOfFinishedRuns(t *testing.T) {
+// withMuch gives a LoadTest what may be large and is read of runs under way only.
+func withMuch(t *testing.T, lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+	t.Helper()
+	c := apiserver.Client(t)
+	lt.Annotations, lt.Labels = map[string]string{"applied": "large"}, map[string]string{"team": "a"}
+	if err := c.Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	lt.Status.Thresholds = []v1alpha1.ThresholdStatus{{Name: "p50", State: v1alpha1.ThresholdPassed}}
+	lt.Status.TargetURL = "http://shortener:8080"
+	if err := c.Status().Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	return lt
+}
+
+// Of finished runs, of which there may be thousands, the cache holds what says when they
+// go; of runs under way all but who manages which field.
+func TestTheCacheHoldsLittleOfFinishedRuns(t *testing.T) {
 	c := cached(t)
-	for name, tc := range map[string]struct {
-		finished bool
-		want     string
-	}{
-		"a run under way": {false, histogram},
-		"a finished run":  {true, ""},
-	} {
+	for name, finished := range map[string]bool{"a run under way": false, "a finished run": true} {
 		t.Run(name, func(t *testing.T) {
-			got := &v1alpha1.LoadTest{}
-			await(t, c, withResult(t, tc.finished), got)
-			if r := got.Status.Steps[0].Result; r.Histogram != tc.want || r.Due != 7 || r.Transport != "http1" {
-				t.Errorf("the result is %+v, want histogram %q and all else", r, tc.want)
+			want, got := withMuch(t, withResult(t, finished)), &v1alpha1.LoadTest{}
+			await(t, c, want, got)
+			want.ManagedFields, want.TypeMeta = nil, got.TypeMeta
+			if finished {
+				want.Annotations, want.Labels = nil, nil
+				want.Spec = v1alpha1.LoadTestSpec{TTLSecondsAfterFinished: want.Spec.TTLSecondsAfterFinished}
+				want.Status.Steps, want.Status.Thresholds, want.Status.Requests = nil, nil, nil
 			}
-			if len(got.ManagedFields) > 0 {
-				t.Errorf("%d managed fields are held", len(got.ManagedFields))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("in the cache (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -147,17 +164,87 @@ func TestTheCacheHoldsLittleOfJobsAndPods(t *testing.T) {
 	}
 }
 
-// What the cache lacks is not written back.
-func TestAPatchLeavesTheHistogramAlone(t *testing.T) {
-	c, lt := cached(t), withResult(t, true)
+// What the cache lacks is neither written nor deleted.
+func TestAPatchLeavesAloneWhatTheCacheLacks(t *testing.T) {
+	c, lt := cached(t), withMuch(t, withResult(t, true))
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](31_536_000) })
 	await(t, c, lt, &v1alpha1.LoadTest{})
-	if lt.Status.Summary.Step != "" {
-		t.Fatal("there is nothing to patch")
+	want := lt.DeepCopy()
+	r := newFixture(t, apiserver.Client(t))
+	r.Client = c
+	r.clock.SetTime(lt.Status.CompletionTime.Time)
+	r.mustPass(lt)
+	if lt.ResourceVersion == want.ResourceVersion || lt.Status.ObservedGeneration != lt.Generation {
+		t.Fatal("there was nothing to patch")
+	}
+	want.ResourceVersion, want.ManagedFields, want.Status.ObservedGeneration = lt.ResourceVersion, lt.ManagedFields, lt.Generation
+	want.Status.Conditions = lt.Status.Conditions
+	if diff := cmp.Diff(want, lt); diff != "" {
+		t.Errorf("stored after the patch (-want +got):\n%s", diff)
+	}
+}
+
+// The workers of a run that finished before this operator began are told to end, though
+// the cache does not say what they were assigned.
+func TestWorkersOfAFinishedRunMayGo(t *testing.T) {
+	c, lt := cached(t), withMuch(t, withResult(t, true))
+	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
+	if err := apiserver.Client(t).Create(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	await(t, c, lt, &v1alpha1.LoadTest{})
+	await(t, c, job, &batchv1.Job{})
+	r := newFixture(t, apiserver.Client(t))
+	r.Client = c
+	r.clock.SetTime(lt.Status.CompletionTime.Time)
+	r.mustPass(lt)
+	if d := r.workers.last(); !d.Finish || len(d.Assignments) != 2 || d.Acknowledged < 2 {
+		t.Errorf("directed %+v, want that both workers end and all is acknowledged", d)
+	}
+}
+
+// A run that is held before its start is read again for its pass, and has all of its spec
+// when it is resumed.
+func TestAHeldRunIsReadAgain(t *testing.T) {
+	c, lt := cached(t), hello(t)
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
+	held := &v1alpha1.LoadTest{}
+	await(t, c, lt, held)
+	if held.Spec.Requests != nil || !held.Spec.Suspend {
+		t.Errorf("the cache holds %+v of a run that is held, want that it is", held.Spec)
 	}
 	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
 	r.mustPass(lt)
-	if lt.Status.Summary.Step == "" || lt.Status.Steps[0].Result.Histogram != histogram {
-		t.Errorf("summary %+v, histogram %q; want that only the summary changed", lt.Status.Summary, lt.Status.Steps[0].Result.Histogram)
+	if lt.Status.Phase != v1alpha1.PhaseSuspended || lt.Spec.Requests == nil {
+		t.Fatalf("the run is %s: %+v", lt.Status.Phase, lt.Status.Conditions)
+	}
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
+	await(t, c, lt, held)
+	r.mustPass(lt)
+	if lt.Status.Phase != v1alpha1.PhaseStarting || len(lt.Status.Steps) != 1 {
+		t.Errorf("the run is %s with %d steps, want Starting with one", lt.Status.Phase, len(lt.Status.Steps))
+	}
+}
+
+// A Job that is in the way is not in the cache, and is seen all the same.
+func TestAForeignJobIsSeenThroughTheCache(t *testing.T) {
+	c, lt := cached(t), hello(t)
+	foreign := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate()}}
+	foreign.Namespace, foreign.Name = lt.Namespace, lt.Name
+	if err := apiserver.Client(t).Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	r := newFixture(t, apiserver.Client(t))
+	r.Client = c
+	for range 3 { // to accept, to create, to see what is in the way
+		await(t, c, lt, &v1alpha1.LoadTest{})
+		r.mustPass(lt)
+	}
+	if failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed); failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused {
+		t.Errorf("Failed is %+v, want CreateRefused", failed)
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); !apierrors.IsNotFound(err) {
+		t.Errorf("the cache has a Job of another: %v", err)
 	}
 }

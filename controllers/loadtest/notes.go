@@ -27,6 +27,8 @@ type note struct {
 	conflicts int
 	// written is the latest write of the status.
 	written lifecycle.Written
+	// jobExists says that there is a Job of the name, which the cache may not have.
+	jobExists bool
 	// refused is why the Job was not created.
 	refused *lifecycle.Refusal
 	// panics counts the passes in a row that panicked, statusRefusals those whose status

@@ -22,13 +22,13 @@ import (
 )
 
 // observe reads everything that a decision needs beside the LoadTest, and nothing twice.
-func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, now time.Time) (lifecycle.Observed, error) {
-	seen, job, err := r.observeJob(ctx, lt)
+func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) (lifecycle.Observed, error) {
+	seen, job, err := r.observeJob(ctx, lt, note)
 	if err != nil {
 		return seen, err
 	}
 	var pods corev1.PodList
-	if err := r.Client.List(ctx, &pods, client.InNamespace(lt.Namespace), client.MatchingLabels{desired.LabelRun: string(lt.UID)}); err != nil {
+	if err := r.Client.List(ctx, &pods, client.InNamespace(lt.Namespace), client.MatchingLabels{desired.LabelRun: string(lt.UID)}, client.UnsafeDisableDeepCopy); err != nil {
 		return seen, fmt.Errorf("list worker pods: %w", err)
 	}
 	observation := r.Workers.Observe(coordinator.RunID(lt.UID))
@@ -45,14 +45,20 @@ func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, now tim
 	return seen, r.explainMissingPods(ctx, lt, job, pods.Items, &seen, now)
 }
 
-// observeJob reads the Job of a LoadTest.
-func (r *Reconciler) observeJob(ctx context.Context, lt *v1alpha1.LoadTest) (lifecycle.Observed, *batchv1.Job, error) {
+// observeJob reads the Job of a LoadTest. One that is not the operator's is not in the
+// cache: it is seen once it is in the way.
+func (r *Reconciler) observeJob(ctx context.Context, lt *v1alpha1.LoadTest, note *note) (lifecycle.Observed, *batchv1.Job, error) {
 	job := &batchv1.Job{}
 	err := r.Client.Get(ctx, client.ObjectKeyFromObject(lt), job)
+	if apierrors.IsNotFound(err) && note.jobExists {
+		err = r.Uncached.Get(ctx, client.ObjectKeyFromObject(lt), job)
+	}
 	if client.IgnoreNotFound(err) != nil {
 		return lifecycle.Observed{}, nil, fmt.Errorf("get Job: %w", err)
 	}
-	return lifecycle.Observed{Job: jobState(lt, job, !apierrors.IsNotFound(err)), JobUID: job.UID}, job, nil
+	found := err == nil
+	note.jobExists = note.jobExists && found
+	return lifecycle.Observed{Job: jobState(lt, job, found), JobUID: job.UID}, job, nil
 }
 
 // targetPort is the number of the target Service's named port, or 0 and why it is not

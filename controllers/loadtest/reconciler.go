@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
@@ -110,10 +111,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 			err = note.panicked(cause, debug.Stack())
 		}
 	}()
-	lt := &v1alpha1.LoadTest{}
-	if err := r.Client.Get(ctx, req.NamespacedName, lt); client.IgnoreNotFound(err) != nil {
-		return ctrl.Result{}, fmt.Errorf("get LoadTest: %w", err)
-	} else if err != nil || !lt.DeletionTimestamp.IsZero() {
+	lt, err := r.read(ctx, req.NamespacedName)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if lt == nil || !lt.DeletionTimestamp.IsZero() {
 		// Its children go by garbage collection; only memory is left to free.
 		r.forget(req.NamespacedName)
 		r.notes.drop(req.NamespacedName)
@@ -125,10 +127,27 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	return result, err
 }
 
+// read reads a LoadTest; it is nil when it is gone.
+func (r *Reconciler) read(ctx context.Context, name types.NamespacedName) (*v1alpha1.LoadTest, error) {
+	lt := &v1alpha1.LoadTest{}
+	err := r.Client.Get(ctx, name, lt)
+	if err == nil && isHeld(lt) {
+		lt = &v1alpha1.LoadTest{}
+		err = r.Uncached.Get(ctx, name, lt)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get LoadTest: %w", err)
+	}
+	return lt, nil
+}
+
 // pass observes, decides, applies and reports. What cannot be applied is reported all
 // the same: a status is of what was observed.
 func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note) (ctrl.Result, error) {
-	now, refused := r.Clock.Now(), note.refused
+	now, before := r.Clock.Now(), *note
 	seen, decision, err := r.decide(ctx, lt, note, now)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -147,7 +166,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 		return ctrl.Result{}, err
 	}
 	note.passed()
-	if note.refused != refused && note.refused != nil {
+	if note.refused != before.refused && note.refused != nil || note.jobExists && !before.jobExists {
 		return ctrl.Result{RequeueAfter: time.Millisecond}, nil // the next pass observes it
 	}
 	return ctrl.Result{RequeueAfter: decision.RequeueAfter}, nil
@@ -157,10 +176,10 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 // ended.
 func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) (lifecycle.Observed, lifecycle.Decision, error) {
 	if note.cause != nil {
-		seen, _, err := r.observeJob(ctx, lt)
+		seen, _, err := r.observeJob(ctx, lt, note)
 		return seen, lifecycle.Abandon(lt, note.cause, seen, now), err
 	}
-	seen, err := r.observe(ctx, lt, now)
+	seen, err := r.observe(ctx, lt, note, now)
 	if err != nil {
 		return seen, lifecycle.Decision{}, err
 	}
@@ -203,10 +222,10 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen life
 	return nil
 }
 
-// createJob creates the Job, and notes that it is refused.
+// createJob creates the Job, and notes that it is refused or that there is one.
 func (r *Reconciler) createJob(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) error {
 	err := r.Client.Create(ctx, desired.Job(lt, r.Children()), client.FieldOwner(FieldManager))
-	if apierrors.IsAlreadyExists(err) {
+	if note.jobExists = apierrors.IsAlreadyExists(err); note.jobExists {
 		err = nil
 	}
 	refusal, refused := refusedBy(err, now)
@@ -239,12 +258,16 @@ func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind str
 }
 
 // direct tells the coordinator what the run wants of its workers. Nothing is
-// wanted before the run has been taken up and its target is known.
+// wanted before the run has been taken up and its target is known. To end, the workers
+// need no assignment, which a finished run in the cache does not say.
 func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive) {
-	if lt.Status.StartTime == nil || len(lt.Status.Steps) == 0 || lt.Status.TargetURL == "" {
+	if lt.Status.StartTime == nil || lt.Status.TargetURL == "" {
 		return
 	}
 	run := coordinator.RunID(lt.UID)
-	d.Assignments = r.Runs.Learn(run, lt)
+	d.Assignments = make([]*workerv1.Assignment, lt.Status.Workers.Desired)
+	if !d.Finish {
+		d.Assignments = r.Runs.Learn(run, lt)
+	}
 	r.Workers.Direct(run, d)
 }

@@ -1,0 +1,95 @@
+package loadtest
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+)
+
+// What the cache lacks is never written: the only write of an object is a merge patch of
+// its status, which has what differs between what was read and what is to be. Nothing
+// here may be read without being kept.
+
+// stripJob keeps who owns a Job and how it stands.
+func stripJob(o any) (any, error) {
+	job, ok := o.(*batchv1.Job)
+	if !ok {
+		return o, nil
+	}
+	return &batchv1.Job{ObjectMeta: stripped(job.ObjectMeta), Status: batchv1.JobStatus{Conditions: job.Status.Conditions}}, nil
+}
+
+// stripPod keeps who owns a pod, which worker it is and how it stands.
+func stripPod(o any) (any, error) {
+	pod, ok := o.(*corev1.Pod)
+	if !ok {
+		return o, nil
+	}
+	kept := &corev1.Pod{ObjectMeta: stripped(pod.ObjectMeta), Spec: corev1.PodSpec{NodeName: pod.Spec.NodeName}}
+	kept.Annotations = only(pod.Annotations, batchv1.JobCompletionIndexAnnotation)
+	kept.Labels = only(pod.Labels, batchv1.JobCompletionIndexAnnotation, desired.LabelName, desired.LabelRun)
+	kept.Status = corev1.PodStatus{Phase: pod.Status.Phase, Reason: pod.Status.Reason, Message: pod.Status.Message}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled || c.Type == corev1.DisruptionTarget {
+			kept.Status.Conditions = append(kept.Status.Conditions, c)
+		}
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		kept.Status.ContainerStatuses = append(kept.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: c.State})
+	}
+	return kept, nil
+}
+
+// stripLoadTest keeps all of a LoadTest that runs, and of any other what says when it has
+// to be looked at again.
+func stripLoadTest(o any) (any, error) {
+	lt, ok := o.(*v1alpha1.LoadTest)
+	if !ok {
+		return o, nil
+	}
+	lt.ManagedFields = nil
+	switch {
+	case lifecycle.Finished(lt):
+		s := lt.Status
+		lt.Annotations, lt.Labels = nil, nil
+		lt.Spec = v1alpha1.LoadTestSpec{TTLSecondsAfterFinished: lt.Spec.TTLSecondsAfterFinished}
+		lt.Status = v1alpha1.LoadTestStatus{
+			ObservedGeneration: s.ObservedGeneration, Phase: s.Phase, Verdict: s.Verdict, Conditions: s.Conditions,
+			StartTime: s.StartTime, CompletionTime: s.CompletionTime, Workers: s.Workers, TargetURL: s.TargetURL,
+		}
+	case isHeld(lt):
+		lt.Annotations, lt.Labels = nil, nil
+		lt.Spec = v1alpha1.LoadTestSpec{Suspend: true}
+		lt.Status.Steps = nil
+	}
+	return lt, nil
+}
+
+// isHeld says whether a run is held before its start. Nothing of it is in the cache but
+// that: for its pass it is read again.
+func isHeld(lt *v1alpha1.LoadTest) bool {
+	return lt.Spec.Suspend && lt.Status.StartTime == nil && !lifecycle.Finished(lt)
+}
+
+// stripped is what the operator reads of any object's metadata.
+func stripped(m metav1.ObjectMeta) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
+		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp, OwnerReferences: m.OwnerReferences,
+	}
+}
+
+// only are the entries with these keys.
+func only(m map[string]string, keys ...string) map[string]string {
+	kept := map[string]string{}
+	for _, key := range keys {
+		if v, ok := m[key]; ok {
+			kept[key] = v
+		}
+	}
+	return kept
+}
