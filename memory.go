@@ -1,0 +1,36 @@
+package main
+
+import (
+	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+)
+
+const (
+	// memoryLimitVariable has the memory limit of the operator's container, in bytes.
+	memoryLimitVariable = "CONTAINER_MEMORY_LIMIT"
+	// memoryShare is how much of it, in percent, the garbage collector aims at. The rest
+	// is for what it does not count: buffers of the kernel, and pages of the program.
+	memoryShare = 90
+	// defaultMemoryLimit is aimed at where the limit is not known: 90 % of the 512 MiB
+	// that the chart gives.
+	defaultMemoryLimit = 460 << 20
+)
+
+// memoryLimit is what the garbage collector is to aim at. Without one the heap may grow
+// to twice what lives, and past the limit of the container.
+func memoryLimit(given string) int64 {
+	limit, err := strconv.ParseInt(given, 10, 64)
+	if err != nil || limit <= 0 || limit > math.MaxInt64/100 {
+		return defaultMemoryLimit
+	}
+	return limit * memoryShare / 100
+}
+
+// limitMemory leaves what $GOMEMLIMIT says as it is.
+func limitMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit(os.Getenv(memoryLimitVariable)))
+	}
+}

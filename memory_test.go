@@ -1,0 +1,32 @@
+package main
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+func TestMemoryLimit(t *testing.T) {
+	for given, want := range map[string]int64{
+		"1000": 900, "536870912": 483183820, "": defaultMemoryLimit, "512Mi": defaultMemoryLimit, "0": defaultMemoryLimit,
+		"-5": defaultMemoryLimit, "9223372036854775807": defaultMemoryLimit, "99999999999999999999": defaultMemoryLimit,
+	} {
+		if got := memoryLimit(given); got != want {
+			t.Errorf("of a container's %q: %d, want %d", given, got, want)
+		}
+	}
+}
+
+// The limit is that of the container, unless the user gave another.
+func TestMemoryIsLimited(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	t.Setenv(memoryLimitVariable, "1000000000")
+	t.Setenv("GOMEMLIMIT", "1GiB")
+	if limitMemory(); debug.SetMemoryLimit(-1) != before {
+		t.Error("what the user gave is replaced")
+	}
+	t.Setenv("GOMEMLIMIT", "")
+	if limitMemory(); debug.SetMemoryLimit(-1) != 900_000_000 {
+		t.Errorf("the limit is %d, want 900 MB", debug.SetMemoryLimit(-1))
+	}
+}
