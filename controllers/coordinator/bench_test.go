@@ -1,6 +1,9 @@
 package coordinator
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"syscall"
@@ -12,6 +15,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
@@ -26,59 +31,146 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// load is what each of 1000 workers reports: so many values of so many requests.
+type load struct {
+	requests, values int
+	// ledgers says that it is the last report of an audited step, with as many ledgers
+	// as a worker may send.
+	ledgers bool
+}
+
+const benchWorkers = 1000
+
 // BenchmarkSecond is what 1000 workers cost the coordinator in each second of a
 // step, apart from the transport: each worker's message is unmarshalled,
 // validated and stored, and all of them are merged once. The garbage of it is
-// collected within the measured time.
+// collected within the measured time. With ledgers it is the last second.
 func BenchmarkSecond(b *testing.B) {
-	const workers = 1000
-	for _, bench := range []struct {
-		name     string
-		requests int
-	}{{"1e2", 100}, {"1e3", 1_000}, {"1e4", 10_000}} {
-		b.Run(bench.name, func(b *testing.B) {
-			c := New(tokens{&sync.Map{}}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
-			c.Direct("a", running("a", workers, 0))
-			r := c.runs["a"]
-			messages, size := make([][]byte, workers), 0
-			for i := range messages {
-				var err error
-				if messages[i], err = proto.Marshal(snapshot(b, 0, int64(i), false, bench.requests)); err != nil {
-					b.Fatal(err)
-				}
-				size += len(messages[i])
-			}
-			sequence, receiving := int64(workers), time.Duration(0)
-			runtime.GC()
-			before := cpu(b)
-			for b.Loop() {
-				begin := cpu(b)
-				for i, message := range messages {
-					m := &workerv1.Snapshot{}
-					if err := proto.Unmarshal(message, m); err != nil {
-						b.Fatal(err)
-					}
-					reading, err := wire.Read(m.GetMeasurement(), 1)
-					if err != nil {
-						b.Fatal(err)
-					}
-					sequence++
-					m.Sequence = sequence
-					if why, ok := r.store(&session{identity: Identity{Worker: int32(i)}}, m, measured{Reading: reading}, noon); !ok {
-						b.Fatal(why)
-					}
-				}
-				receiving += cpu(b) - begin
-				if got := sent(c.Observe("a")); got != int64(workers*bench.requests) {
-					b.Fatalf("sent: %d", got)
-				}
-			}
-			all := cpu(b) - before
-			perSecond := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(b.N) }
-			b.ReportMetric(perSecond(all), "cpu-ms/second")
-			b.ReportMetric(perSecond(receiving), "receive-ms/second")
-			b.ReportMetric(perSecond(all-receiving), "merge-ms/second")
-			b.ReportMetric(float64(size)/workers, "B/message")
-		})
+	for name, l := range map[string]load{
+		"1e2": {1, 100, false}, "1e3": {1, 1_000, false}, "1e4": {1, 10_000, false},
+		"32x312": {32, 312, false}, "32x312+ledgers": {32, 312, true},
+	} {
+		b.Run(name, l.bench)
 	}
+}
+
+func (l load) bench(b *testing.B) {
+	messages, size := make([][]byte, benchWorkers), 0
+	for i := range messages {
+		var err error
+		if messages[i], err = proto.Marshal(l.snapshot(b, i)); err != nil {
+			b.Fatal(err)
+		}
+		size += len(messages[i])
+	}
+	receiving, all, seconds := time.Duration(0), time.Duration(0), int64(0)
+	c := l.coordinator(b, messages)
+	runtime.GC()
+	for b.Loop() {
+		if l.ledgers && seconds > 0 {
+			c = l.coordinator(b, messages) // a step has one last second
+		}
+		seconds++
+		begin := cpu(b)
+		l.receive(b, c, messages, seconds)
+		receiving += cpu(b) - begin
+		if got := sent(c.Observe("a")); got != int64(benchWorkers*l.values) {
+			b.Fatalf("sent: %d", got)
+		}
+		all += cpu(b) - begin
+	}
+	perSecond := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(seconds) }
+	b.ReportMetric(perSecond(all), "cpu-ms/second")
+	b.ReportMetric(perSecond(receiving), "receive-ms/second")
+	b.ReportMetric(perSecond(all-receiving), "merge-ms/second")
+	b.ReportMetric(float64(size)/benchWorkers, "B/message")
+}
+
+// coordinator has received a second of the step.
+func (l load) coordinator(b *testing.B, messages [][]byte) *Coordinator {
+	b.Helper()
+	c := New(tokens{&sync.Map{}}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
+	c.Direct("a", l.directive())
+	l.receive(b, c, messages, 0)
+	return c
+}
+
+// receive has a coordinator take the messages of all workers, for the round-th time.
+func (l load) receive(b *testing.B, c *Coordinator, messages [][]byte, round int64) {
+	b.Helper()
+	r := c.runs["a"]
+	for i, message := range messages {
+		m := &workerv1.Snapshot{}
+		if err := proto.Unmarshal(message, m); err != nil {
+			b.Fatal(err)
+		}
+		m.Sequence = round + 1
+		if m.Final = l.ledgers && round > 0; !m.Final {
+			m.Measurement.Clients = nil
+		}
+		read, err := readMeasurement(m, l.requests)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if why, ok := r.store(&session{identity: Identity{Worker: int32(i)}}, m, read, noon); !ok {
+			b.Fatal(why)
+		}
+		if m.Final {
+			c.foldLedgers(r)
+		}
+	}
+}
+
+func (l load) directive() control.Directive {
+	d := audited("a", benchWorkers, 0)
+	for _, a := range d.Assignments {
+		for len(a.Requests) < l.requests {
+			a.Requests = append(a.Requests, a.Requests[0])
+		}
+	}
+	return d
+}
+
+func (l load) snapshot(b *testing.B, worker int) *workerv1.Snapshot {
+	b.Helper()
+	rng := rand.New(rand.NewPCG(uint64(worker), 1))
+	m := measure.NewMeasurement(l.requests)
+	for i := range m.Requests {
+		r := &m.Requests[i]
+		n := int64(l.values)
+		r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, n, n, n
+		r.Outcomes[measure.Success] = n
+		r.CountStatus(200, n)
+		for range l.values {
+			d := time.Duration(math.Exp(rng.NormFloat64()) * float64(20*time.Millisecond))
+			r.Response.Record(d)
+			r.Service.Record(d / 2)
+			m.Lateness.Record(d / 1000)
+		}
+	}
+	m.Due, m.Window = int64(l.requests*l.values), time.Second
+	if l.ledgers {
+		m.Clients = l.clients(worker)
+	}
+	encoded, err := wire.Encode(m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &workerv1.Snapshot{Measurement: encoded}
+}
+
+// clients are more than there is room for, half of them those of the other workers too.
+func (l load) clients(worker int) *measure.Clients {
+	clients := measure.NewClients(measure.LedgerShare(benchWorkers))
+	for i := range l.requests * l.values {
+		name := fmt.Sprint("client ", i%100)
+		if i%2 == 0 {
+			name = fmt.Sprintf("client %d of %d", i%100, worker)
+		}
+		at := time.Duration(i) * time.Millisecond
+		if ledger := clients.Sent([]byte(name), i/100%measure.MaxSlices, at); ledger != nil {
+			ledger.Resolve(i/100%measure.MaxSlices, at+time.Millisecond, measure.Success)
+		}
+	}
+	return clients
 }

@@ -79,6 +79,9 @@ func checkCounts(b []byte, sent uint64) (total uint64, err error) {
 			}
 		}
 		zeros, n, size := shortCount(b[i])
+		if size == 0 && i+1 < len(b) {
+			zeros, n, size = pairCount(b[i], b[i+1])
+		}
 		if size == 0 {
 			zeros, n, size = longCount(b[i:])
 		}
@@ -115,6 +118,9 @@ func (h histogram) addTo(dense []int64) {
 			continue
 		}
 		zeros, n, size := shortCount(b[i])
+		if size == 0 && i+1 < len(b) {
+			zeros, n, size = pairCount(b[i], b[i+1])
+		}
 		if size == 0 {
 			zeros, n, size = longCount(b[i:])
 		}
@@ -130,6 +136,16 @@ func (h histogram) addTo(dense []int64) {
 func shortCount(key byte) (zeros, n uint64, size int) {
 	if key < 0x80 && key&many != many {
 		return uint64(key >> countBits), uint64(key & many), 1
+	}
+	return 0, 0, 0
+}
+
+// pairCount is a count in two bytes, as most of a histogram with few values are. The
+// size is 0 if it has more or fewer, or is overlong.
+func pairCount(low, high byte) (zeros, n uint64, size int) {
+	if low >= 0x80 && high-1 < 0x7f && low&many != many {
+		key := uint64(low&0x7f) | uint64(high)<<7
+		return key >> countBits, key & many, 2
 	}
 	return 0, 0, 0
 }
