@@ -62,8 +62,8 @@ type Worker struct {
 	// Reported says that a snapshot of the active step is here, Final that it is
 	// the final one, and Cut that the worker ended the step by itself before its time.
 	Reported, Final, Cut bool
-	// Sent is how many requests that snapshot says were sent.
-	Sent int64
+	// Due and Sent are how many requests that snapshot says were due, and sent.
+	Due, Sent int64
 }
 
 // Report is the merged measurement of the active step.

@@ -68,7 +68,7 @@ func (r *runState) observeWorkers() []control.Worker {
 		if r.directive.ActiveStep() != control.NoStep {
 			latest, ok := w.snapshots[r.directive.Start.Step]
 			workers[number].Reported, workers[number].Final, workers[number].Cut = ok, latest.final, latest.cut
-			workers[number].Sent = latest.sent
+			workers[number].Due, workers[number].Sent = latest.due, latest.sent
 		}
 	}
 	return workers

@@ -68,7 +68,7 @@ type storedSnapshot struct {
 	sequence int64
 	// cut says that the worker ended the step by itself before its time.
 	final, cut bool
-	sent       int64
+	due, sent  int64
 	// ledgers says that those of the audit came with it.
 	ledgers  bool
 	received time.Time
@@ -198,6 +198,7 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, read measured, now ti
 		sequence: m.GetSequence(),
 		final:    m.GetFinal(),
 		cut:      m.GetFinal() && m.GetCut(),
+		due:      read.Due(),
 		sent:     read.Sent(),
 		ledgers:  read.clients != nil,
 		received: now,

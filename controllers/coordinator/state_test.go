@@ -150,7 +150,7 @@ func TestCutOfAWorkerIsObserved(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := c.Observe("a")
-		if w := o.Workers[0]; w.Cut != final || w.Final != final || w.Sent != sent(o) || w.Sent == 0 {
+		if w := o.Workers[0]; w.Cut != final || w.Final != final || w.Sent != sent(o) || w.Sent == 0 || w.Due != o.Step.Merged.Due {
 			t.Errorf("snapshot %d: cut %t, final %t, %d sent; want both %t, and %d sent", sequence, w.Cut, w.Final, w.Sent, final, sent(o))
 		}
 	}

@@ -21,7 +21,7 @@ func (r *run) settleLoad(i int, report *control.Report) {
 }
 
 // missingAtMost is the most requests that were sent in step i and are not in its
-// result; nil if all are, or if no bound is known.
+// result; nil if no worker was lost in it, or if no bound is known.
 //
 // A worker w of W counts a request before it sends it, and sends none that is not in
 // its share P(w) of the plan. Its final snapshot counts all that it sent, F(w): it
@@ -39,7 +39,7 @@ func (r *run) missingAtMost(i int, report *control.Report) *int64 {
 	certain, bound := true, int64(0)
 	for n, w := range workers {
 		if report != nil && w.Final {
-			certain = certain && !w.Cut
+			certain = certain && !r.leaves(w)
 			bound += w.Sent
 			continue
 		}

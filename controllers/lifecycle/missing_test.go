@@ -52,13 +52,13 @@ func newFleet(t *testing.T, rng *rand.Rand, step v1alpha1.Step) *fleet {
 	report := &control.Report{Merged: merged, Until: began.Add(time.Second), ShortestWindow: time.Second}
 	for n := range planned.Workers {
 		share := due(load, int(n), int(planned.Workers), load.Duration.Duration)
-		w, told := f.fate(rng, share)
+		w := f.fate(rng, share)
 		f.seen.Workers = append(f.seen.Workers, w)
 		if !w.Reported {
 			continue
 		}
 		report.Reporting++
-		merged.Due += told
+		merged.Due += w.Due
 		merged.Requests[0].Sent += w.Sent
 		merged.Requests[0].Outcomes[measure.Unfinished] += w.Sent
 	}
@@ -69,28 +69,28 @@ func newFleet(t *testing.T, rng *rand.Rand, step v1alpha1.Step) *fleet {
 }
 
 // fate is a worker as it is seen at the end of a step of which so many requests are
-// its own, and how many it says were due.
-func (f *fleet) fate(rng *rand.Rand, share int64) (w control.Worker, told int64) {
+// its own.
+func (f *fleet) fate(rng *rand.Rand, share int64) control.Worker {
 	upTo := func(n int64) int64 { return rng.Int64N(n + 1) }
-	w = control.Worker{Pod: control.PodRunning, Connected: true, Ready: true, Reported: true}
+	w := control.Worker{Pod: control.PodRunning, Connected: true, Ready: true, Reported: true}
 	sent := share - upTo(share)*upTo(1) // some may not have been sent in time
 	switch rng.IntN(fates) {
 	case ends:
-		w.Final, w.Sent, told = true, sent, share
+		w.Final, w.Sent, w.Due = true, sent, share
 	case dies:
 		w.Pod, w.Connected = control.PodEnded, false
 		w.Sent = upTo(sent)
-		told = w.Sent + upTo(share-w.Sent)
+		w.Due = w.Sent + upTo(share-w.Sent)
 		f.broken = true
 	case drains:
-		w.Final, w.Cut, w.PodEnding, w.Sent, told = true, true, true, sent, sent
+		w.Final, w.Cut, w.PodEnding, w.Sent, w.Due = true, true, true, sent, sent
 		f.broken = true
 	case vanishes:
 		w.Pod, w.Connected, w.Reported = control.PodAbsent, false, false
 		f.broken = true
 	}
 	f.served += sent
-	return w, told
+	return w
 }
 
 // What the target was sent and the status does not count is never more than the status

@@ -87,7 +87,7 @@ func (w *simulation) measure(i int, x *worker, untilStart time.Duration) {
 func (w *simulation) report(i int, x *worker, elapsed time.Duration, inFlight int64) {
 	n := due(&w.lt.Status.Steps[x.step].Load, i, int(w.lt.Status.Workers.Desired), elapsed)
 	x.latest, x.until, x.LastSeen = w.measurement(x, n, elapsed, min(inFlight, n)), w.now, w.now
-	x.Reported, x.Sent = true, n
+	x.Reported, x.Due, x.Sent = true, n+w.excess, n
 }
 
 // drain has a worker's pod be deleted with grace: the worker cuts its step, hands

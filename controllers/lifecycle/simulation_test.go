@@ -304,7 +304,7 @@ func (w *simulation) directWorker(i int, x *worker, d control.Directive) {
 		return
 	}
 	if x.latest != nil && x.step < d.Acknowledged {
-		x.latest, x.Final, x.Cut, x.Reported, x.Sent = nil, false, false, false, 0
+		x.latest, x.Final, x.Cut, x.Reported, x.Due, x.Sent = nil, false, false, false, 0, 0
 	}
 	if s := d.Start; s != nil && x.step < s.Step {
 		x.step, x.started = s.Step, s.At

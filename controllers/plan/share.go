@@ -30,6 +30,7 @@ func divideUp(n, by int64) int64 {
 // Requests is how many of the requests that are planned in a step are one worker's;
 // together they are load.Requests. known is false where that is not known beforehand.
 func Requests(load *v1alpha1.StepLoad, worker, workers int32) (n int64, known bool) {
+	rate := totalRate(load)
 	switch {
 	case load.Requests == 0:
 		return 0, false
@@ -37,8 +38,9 @@ func Requests(load *v1alpha1.StepLoad, worker, workers int32) (n int64, known bo
 		return share(load.Requests, worker, workers).GetCount(), true
 	case load.IsBurst():
 		return share(int64(load.Users), worker, workers).GetCount() * int64(load.RequestsPerUser), true
+	case load.Users < 1 || rate > MaxRateMicros: // not planned by any operator
+		return 0, false
 	}
-	rate := totalRate(load)
 	before := hits(rate, rate, optional(load.WarmUp))
 	return turns(before+load.Requests, load.Users, worker, workers) - turns(before, load.Users, worker, workers), true
 }

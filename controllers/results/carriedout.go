@@ -4,35 +4,75 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
 // NotCarriedOut says what of a step's plan its workers did not carry out; it is empty
 // if they did all of it. Only then is the step complete.
 //
-// What the workers say of themselves does not decide it: the requests that were due on
-// all of them must be as many as were planned, neither fewer nor more, and where that
-// number is not known beforehand, each worker must have sent load for the whole
-// duration. Nor is a worker believed that had to end, even if it does not say so.
+// What the workers say of themselves does not decide it: the requests that were due
+// must be as many as were planned, neither fewer nor more, in all and on each worker.
+// Where their number is not known beforehand, each worker must have sent load for the
+// whole duration. Nor is a worker believed that had to end, even if it does not say so.
 func NotCarriedOut(step *v1alpha1.StepStatus, workers []control.Worker, report *control.Report) string {
 	load := &step.Load
-	planned, due, window := load.Requests, report.Merged.Due, report.ShortestWindow
-	whole := 0
-	for _, w := range workers {
-		if w.Final && !w.Cut && !w.PodEnding {
-			whole++
-		}
-	}
-	switch {
+	planned, due, length := load.Requests, report.Merged.Due, optional(load.Duration)
+	switch sent := sentFor(step, report); {
 	case planned > 0 && due < planned:
 		return fmt.Sprintf("%d of %d requests that were planned were due.", due, planned)
 	case planned > 0 && due > planned:
 		return fmt.Sprintf("%d requests were due, and only %d were planned.", due, planned)
-	case planned == 0 && load.Duration != nil && window < load.Duration.Duration:
-		return fmt.Sprintf("a worker sent load for %v of %v.", window.Truncate(time.Millisecond), load.Duration.Duration)
-	case whole < len(workers):
+	case planned == 0 && sent < length:
+		return fmt.Sprintf("a worker sent load for %v of %v.", sent.Truncate(time.Millisecond), length)
+	}
+	return notWhole(load, workers)
+}
+
+// notWhole says which of the workers did not carry out their shares.
+func notWhole(load *v1alpha1.StepLoad, workers []control.Worker) string {
+	whole := 0
+	for n, w := range workers {
+		share, known := plan.Requests(load, int32(n), int32(len(workers)))
+		if known && w.Final && w.Due != share {
+			return fmt.Sprintf("%d requests were due on worker %d, and %d were planned for it.", w.Due, n, share)
+		}
+		if w.Final && !w.Cut && !w.PodEnding {
+			whole++
+		}
+	}
+	if whole < len(workers) {
 		return fmt.Sprintf("%d of %d workers went to the end of it.", whole, len(workers))
 	}
 	return ""
+}
+
+// tolerableDelay is how late a worker may begin a step and count as having sent load
+// for all of it. A start that is received only after a reconnect is later; one on a busy
+// node seldom is.
+const tolerableDelay = 500 * time.Millisecond
+
+// sentFor is for how long the worker that sent load for the shortest time did. A worker
+// that begins late has a window as long as any other, and sends nothing at first. What a
+// schedule asks for in that time is unsent; users without a rate leave nothing unsent.
+func sentFor(step *v1alpha1.StepStatus, report *control.Report) time.Duration {
+	if report.Merged.LastStart.IsZero() || step.StartTime == nil {
+		return report.ShortestWindow
+	}
+	window := step.StartTime.Add(optional(step.Load.WarmUp))
+	late := report.Merged.LastStart.Sub(window) - report.Merged.ClockError
+	if late <= tolerableDelay {
+		return report.ShortestWindow
+	}
+	return report.ShortestWindow - late
+}
+
+func optional(d *metav1.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return d.Duration
 }

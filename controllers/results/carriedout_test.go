@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -13,16 +14,23 @@ import (
 )
 
 func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
-	final := control.Worker{Final: true}
-	all := []control.Worker{final, final, final}
+	// Shares of 8000 requests; those of 200 in a burst are a fortieth of it.
+	finals := func(shares ...int64) (workers []control.Worker) {
+		for _, due := range shares {
+			workers = append(workers, control.Worker{Final: true, Due: due})
+		}
+		return workers
+	}
+	all := finals(2720, 2640, 2640)
 	but := func(edit func(*control.Worker)) []control.Worker {
-		workers := []control.Worker{final, final, final}
+		workers := slices.Clone(all)
 		edit(&workers[1])
 		return workers
 	}
-	planned := v1alpha1.StepLoad{Users: 100, Requests: 8000, Duration: &metav1.Duration{Duration: 40 * time.Second}}
+	rate := v1alpha1.NewDecimal("2")
+	planned := v1alpha1.StepLoad{Users: 100, RatePerUser: &rate, Requests: 8000, Duration: &metav1.Duration{Duration: 40 * time.Second}}
 	unplanned := planned
-	unplanned.Requests = 0
+	unplanned.Requests, unplanned.RatePerUser = 0, nil
 	burst := v1alpha1.StepLoad{Users: 100, RequestsPerUser: 2, Requests: 200, MaxDuration: planned.Duration}
 	for name, tc := range map[string]struct {
 		load    v1alpha1.StepLoad
@@ -38,7 +46,8 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 		"a worker cut it in the drain": {planned, but(func(w *control.Worker) { w.Cut = true }), 8000, 40 * time.Second, "2 of 3 workers went to the end of it."},
 		"a pod that is being deleted":  {planned, but(func(w *control.Worker) { w.PodEnding = true }), 8000, 40 * time.Second, "2 of 3 workers went to the end of it."},
 		"a last report is missing":     {planned, but(func(w *control.Worker) { w.Final = false }), 8000, 40 * time.Second, "2 of 3 workers went to the end of it."},
-		"a burst":                      {burst, all, 200, 3 * time.Second, ""},
+		"one worker's share, and more": {planned, finals(2721, 2639, 2640), 8000, 40 * time.Second, "2721 requests were due on worker 0, and 2720 were planned for it."},
+		"a burst":                      {burst, finals(68, 66, 66), 200, 3 * time.Second, ""},
 		"a part of a burst":            {burst, all, 199, 3 * time.Second, "199 of 200 requests that were planned were due."},
 		"no plan, the whole time":      {unplanned, all, 77, 40 * time.Second, ""},
 		"no plan, less than the time":  {unplanned, all, 77, 40*time.Second - 1, "a worker sent load for 39.999s of 40s."},
@@ -51,5 +60,32 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// A worker that begins late has sent nothing in the first part of its window.
+func TestLateBeginningIsNoLoad(t *testing.T) {
+	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	step := &v1alpha1.StepStatus{StartTime: &metav1.MicroTime{Time: start}, Load: v1alpha1.StepLoad{
+		Users: 10, WarmUp: &metav1.Duration{Duration: 5 * time.Second}, Duration: &metav1.Duration{Duration: 40 * time.Second},
+	}}
+	for name, tc := range map[string]struct {
+		began time.Time
+		error time.Duration
+		want  string
+	}{
+		"it sent nothing":                   {time.Time{}, 0, ""},
+		"in time":                           {start, 0, ""},
+		"in the warm-up":                    {start.Add(5 * time.Second), 0, ""},
+		"a moment after it":                 {start.Add(5500 * time.Millisecond), 0, ""},
+		"late":                              {start.Add(5501 * time.Millisecond), 0, "a worker sent load for 39.499s of 40s."},
+		"late, as far as the clock's error": {start.Add(5501 * time.Millisecond), time.Millisecond, ""},
+		"after a long reconnect":            {start.Add(32 * time.Second), 0, "a worker sent load for 13s of 40s."},
+	} {
+		report := &control.Report{Merged: measure.NewMeasurement(1), ShortestWindow: 40 * time.Second}
+		report.Merged.LastStart, report.Merged.ClockError = tc.began, tc.error
+		if got := results.NotCarriedOut(step, []control.Worker{{Final: true}}, report); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
 	}
 }

@@ -53,6 +53,9 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	return r, err
 }
 
+// Due is how many requests were due on the worker.
+func (r *Reading) Due() int64 { return r.rest.Due }
+
 // Sent is how many requests the worker sent.
 func (r *Reading) Sent() int64 {
 	var sent int64
