@@ -39,6 +39,8 @@ type Coordinator struct {
 	mu       sync.Mutex
 	runs     map[RunID]*runState
 	stopping bool
+	// kept is the size of the snapshots of all runs.
+	kept int
 }
 
 // New returns a coordinator, which accepts workers once Serve is called.
@@ -84,7 +86,9 @@ func (c *Coordinator) Direct(id RunID, d control.Directive) {
 
 // redirect gives a run its directive. The mutex is held.
 func (c *Coordinator) redirect(r *runState, d control.Directive) {
+	before := r.kept
 	r.direct(d, c.clock.Now())
+	c.kept -= before - r.kept
 	for number, w := range r.workers {
 		if w.session != nil && int(number) >= len(d.Assignments) {
 			w.session.end(c.rejectNumber(number, len(d.Assignments)))
@@ -103,6 +107,7 @@ func (c *Coordinator) Forget(id RunID) {
 		return
 	}
 	delete(c.runs, id)
+	c.kept -= r.kept
 	r.forget(c.clock.Now())
 }
 

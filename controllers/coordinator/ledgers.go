@@ -26,9 +26,12 @@ func (l *ledgers) add(pending []*measure.Clients) {
 		}
 	}()
 	for _, clients := range pending {
-		if clients == nil { // a step begins
-			l.sum, l.err = measure.NewClients(measure.MaxLedgerBytes), nil
+		if clients == nil { // another step, or none
+			l.sum, l.err = nil, nil
 			continue
+		}
+		if l.sum == nil {
+			l.sum = measure.NewClients(measure.MaxLedgerBytes)
 		}
 		l.sum.Merge(clients)
 	}
@@ -59,5 +62,27 @@ func (c *Coordinator) foldLedgers(r *runState) {
 	defer r.ledgers.mu.Unlock()
 	var pending []*measure.Clients
 	c.locked(func() { pending = r.takeLedgers() })
+	c.addLedgers(r, pending)
+}
+
+// addLedgers adds what was taken, and counts what is kept. The mutex of the ledgers is
+// held.
+func (c *Coordinator) addLedgers(r *runState, pending []*measure.Clients) {
+	if len(pending) == 0 {
+		return
+	}
+	before := r.ledgers.bytes()
 	r.ledgers.add(pending)
+	c.locked(func() {
+		if !r.forgotten {
+			c.keep(r, r.ledgers.bytes()-before)
+		}
+	})
+}
+
+func (l *ledgers) bytes() int {
+	if l.sum == nil {
+		return 0
+	}
+	return l.sum.Bytes()
 }

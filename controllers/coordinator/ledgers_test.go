@@ -96,6 +96,12 @@ func TestLedgersOfAStep(t *testing.T) {
 		t.Errorf("what was observed before has changed to %d", n)
 	}
 
+	between := audited("a", 3, 0)
+	between.Acknowledged = 1
+	c.Direct("a", between)
+	if o := c.Observe("a"); o.Step != nil || c.kept != 0 {
+		t.Errorf("between two steps: %+v, %d bytes are kept", o.Step, c.kept)
+	}
 	c.Direct("a", audited("a", 3, 2))
 	send(1, withLedgers(t, 2, "x", 7))
 	send(0, withLedgers(t, 0, "x", 100)) // of the step before

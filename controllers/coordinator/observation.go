@@ -3,6 +3,7 @@ package coordinator
 import (
 	"fmt"
 	"time"
+	"weak"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -23,8 +24,8 @@ func (c *Coordinator) Observe(id RunID) control.Observation {
 	}
 	o.Step = c.merge(toMerge)
 	c.locked(func() {
-		if toMerge.version > r.mergedVersion {
-			r.merged, r.mergedVersion = o.Step, toMerge.version
+		if toMerge.version >= r.mergedVersion {
+			r.merged, r.mergedVersion = weak.Make(o.Step), toMerge.version
 		}
 	})
 	return o
@@ -37,17 +38,20 @@ func (c *Coordinator) collect(r *runState) (o control.Observation, found *readin
 	defer r.ledgers.mu.Unlock()
 	var pending []*measure.Clients
 	c.locked(func() {
-		o = control.Observation{Since: r.since, From: r.from, Workers: r.observeWorkers(), Step: r.merged}
-		if r.mergedVersion != r.version {
+		o = control.Observation{Since: r.since, From: r.from, Workers: r.observeWorkers(), Step: r.merged.Value()}
+		if o.Step == nil || r.mergedVersion != r.version {
 			found = r.observeStep()
 			pending = r.takeLedgers()
 		}
 	})
+	c.addLedgers(r, pending)
 	if found == nil || !found.audited {
 		return o, found
 	}
-	r.ledgers.add(pending)
-	found.clients, found.err = r.ledgers.copy()
+	var err error
+	if found.clients, err = r.ledgers.copy(); err != nil {
+		found.err = err
+	}
 	return o, found
 }
 
@@ -87,7 +91,7 @@ type readings struct {
 	audited bool
 	clients *measure.Clients
 	unseen  int64
-	// err is why the ledgers are not known.
+	// err is why there is no result.
 	err error
 }
 
@@ -119,6 +123,9 @@ func (r *runState) observeStep() *readings {
 		if latest.received.After(o.Until) {
 			o.Until = latest.received
 		}
+	}
+	if r.tooLarge {
+		found.err = errTooLarge
 	}
 	if o.Reporting > 0 {
 		o.MeanWindow = windows / time.Duration(o.Reporting)

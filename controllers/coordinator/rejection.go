@@ -32,13 +32,15 @@ const (
 	rejectGone rejection = "gone"
 	// rejectPanic: a session on which the coordinator failed.
 	rejectPanic rejection = "panic"
+	// rejectRoom: a snapshot for which there is no room.
+	rejectRoom rejection = "room"
 	// rejectStranger: a connection without a session, closed for there were too many.
 	rejectStranger rejection = "stranger"
 )
 
 var rejections = []rejection{
 	rejectUnauthenticated, rejectUnverified, rejectHello, rejectIdentity, rejectFull, rejectInvalid, rejectStale, rejectOtherPod,
-	rejectGone, rejectPanic, rejectStranger,
+	rejectGone, rejectPanic, rejectRoom, rejectStranger,
 }
 
 type metrics struct {

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 	"time"
+	"weak"
 
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc/codes"
@@ -28,10 +29,15 @@ type runState struct {
 	redirected chan struct{}
 	workers    map[int32]*workerState
 
+	// kept is the size of the snapshots; tooLarge says that there was no room for one of
+	// the active step.
+	kept     int
+	tooLarge bool
 	// version counts what changes the merged step.
 	version int64
-	// merged is the merged step of mergedVersion.
-	merged        *control.Report
+	// merged is the merged step of mergedVersion, while it is in use or not collected
+	// yet: with 32 requests it is 12 MB.
+	merged        weak.Pointer[control.Report]
 	mergedVersion int64
 
 	// ledgers are those of the active step. pendingLedgers came since they were added up,
@@ -72,7 +78,9 @@ type storedSnapshot struct {
 	// ledgers says that those of the audit came with it.
 	ledgers  bool
 	received time.Time
-	reading  *wire.Reading
+	// size is how many bytes are kept of the reading.
+	size    int
+	reading *wire.Reading
 }
 
 func newRunState(id RunID) *runState {
@@ -113,15 +121,17 @@ func (r *runState) direct(d control.Directive, now time.Time) {
 	}
 	if d.ActiveStep() != r.directive.ActiveStep() {
 		r.version++
+		r.tooLarge = false
 		r.pendingLedgers = []*measure.Clients{nil}
 	}
 	r.directive = d
 	close(r.redirected)
 	r.redirected = make(chan struct{})
 	for _, w := range r.workers {
-		for step := range w.snapshots {
+		for step, held := range w.snapshots {
 			if step < d.Acknowledged {
 				delete(w.snapshots, step)
+				r.kept -= held.size
 			}
 		}
 		w.session.wakeSender()
@@ -202,6 +212,7 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, read measured, now ti
 		sent:     read.Sent(),
 		ledgers:  read.clients != nil,
 		received: now,
+		size:     read.Size(),
 		reading:  read.Reading,
 	}
 	if read.clients != nil {
@@ -229,7 +240,7 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 		if err = s.reasonOfEnd(); err != nil {
 			return
 		}
-		why, ok = s.run.store(s, m, read, c.clock.Now())
+		why, ok, err = c.store(s, m, read)
 		last = ok && m.GetFinal() && s.run.allFinal()
 	})
 	if ok && read.clients != nil {
@@ -240,6 +251,9 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 		return err
 	case !ok:
 		c.metrics.rejected.WithLabelValues(string(why)).Inc()
+		if why == rejectRoom {
+			c.notifyChange(s.run, soon)
+		}
 		return nil
 	case last:
 		c.notifyChange(s.run, atOnce)

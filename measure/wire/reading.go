@@ -65,6 +65,19 @@ func (r *Reading) Sent() int64 {
 	return sent
 }
 
+// Size is about how many bytes it takes.
+func (r *Reading) Size() int {
+	const request, statusCode = 512, 32
+	n := request * len(r.rest.Requests)
+	for i := range r.rest.Requests {
+		n += statusCode * len(r.rest.Requests[i].StatusCodes)
+	}
+	for _, h := range r.histograms {
+		n += len(h.counts)
+	}
+	return n
+}
+
 // Window is the time over which the worker's rates are counted.
 func (r *Reading) Window() time.Duration { return r.rest.Window }
 
