@@ -124,3 +124,34 @@ func TestNoMoreIsMissingThanIsSaid(t *testing.T) {
 		t.Error("no bound was ever reached")
 	}
 }
+
+// Where all workers have handed over what they measured nothing is missing, even if no
+// number of requests was planned; where one has not, no bound is known then.
+func TestMissingRequestsOfUsersWithoutARate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit  func(*control.Worker)
+		state v1alpha1.StepState
+		want  *int64
+	}{
+		"both went to the end":            {func(*control.Worker) {}, v1alpha1.StepComplete, nil},
+		"one cut the step":                {func(w *control.Worker) { w.Cut = true }, v1alpha1.StepCut, new(int64)},
+		"the pod of one is being deleted": {func(w *control.Worker) { w.PodEnding = true }, v1alpha1.StepCut, new(int64)},
+		"one ended without a last report": {func(w *control.Worker) { w.Final, w.Pod = false, control.PodEnded }, v1alpha1.StepCut, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			final := ready
+			final.Final, final.Reported = true, true
+			seen := awaited(final, final)
+			tc.edit(&seen.Workers[1])
+			lt := limited(0)
+			lt.Status.Workers.Desired = 2
+			seen.Step = measured(0, 2, 10, began.Add(20*time.Second))
+			seen.Step.ShortestWindow = 10 * time.Second
+			seen.Workers[0].Sent, seen.Workers[1].Sent = 5, 5
+			step := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(20*time.Second)).Status.Steps[0]
+			if step.State != tc.state || (step.MissingAtMost == nil) != (tc.want == nil) || tc.want != nil && *step.MissingAtMost != *tc.want {
+				t.Errorf("the step is %s, with %v missing at most; want %s, %v", step.State, step.MissingAtMost, tc.state, tc.want)
+			}
+		})
+	}
+}

@@ -116,7 +116,7 @@ func TestAReportStandsInTheStatus(t *testing.T) {
 }
 
 // A run that is ended in the pass that sees its step done goes no further.
-func TestEndedBetweenTwoSteps(t *testing.T) {
+func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 	lt := limited(0)
 	lt.Spec.Terminate = true
 	final := ready

@@ -65,7 +65,7 @@ func TestWorkerLossDetection(t *testing.T) {
 }
 
 // A worker that is heard of again is lost no more.
-func TestAWorkerThatComesBack(t *testing.T) {
+func TestWorkerThatIsHeardOfAgainIsNotLost(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Workers.Lost = 1
 	lt.Status.Conditions = []metav1.Condition{{
@@ -128,7 +128,7 @@ func TestAPauseIsNoStart(t *testing.T) {
 }
 
 // The instant to look at a pause again that is shorter than its lead has passed.
-func TestAShortPauseIsLookedAtAgain(t *testing.T) {
+func TestShortPauseIsLookedAtAgainAtOnce(t *testing.T) {
 	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
 	d := lifecycle.Decide(rests(limited(0), time.Millisecond), plan.Policy{}, seen, began.Add(20*time.Second))
@@ -139,7 +139,7 @@ func TestAShortPauseIsLookedAtAgain(t *testing.T) {
 
 // A run that loses its worker before any step was measured has no generator to
 // speak of.
-func TestAWorkerLostInAPause(t *testing.T) {
+func TestWorkerLostInAPauseEndsTheRun(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Steps[0].Load = paused(time.Second)
 	d := lifecycle.Decide(lt, plan.Policy{}, awaited(control.Worker{Pod: control.PodEnded}), began.Add(11*time.Second))
@@ -152,7 +152,7 @@ func TestAWorkerLostInAPause(t *testing.T) {
 }
 
 // A report that is of another plan ends the run once, and as what it is.
-func TestAReportThatCannotBeRead(t *testing.T) {
+func TestReportOfAnotherPlanEndsTheRun(t *testing.T) {
 	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &control.Report{Merged: measure.NewMeasurement(2), Reporting: 1, Until: began.Add(20 * time.Second)}
 	d := lifecycle.Decide(limited(0), plan.Policy{}, seen, began.Add(20*time.Second))
@@ -166,7 +166,7 @@ func TestAReportThatCannotBeRead(t *testing.T) {
 }
 
 // Questions with headers are no client's where there is no limiter.
-func TestQuestionsOfARunWithoutALimiter(t *testing.T) {
+func TestQuestionsMatterToLimitersOnly(t *testing.T) {
 	lt := limited(0)
 	lt.Spec.Audits = nil
 	lt.Spec.Preflight = []v1alpha1.Preflight{{Request: v1alpha1.PreflightRequest{Headers: []v1alpha1.Header{{Name: "A", Value: ptr.To("b")}}}}}

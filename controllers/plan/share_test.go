@@ -67,3 +67,18 @@ func TestWarmUpTakesUsersTurns(t *testing.T) {
 		t.Errorf("%d requests are planned, want 1", got)
 	}
 }
+
+// A status that no operator wrote may have a number of requests and nothing that sends
+// them.
+func TestRequestsOfALoadThatCannotBeAreNotKnown(t *testing.T) {
+	most := v1alpha1.NewDecimal("999999999")
+	for name, load := range map[string]v1alpha1.StepLoad{
+		"no users":             {Requests: 5},
+		"no users, and a rate": {Requests: 5, RatePerUser: &most, Duration: duration(time.Second)},
+		"an absurd rate":       {Requests: 5, Users: 1_000_000, RatePerUser: &most, Duration: duration(time.Hour), WarmUp: duration(time.Hour)},
+	} {
+		if n, known := plan.Requests(&load, 0, 2); known {
+			t.Errorf("%s: %d requests are planned, want none", name, n)
+		}
+	}
+}

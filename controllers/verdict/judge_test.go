@@ -130,7 +130,7 @@ func audited(over, falsely, untracked int64) func(*outcome) {
 	}
 }
 
-func TestWhichStepsAreJudged(t *testing.T) {
+func TestThresholdIsAboutStepsUpToItsUsers(t *testing.T) {
 	upToUsers := atMost("failureRate", "0%")
 	upToUsers.Name, upToUsers.UpToUsers = "small", ptr(int32(1000))
 	tests := map[string]struct {
@@ -200,7 +200,7 @@ func TestTheWorstStepCounts(t *testing.T) {
 	}
 }
 
-func TestStop(t *testing.T) {
+func TestBreachStopsTheRunWhereAsked(t *testing.T) {
 	stopping := atMost("failureRate", "0%")
 	stopping.OnBreach = v1alpha1.BreachStopLadder
 	going := atMost("failureRate", "0%")
@@ -261,7 +261,7 @@ func TestSentencesFitTheAPI(t *testing.T) {
 	}
 }
 
-func TestNoThresholds(t *testing.T) {
+func TestRunWithoutThresholdsIsNotJudged(t *testing.T) {
 	o := sent(10, 0)
 	got := judge(spec(), nil, burst, o)
 	if len(got.Thresholds) != 0 || got.Step != "" || got.Stop {

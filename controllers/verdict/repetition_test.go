@@ -157,7 +157,7 @@ func TestTheWorstRepetitionCounts(t *testing.T) {
 }
 
 // Each step says how the thresholds states in it alone, whatever came before.
-func TestHowTheThresholdsFaredInEachStep(t *testing.T) {
+func TestEachStepHasItsWorstThresholdState(t *testing.T) {
 	s := ladder(10, 1000)
 	s.Repetitions = 2
 	s.Thresholds = []v1alpha1.Threshold{atMost("failureRate", "1%"), atMost("p95", "1s")}
