@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -23,6 +24,9 @@ import (
 
 // asOperator is the environment variable by which this program is the operator.
 const asOperator = "LOADTEST_TEST_AS_OPERATOR"
+
+// hosts counts the replicas of all tests.
+var hosts atomic.Int32
 
 // operators are the replicas of one namespace, as processes. They reach the API server
 // over a link that can be cut.
@@ -83,8 +87,11 @@ func (o *operators) start() *operator {
 	o.started++
 	p := &operator{
 		t: o.t, ip: fmt.Sprintf("10.1.0.%d", o.started), exited: make(chan struct{}),
-		coordinator: freeAddress(o.t), probes: freeAddress(o.t),
 	}
+	// Each has the ports of a pod, at an address of its own: a port that is free now may
+	// be another program's when a replica closes it for a while.
+	host := fmt.Sprintf("127.%d.%d.%d", 1+os.Getpid()/256%255, os.Getpid()%256, hosts.Add(1))
+	p.coordinator, p.probes = host+":9443", host+":8081"
 	program, err := os.Executable()
 	if err != nil {
 		o.t.Fatal(err)
@@ -191,14 +198,4 @@ func eventually(t *testing.T, limit time.Duration, what string, f func() bool) t
 		pause(t.Context(), 20*time.Millisecond)
 	}
 	return time.Since(begun)
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }

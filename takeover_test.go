@@ -1,12 +1,15 @@
 package main
 
 import (
-	"bufio"
-	"net"
+	"crypto/tls"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials"
 )
 
 func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
@@ -32,29 +35,34 @@ func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
 func TestStoppedLeaderDoesNotLeadOn(t *testing.T) {
 	o := newOperators(t)
 	former, leader := o.pair()
-	session, err := net.Dial("tcp", former.coordinator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
+	session := connect(t, former.coordinator)
 
 	former.signal(syscall.SIGSTOP)
 	eventually(t, 20*time.Second, "the standby leads", func() bool { return o.leads(leader) })
 	former.signal(syscall.SIGCONT)
 
-	_ = session.SetReadDeadline(time.Now().Add(5 * time.Second))
-	begun := time.Now()
-	if _, err := bufio.NewReader(session).ReadByte(); err == nil || strings.Contains(err.Error(), "timeout") {
-		t.Errorf("a session with the former leader: %v, want that it is closed", err)
-	}
-	t.Logf("takeover: signal=SIGCONT sessions-closed-seconds=%.3f", time.Since(begun).Seconds())
-	eventually(t, 20*time.Second, "the former leader is ready as a standby", former.ready)
+	took := eventually(t, 5*time.Second, "its sessions are closed", func() bool { return session.GetState() != connectivity.Ready })
+	t.Logf("takeover: signal=SIGCONT sessions-closed-seconds=%.3f", took.Seconds())
+	eventually(t, 5*time.Second, "it starts over", func() bool { return strings.Contains(former.log(), "start over") })
+	eventually(t, 20*time.Second, "it is ready as a standby", former.ready)
 	if former.serves() || !o.leads(leader) {
 		t.Error("the former leader serves workers again")
 	}
-	if !strings.Contains(former.log(), "start over") {
-		t.Error("the former leader did not start over")
+}
+
+// connect opens a connection as a worker does.
+func connect(t *testing.T, address string) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
+		MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, // whether it is open is all that matters
+	})))
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = conn.Close() })
+	conn.Connect()
+	eventually(t, 10*time.Second, "connected", func() bool { return conn.GetState() == connectivity.Ready })
+	return conn
 }
 
 // An API server that is away ends no process, and a single replica leads again soon

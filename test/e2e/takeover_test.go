@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -125,13 +127,15 @@ func kill(t *testing.T, pod *corev1.Pod) {
 // awaitLeader waits for a leader that is another pod.
 func awaitLeader(t *testing.T, than types.UID) *corev1.Pod {
 	t.Helper()
-	for begun := time.Now(); time.Since(begun) < waitTimeout; time.Sleep(100 * time.Millisecond) {
-		if pod := leading(t); pod != nil && pod.UID != than {
-			return pod
-		}
+	var pod *corev1.Pod
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, waitTimeout, true, func(context.Context) (bool, error) {
+		pod = leading(t)
+		return pod != nil && pod.UID != than, nil
+	})
+	if err != nil {
+		t.Fatalf("no operator leads after %s", waitTimeout)
 	}
-	t.Fatalf("no operator leads after %s", waitTimeout)
-	return nil
+	return pod
 }
 
 // leading is the operator's pod that holds the lease and the Service and is ready; nil:
@@ -182,7 +186,7 @@ func pauseAPIServer(t *testing.T, d time.Duration) {
 			t.Fatal(err)
 		}
 		defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
-		time.Sleep(d)
+		<-time.After(d)
 		return
 	}
 	t.Fatal("there is no kube-apiserver")
