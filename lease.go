@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,7 @@ type lease struct {
 	// limit is how long the replica may be without the API server.
 	limit time.Duration
 
+	first   sync.Once
 	held    atomic.Bool
 	unheard *time.Timer
 }
@@ -78,6 +80,7 @@ func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 		return nil, nil, ctx.Err()
 	}
 	at := time.Now()
+	l.first.Do(func() { l.heard(at) }) // all was read a moment ago
 	record, raw, err := l.Interface.Get(ctx)
 	switch {
 	case l.held.Load():

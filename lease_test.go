@@ -86,6 +86,10 @@ func TestReplicaStopsInTime(t *testing.T) {
 			lock.away = s > 3
 			read(l)
 		}, 10, "could not be read or renewed for 7s"},
+		"a replica that never reads the lease": {"", func(_ int, l *lease, lock *lock) {
+			lock.away = true
+			read(l)
+		}, 8, "could not be read or renewed for 7s"},
 		"the first replica of all": {"", func(s int, l *lease, _ *lock) {
 			if read(l); s > 5 {
 				_ = l.Create(context.Background(), resourcelock.LeaderElectionRecord{HolderIdentity: me})
@@ -108,8 +112,6 @@ func TestReplicaStopsInTime(t *testing.T) {
 				})
 				if tc.holder == me {
 					hold(l, me)
-				} else {
-					read(l)
 				}
 				for second := 1; second < 30 && ended.Err() == nil; second++ {
 					pause(ended, time.Second)

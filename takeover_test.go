@@ -23,6 +23,7 @@ func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := newOperators(t)
 			leader, standby := o.pair()
+			connect(t, leader.coordinator)
 			leader.signal(tc.signal)
 			took := eventually(t, tc.within, "the standby leads", func() bool { return o.leads(standby) && standby.serves() && standby.ready() })
 			t.Logf("takeover: signal=%s seconds=%.1f", tc.signal, took.Seconds())
