@@ -198,6 +198,10 @@ bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.
 bench-worker bench-accuracy bench-scale bench-targets: bench-%:
 	@go run ./hack/bench $* $(ARGS)
+.PHONY: bench-operator
+bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished ones: at most 200 MB, and 50 KB/s a run.
+	@cluster build
+	@KUBEBUILDER_ASSETS=$$(cluster assets) go run ./hack/bench operator $(ARGS)
 .PHONY: bench-merge
 bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second: at most 50 ms.
 	@go test -trimpath -run '^$$' -bench 'Second/(1e4|32x312)' -count 9 ./controllers/coordinator | tee /dev/stderr | \

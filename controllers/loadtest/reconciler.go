@@ -73,7 +73,7 @@ type Reconciler struct {
 // passesAtOnce is how many LoadTests are reconciled at the same time. A pass takes about
 // 10 ms, most of it for the API server; one that is slow, by a large merge or an
 // admission webhook, must not make the others miss the instants at which steps begin.
-const passesAtOnce = 8
+const passesAtOnce = 16
 
 // passTimeout bounds a pass, so that an API server that does not answer holds up none
 // of the others. An admission webhook may take 30 s.

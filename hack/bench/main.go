@@ -18,7 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 )
 
-const usage = `Usage: bench worker|accuracy|scale|targets [flags]
+const usage = `Usage: bench worker|accuracy|scale|targets|operator [flags]
 
 Flags:
 `
@@ -48,6 +48,7 @@ var benchmarks = map[string]func(context.Context, *bench) (string, error){
 	"accuracy": benchAccuracy,
 	"scale":    benchScale,
 	"targets":  benchTargets,
+	"operator": benchOperator,
 }
 
 func main() {
@@ -100,7 +101,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 		flags.PrintDefaults()
 	}
 	flags.IntVar(&o.rounds, "rounds", 3, "how `often` each is measured; the median counts")
-	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s, 30s or 4s)")
+	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s, 30s, 4s or 10s)")
 	flags.Int64Var(&o.users, "users", 100_000, "how `many` users scale has")
 	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
 	if len(args) > 0 {
@@ -112,7 +113,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	switch {
 	case benchmarks[name] == nil:
 		flags.Usage()
-		return "", o, fmt.Errorf("%q is not worker, accuracy, scale or targets", name)
+		return "", o, fmt.Errorf("%q is not worker, accuracy, scale, targets or operator", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.rounds < 1 || o.users < 1:

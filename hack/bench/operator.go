@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/simulated"
+)
+
+const (
+	// finishedTests and runningTests are what the operator is to bear at once.
+	finishedTests = 1000
+	runningTests  = 50
+	// operatorPatience is how long it may all take.
+	operatorPatience = 20 * time.Minute
+
+	maxOperatorRSS = 200 // MB
+	maxStoreRate   = 50  // KB per second and run
+)
+
+// benchOperator measures the operator's process with many finished LoadTests and many
+// that run at once, with real sessions of simulated workers.
+func benchOperator(ctx context.Context, b *bench) (last string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, operatorPatience)
+	defer cancel()
+	server, err := simulated.StartServer(ctx, b.root, b.work)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	fmt.Fprintf(b.log, "creating %d finished LoadTests\n", finishedTests)
+	if err := simulated.Finish(ctx, server.Client, finishedTests); err != nil {
+		return "", err
+	}
+	o, err := b.startOperator(ctx, server)
+	if err != nil {
+		return "", err
+	}
+	defer o.process.Kill()
+	kubelet, err := simulated.StartKubelet(ctx, server.Client)
+	if err != nil {
+		return "", err
+	}
+	if o.writes, err = simulated.WatchWrites(ctx, server.Client); err != nil {
+		return "", err
+	}
+	defer func() { cancel(); _, errs := kubelet.Wait(); err = errors.Join(append(errs, err)...) }()
+
+	length := b.duration
+	if length == 0 {
+		length = 10 * time.Second
+	}
+	alone, err := o.measure(ctx, b, kubelet, "alone", 1, length)
+	if err != nil {
+		return "", err
+	}
+	together, err := o.measure(ctx, b, kubelet, "together", runningTests, length)
+	if err != nil {
+		return "", err
+	}
+	rss := o.process.PeakRSS() >> 20
+	fmt.Fprintf(b.out, "| runs at once | KB/s of status per run | writes per run | passes per run | pass p50 ms | pass p99 ms | start p50 ms late | start p99 ms late |\n|---|---|---|---|---|---|---|---|\n%s%s\n", alone, together)
+	fmt.Fprintf(b.out, "Peak resident memory of the operator: %d MB, with %d finished LoadTests of 20 steps, and of processor time %.1f s in %.0f s with %d runs.\n",
+		rss, finishedTests, together.cpu.Seconds(), together.took.Seconds(), runningTests)
+	last = fmt.Sprintf("bench-operator: finished=%d running=%d rss-mb=%d etcd-kb-per-s-per-run=%.1f reconcile-p99-ms=%.0f start-skew-p99-ms=%.1f start-skew-p99-ms-of-one-run=%.1f reconciles-per-run=%.0f",
+		finishedTests, runningTests, rss, together.rate, together.passP99, together.startP99, alone.startP99, together.passes)
+	if rss > maxOperatorRSS || together.rate > maxStoreRate {
+		return last, fmt.Errorf("%s: want at most %d MB and %d KB per second and run", last, maxOperatorRSS, maxStoreRate)
+	}
+	return last, nil
+}
+
+// operator is the operator under test.
+type operator struct {
+	process *process.Process
+	metrics string // URL
+	client  client.Client
+	writes  *simulated.Writes
+}
+
+func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*operator, error) {
+	path := filepath.Join(b.work, "manager")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, ".")
+	build.Dir = b.root
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the operator: %w: %s", err, out)
+	}
+	var ports [3]string
+	for i := range ports {
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		ports[i] = fmt.Sprintf("127.0.0.1:%d", port)
+	}
+	p, err := process.Start(process.Command{
+		Path: path, Core: process.Anywhere, Stdin: devNull{}, Stdout: b.log,
+		Env: []string{"KUBECONFIG=" + server.Kubeconfig},
+		Args: []string{
+			"--coordinator-bind-address=" + ports[0], "--coordinator-advertise=" + ports[0], "--metrics-bind-address=" + ports[1],
+			"--health-probe-bind-address=" + ports[2], "--worker-image=simulated", "--namespace=" + simulated.OperatorNamespace,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &operator{process: p, client: server.Client, metrics: "http://" + ports[1] + "/metrics"}, nil
+}
+
+// devNull is an empty standard input.
+type devNull struct{}
+
+func (devNull) Read([]byte) (int, error) { return 0, errors.New("no input") }
+
+// load is what a number of runs cost, each.
+type load struct {
+	runs               int
+	rate               float64 // KB per second
+	writes, passes     float64
+	passP50, passP99   float64 // ms
+	startP50, startP99 float64 // ms
+	cpu, took          time.Duration
+}
+
+func (l load) String() string {
+	return fmt.Sprintf("| %d | %.1f | %.1f | %.1f | %.1f | %.0f | %.1f | %.1f |\n", l.runs, l.rate, l.writes, l.passes, l.passP50, l.passP99, l.startP50, l.startP99)
+}
+
+// measure lets that many LoadTests run at once.
+func (o *operator) measure(ctx context.Context, b *bench, kubelet *simulated.Kubelet, name string, n int, length time.Duration) (load, error) {
+	l := load{runs: n}
+	before, err := settled(ctx, o.metrics)
+	if err != nil {
+		return l, err
+	}
+	cpu, err := o.process.CPU()
+	if err != nil {
+		return l, err
+	}
+	fmt.Fprintf(b.log, "%d LoadTests run\n", n)
+	began := time.Now()
+	names, err := simulated.Begin(ctx, o.client, name, n, length)
+	if err != nil {
+		return l, err
+	}
+	tests, err := simulated.Await(ctx, o.client, names)
+	if err != nil {
+		return l, err
+	}
+	l.took = time.Since(began)
+	after, err := readPasses(ctx, o.metrics)
+	if err != nil {
+		return l, err
+	}
+	spent, err := o.process.CPU()
+	if err != nil {
+		return l, err
+	}
+	l.cpu = spent - cpu
+	if err := allPassed(tests); err != nil {
+		return l, err
+	}
+	starts, errs := kubelet.Take()
+	if err := errors.Join(errs...); err != nil {
+		return l, err
+	}
+	var lasted time.Duration
+	for i := range tests {
+		lasted += tests[i].Status.CompletionTime.Sub(tests[i].Status.StartTime.Time)
+	}
+	bytes, writes := o.writes.Of(name)
+	l.rate, l.writes = float64(bytes)/1000/lasted.Seconds(), float64(writes)/float64(n)
+	passes := after.since(before)
+	l.passes, l.passP50, l.passP99 = passes.count/float64(n), passes.quantile(0.5), passes.quantile(0.99)
+	l.startP50, l.startP99 = skews(starts)
+	return l, nil
+}
+
+func allPassed(tests []v1alpha1.LoadTest) error {
+	for i := range tests {
+		if s := &tests[i].Status; s.Verdict != v1alpha1.VerdictPassed {
+			return fmt.Errorf("LoadTest %s: verdict %s, want Passed: %+v", tests[i].Name, s.Verdict, s.Conditions)
+		}
+	}
+	return nil
+}
+
+// skews are the median and the 99th percentile, over all steps of all runs, of how long
+// after the instant chosen for it the last worker began, in ms.
+func skews(starts []simulated.Start) (p50, p99 float64) {
+	type step struct {
+		run   string
+		index int32
+	}
+	last := map[step]time.Duration{}
+	for _, s := range starts {
+		key := step{s.Run, s.Step}
+		last[key] = max(last[key], s.Late)
+	}
+	var late []time.Duration
+	for _, d := range last {
+		late = append(late, d)
+	}
+	slices.Sort(late)
+	at := func(q float64) float64 {
+		if len(late) == 0 {
+			return 0
+		}
+		return float64(late[min(len(late)-1, int(q*float64(len(late))))]) / float64(time.Millisecond)
+	}
+	return at(0.5), at(0.99)
+}

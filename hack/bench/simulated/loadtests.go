@@ -1,0 +1,122 @@
+package simulated
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// Workers is how many workers each run has.
+const Workers = 2
+
+// spec is a ladder of that many rungs, each so long.
+func spec(rungs int, length time.Duration) v1alpha1.LoadTestSpec {
+	ladder := &v1alpha1.Ladder{RatePerUser: ptr.To(v1alpha1.NewDecimal("1")), Duration: metav1.Duration{Duration: length}}
+	for n := range rungs {
+		ladder.Users = append(ladder.Users, int32(1000*(n+1)))
+	}
+	return v1alpha1.LoadTestSpec{
+		Target:      v1alpha1.Target{URL: "http://target." + Namespace + ".svc:8080"},
+		Requests:    []v1alpha1.Request{{Path: "/items/${user}"}},
+		Parallelism: ptr.To[int32](Workers),
+		Ladder:      ladder,
+		Thresholds:  []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse("200ms"))}},
+	}
+}
+
+// Finish creates that many LoadTests that have run: each with 20 steps and their
+// histograms, some 250 KB.
+func Finish(ctx context.Context, c client.Client, n int) error {
+	histogram, err := histogramOf(1_000_000)
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(4)
+	for i := range n {
+		group.Go(func() error { return finished(ctx, c, fmt.Sprintf("finished-%04d", i), histogram) })
+	}
+	return group.Wait()
+}
+
+func finished(ctx context.Context, c client.Client, name, histogram string) error {
+	lt := &v1alpha1.LoadTest{Spec: spec(20, 10*time.Second)}
+	lt.Namespace, lt.Name = Namespace, name
+	lt.Spec.Suspend = true // until its status says that it is over
+	if err := c.Create(ctx, lt); err != nil {
+		return fmt.Errorf("create LoadTest %s: %w", name, err)
+	}
+	now := metav1.NewTime(lt.CreationTimestamp.Time)
+	instant := ptr.To(metav1.NewMicroTime(now.Time))
+	lt.Status = v1alpha1.LoadTestStatus{
+		ObservedGeneration: lt.Generation, Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictPassed,
+		StartTime: &now, CompletionTime: &now, Workers: v1alpha1.WorkerCounts{Desired: Workers},
+		Steps: plan.Steps(&lt.Spec),
+		Conditions: []metav1.Condition{
+			{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAllStepsRan, Message: "All steps ran.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
+			{Type: v1alpha1.ConditionThresholdsMet, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonThresholdsKept, Message: "The threshold was kept.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
+			{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: string(v1alpha1.VerdictPassed), Message: "The threshold was kept.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
+		},
+	}
+	for i := range lt.Status.Steps {
+		s := &lt.Status.Steps[i]
+		s.State, s.StartTime, s.CompletionTime, s.WorkersReporting = v1alpha1.StepComplete, instant, instant, Workers
+		s.Result = &v1alpha1.StepResult{
+			Counts: v1alpha1.Counts{Sent: s.Load.Requests, Completed: s.Load.Requests, Expected: s.Load.Requests, Outcomes: v1alpha1.Outcomes{Success: s.Load.Requests}},
+			Due:    s.Load.Requests, Transport: "simulated", Histogram: histogram,
+		}
+	}
+	if err := c.Status().Update(ctx, lt); err != nil {
+		return fmt.Errorf("finish LoadTest %s: %w", name, err)
+	}
+	return nil
+}
+
+// histogramOf is a histogram of that many response times, as it stands in a status.
+func histogramOf(n int64) (string, error) {
+	s := &step{total: n, length: time.Second, measured: measure.NewMeasurement(1), random: newRandom(1, 1)}
+	s.record(time.Second)
+	return s.measured.Requests[0].Response.Encode()
+}
+
+// Begin creates that many LoadTests of three rungs that run at once, and returns their
+// names.
+func Begin(ctx context.Context, c client.Client, prefix string, n int, length time.Duration) ([]string, error) {
+	var names []string
+	var group errgroup.Group
+	for i := range n {
+		lt := &v1alpha1.LoadTest{Spec: spec(3, length)}
+		lt.Namespace, lt.Name = Namespace, fmt.Sprintf("%s-%02d", prefix, i)
+		names = append(names, lt.Name)
+		group.Go(func() error { return c.Create(ctx, lt) })
+	}
+	return names, group.Wait()
+}
+
+// Await waits until the LoadTests have finished, and returns them.
+func Await(ctx context.Context, c client.Client, names []string) ([]v1alpha1.LoadTest, error) {
+	done := make([]v1alpha1.LoadTest, len(names))
+	for i := range done {
+		for done[i].Status.CompletionTime == nil {
+			if err := c.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: names[i]}, &done[i]); err != nil {
+				return nil, fmt.Errorf("get LoadTest %s: %w", names[i], err)
+			}
+			select {
+			case <-ctx.Done():
+				return nil, fmt.Errorf("LoadTest %s is %s: %+v: %w", names[i], done[i].Status.Phase, done[i].Status.Conditions, ctx.Err())
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}
+	return done, nil
+}
