@@ -46,11 +46,13 @@ type Event struct {
 }
 
 const (
-	// lead is the time between the choice of a start instant and the instant: the
-	// status write, the watch that reads it back and the message to the last
-	// worker must fit. They take about 50 ms; ten times that is for a busy API
-	// server, and is what apply-to-first-request pays.
-	lead = 500 * time.Millisecond
+	// minLead is the least time between the choice of a start instant and the instant:
+	// the status write, the watch that reads it back and the message to the last worker
+	// must fit. They take about 50 ms; ten times that is for a busy API server, and is
+	// what apply-to-first-request pays.
+	minLead = 500 * time.Millisecond
+	// maxLead bounds what an API server that is busier than that may take.
+	maxLead = 5 * time.Second
 	// cutGrace is how long the last reports of a cut step are waited for.
 	cutGrace = 15 * time.Second
 	// foundWithin is how long workers may take to find the process that directs their
@@ -133,6 +135,11 @@ func (r *run) directive() control.Directive {
 	}
 	return d
 }
+
+// lead is the time between the choice of a start instant and the instant: three times the
+// longest that it took of late until a status was read back, so that many runs at once
+// begin their steps as punctually as one.
+func (r *run) lead() time.Duration { return min(max(minLead, 3*r.seen.ReadBack), maxLead) }
 
 // hasStarted says whether a step has been given a start instant.
 func (r *run) hasStarted() bool {

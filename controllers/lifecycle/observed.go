@@ -24,6 +24,9 @@ type Observed struct {
 	// LiveFrom is the instant from which the store can take what is not urgent, by what
 	// all runs wrote.
 	LiveFrom time.Time
+	// ReadBack is the longest that it took of late, in any run, from the pass that wrote
+	// a status to the one that read it back.
+	ReadBack time.Duration
 	// Refused is why the API server did not take the Job; nil: it did, or it was not
 	// asked yet.
 	Refused *Refusal

@@ -62,8 +62,8 @@ func (r *run) pause(i int) {
 	}
 	// The next step's instant is chosen ahead, so that the pause is as long as it
 	// says.
-	if r.now.Before(end.Add(-lead)) {
-		r.wake(end.Add(-lead))
+	if r.now.Before(end.Add(-r.lead())) {
+		r.wake(end.Add(-r.lead()))
 		return
 	}
 	r.done(i, v1alpha1.StepComplete)
@@ -290,7 +290,7 @@ func (r *run) next(i int) {
 func (r *run) startAfter(i int) time.Time {
 	soonest := r.now
 	if !r.read.Steps[i].Load.IsPause() {
-		soonest = r.now.Add(lead)
+		soonest = r.now.Add(r.lead())
 	}
 	if i == 0 {
 		return soonest

@@ -44,7 +44,7 @@ func (r *run) starting() {
 	case wait.permanent:
 		r.fail(v1alpha1.VerdictError, wait.reason, wait.message)
 	case wait.status == metav1.ConditionTrue:
-		r.startStep(0, r.now.Add(lead))
+		r.startStep(0, r.now.Add(r.lead()))
 	case limited && !r.now.Before(at):
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonStartDeadlineExceeded,
 			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.spec.StartDeadlineSeconds, wait.message+r.missingFiles()))
@@ -257,7 +257,7 @@ func (r *run) startStep(i int, at time.Time) {
 	s.Phase = v1alpha1.PhaseRunning
 	r.resumed()
 	if step := &s.Steps[i]; step.Load.IsPause() {
-		r.wake(endOf(step).Add(-lead))
+		r.wake(endOf(step).Add(-r.lead()))
 	} else {
 		r.wake(endOf(step))
 	}

@@ -27,6 +27,8 @@ type note struct {
 	conflicts int
 	// written is the latest write of the status.
 	written lifecycle.Written
+	// version is that of the object after it, until it is read back.
+	version string
 	// jobExists says that there is a Job of the name, which the cache may not have.
 	jobExists bool
 	// refused is why the Job was not created.

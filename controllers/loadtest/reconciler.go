@@ -68,6 +68,7 @@ type Reconciler struct {
 
 	notes  notes
 	budget budget
+	delays delays
 }
 
 // passesAtOnce is how many LoadTests are reconciled at the same time. A pass takes about
@@ -148,6 +149,10 @@ func (r *Reconciler) read(ctx context.Context, name types.NamespacedName) (*v1al
 // the same: a status is of what was observed.
 func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note) (ctrl.Result, error) {
 	now, before := r.Clock.Now(), *note
+	if note.version == lt.ResourceVersion {
+		r.delays.add(now, now.Sub(note.written.At))
+		note.version = ""
+	}
 	seen, decision, err := r.decide(ctx, lt, note, now)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -184,6 +189,7 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *no
 		return seen, lifecycle.Decision{}, err
 	}
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
+	seen.ReadBack = r.delays.longest(now)
 	return seen, lifecycle.Decide(lt, r.Policy, seen, now), nil
 }
 

@@ -32,6 +32,7 @@ func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecy
 		return fmt.Errorf("patch status: %w", err)
 	}
 	note.written = lifecycle.Written{At: now, Size: size(next)}
+	note.version = next.ResourceVersion
 	r.budget.spend(now, note.written.Size)
 	for _, e := range d.Events {
 		kind := corev1.EventTypeNormal
