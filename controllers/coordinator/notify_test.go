@@ -79,20 +79,20 @@ func TestLaterChangeIsNotifiedAfterASecond(t *testing.T) {
 	for second := range 3 {
 		c.notifyChange(r, soon)
 		c.notifyChange(r, soon)
-		if *notices != second {
-			t.Errorf("second %d: notified %d times before it was over", second, *notices)
+		if notices() != second {
+			t.Errorf("second %d: notified %d times before it was over", second, notices())
 		}
 		clk.Step(time.Second)
 		fire()
-		if *notices != second+1 {
-			t.Errorf("second %d: notified %d times, want once in each", second, *notices)
+		if notices() != second+1 {
+			t.Errorf("second %d: notified %d times, want once in each", second, notices())
 		}
 	}
 	c.notifyChange(r, soon)
 	c.notifyChange(r, atOnce)
 	fire()
-	if *notices != 4 {
-		t.Errorf("notified %d times, want once of both changes", *notices)
+	if notices() != 4 {
+		t.Errorf("notified %d times, want once of both changes", notices())
 	}
 }
 
@@ -106,8 +106,8 @@ func TestForgottenAndStoppingRunsNotifyNothing(t *testing.T) {
 	c.Direct("b", running("b", 1, 0))
 	c.stop()
 	c.notifyChange(c.runs["b"], atOnce)
-	if *notices != 0 {
-		t.Errorf("notified %d times", *notices)
+	if notices() != 0 {
+		t.Errorf("notified %d times", notices())
 	}
 }
 
@@ -132,7 +132,7 @@ func TestReadinessIsPaced(t *testing.T) {
 		}
 		clk.Step(10 * time.Millisecond)
 	}
-	if want := 2*seconds + maxUrgent + 1; *notices > want {
-		t.Errorf("notified %d times in %d s, want at most %d", *notices, seconds, want)
+	if want := 2*seconds + maxUrgent + 1; notices() > want {
+		t.Errorf("notified %d times in %d s, want at most %d", notices(), seconds, want)
 	}
 }

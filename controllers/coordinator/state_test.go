@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,10 +19,10 @@ import (
 
 // newIdleCoordinator is a coordinator that does not serve, its clock, and how often
 // it notified of a change.
-func newIdleCoordinator() (*Coordinator, *clocktesting.FakeClock, *int) {
-	clk, notices := clocktesting.NewFakeClock(noon), new(int)
-	c := New(tokens{&sync.Map{}}, clk, func(RunID) { *notices++ }, prometheus.NewRegistry())
-	return c, clk, notices
+func newIdleCoordinator() (*Coordinator, *clocktesting.FakeClock, func() int) {
+	clk, n := clocktesting.NewFakeClock(noon), &atomic.Int64{} // timers notify, too
+	c := New(tokens{&sync.Map{}}, clk, func(RunID) { n.Add(1) }, prometheus.NewRegistry())
+	return c, clk, func() int { return int(n.Load()) }
 }
 
 // sessionOf is a session without a stream.
@@ -113,7 +114,7 @@ func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 	if err := errors.Join(c.attach(old), c.attach(young)); err != nil {
 		t.Fatal(err)
 	}
-	before := *notices
+	before := notices()
 	clk.Step(time.Second)
 	c.seen(old)
 	if err := c.readiness(old, &workerv1.Readiness{Ready: true}); err != nil {
@@ -122,8 +123,8 @@ func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 	if err := c.snapshot(old, snapshot(t, 0, 1, true, 10)); !errors.Is(err, errReplaced) {
 		t.Errorf("its snapshot: %v, want that it was replaced", err)
 	}
-	if w := c.Observe("a").Workers[0]; w.Ready || w.Reported || !w.LastSeen.Equal(noon) || *notices != before {
-		t.Errorf("the worker is %+v, notified %d times; want as it was", w, *notices-before)
+	if w := c.Observe("a").Workers[0]; w.Ready || w.Reported || !w.LastSeen.Equal(noon) || notices() != before {
+		t.Errorf("the worker is %+v, notified %d times; want as it was", w, notices()-before)
 	}
 	c.seen(young)
 	if err := c.readiness(young, &workerv1.Readiness{Ready: true, Reason: "Stale", Message: "is gone"}); err != nil {
@@ -257,13 +258,13 @@ func TestFirstDirectiveNotifiesOfWorkersThatWaited(t *testing.T) {
 	if err := errors.Join(c.attach(s), c.readiness(s, &workerv1.Readiness{Ready: true})); err != nil {
 		t.Fatal(err)
 	}
-	before := *notices
+	before := notices()
 	c.Direct("a", running("a", 1, 0))
-	if got := *notices - before; got != 1 {
+	if got := notices() - before; got != 1 {
 		t.Errorf("the first directive notified %d times, want once", got)
 	}
 	c.Direct("a", running("a", 1, 0))
-	if got := *notices - before; got != 1 {
+	if got := notices() - before; got != 1 {
 		t.Errorf("a later directive notified")
 	}
 }

@@ -73,10 +73,7 @@ func (r *run) pause(i int) {
 // load follows a step that sends load until its last report is in.
 func (r *run) load(i int) {
 	read := r.read.Steps[i]
-	report := r.seen.Step
-	if report != nil && int(report.Step) != i {
-		report = nil // still of the step before, which was not acknowledged yet
-	}
+	report := r.reportOf(i)
 	if report != nil && report.Err != nil {
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, fmt.Sprintf("Step %s: %v.", read.Name, report.Err))
 		return
@@ -96,6 +93,15 @@ func (r *run) load(i int) {
 	if done {
 		r.loadDone(i, report, isFinal)
 	}
+}
+
+// reportOf is what was reported of step i; nil: nothing yet. Until the step before is
+// acknowledged, what is seen is still of that one.
+func (r *run) reportOf(i int) *control.Report {
+	if r.seen.Step == nil || int(r.seen.Step.Step) != i {
+		return nil
+	}
+	return r.seen.Step
 }
 
 // limit is until when a worker is waited for in step i. It is the step's own limit,
