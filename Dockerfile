@@ -5,6 +5,7 @@
 #   docker build --target ratelimiter -t REGISTRY/ratelimiter:TAG .
 #   docker build --target shortener   -t REGISTRY/shortener:TAG .
 #   docker build --target eventstore  -t REGISTRY/eventstore:TAG .
+#   docker build --target counter     -t REGISTRY/counter:TAG .
 #
 # They hold the same files, user and entrypoint as those of hack/images, which
 # needs neither.
@@ -38,6 +39,9 @@ RUN go build -ldflags="-s -w" -o /shortener ./targets/shortener/cmd/shortener
 FROM source AS build-eventstore
 RUN go build -ldflags="-s -w" -o /eventstore ./targets/eventstore/cmd/eventstore
 
+FROM source AS build-counter
+RUN go build -ldflags="-s -w" -o /counter ./test/e2e/counter
+
 FROM scratch AS base
 COPY --from=source /base /
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -58,6 +62,10 @@ ENTRYPOINT ["/shortener"]
 FROM base AS eventstore
 COPY --from=build-eventstore /eventstore /eventstore
 ENTRYPOINT ["/eventstore"]
+
+FROM base AS counter
+COPY --from=build-counter /counter /counter
+ENTRYPOINT ["/counter"]
 
 # Last, so that a build without --target makes the operator.
 FROM base AS operator

@@ -71,7 +71,7 @@ bin/cluster: FORCE
 	@go -C hack/cluster build -o $(BIN)/cluster .
 
 # Ours, and those that stand in for official ones where no registry is in reach.
-GO_IMAGES := operator worker ratelimiter shortener eventstore
+GO_IMAGES := operator worker ratelimiter shortener eventstore counter
 IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka
 .PHONY: images
 images: deps ## Build the images as tars into bin/images, without Docker.
@@ -137,7 +137,7 @@ fuzz: ## Run every fuzz target of the worker and the protocol for FUZZTIME.
 #? CLUSTER=kind     the kind cluster that KIND_CLUSTER names; images are loaded into it
 #? CLUSTER=current  the current context of the kubeconfig; it pulls
 #?                  IMAGE_REGISTRY/NAME:IMAGE_TAG, NAME being operator, worker, ratelimiter,
-#?                  shortener and eventstore, which you push after docker build --target NAME .
+#?                  shortener, eventstore and counter, which you push after docker build --target NAME .
 
 .PHONY: cluster-up cluster-down
 cluster-up: cluster-up-$(CLUSTER) ## Start the cluster; again on a running one does nothing.

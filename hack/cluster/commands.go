@@ -34,6 +34,7 @@ func init() {
 		{name: "load", args: "IMAGE.tar...", summary: "import image archives (docker save, OCI) into the nodes", access: changes, run: loadCommand},
 		{name: "kubeconfig", summary: "print the administrator's kubeconfig, or with --path where it is", access: reads, run: kubeconfigCommand},
 		{name: "node", args: "stop|start N", summary: "cut a node's power, or give it back", access: changes, run: nodeCommand},
+		{name: "apiserver", args: "stop|start", summary: "kill the API server, or start it again", access: changes, run: apiServerCommand},
 	}
 }
 
@@ -200,4 +201,13 @@ func nodeCommand(ctx context.Context, o *options) error {
 	ctx, cancel := o.limited(ctx)
 	defer cancel()
 	return o.cluster.StartNode(ctx, o.node, time.Now())
+}
+
+func apiServerCommand(ctx context.Context, o *options) error {
+	if o.args[0] == "stop" {
+		return o.cluster.StopAPIServer()
+	}
+	ctx, cancel := o.limited(ctx)
+	defer cancel()
+	return o.cluster.StartAPIServer(ctx)
 }

@@ -28,6 +28,8 @@ func TestUsageErrors(t *testing.T) {
 		"no node":            {[]string{"node", "stop"}, "node stop N"},
 		"a node too many":    {[]string{"node", "stop", "4"}, "node-1 to node-3"},
 		"no verb for a node": {[]string{"node", "2", "stop"}, "no node"},
+		"no verb":            {[]string{"apiserver"}, "apiserver stop"},
+		"another verb":       {[]string{"apiserver", "kill"}, "apiserver stop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := parse(t, test.args)

@@ -95,6 +95,10 @@ func (o *options) check(name string) error {
 		}
 	case "node":
 		return o.checkNode()
+	case "apiserver":
+		if len(o.args) != 1 || o.args[0] != "stop" && o.args[0] != "start" {
+			return usagef("cluster apiserver stop, or cluster apiserver start")
+		}
 	default:
 		if len(o.args) > 0 {
 			return usagef("cluster %s takes no argument, got %q", name, o.args)
@@ -132,6 +136,8 @@ func (o *options) register(flags *flag.FlagSet, name string) {
 		flags.DurationVar(&o.limit, "timeout", 3*time.Minute, "how long the nodes may take to be ready, without the build")
 	case "node":
 		flags.DurationVar(&o.limit, "timeout", time.Minute, "how long the node may take to be ready")
+	case "apiserver":
+		flags.DurationVar(&o.limit, "timeout", time.Minute, "how long the API server may take to serve")
 	case "kubeconfig":
 		flags.BoolVar(&o.onlyPath, "path", false, "print where the kubeconfig is, not what is in it")
 		flags.StringVar(&o.path, "write", "", "write it to this `file` instead")

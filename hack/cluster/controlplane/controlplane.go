@@ -52,7 +52,15 @@ func (c ControlPlane) Prepare(now time.Time) error {
 
 // StartAPI starts etcd and the API server, and waits until it serves.
 func (c ControlPlane) StartAPI(ctx context.Context) error {
-	if err := c.start(Etcd, APIServer); err != nil {
+	if err := c.start(Etcd); err != nil {
+		return err
+	}
+	return c.StartAPIServer(ctx)
+}
+
+// StartAPIServer starts the API server alone, and waits until it serves.
+func (c ControlPlane) StartAPIServer(ctx context.Context) error {
+	if err := c.start(APIServer); err != nil {
 		return err
 	}
 	client, err := NewClient(c.Layout)

@@ -30,6 +30,7 @@ func All() []Image {
 		{Name: "ratelimiter", Go: &Go{Package: "./targets/ratelimiter/cmd/ratelimiter", Binary: "ratelimiter"}},
 		{Name: "shortener", Go: &Go{Package: "./targets/shortener/cmd/shortener", Binary: "shortener"}},
 		{Name: "eventstore", Go: &Go{Package: "./targets/eventstore/cmd/eventstore", Binary: "eventstore"}},
+		{Name: "counter", Go: &Go{Package: "./test/e2e/counter", Binary: "counter"}},
 		{Name: "redis", Debian: redis()},
 		{Name: "nginx", Debian: nginx()},
 		{Name: "postgres", Debian: postgres()},

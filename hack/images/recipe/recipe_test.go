@@ -30,13 +30,13 @@ func TestSelect(t *testing.T) {
 		want    []string
 		wantErr string
 	}{
-		"nothing named selects all":  {want: []string{"operator", "worker", "ratelimiter", "shortener", "eventstore", "redis", "nginx", "postgres", "pgbouncer", "kafka"}},
+		"nothing named selects all":  {want: []string{"operator", "worker", "ratelimiter", "shortener", "eventstore", "counter", "redis", "nginx", "postgres", "pgbouncer", "kafka"}},
 		"one":                        {names: []string{"redis"}, want: []string{"redis"}},
 		"the list's order":           {names: []string{"nginx", "operator"}, want: []string{"operator", "nginx"}},
 		"a name twice is built once": {names: []string{"nginx", "nginx"}, want: []string{"nginx"}},
 		"unknown": {
 			names:   []string{"operator", "postgre"},
-			wantErr: `unknown image "postgre": the images are operator, worker, ratelimiter, shortener, eventstore, redis, nginx, postgres, pgbouncer, kafka`,
+			wantErr: `unknown image "postgre": the images are operator, worker, ratelimiter, shortener, eventstore, counter, redis, nginx, postgres, pgbouncer, kafka`,
 		},
 	}
 	for name, tt := range tests {

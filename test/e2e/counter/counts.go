@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// count is what was received under one name.
+type count struct {
+	Received int64 `json:"received"`
+	// Wrong is how many of them were answered with a server error.
+	Wrong int64 `json:"wrong"`
+}
+
+// counts are the counts of all names, as files of a folder.
+type counts struct {
+	folder string
+	mu     sync.Mutex
+	files  map[string]*os.File
+}
+
+const (
+	received = "received"
+	wrong    = "wrong"
+)
+
+var nameFormat = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// add counts one request under a name.
+func (c *counts) add(name, kind string) error {
+	f, err := c.file(name + "." + kind)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write([]byte{'.'}); err != nil {
+		return fmt.Errorf("count %s: %w", name, err)
+	}
+	return nil
+}
+
+// file opens the file of a count, once. Bytes that are appended at once by several
+// requests are all kept.
+func (c *counts) file(name string) (*os.File, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f, ok := c.files[name]; ok {
+		return f, nil
+	}
+	f, err := os.OpenFile(filepath.Join(c.folder, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open count: %w", err)
+	}
+	if c.files == nil {
+		c.files = map[string]*os.File{}
+	}
+	c.files[name] = f
+	return f, nil
+}
+
+// all reads the counts, those of earlier processes included.
+func (c *counts) all() (map[string]count, error) {
+	entries, err := os.ReadDir(c.folder)
+	if err != nil {
+		return nil, fmt.Errorf("read counts: %w", err)
+	}
+	out := map[string]count{}
+	for _, e := range entries {
+		name, kind, _ := strings.Cut(e.Name(), ".")
+		info, err := e.Info()
+		if err != nil {
+			return nil, fmt.Errorf("read count %s: %w", name, err)
+		}
+		n := out[name]
+		switch kind {
+		case received:
+			n.Received = info.Size()
+		case wrong:
+			n.Wrong = info.Size()
+		default:
+			continue
+		}
+		out[name] = n
+	}
+	return out, nil
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// start serves a target on a loopback address that stays the same when it refuses
+// connections for a while.
+func start(t *testing.T, folder string) (x *target, url string) {
+	t.Helper()
+	first, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := first.Addr().String()
+	x = &target{counts: counts{folder: folder}, exit: func() { t.Error("the target ended") }}
+	x.listen = func() (net.Listener, error) {
+		if l := first; l != nil {
+			first = nil
+			return l, nil
+		}
+		return net.Listen("tcp", address)
+	}
+	if err := x.set(ok); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.set(refuse); err != nil {
+			t.Error(err)
+		}
+	})
+	return x, "http://" + address
+}
+
+// get asks once, and returns the status or the error.
+func get(url string) (int, error) {
+	response, err := http.Get(url)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return response.StatusCode, err
+}
+
+func mustCount(t *testing.T, x *target, name string, want count) {
+	t.Helper()
+	all, err := x.counts.all()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all[name] != want {
+		t.Errorf("%s is counted as %+v, want %+v", name, all[name], want)
+	}
+}
+
+func TestRequestsAreCountedByName(t *testing.T) {
+	x, url := start(t, t.TempDir())
+	var group sync.WaitGroup
+	for i := range 100 {
+		group.Go(func() {
+			if code, err := get(fmt.Sprintf("%s/run-%d", url, i%2)); code != http.StatusOK {
+				t.Errorf("status %d, %v", code, err)
+			}
+		})
+	}
+	group.Wait()
+	mustCount(t, x, "run-0", count{Received: 50})
+	mustCount(t, x, "run-1", count{Received: 50})
+}
+
+func TestCountOutlivesTheProcess(t *testing.T) {
+	folder := t.TempDir()
+	x, url := start(t, folder)
+	if _, err := get(url + "/run"); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.set(refuse); err != nil {
+		t.Fatal(err)
+	}
+	x, url = start(t, folder)
+	if _, err := get(url + "/run"); err != nil {
+		t.Fatal(err)
+	}
+	mustCount(t, x, "run", count{Received: 2})
+}
+
+func TestPathThatIsNoNameIsNotCounted(t *testing.T) {
+	x, url := start(t, t.TempDir())
+	for _, path := range []string{"/", "/../run", "/a/b", "/.received", "/RUN"} {
+		if code, err := get(url + path); code != http.StatusNotFound {
+			t.Errorf("%s: status %d, %v; want 404", path, code, err)
+		}
+	}
+	if all, err := x.counts.all(); err != nil || len(all) > 0 {
+		t.Errorf("counts are %v, %v; want none", all, err)
+	}
+}
+
+func TestWrongAnswersAreCounted(t *testing.T) {
+	x, url := start(t, t.TempDir())
+	if err := x.set(wrongly); err != nil {
+		t.Fatal(err)
+	}
+	if code, err := get(url + "/run"); code != http.StatusInternalServerError {
+		t.Errorf("status %d, %v; want 500", code, err)
+	}
+	mustCount(t, x, "run", count{Received: 1, Wrong: 1})
+}
+
+func TestHangingTargetAnswersWhenTheModeChanges(t *testing.T) {
+	x, url := start(t, t.TempDir())
+	if err := x.set(hang); err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan int)
+	go func() {
+		code, _ := get(url + "/run")
+		answered <- code
+	}()
+	for {
+		all, err := x.counts.all()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all["run"].Received == 1 {
+			break
+		}
+	}
+	select {
+	case code := <-answered:
+		t.Fatalf("answered %d while it hangs", code)
+	default:
+	}
+	if err := x.set(ok); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-answered; code != http.StatusOK {
+		t.Errorf("status %d, want 200", code)
+	}
+}
+
+func TestRefusingTargetHasNoListener(t *testing.T) {
+	x, url := start(t, t.TempDir())
+	if err := x.set(refuse); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := get(url + "/run"); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("error is %v, want connection refused", err)
+	}
+	if err := x.set(ok); err != nil {
+		t.Fatal(err)
+	}
+	if code, err := get(url + "/run"); code != http.StatusOK {
+		t.Errorf("status %d, %v; want 200", code, err)
+	}
+	mustCount(t, x, "run", count{Received: 1})
+}
+
+func TestControl(t *testing.T) {
+	x, url := start(t, t.TempDir())
+	ended := 0
+	x.exit = func() { ended++ }
+	control := x.control()
+	do := func(method, path string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		control.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		return w
+	}
+	if w := do("PUT", "/mode?is=lost"); w.Code != http.StatusBadRequest {
+		t.Errorf("an unknown mode: status %d, want 400", w.Code)
+	}
+	if w := do("PUT", "/mode?is=wrong"); w.Code != http.StatusOK {
+		t.Errorf("mode wrong: status %d", w.Code)
+	}
+	if _, err := get(url + "/run"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.TrimSpace(do("GET", "/counts").Body.String()), `{"run":{"received":1,"wrong":1}}`; got != want {
+		t.Errorf("counts are %s, want %s", got, want)
+	}
+	if do("PUT", "/exit"); ended != 1 {
+		t.Errorf("the target ended %d times, want once", ended)
+	}
+}

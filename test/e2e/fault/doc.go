@@ -1,0 +1,22 @@
+// Package fault judges what became of a run that a fault disturbed. It is the
+// judgement of the suite TestFaults, apart from the cluster, so that it is tested
+// without one:
+//
+//	status of the LoadTest ─┐
+//	the target's own count ─┼─► Outcome ─┐
+//	the spec: the plan ─────┘            ├─► Judge ─► problems ─► Line
+//	the fault ─────────────► Expectation ┘
+//
+// A run is
+//
+//	stuck           not finished, or not removed, within its bound
+//	miscounted      received > sent + missing at most, or received < completed;
+//	                with exact counts demanded: received, sent, due and planned differ
+//	wrongly passed  Passed, though the target received less than the plan or answered
+//	                more than 1% of it wrongly, or a worker was gone before the end
+//
+// What is missing and not declared is none. Beyond these three, each fault has the
+// verdicts that are right after it; another one is unexpected.
+//
+// It imports the standard library only: status and spec are read by the suite.
+package fault

@@ -1,0 +1,71 @@
+package fault
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLine(t *testing.T) {
+	o := lost
+	o.Missing = n(11)
+	tests := map[string]struct {
+		line Line
+		want string
+	}{
+		"ok": {
+			Line{Fault: "operator killed", Run: "the gate", At: "Running, step 2 in 0.2s", Outcome: kept},
+			"operator killed the gate Running, step 2 in 0.2s Passed 240 240 240 240 - 10s ok",
+		},
+		"a problem": {
+			Line{Fault: "worker killed", Run: "one worker", At: "step 1", Outcome: o, Problems: Judge(loss, o)},
+			"worker killed one worker step 1 Inconclusive 212 200 200 240 <=11 10s PROBLEM miscounted: the target received 212, " +
+				"the status has 200 sent and at most 11 missing; it says: WorkerLost",
+		},
+		"not judged": {
+			Line{Fault: "worker killed", Run: "one worker", Err: errors.New("no\npod")},
+			"worker killed one worker - 0 0 0 0 - 0s PROBLEM not judged: no pod",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, strings.Join(strings.Fields(tt.line.String()), " ")); diff != "" {
+				t.Errorf("line (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHeaderHasAColumnForEachFigure(t *testing.T) {
+	line := Line{Fault: "f", Run: "r", At: "a", Outcome: kept}.String()
+	header := Header()
+	for _, name := range []string{"RUN", "AT", "VERDICT", "RESULT"} {
+		at := strings.Index(header, name)
+		if line[at-1] != ' ' || line[at] == ' ' {
+			t.Errorf("nothing begins under %s:\n%s\n%s", name, header, line)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	stuck, wrong := Problem{Kind: Stuck}, Problem{Kind: WronglyPassed}
+	tests := map[string]struct {
+		lines []Line
+		want  string
+	}{
+		"none":             {nil, "faults: 0 injected, 0 stuck, 0 miscounted, 0 wrongly passed"},
+		"ok":               {[]Line{{}, {}}, "faults: 2 injected, 0 stuck, 0 miscounted, 0 wrongly passed"},
+		"once for a class": {[]Line{{Problems: []Problem{stuck, stuck, wrong}}, {}}, "faults: 2 injected, 1 stuck, 0 miscounted, 1 wrongly passed"},
+		"unexpected":       {[]Line{{Problems: []Problem{{Kind: Unexpected}}}}, "faults: 1 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 1 unexpected"},
+		"not judged":       {[]Line{{Err: errors.New("no")}, {}}, "faults: 1 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 1 not judged"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Summary(tt.lines); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
