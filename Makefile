@@ -11,15 +11,17 @@ CLUSTER ?= local
 KIND_CLUSTER ?= kind
 IMAGE_REGISTRY ?= loadtest.dev
 IMAGE_TAG ?= dev
-# One suite of `make e2e`, by the name of its test function without Test.
+# One suite of `make e2e`, by the name of its test function without Test; FULL=1
+# adds what takes long.
 SUITE ?=
+FULL ?=
 ifeq ($(filter $(CLUSTER),local kind current),)
 $(error CLUSTER=$(CLUSTER) is none of local, kind and current)
 endif
 
 BIN := $(CURDIR)/bin
 export PATH := $(BIN):$(PATH)
-export CLUSTER IMAGE_REGISTRY IMAGE_TAG
+export CLUSTER IMAGE_REGISTRY IMAGE_TAG FULL
 # The same flags in every build and test: Go then compiles each package once.
 # The race detector needs CGO_ENABLED=1, and compiles each once more.
 export CGO_ENABLED := 0
@@ -179,9 +181,9 @@ demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate li
 
 # With -p 1 go test prints each line as it comes, from several packages too.
 .PHONY: e2e
-e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name.
-	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout 40m $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
-		awk '{print; fflush()} /^targets: .* presets/ {last = $$0} END {if (last && "$(SUITE)") print last}'
+e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.
+	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout $(if $(FULL),90m,40m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
+		awk '{print; fflush()} /^targets: .* presets|^faults: .* injected/ {last = $$0} END {if (last && "$(SUITE)") print last}'
 
 .PHONY: test-cluster
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.

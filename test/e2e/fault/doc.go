@@ -18,5 +18,5 @@
 // What is missing and not declared is none. Beyond these three, each fault has the
 // verdicts that are right after it; another one is unexpected.
 //
-// It imports the standard library only: status and spec are read by the suite.
+// It imports the API types, and no client.
 package fault

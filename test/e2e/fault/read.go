@@ -1,0 +1,79 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Read returns the part of an outcome that stands in the status. The verdict is empty
+// before the run has finished.
+func Read(s *v1alpha1.LoadTestStatus) Outcome {
+	var o Outcome
+	if meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionFinished) {
+		o.Verdict = string(s.Verdict)
+	}
+	o.Reason = reason(s.Conditions)
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if r := step.Result; r != nil {
+			o.Due += r.Due
+			o.Sent += r.Sent
+			o.Completed += r.Completed
+		}
+	}
+	return o
+}
+
+// reason is the message of the condition that explains the verdict: what failed, else
+// what was lost, else what limited, else what was judged.
+func reason(conditions []metav1.Condition) string {
+	for _, c := range []struct {
+		kind   string
+		status metav1.ConditionStatus
+	}{
+		{v1alpha1.ConditionFailed, metav1.ConditionTrue},
+		{v1alpha1.ConditionWorkersReady, metav1.ConditionFalse},
+		{v1alpha1.ConditionGeneratorHealthy, metav1.ConditionFalse},
+		{v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse},
+		{v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown},
+	} {
+		if found := meta.FindStatusCondition(conditions, c.kind); found != nil && found.Status == c.status {
+			return found.Reason + ": " + found.Message
+		}
+	}
+	return ""
+}
+
+// At is where a run is, by its status.
+func At(s *v1alpha1.LoadTestStatus, now time.Time) string {
+	switch {
+	case meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionFinished):
+		return "finished"
+	case s.Phase != v1alpha1.PhaseRunning || int(s.CurrentStep) >= len(s.Steps):
+		return strings.ToLower(string(s.Phase))
+	}
+	step := s.Steps[s.CurrentStep]
+	what := fmt.Sprintf("step %d", s.CurrentStep+1)
+	length := step.Load.Duration
+	if step.Load.IsPause() {
+		what, length = "pause", step.Load.Pause
+	}
+	if s.StopTime != nil {
+		what += ", cut"
+	}
+	if step.StartTime == nil || length == nil {
+		return what
+	}
+	if now.Before(step.StartTime.Time) {
+		return fmt.Sprintf("%s, in %s", what, tenths(step.StartTime.Sub(now)))
+	}
+	return fmt.Sprintf("%s, %s of %s", what, tenths(now.Sub(step.StartTime.Time)), length.Duration)
+}
+
+func tenths(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

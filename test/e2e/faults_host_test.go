@@ -1,0 +1,183 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// These faults need the local cluster, whose nodes are processes of this host.
+
+// processes are those of a pod, without the one that holds its namespaces.
+func processes(pod *corev1.Pod) ([]int, error) {
+	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, file := range files {
+		folder := filepath.Dir(file)
+		groups, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(groups), "/pod"+string(pod.UID)) {
+			continue // another's, or it has ended
+		}
+		if name, err := os.ReadFile(folder + "/comm"); err != nil || strings.TrimSpace(string(name)) == "pause" {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			return nil, err
+		}
+		pids = append(pids, pid)
+	}
+	if len(pids) == 0 {
+		return nil, fmt.Errorf("pod %s has no process on this host", pod.Name)
+	}
+	return pids, nil
+}
+
+// signal sends a signal to all processes of a pod.
+func signal(pod *corev1.Pod, signal syscall.Signal) error {
+	pids, err := processes(pod)
+	for _, pid := range pids {
+		err = errors.Join(err, syscall.Kill(pid, signal))
+	}
+	return err
+}
+
+// freeze stops the processes of a pod; the function that it returns lets them go on.
+func freeze(pod *corev1.Pod) (thaw undo, err error) {
+	thaw = func(context.Context) error {
+		// A pod that was replaced meanwhile has no process any more.
+		_ = signal(pod, syscall.SIGCONT)
+		return nil
+	}
+	return thaw, signal(pod, syscall.SIGSTOP)
+}
+
+// exhaust uses up the memory of a pod's container, which has a limit, by a process
+// beside the pod's own. The kernel ends the pod's process first, as it is marked.
+func exhaust(ctx context.Context, pod *corev1.Pod) error {
+	pids, err := processes(pod)
+	if err != nil {
+		return err
+	}
+	proc := fmt.Sprintf("/proc/%d", pids[0])
+	if err := os.WriteFile(proc+"/oom_score_adj", []byte("1000"), 0); err != nil {
+		return err
+	}
+	group, err := memoryGroup(proc)
+	if err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, "sh", "-c", "echo $$ > "+group+"/cgroup.procs && exec tail /dev/zero").CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		return fmt.Errorf("what used up the memory was not killed itself: %w: %s", err, out)
+	}
+	return nil
+}
+
+// memoryGroup is the folder of a process's control group for memory, in version 1 or 2.
+func memoryGroup(proc string) (string, error) {
+	groups, err := os.ReadFile(proc + "/cgroup")
+	if err != nil {
+		return "", err
+	}
+	unified := ""
+	for line := range strings.Lines(string(groups)) {
+		switch fields := strings.SplitN(strings.TrimSpace(line), ":", 3); {
+		case fields[1] == "memory":
+			return "/sys/fs/cgroup/memory" + fields[2], nil
+		case fields[1] == "":
+			unified = fields[2]
+		}
+	}
+	return "/sys/fs/cgroup" + unified, nil
+}
+
+// stopNode ends a node as a power cut does.
+func stopNode(ctx context.Context, node string) (undo, error) {
+	start := func(ctx context.Context) error {
+		_, err := command(ctx, "cluster", "node", "start", node)
+		return err
+	}
+	_, err := command(ctx, "cluster", "node", "stop", node)
+	return start, err
+}
+
+// stopAPIServer kills the API server.
+func stopAPIServer(ctx context.Context) (undo, error) {
+	start := func(ctx context.Context) error {
+		_, err := command(ctx, "cluster", "apiserver", "start")
+		return err
+	}
+	_, err := command(ctx, "cluster", "apiserver", "stop")
+	return start, err
+}
+
+// cut is how packets are kept from their destination: by a rule of the firewall.
+type cut struct{ name, rule string }
+
+var cuts = []cut{
+	{"dropped", "drop"},                // packets vanish
+	{"reset", "reject with tcp reset"}, // connections end at the next packet
+}
+
+// apiPorts are those of the API server, before and after its Service's translation.
+const apiPorts = "{ 443, 6443 }"
+
+// cutFromAPI keeps a pod and the API server apart.
+func cutFromAPI(ctx context.Context, name string, how cut, pod *corev1.Pod) (undo, error) {
+	return partition(ctx, name, []string{
+		fmt.Sprintf("input: ip saddr %s tcp dport %s %s", pod.Status.PodIP, apiPorts, how.rule),
+		fmt.Sprintf("output: ip daddr %s tcp sport %s %s", pod.Status.PodIP, apiPorts, how.rule),
+	})
+}
+
+// cutPods keeps two groups of pods apart.
+func cutPods(ctx context.Context, name string, how cut, some, others []corev1.Pod) (undo, error) {
+	return partition(ctx, name, []string{
+		fmt.Sprintf("forward: ip saddr { %s } ip daddr { %s } %s", addresses(some), addresses(others), how.rule),
+		fmt.Sprintf("forward: ip daddr { %s } ip saddr { %s } %s", addresses(some), addresses(others), how.rule),
+	})
+}
+
+func addresses(pods []corev1.Pod) string {
+	var all []string
+	for _, p := range pods {
+		all = append(all, p.Status.PodIP)
+	}
+	return strings.Join(all, ", ")
+}
+
+// partition adds a table of the firewall with those rules, each after the name of its
+// hook. A rule sees the addresses of pods, not of Services.
+func partition(ctx context.Context, name string, rules []string) (undo, error) {
+	table := "loadtest-fault-" + name
+	heal := func(ctx context.Context) error {
+		_, err := command(ctx, "nft", "delete table ip "+table)
+		return err
+	}
+	chains := map[string]string{}
+	for _, r := range rules {
+		hook, rule, _ := strings.Cut(r, ": ")
+		chains[hook] += rule + "\n"
+	}
+	script := "table ip " + table + " {\n"
+	for hook, body := range chains {
+		// Before the cluster's own rules, which let connections that exist pass.
+		script += fmt.Sprintf("chain %s {\ntype filter hook %[1]s priority filter - 10; policy accept;\n%s}\n", hook, body)
+	}
+	_, err := command(ctx, "nft", script+"}\n")
+	return heal, err
+}

@@ -1,0 +1,124 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+)
+
+// undo takes a fault back.
+type undo func(context.Context) error
+
+// single is a fault that hits one run and no other.
+type single struct {
+	// fault and run are the names in its line.
+	fault, run string
+	load       fault.Load
+	want       fault.Expectation
+	// step is the index of the step in whose middle the fault comes; -1: before the
+	// run is created.
+	step   int
+	inject func(ctx context.Context, s *subject) (undo, error)
+	// lasts is how long the fault does, if it is taken back.
+	lasts time.Duration
+	// alone says that the run needs a namespace and a target of its own.
+	alone bool
+	// host says that the fault needs the local cluster, full that it is for the full
+	// suite only.
+	host, full bool
+}
+
+// singlesAtOnce is for two cores: the generators of more would disturb each other.
+const singlesAtOnce = 5
+
+// single injects all faults that hit one run only, some at once.
+func (c *campaign) single() {
+	ctx := c.t.Context()
+	shared, err := c.counter(ctx, "")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	slots := make(chan struct{}, singlesAtOnce)
+	var group sync.WaitGroup
+	for _, all := range [][]single{partitions(), workerFaults(), targetFaults(), lifecycleFaults(), admissionFaults()} {
+		for _, x := range all {
+			if x.full && !c.full || x.host && !c.local {
+				continue
+			}
+			slots <- struct{}{}
+			group.Go(func() {
+				defer func() { <-slots }()
+				s := newSubject(shared, x.fault, x.run, x.load, x.want)
+				s.judge(ctx, c, c.injectInto(ctx, s, x))
+			})
+		}
+	}
+	group.Wait()
+}
+
+// counter starts a target in a namespace of its own.
+func (c *campaign) counter(ctx context.Context, node string) (counter, error) {
+	ns, err := c.namespace(ctx)
+	if err != nil {
+		return counter{}, err
+	}
+	return startCounter(ctx, ns, "counter", node)
+}
+
+// injectInto brings a run to the instant of a fault, and injects it.
+func (c *campaign) injectInto(ctx context.Context, s *subject, x single) error {
+	if x.alone {
+		own, err := c.counter(ctx, "")
+		if err != nil {
+			return err
+		}
+		s.target, s.lt.Namespace = own, own.namespace
+	}
+	if x.step < 0 {
+		s.begun, s.line.At = time.Now(), "not created"
+	} else if err := s.bringTo(ctx, x.step); err != nil {
+		return err
+	}
+	undone, err := x.inject(ctx, s)
+	if err != nil {
+		return fmt.Errorf("inject: %w", err)
+	}
+	if x.step < 0 {
+		if err := s.create(ctx); err != nil {
+			return err
+		}
+	}
+	if undone == nil {
+		return nil
+	}
+	if err := pausing(ctx, s.begun.Add(x.lasts)); err != nil {
+		return err
+	}
+	return undone(ctx)
+}
+
+// bringTo creates the run, and waits for the middle of a step.
+func (s *subject) bringTo(ctx context.Context, step int) error {
+	if err := s.create(ctx); err != nil {
+		return err
+	}
+	for i := range step + 1 { // each within the time of one
+		start, err := s.awaitStep(ctx, i)
+		if err != nil {
+			return err
+		}
+		length := s.load.Steps[i].Length
+		if i == step {
+			length /= 2
+		}
+		if err := pausing(ctx, start.Add(length)); err != nil {
+			return err
+		}
+	}
+	return s.hit(ctx)
+}

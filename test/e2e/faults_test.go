@@ -1,0 +1,93 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+)
+
+// TestFaults injects faults into runs, and judges each run by what its target counted.
+// It prints a line for each, and the summary last. With FULL=1 it injects all of them;
+// else those that fit into a few minutes.
+//
+// Faults that hit one run are injected side by side; those that hit the operator or
+// the whole cluster one after another, each into several runs in different states.
+func TestFaults(t *testing.T) {
+	c := &campaign{t: t, full: os.Getenv("FULL") != "", local: env("CLUSTER", "local") == "local"}
+	t.Cleanup(c.summarize)
+	fmt.Println(fault.Header())
+	c.single()
+	c.shared()
+}
+
+// campaign is what all faults share.
+type campaign struct {
+	t *testing.T
+	// full says that all faults are injected.
+	full bool
+	// local says that the cluster's processes and network are on this host, so that
+	// they can be stopped and cut.
+	local bool
+
+	mu      sync.Mutex
+	lines   []fault.Line
+	details []string
+}
+
+// tell prints the line of a fault; a problem fails the test, and its details come
+// after the last line.
+func (c *campaign) tell(line fault.Line, detail string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Println(line)
+	c.lines = append(c.lines, line)
+	if !line.OK() {
+		c.t.Fail()
+		c.details = append(c.details, line.String()+"\n"+detail)
+	}
+}
+
+func (c *campaign) summarize() {
+	for _, d := range c.details {
+		fmt.Println("\n" + d)
+	}
+	fmt.Println(fault.Summary(c.lines))
+}
+
+// namespace makes a namespace that goes away after the test.
+func (c *campaign) namespace(ctx context.Context) (string, error) {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "faults-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := cluster.Create(ctx, ns); err != nil {
+		return "", fmt.Errorf("create namespace: %w", err)
+	}
+	c.t.Cleanup(func() {
+		if err := cluster.Delete(context.Background(), ns); err != nil {
+			c.t.Errorf("delete namespace: %v", err)
+		}
+	})
+	return ns.Name, nil
+}
+
+// pausing waits until an instant; it returns at once if that has passed.
+func pausing(ctx context.Context, until time.Time) error {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
