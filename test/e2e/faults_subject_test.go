@@ -26,7 +26,7 @@ const (
 	leftLatest = time.Minute
 	// slack is what the end of a run may take beyond its load and the fault: until
 	// another operator leads, and has learned of the run.
-	slack = 75 * time.Second
+	slack = 100 * time.Second
 )
 
 // subject is a run that a fault hits.

@@ -26,6 +26,12 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 			o.Sent += r.Sent
 			o.Completed += r.Completed
 		}
+		if m := step.MissingAtMost; m != nil {
+			if o.Missing == nil {
+				o.Missing = new(int64)
+			}
+			*o.Missing += *m
+		}
 	}
 	return o
 }

@@ -40,6 +40,10 @@ func TestRead(t *testing.T) {
 			v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{counted(10, 9, 8), {}, counted(3, 2, 1)}},
 			Outcome{Due: 13, Sent: 11, Completed: 9},
 		},
+		"missing in two steps": {
+			v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{MissingAtMost: n(3)}, {}, {MissingAtMost: n(0)}, {MissingAtMost: n(4)}}},
+			Outcome{Missing: n(7)},
+		},
 		"a verdict before the end is none": {v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictPassed}, Outcome{}},
 		"finished": {
 			v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictInconclusive, Conditions: []metav1.Condition{finished,
