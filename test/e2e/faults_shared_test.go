@@ -35,6 +35,9 @@ func (c *campaign) shared() {
 	ctx := c.t.Context()
 	for _, next := range c.sharedFaults() {
 		x, err := next(ctx)
+		if !c.takes(x.name) {
+			continue
+		}
 		if err == nil {
 			err = c.injectShared(ctx, x)
 		}

@@ -47,7 +47,7 @@ func (c *campaign) single() {
 	var group sync.WaitGroup
 	for _, all := range [][]single{partitions(), workerFaults(), targetFaults(), lifecycleFaults(), admissionFaults()} {
 		for _, x := range all {
-			if x.full && !c.full || x.host && !c.local {
+			if x.full && !c.full || x.host && !c.local || !c.takes(x.fault) {
 				continue
 			}
 			slots <- struct{}{}

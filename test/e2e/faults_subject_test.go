@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,7 +131,7 @@ func (s *subject) judge(ctx context.Context, c *campaign, err error) {
 		s.line.Outcome, err = s.outcome(ctx)
 	}
 	if s.line.Err = err; err == nil {
-		s.line.Problems = fault.Judge(s.want, s.line.Outcome)
+		s.line.Problems, s.line.Busy = fault.Judge(s.want, s.line.Outcome), fault.Busy(s.want, s.line.Outcome)
 	}
 	var detail string
 	if !s.line.OK() {
@@ -146,7 +147,7 @@ func (s *subject) judge(ctx context.Context, c *campaign, err error) {
 // outcome waits for the end of the run, and then reads what it left behind and what
 // the target counted.
 func (s *subject) outcome(ctx context.Context) (fault.Outcome, error) {
-	gone := false
+	gone, toGo := false, slices.Contains(s.want.Verdicts, fault.Gone)
 	errNotYet := errors.New("not finished")
 	remaining := max(time.Second, time.Until(s.begun.Add(s.want.Within)))
 	ended := retry(ctx, remaining, func(ctx context.Context) error {
@@ -154,7 +155,7 @@ func (s *subject) outcome(ctx context.Context) (fault.Outcome, error) {
 		if gone = apierrors.IsNotFound(err); gone {
 			return nil
 		}
-		if err == nil && fault.Read(&s.lt.Status).Verdict == "" {
+		if err == nil && (toGo || fault.Read(&s.lt.Status).Verdict == "") {
 			err = errNotYet
 		}
 		return err
@@ -169,6 +170,9 @@ func (s *subject) outcome(ctx context.Context) (fault.Outcome, error) {
 	}
 	if ended == nil {
 		o.Left = s.left(ctx, gone)
+	}
+	if gone {
+		o.Took = time.Since(s.begun) // to the end of the last worker
 	}
 	err := retry(ctx, leftLatest, func(ctx context.Context) error {
 		all, err := s.target.read(ctx)
@@ -226,12 +230,19 @@ func (s *subject) explain() string {
 	text, _ := yaml.Marshal(status)
 	events, _ := command(context.Background(), "kubectl", "get", "events", "-n", s.lt.Namespace,
 		"--field-selector=involvedObject.name="+s.lt.Name, "--sort-by=.lastTimestamp")
-	logs, _ := command(context.Background(), "kubectl", "logs", "-n", operatorNamespace, "-l", operatorLabel, "--prefix", "--tail=2000")
+	operator, _ := command(context.Background(), "kubectl", "logs", "-n", operatorNamespace, "-l", operatorLabel, "--prefix", "--tail=2000")
+	workers, _ := command(context.Background(), "kubectl", "logs", "-n", s.lt.Namespace, "-l", "loadtest.dev/run="+string(s.lt.UID), "--prefix", "--tail=20")
+	return fmt.Sprintf("fault at %s\n%s%s%s%s", s.begun.UTC().Format("15:04:05.000"), text, events,
+		about(operator, s.lt.Name, string(s.lt.UID), "lead", "lease"), about(workers, ""))
+}
+
+// about are the last lines of a log with one of those words, cut to a readable length.
+func about(log string, words ...string) string {
 	var own []string
-	for line := range strings.Lines(logs) {
-		if strings.Contains(line, s.lt.Name) || strings.Contains(line, string(s.lt.UID)) {
-			own = append(own, line)
+	for line := range strings.Lines(log) {
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) }) {
+			own = append(own, strings.TrimSpace(line[:min(len(line), 400)])+"\n")
 		}
 	}
-	return fmt.Sprintf("fault at %s\n%s%s%s", s.begun.UTC().Format("15:04:05.000"), text, events, strings.Join(own[max(0, len(own)-20):], ""))
+	return strings.Join(own[max(0, len(own)-40):], "")
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,13 +18,13 @@ import (
 )
 
 // TestFaults injects faults into runs, and judges each run by what its target counted.
-// It prints a line for each, and the summary last. With FULL=1 it injects all of them;
-// else those that fit into a few minutes.
+// It prints a line for each, and the summary last. With FULL=1 it injects all of them,
+// else those that fit into a few minutes; with FAULT=text those whose name has it.
 //
 // Faults that hit one run are injected side by side; those that hit the operator or
 // the whole cluster one after another, each into several runs in different states.
 func TestFaults(t *testing.T) {
-	c := &campaign{t: t, full: os.Getenv("FULL") != "", local: env("CLUSTER", "local") == "local"}
+	c := &campaign{t: t, full: os.Getenv("FULL") != "", only: os.Getenv("FAULT"), local: env("CLUSTER", "local") == "local"}
 	t.Cleanup(c.summarize)
 	fmt.Println(fault.Header())
 	c.single()
@@ -35,6 +36,8 @@ type campaign struct {
 	t *testing.T
 	// full says that all faults are injected.
 	full bool
+	// only is a part of the names of the faults that are injected.
+	only string
 	// local says that the cluster's processes and network are on this host, so that
 	// they can be stopped and cut.
 	local bool
@@ -43,6 +46,9 @@ type campaign struct {
 	lines   []fault.Line
 	details []string
 }
+
+// takes says whether a fault of that name is injected.
+func (c *campaign) takes(name string) bool { return strings.Contains(name, c.only) }
 
 // tell prints the line of a fault; a problem fails the test, and its details come
 // after the last line.

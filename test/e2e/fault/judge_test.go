@@ -54,11 +54,18 @@ func TestJudge(t *testing.T) {
 		"passed with more wrong answers":        {exact, kept, func(o *Outcome) { o.Wrong = 3 }, []Kind{WronglyPassed}},
 		"failed with wrong answers":             {Expectation{Verdicts: []string{Failed}, Within: time.Minute}, kept, func(o *Outcome) { o.Verdict, o.Wrong = Failed, 100 }, nil},
 		"another verdict":                       {exact, kept, func(o *Outcome) { o.Verdict = Inconclusive }, []Kind{Unexpected}},
-		"one of two verdicts":                   {Expectation{Verdicts: []string{Inconclusive, Error}, Within: time.Minute}, lost, func(o *Outcome) { o.Verdict = Error }, nil},
-		"removed":                               {Expectation{Verdicts: []string{Gone}, Within: time.Minute}, Outcome{Received: 9}, func(o *Outcome) { o.Verdict = Gone }, nil},
-		"removed where it must stay":            {exact, Outcome{Received: 9}, func(o *Outcome) { o.Verdict = Gone }, []Kind{Unexpected}},
-		"with the reason":                       {Expectation{Verdicts: []string{Inconclusive}, Within: time.Minute, Reason: "Lost"}, lost, func(*Outcome) {}, nil},
-		"without the reason":                    {Expectation{Verdicts: []string{Inconclusive}, Within: time.Minute, Reason: "quota"}, lost, func(*Outcome) {}, []Kind{Unexpected}},
+		"inconclusive on a busy machine":        {exact, kept, func(o *Outcome) { o.Verdict, o.Limited = Inconclusive, true }, nil},
+		"busy, and one is missing":              {exact, kept, func(o *Outcome) { o.Verdict, o.Limited, o.Received = Inconclusive, true, 239 }, []Kind{Miscounted, Miscounted, Unexpected}},
+		"busy, and one was never sent": {exact, kept, func(o *Outcome) {
+			o.Verdict, o.Limited, o.Sent, o.Completed, o.Received = Inconclusive, true, 239, 239, 239
+		}, []Kind{Miscounted, Unexpected}},
+		"failed on a busy machine":           {exact, kept, func(o *Outcome) { o.Verdict, o.Limited = Failed, true }, []Kind{Unexpected}},
+		"busy, where the target is at fault": {Expectation{Verdicts: []string{Failed}, Within: time.Minute}, kept, func(o *Outcome) { o.Verdict, o.Limited = Inconclusive, true }, []Kind{Unexpected}},
+		"one of two verdicts":                {Expectation{Verdicts: []string{Inconclusive, Error}, Within: time.Minute}, lost, func(o *Outcome) { o.Verdict = Error }, nil},
+		"removed":                            {Expectation{Verdicts: []string{Gone}, Within: time.Minute}, Outcome{Received: 9}, func(o *Outcome) { o.Verdict = Gone }, nil},
+		"removed where it must stay":         {exact, Outcome{Received: 9}, func(o *Outcome) { o.Verdict = Gone }, []Kind{Unexpected}},
+		"with the reason":                    {Expectation{Verdicts: []string{Inconclusive}, Within: time.Minute, Reason: "Lost"}, lost, func(*Outcome) {}, nil},
+		"without the reason":                 {Expectation{Verdicts: []string{Inconclusive}, Within: time.Minute, Reason: "quota"}, lost, func(*Outcome) {}, []Kind{Unexpected}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,8 @@ type Line struct {
 	At       string
 	Outcome  Outcome
 	Problems []Problem
+	// Busy says that the machine was the limit; see Busy.
+	Busy bool
 	// Err says why the fault could not be injected, or the run not be read.
 	Err error
 }
@@ -46,7 +48,10 @@ func (l Line) String() string {
 func (l Line) OK() bool { return l.Err == nil && len(l.Problems) == 0 }
 
 func (l Line) result() string {
-	if l.OK() {
+	switch {
+	case l.OK() && l.Busy:
+		return "ok (busy machine)"
+	case l.OK():
 		return "ok"
 	}
 	var all []string
@@ -67,8 +72,11 @@ func (l Line) result() string {
 func Summary(lines []Line) string {
 	classes := []Kind{Stuck, Miscounted, WronglyPassed, Unexpected}
 	n := map[Kind]int{}
-	injected, unjudged := 0, 0
+	injected, unjudged, busy := 0, 0, 0
 	for _, l := range lines {
+		if l.OK() && l.Busy {
+			busy++
+		}
 		if l.Err != nil {
 			unjudged++
 			continue
@@ -83,6 +91,9 @@ func Summary(lines []Line) string {
 	text := fmt.Sprintf("faults: %d injected, %d stuck, %d miscounted, %d wrongly passed", injected, n[Stuck], n[Miscounted], n[WronglyPassed])
 	if n[Unexpected] > 0 {
 		text += fmt.Sprintf(", %d unexpected", n[Unexpected])
+	}
+	if busy > 0 {
+		text += fmt.Sprintf(", %d on a busy machine", busy)
 	}
 	if unjudged > 0 {
 		text += fmt.Sprintf(", %d not judged", unjudged)

@@ -19,6 +19,10 @@ func TestLine(t *testing.T) {
 			Line{Fault: "operator killed", Run: "the gate", At: "Running, step 2 in 0.2s", Outcome: kept},
 			"operator killed the gate Running, step 2 in 0.2s Passed 240 240 240 240 - 10s ok",
 		},
+		"busy": {
+			Line{Fault: "f", Run: "r", At: "a", Outcome: kept, Busy: true},
+			"f r a Passed 240 240 240 240 - 10s ok (busy machine)",
+		},
 		"a problem": {
 			Line{Fault: "worker killed", Run: "one worker", At: "step 1", Outcome: o, Problems: Judge(loss, o)},
 			"worker killed one worker step 1 Inconclusive 212 200 200 240 <=11 10s PROBLEM miscounted: the target received 212, " +
@@ -59,6 +63,7 @@ func TestSummary(t *testing.T) {
 		"ok":               {[]Line{{}, {}}, "faults: 2 injected, 0 stuck, 0 miscounted, 0 wrongly passed"},
 		"once for a class": {[]Line{{Problems: []Problem{stuck, stuck, wrong}}, {}}, "faults: 2 injected, 1 stuck, 0 miscounted, 1 wrongly passed"},
 		"unexpected":       {[]Line{{Problems: []Problem{{Kind: Unexpected}}}}, "faults: 1 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 1 unexpected"},
+		"busy":             {[]Line{{Busy: true}, {Busy: true, Problems: []Problem{stuck}}}, "faults: 2 injected, 1 stuck, 0 miscounted, 0 wrongly passed, 1 on a busy machine"},
 		"not judged":       {[]Line{{Err: errors.New("no")}, {}}, "faults: 1 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 1 not judged"},
 	}
 	for name, tt := range tests {

@@ -19,6 +19,7 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 		o.Verdict = string(s.Verdict)
 	}
 	o.Reason = reason(s.Conditions)
+	o.Limited = meta.IsStatusConditionFalse(s.Conditions, v1alpha1.ConditionGeneratorHealthy)
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		if r := step.Result; r != nil {

@@ -52,6 +52,12 @@ func TestRead(t *testing.T) {
 			}},
 			Outcome{Verdict: Inconclusive, Reason: "WorkerLost: 1 of 3 workers was lost."},
 		},
+		"limited": {
+			v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictInconclusive, Conditions: []metav1.Condition{finished,
+				condition(v1alpha1.ConditionGeneratorHealthy, metav1.ConditionFalse, "NodeBusy", "It waited."),
+			}},
+			Outcome{Verdict: Inconclusive, Reason: "NodeBusy: It waited.", Limited: true},
+		},
 		"failed": {
 			v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictError, Conditions: []metav1.Condition{finished,
 				condition(v1alpha1.ConditionWorkersReady, metav1.ConditionFalse, "CreateRefused", "A quota."),
