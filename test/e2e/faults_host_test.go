@@ -160,10 +160,25 @@ func addresses(pods []corev1.Pod) string {
 	return strings.Join(all, ", ")
 }
 
+// faultTable begins the names of the firewall's tables that keep pods apart.
+const faultTable = "loadtest-fault-"
+
+// healAll removes what a suite that was interrupted has left.
+func healAll(ctx context.Context) error {
+	tables, err := command(ctx, "nft", "list tables ip")
+	for line := range strings.Lines(tables) {
+		if name := strings.TrimPrefix(strings.TrimSpace(line), "table ip "); strings.HasPrefix(name, faultTable) {
+			_, failed := command(ctx, "nft", "delete table ip "+name)
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
 // partition adds a table of the firewall with those rules, each after the name of its
 // hook. A rule sees the addresses of pods, not of Services.
 func partition(ctx context.Context, name string, rules []string) (undo, error) {
-	table := "loadtest-fault-" + name
+	table := faultTable + name
 	heal := func(ctx context.Context) error {
 		_, err := command(ctx, "nft", "delete table ip "+table)
 		return err

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -20,9 +21,10 @@ type single struct {
 	fault, run string
 	load       fault.Load
 	want       fault.Expectation
-	// step is the index of the step in whose middle the fault comes; -1: before the
-	// run is created.
+	// step is the index of the step in which the fault comes; -1: before the run is
+	// created. It comes in the middle of the step, or after that time in it.
 	step   int
+	after  time.Duration
 	inject func(ctx context.Context, s *subject) (undo, error)
 	// lasts is how long the fault does, if it is taken back.
 	lasts time.Duration
@@ -34,7 +36,7 @@ type single struct {
 }
 
 // singlesAtOnce is for two cores: the generators of more would disturb each other.
-const singlesAtOnce = 5
+const singlesAtOnce = 6
 
 // single injects all faults that hit one run only, some at once.
 func (c *campaign) single() {
@@ -81,7 +83,7 @@ func (c *campaign) injectInto(ctx context.Context, s *subject, x single) error {
 	}
 	if x.step < 0 {
 		s.begun, s.line.At = time.Now(), "not created"
-	} else if err := s.bringTo(ctx, x.step); err != nil {
+	} else if err := s.bringTo(ctx, x.step, x.after); err != nil {
 		return err
 	}
 	undone, err := x.inject(ctx, s)
@@ -102,8 +104,8 @@ func (c *campaign) injectInto(ctx context.Context, s *subject, x single) error {
 	return undone(ctx)
 }
 
-// bringTo creates the run, and waits for the middle of a step.
-func (s *subject) bringTo(ctx context.Context, step int) error {
+// bringTo creates the run, and waits for the middle of a step, or that time in it.
+func (s *subject) bringTo(ctx context.Context, step int, after time.Duration) error {
 	if err := s.create(ctx); err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func (s *subject) bringTo(ctx context.Context, step int) error {
 		}
 		length := s.load.Steps[i].Length
 		if i == step {
-			length /= 2
+			length = cmp.Or(after, length/2)
 		}
 		if err := pausing(ctx, start.Add(length)); err != nil {
 			return err

@@ -26,6 +26,11 @@ import (
 func TestFaults(t *testing.T) {
 	c := &campaign{t: t, full: os.Getenv("FULL") != "", only: os.Getenv("FAULT"), local: env("CLUSTER", "local") == "local"}
 	t.Cleanup(c.summarize)
+	if c.local {
+		if err := healAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	fmt.Println(fault.Header())
 	c.single()
 	c.shared()

@@ -102,7 +102,7 @@ func partitions() []single {
 		want.Within = load.Length() + lasts + slack
 		all = append(all, single{
 			fault: fmt.Sprintf("cut from operator, %s", how.name), run: fmt.Sprintf("%s, %s", lasts, what),
-			load: load, want: want, lasts: lasts, host: true, full: full,
+			load: load, want: want, after: 3 * time.Second, lasts: lasts, host: true, full: full,
 			inject: func(ctx context.Context, s *subject) (undo, error) {
 				workers, err := s.workers(ctx)
 				if err != nil {
@@ -118,8 +118,7 @@ func partitions() []single {
 	}
 	for _, lasts := range []time.Duration{120 * time.Second, 31 * time.Second, 5 * time.Second} {
 		for _, how := range cuts {
-			// It begins in the middle of the step, and ends before it.
-			add(how, lasts, 2*lasts+10*time.Second, "within a step", []string{fault.Passed}, lasts > 31*time.Second || how.name == "reset")
+			add(how, lasts, lasts+12*time.Second, "within a step", []string{fault.Passed}, lasts > 31*time.Second || how.name == "reset")
 			add(how, lasts, 6*time.Second, "over its end", []string{fault.Passed, fault.Inconclusive}, true)
 		}
 	}

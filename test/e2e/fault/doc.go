@@ -11,9 +11,10 @@
 //
 //	stuck           not finished, or not removed, within its bound
 //	miscounted      received > sent + missing at most, or received < completed;
-//	                with exact counts demanded: received, sent, due and planned differ
+//	                with exact counts demanded: received and sent differ, or due and planned
 //	wrongly passed  Passed, though the target received less than the plan or answered
-//	                more than 1% of it wrongly, or a worker was gone before the end
+//	                more than 1% of it wrongly, or a worker was gone before the end;
+//	                what the status itself calls unsent, up to 1%, is allowed
 //
 // What is missing and not declared is none. Beyond these three, each fault has the
 // verdicts that are right after it; another one is unexpected. Where Passed is right,

@@ -52,7 +52,8 @@ func Prologue(all []Instant) time.Duration {
 }
 
 const (
-	first  = 2 * time.Second
+	// first has enough requests for a 99th percentile of how late they were sent.
+	first  = 4 * time.Second
 	second = 8 * time.Second
 	third  = 4 * time.Second
 	// slow is the delay of a target whose answers are waited for at the end of a step.
@@ -70,21 +71,21 @@ func slowUsers(length time.Duration) Step {
 // Instants are the states in which the operator's faults hit a run.
 func Instants() []Instant {
 	three := []Step{users(first), users(second), users(third)}
-	drained := []Step{slowUsers(4 * time.Second), slowUsers(second), slowUsers(third)}
+	drained := []Step{slowUsers(first), slowUsers(second), slowUsers(third)}
 	return []Instant{
 		{Name: "starting", Load: Load{Workers: 1, Steps: three}, Created: -1200 * time.Millisecond},
 		// 4,000 connections take four seconds, and the worker is there after two.
 		{Name: "opening connections", Created: -4 * time.Second,
 			Load: Load{Workers: 1, Steps: []Step{{Users: 4000, Every: 100 * time.Second, Length: second}}}},
 		{Name: "setup", Load: Load{Workers: 1, Steps: three, Change: warmUp}, Created: -8 * time.Second},
-		{Name: "the gate", Load: Load{Workers: 2, Steps: three}, Released: -350 * time.Millisecond},
+		{Name: "the gate", Load: Load{Workers: 2, Steps: three}, Released: -200 * time.Millisecond},
 		{Name: "the middle of a step", Load: Load{Workers: 3, Steps: three}, Released: -Lead - second/2},
 		{Name: "the end of a step", Load: Load{Workers: 2, Steps: three}, Released: -Lead - second + 400*time.Millisecond},
 		{Name: "the drain", Load: Load{Workers: 2, Steps: drained, Delay: slow}, Released: -Lead - second - slow/2},
 		{Name: "a pause", Released: -Lead - third - second/2,
 			Load: Load{Workers: 1, Steps: []Step{users(first), users(third), {Length: second}, users(third)}}},
 		{Name: "held", Load: Load{Workers: 1, Steps: three}, Released: 3 * time.Second},
-		{Name: "cut", Load: Load{Workers: 2, Steps: drained, Delay: slow}, Released: -Lead - second/2, Terminated: -300 * time.Millisecond},
+		{Name: "cut", Load: Load{Workers: 2, Steps: drained, Delay: slow}, Released: -Lead - second/2, Terminated: -500 * time.Millisecond},
 		{Name: "finishing", Load: Load{Workers: 1, Steps: []Step{users(first), users(third)}}, Released: -Lead - third - 500*time.Millisecond},
 	}
 }

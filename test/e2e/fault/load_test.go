@@ -72,7 +72,7 @@ func TestInstantsAreHit(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"the gate":             "step 2, in 0.2s",
+		"the gate":             "step 2, in 0.4s",
 		"the middle of a step": "step 2, 4.0s of 8s",
 		"the end of a step":    "step 2, 7.6s of 8s",
 		"the drain":            "step 2, 9.5s of 8s",

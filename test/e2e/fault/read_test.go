@@ -76,7 +76,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestAt(t *testing.T) {
-	spec := Load{Workers: 1, Steps: []Step{users(first), {Length: second}}}.Spec("run", "counter")
+	spec := Load{Workers: 1, Steps: []Step{users(2 * time.Second), {Length: second}}}.Spec("run", "counter")
 	cut := running(0, spec, time.Second)
 	stop := metav1.NewMicroTime(now)
 	cut.StopTime = &stop
