@@ -202,14 +202,10 @@ func operatorPods(ctx context.Context) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
-// restoreOperator replaces all replicas: one that was killed several times is
-// restarted ever later. It returns when one leads.
-func restoreOperator(ctx context.Context) error {
-	for _, verb := range [][]string{{"restart"}, {"status", "--timeout=" + waitTimeout.String()}} {
-		args := append([]string{"-n", operatorNamespace, "rollout", verb[0], "deploy/loadtest-operator"}, verb[1:]...)
-		if _, err := command(ctx, "kubectl", args...); err != nil {
-			return err
-		}
+// awaitOperator waits until all replicas are there again, and one leads.
+func awaitOperator(ctx context.Context) error {
+	if _, err := command(ctx, "kubectl", "-n", operatorNamespace, "rollout", "status", "deploy/loadtest-operator", "--timeout="+waitTimeout.String()); err != nil {
+		return err
 	}
 	return retry(ctx, waitTimeout, func(ctx context.Context) error {
 		pod, err := leader(ctx)

@@ -44,8 +44,8 @@ func (c *campaign) shared() {
 		if err != nil {
 			c.t.Errorf("%s: %v", x.name, err)
 		}
-		if err := restoreOperator(ctx); err != nil {
-			c.t.Fatalf("restore the operator after %s: %v", x.name, err)
+		if err := awaitOperator(ctx); err != nil {
+			c.t.Fatalf("the operator does not come back after %s: %v", x.name, err)
 		}
 	}
 }
