@@ -14,9 +14,9 @@ import (
 )
 
 // A leader that dies without releasing its lease is followed after leaseDuration and
-// up to two polls of the standby, each 1 to 2.2 s apart: 8 to 12 s. The leader renews
-// once a second, so that a renewal may fail for fence before the lease is lost; it
-// costs some 300 bytes a second.
+// up to two polls of the standby, each 1 to 2.2 s apart: 8 to 12 s. It is not less
+// because an API server that is restarted is away for some five seconds, which fence
+// bears. A renewal each second costs a write of some 300 bytes.
 const (
 	leaseName     = "loadtest-operator.loadtest.dev"
 	leaseDuration = 8 * time.Second

@@ -82,7 +82,7 @@ func (p *operator) log() string {
 	return p.output.String()
 }
 
-func (o *operators) start() *operator {
+func (o *operators) start(more ...string) *operator {
 	o.t.Helper()
 	o.started++
 	p := &operator{
@@ -96,9 +96,11 @@ func (o *operators) start() *operator {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	command := exec.Command(program, "--coordinator-advertise=leader:9443", "--coordinator-service=leader", "--worker-image=worker",
-		"--namespace="+o.namespace, "--watch-namespaces="+o.namespace, "--metrics-bind-address=0",
-		"--coordinator-bind-address="+p.coordinator, "--health-probe-bind-address="+p.probes)
+	command := exec.Command(program, append([]string{
+		"--coordinator-advertise=leader:9443", "--coordinator-service=leader", "--worker-image=worker",
+		"--namespace=" + o.namespace, "--watch-namespaces=" + o.namespace, "--metrics-bind-address=0",
+		"--coordinator-bind-address=" + p.coordinator, "--health-probe-bind-address=" + p.probes,
+	}, more...)...)
 	command.Env = []string{asOperator + "=1", "KUBECONFIG=" + o.config, "POD_IP=" + p.ip, "HOME=" + o.t.TempDir()}
 	command.Stdout, command.Stderr = p, p
 	if err := command.Start(); err != nil {

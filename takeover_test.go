@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"net/netip"
 	"strings"
 	"syscall"
 	"testing"
@@ -10,6 +11,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 )
 
 func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
@@ -48,6 +52,29 @@ func TestStoppedLeaderDoesNotLeadOn(t *testing.T) {
 	eventually(t, 20*time.Second, "it is ready as a standby", former.ready)
 	if former.serves() || !o.leads(leader) {
 		t.Error("the former leader serves workers again")
+	}
+}
+
+// A write of an earlier leader that comes late does not keep workers away for long.
+func TestLeaderTakesItsServiceBack(t *testing.T) {
+	o := newOperators(t)
+	only := o.start()
+	eventually(t, time.Minute, "it leads", func() bool { return o.leads(only) })
+	late := loadtest.Endpoint{
+		Service: types.NamespacedName{Namespace: o.namespace, Name: "leader"}, Address: netip.MustParseAddr("10.9.9.9"), Port: 9443,
+	}
+	if err := late.Publish(t.Context(), o.client); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, upkeepEvery+requestTimeout, "the Service leads to it again", func() bool { return o.leads(only) })
+}
+
+func TestLeaderThatWorkersCannotReachIsNotReady(t *testing.T) {
+	o := newOperators(t)
+	only := o.start("--coordinator-service=no_name")
+	eventually(t, time.Minute, "it cannot write its endpoint", func() bool { return strings.Contains(only.log(), "cannot direct workers to this replica") })
+	if !only.alive() || only.ready() {
+		t.Errorf("alive %t and ready %t, want alive alone", only.alive(), only.ready())
 	}
 }
 
