@@ -8,5 +8,6 @@
 // both from the status as it was read. report writes the status, once, if it
 // changed, and emits events after that write succeeded.
 //
-// Authenticator, in auth.go, tells the coordinator who a worker is.
+// Authenticator, in auth.go, tells the coordinator who a worker is. Certificates and
+// Endpoint are how workers trust and find the replica that leads.
 package loadtest
