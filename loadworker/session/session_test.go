@@ -230,7 +230,7 @@ func TestShutdownCutsABurstToWhatWasSent(t *testing.T) {
 func TestStopBeforeShutdownIsNoCutOfTheWorker(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
 	c := startFakeCoordinator(t)
-	stopped := &logWatcher{text: "step is cut", came: make(chan struct{})}
+	stopped := &logWatcher{text: "step is cut", came: make(chan struct{}), held: make(chan struct{})}
 	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(stopped, nil)) })
 	s := c.waitForHello(t)
 	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour))))
@@ -240,6 +240,7 @@ func TestStopBeforeShutdownIsNoCutOfTheWorker(t *testing.T) {
 	s.send(t, stop(0))
 	<-stopped.came
 	w.cancel()
+	close(stopped.held)
 	if final, _ := c.waitForFinal(t, 0); final.GetCut() {
 		t.Error("the worker takes the coordinator's cut for its own")
 	}

@@ -68,16 +68,20 @@ func TestStopOfAnEndedStepSendsItsFinalAgain(t *testing.T) {
 	w.waitForEnd(t, nil)
 }
 
-// logWatcher is a log that closes a channel at the first line with a text.
+// logWatcher is a log that closes a channel at the first line with a text, and holds
+// the worker there until another is closed; nil: it does not.
 type logWatcher struct {
-	text string
-	came chan struct{}
+	text       string
+	came, held chan struct{}
 }
 
 func (l *logWatcher) Write(p []byte) (int, error) {
 	if strings.Contains(string(p), l.text) {
 		close(l.came)
 		l.text = "\x00" // not in a log
+		if l.held != nil {
+			<-l.held
+		}
 	}
 	return len(p), nil
 }
