@@ -22,7 +22,11 @@ func (c *Coordinator) Observe(id RunID) control.Observation {
 	if toMerge == nil {
 		return o
 	}
+	began := c.clock.Now()
 	o.Step = c.merge(toMerge)
+	if o.Step != nil {
+		c.metrics.merges.Observe(c.clock.Since(began).Seconds())
+	}
 	c.locked(func() {
 		if toMerge.version >= r.mergedVersion {
 			r.merged, r.mergedVersion = weak.Make(o.Step), toMerge.version

@@ -48,6 +48,7 @@ type metrics struct {
 	snapshots prometheus.Counter
 	paced     prometheus.Counter
 	rejected  *prometheus.CounterVec
+	merges    prometheus.Histogram
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -69,10 +70,15 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Help: "Connections, sessions and snapshots refused, by reason.",
 		}, []string{"reason"}),
 	}
+	m.merges = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "loadtest_coordinator_merge_seconds",
+		Help:    "How long it took to merge the snapshots of a run's workers.",
+		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 12),
+	})
 	for _, why := range rejections {
 		m.rejected.WithLabelValues(string(why))
 	}
-	reg.MustRegister(m.sessions, m.snapshots, m.paced, m.rejected)
+	reg.MustRegister(m.sessions, m.snapshots, m.paced, m.rejected, m.merges)
 	return m
 }
 

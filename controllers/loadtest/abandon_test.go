@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -51,6 +54,18 @@ func (r *fixture) untilEnded(lt *v1alpha1.LoadTest) (failed int) {
 	return 0
 }
 
+// count begins to count, and returns a check of a metric.
+func (r *fixture) count() (counted func(name, want string)) {
+	registry := prometheus.NewRegistry()
+	r.Metrics = loadtest.NewMetrics(registry)
+	return func(name, want string) {
+		r.t.Helper()
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), name); err != nil {
+			r.t.Error(err)
+		}
+	}
+}
+
 // abandoned checks that a run was ended with an error of that reason, and that its Job
 // goes.
 func (r *fixture) abandoned(lt *v1alpha1.LoadTest, reason, message string) {
@@ -82,9 +97,16 @@ func TestAnInvalidStatusEndsTheRun(t *testing.T) {
 	})
 	lt := hello(t)
 	r := underWay(t, c, lt)
+	counted := r.count()
 	if failed := r.untilEnded(lt); failed != 1 {
 		t.Errorf("%d passes failed, want 1", failed)
 	}
+	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of a deletion.
+# TYPE loadtest_refusals_total counter
+loadtest_refusals_total{of="Deletion"} 0
+loadtest_refusals_total{of="Job"} 0
+loadtest_refusals_total{of="Status"} 1
+`)
 	if s := lt.Status.Steps[0]; s.State != v1alpha1.StepCut || s.Result != nil {
 		t.Errorf("the step is %s with result %v, want Cut with what was written", s.State, s.Result)
 	}
@@ -200,9 +222,14 @@ func TestAPassThatPanicsEndsItsRun(t *testing.T) {
 	p := &panics{workers: r.workers, run: coordinator.RunID(lt.UID)}
 	r.Workers = p
 	r.mustPass(other)
+	counted := r.count()
 	if failed := r.untilEnded(lt); failed != 10 {
 		t.Errorf("%d passes failed, want 10", failed)
 	}
+	counted("loadtest_panics_total", `# HELP loadtest_panics_total Passes that panicked.
+# TYPE loadtest_panics_total counter
+loadtest_panics_total 10
+`)
 	r.abandoned(lt, v1alpha1.ReasonInternalError, "merge: slice bounds out of range")
 	r.mustPass(other)
 	if other.Status.Phase != v1alpha1.PhaseStarting {

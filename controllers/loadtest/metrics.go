@@ -6,23 +6,76 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// Metrics counts what became of runs.
+// Metrics counts what became of runs, and what the operator did for it. A nil *Metrics
+// counts nothing.
 type Metrics struct {
-	finished *prometheus.CounterVec
+	finished, transitions, refusals *prometheus.CounterVec
+	panics, writes, bytes           prometheus.Counter
+}
+
+// refused is what the API server did not take.
+type refused string
+
+const (
+	refusedJob      refused = "Job"
+	refusedStatus   refused = "Status"
+	refusedDeletion refused = "Deletion"
+)
+
+// phases are the values of label to.
+var phases = []v1alpha1.Phase{
+	v1alpha1.PhaseSuspended, v1alpha1.PhaseStarting, v1alpha1.PhaseRunning, v1alpha1.PhaseComplete, v1alpha1.PhaseEnded,
 }
 
 // NewMetrics registers the metrics.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	m := &Metrics{finished: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "loadtest_runs_finished_total", Help: "Finished runs by verdict.",
-	}, []string{"verdict"})}
-	reg.MustRegister(m.finished)
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	vector := func(name, help, label string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+	}
+	m := &Metrics{
+		finished:    vector("loadtest_runs_finished_total", "Finished runs by verdict.", "verdict"),
+		transitions: vector("loadtest_transitions_total", "Runs that came into a phase.", "to"),
+		refusals:    vector("loadtest_refusals_total", "Writes that the API server refused: of a Job, of a status, of a deletion.", "of"),
+		panics:      counter("loadtest_panics_total", "Passes that panicked."),
+		writes:      counter("loadtest_status_writes_total", "Statuses written."),
+		bytes:       counter("loadtest_status_bytes_total", "Bytes of the LoadTests whose status was written, as the store takes them."),
+	}
+	for _, to := range phases {
+		m.transitions.WithLabelValues(string(to))
+	}
+	for _, of := range []refused{refusedJob, refusedStatus, refusedDeletion} {
+		m.refusals.WithLabelValues(string(of))
+	}
+	reg.MustRegister(m.finished, m.transitions, m.refusals, m.panics, m.writes, m.bytes)
 	return m
 }
 
-// observe counts a change of status that has been written.
-func (m *Metrics) observe(before, after v1alpha1.LoadTestStatus) {
-	if m != nil && before.Verdict == "" && after.Verdict != "" {
+// wrote counts a status that has been written.
+func (m *Metrics) wrote(before, after *v1alpha1.LoadTestStatus, size int) {
+	if m == nil {
+		return
+	}
+	m.writes.Inc()
+	m.bytes.Add(float64(size))
+	if before.Phase != after.Phase {
+		m.transitions.WithLabelValues(string(after.Phase)).Inc()
+	}
+	if before.Verdict == "" && after.Verdict != "" {
 		m.finished.WithLabelValues(string(after.Verdict)).Inc()
+	}
+}
+
+func (m *Metrics) refused(of refused) {
+	if m != nil {
+		m.refusals.WithLabelValues(string(of)).Inc()
+	}
+}
+
+func (m *Metrics) panicked() {
+	if m != nil {
+		m.panics.Inc()
 	}
 }

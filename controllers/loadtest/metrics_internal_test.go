@@ -10,24 +10,55 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// A run is counted when it gets its verdict, and not again.
-func TestFinishedRunsAreCounted(t *testing.T) {
+// A run is counted when it gets its verdict, and not again; a write is counted with what
+// it takes in the store.
+func TestWrittenStatusesAreCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := NewMetrics(registry)
-	running, passed, failed := v1alpha1.LoadTestStatus{}, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictPassed}, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictFailed}
+	running := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseRunning}
+	passed := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictPassed}
+	failed := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictFailed}
 	for _, change := range [][2]v1alpha1.LoadTestStatus{
 		{running, running}, {running, passed}, {passed, passed}, {running, passed}, {running, failed}, {failed, failed},
 	} {
-		m.observe(change[0], change[1])
+		m.wrote(&change[0], &change[1], 1000)
 	}
+	m.refused(refusedJob)
+	m.refused(refusedStatus)
+	m.refused(refusedStatus)
+	m.panicked()
 	want := `
+# HELP loadtest_panics_total Passes that panicked.
+# TYPE loadtest_panics_total counter
+loadtest_panics_total 1
+# HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of a deletion.
+# TYPE loadtest_refusals_total counter
+loadtest_refusals_total{of="Deletion"} 0
+loadtest_refusals_total{of="Job"} 1
+loadtest_refusals_total{of="Status"} 2
 # HELP loadtest_runs_finished_total Finished runs by verdict.
 # TYPE loadtest_runs_finished_total counter
 loadtest_runs_finished_total{verdict="Failed"} 1
 loadtest_runs_finished_total{verdict="Passed"} 2
+# HELP loadtest_status_bytes_total Bytes of the LoadTests whose status was written, as the store takes them.
+# TYPE loadtest_status_bytes_total counter
+loadtest_status_bytes_total 6000
+# HELP loadtest_status_writes_total Statuses written.
+# TYPE loadtest_status_writes_total counter
+loadtest_status_writes_total 6
+# HELP loadtest_transitions_total Runs that came into a phase.
+# TYPE loadtest_transitions_total counter
+loadtest_transitions_total{to="Complete"} 3
+loadtest_transitions_total{to="Ended"} 0
+loadtest_transitions_total{to="Running"} 0
+loadtest_transitions_total{to="Starting"} 0
+loadtest_transitions_total{to="Suspended"} 0
 `
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
 		t.Error(err)
 	}
-	(*Metrics)(nil).observe(running, passed) // of an operator without metrics
+	var none *Metrics // of an operator without metrics
+	none.wrote(&running, &passed, 1)
+	none.refused(refusedJob)
+	none.panicked()
 }

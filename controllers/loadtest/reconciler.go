@@ -109,6 +109,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	note := r.notes.get(req.NamespacedName)
 	defer func() {
 		if cause := recover(); cause != nil {
+			r.Metrics.panicked()
 			err = note.panicked(cause, debug.Stack())
 		}
 	}()
@@ -161,6 +162,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 	applied := r.apply(ctx, lt, seen, decision, note, now)
 	reported := r.report(ctx, lt, decision, note, now)
 	if refusal, ok := refusedBy(reported, now); ok {
+		r.Metrics.refused(refusedStatus)
 		note.statusRefused(refusal)
 	}
 	if apierrors.IsConflict(reported) && applied == nil {
@@ -235,8 +237,11 @@ func (r *Reconciler) createJob(ctx context.Context, lt *v1alpha1.LoadTest, note 
 		err = nil
 	}
 	refusal, refused := refusedBy(err, now)
-	note.refused = refusal
-	if err != nil && !refused {
+	if note.refused = refusal; refused {
+		r.Metrics.refused(refusedJob)
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("create Job: %w", err)
 	}
 	return nil
@@ -258,6 +263,7 @@ func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind str
 		return nil
 	}
 	if refusal, ok := refusedBy(err, time.Time{}); ok {
+		r.Metrics.refused(refusedDeletion)
 		r.Recorder.Eventf(lt, nil, corev1.EventTypeWarning, reasonDeleteRefused, "Run", "The %s cannot be deleted: %s", kind, refusal.Message)
 	}
 	return fmt.Errorf("delete %s: %w", kind, err)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
@@ -41,8 +42,17 @@ func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecy
 		}
 		r.Recorder.Eventf(lt, nil, kind, e.Reason, "Run", "%s", e.Message)
 	}
-	r.Metrics.observe(lt.Status, d.Status)
+	r.Metrics.wrote(&lt.Status, &d.Status, note.written.Size)
+	logTransitions(ctx, lt, &d.Status)
 	return nil
+}
+
+// logTransitions writes one line for each change of a run. The logger has the namespace
+// and the name.
+func logTransitions(ctx context.Context, lt *v1alpha1.LoadTest, after *v1alpha1.LoadTestStatus) {
+	for _, t := range transitions(&lt.Status, after) {
+		log.FromContext(ctx).Info("transition", "run", lt.UID, "of", t.of, "from", t.from, "to", t.to, "step", t.step, "reason", t.reason)
+	}
 }
 
 // size is what an object takes in the store: it is stored as JSON, with the fields that

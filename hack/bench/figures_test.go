@@ -29,10 +29,10 @@ func TestAssignment(t *testing.T) {
 	}
 	share := &workerv1.Share{First: 1, Stride: 2, Count: 2}
 	want := []*workerv1.Step{
-		{Index: 0, Total: 5, Share: share, Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1e9}}},
-		{Index: 1, Total: 5, Share: share, Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 3e6, DurationNanos: 2e9}}},
-		{Index: 2, Total: 5, Share: share, Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 1, LimitNanos: 65e9}}},
-		{Index: 3, Total: 6, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3}, Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 3e6, DurationNanos: 2e9}}},
+		{Index: 0, RemainingNanos: 430e9, Total: 5, Share: share, Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1e9}}},
+		{Index: 1, RemainingNanos: 339e9, Total: 5, Share: share, Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 3e6, DurationNanos: 2e9}}},
+		{Index: 2, RemainingNanos: 247e9, Total: 5, Share: share, Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 1, LimitNanos: 65e9}}},
+		{Index: 3, RemainingNanos: 92e9, Total: 6, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3}, Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 3e6, DurationNanos: 2e9}}},
 	}
 	if diff := cmp.Diff(want, a.GetSteps(), protocmp.Transform()); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
