@@ -122,7 +122,7 @@ func (l load) receive(b *testing.B, c *Coordinator, messages [][]byte, round int
 }
 
 func (l load) directive() control.Directive {
-	d := audited("a", benchWorkers, 0)
+	d := audited(benchWorkers, 0)
 	for _, a := range d.Assignments {
 		for len(a.Requests) < l.requests {
 			a.Requests = append(a.Requests, a.Requests[0])

@@ -35,7 +35,7 @@ func TestSessionsOfWorkersThatAreGoneEnd(t *testing.T) {
 	}
 	stays.sync()
 	unknown.sync()
-	r.until("a", "disconnected", func(o control.Observation) bool { return !o.Workers[1].Connected })
+	r.until("disconnected", func(o control.Observation) bool { return !o.Workers[1].Connected })
 }
 
 // A worker that sends without end is read more slowly.

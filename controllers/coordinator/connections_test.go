@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"errors"
 	"net"
 	"testing"
 	"time"
@@ -28,17 +29,18 @@ func (r *fixture) knock(from string, times int) []net.Conn {
 	return open
 }
 
-// waitFor reads until the other side closes the connection.
+// waitForEnd reads until the other side closes the connection.
 func waitForEnd(t *testing.T, conn net.Conn) {
 	t.Helper()
 	if err := conn.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		t.Fatal(err)
 	}
 	for buffer := make([]byte, 512); ; {
-		if _, err := conn.Read(buffer); err != nil {
-			if timed, ok := err.(net.Error); ok && timed.Timeout() {
-				t.Fatal("the connection is still open")
-			}
+		_, err := conn.Read(buffer)
+		if isTimeout(err) {
+			t.Fatal("the connection is still open")
+		}
+		if err != nil {
 			return
 		}
 	}
@@ -81,8 +83,8 @@ func TestStrangersDoNotShutWorkersOut(t *testing.T) {
 }
 
 func isTimeout(err error) bool {
-	timed, ok := err.(net.Error)
-	return ok && timed.Timeout()
+	var timed net.Error
+	return errors.As(err, &timed) && timed.Timeout()
 }
 
 // A connection counts as a stranger's again once its session is over.
@@ -97,7 +99,7 @@ func TestConnectionIsReleasedByItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEnd(t, w.end(), codes.Unknown, "EOF")
-	r.until("a", "disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
+	r.until("disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
 	if open, count := r.connections.counts(); open != 1 || count != 1 {
 		t.Errorf("%d connections, %d without a session; want one without", open, count)
 	}
@@ -111,7 +113,7 @@ func TestSessionThatDoesNotReadIsHungUp(t *testing.T) {
 	r.Direct("a", d)
 	deaf := r.dial("a/0/pod")
 	deaf.send(helloOf("a", 0))
-	r.until("a", "connected", func(o control.Observation) bool { return o.Workers[0].Connected })
+	r.until("connected", func(o control.Observation) bool { return o.Workers[0].Connected })
 	young := r.connect("a", 0, "pod")
 	deadline := time.After(timeout)
 	for testutil.ToFloat64(r.metrics.sessions) > 1 {

@@ -193,15 +193,15 @@ func (r *fixture) fireIf(want func(time.Duration) bool) {
 	}
 }
 
-// until observes again at each notification until ok.
-func (r *fixture) until(id RunID, what string, ok func(control.Observation) bool) {
+// until observes run a again at each notification until ok.
+func (r *fixture) until(what string, ok func(control.Observation) bool) {
 	r.t.Helper()
 	deadline := time.After(timeout)
-	for !ok(r.Observe(id)) {
+	for !ok(r.Observe("a")) {
 		select {
 		case <-r.notified:
 		case <-deadline:
-			r.t.Fatalf("never %s: %+v", what, r.Observe(id))
+			r.t.Fatalf("never %s: %+v", what, r.Observe("a"))
 		}
 	}
 }

@@ -78,7 +78,7 @@ func newFuzzed(t testing.TB) *fuzzed {
 	return f
 }
 
-func (f *fuzzed) direct() { f.Direct("a", audited("a", 2, f.step)) }
+func (f *fuzzed) direct() { f.Direct("a", audited(2, f.step)) }
 
 func (f *fuzzed) connect(pod int) {
 	f.disconnect(pod)

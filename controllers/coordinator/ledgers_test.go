@@ -14,9 +14,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
-// audited directs a run whose workers keep ledgers.
-func audited(run string, workers int, step int32) control.Directive {
-	d := running(run, workers, step)
+// audited directs run a, whose workers keep ledgers.
+func audited(workers int, step int32) control.Directive {
+	d := running("a", workers, step)
 	for _, a := range d.Assignments {
 		a.ClientHeader = "X-Client"
 	}
@@ -64,7 +64,7 @@ func wantLedgers(t *testing.T, what string, o control.Observation, requests, uns
 // Ledgers are added up once, as they come, and begin anew with each step.
 func TestLedgersOfAStep(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
-	c.Direct("a", audited("a", 3, 0))
+	c.Direct("a", audited(3, 0))
 	var sessions []*session
 	for n := range int32(3) {
 		s := sessionOf("a", n)
@@ -96,13 +96,13 @@ func TestLedgersOfAStep(t *testing.T) {
 		t.Errorf("what was observed before has changed to %d", n)
 	}
 
-	between := audited("a", 3, 0)
+	between := audited(3, 0)
 	between.Acknowledged = 1
 	c.Direct("a", between)
 	if o := c.Observe("a"); o.Step != nil || c.kept != 0 {
 		t.Errorf("between two steps: %+v, %d bytes are kept", o.Step, c.kept)
 	}
-	c.Direct("a", audited("a", 3, 2))
+	c.Direct("a", audited(3, 2))
 	send(1, withLedgers(t, 2, "x", 7))
 	send(0, withLedgers(t, 0, "x", 100)) // of the step before
 	wantLedgers(t, "in the next step", c.Observe("a"), 7, 0)
@@ -125,7 +125,7 @@ func TestRunWithoutAuditHasNoLedgers(t *testing.T) {
 
 func TestLedgersBeforeTheEndAreRefused(t *testing.T) {
 	r := newFixture(t)
-	r.Direct("a", audited("a", 1, 0))
+	r.Direct("a", audited(1, 0))
 	w := r.connect("a", 0, "pod")
 	s := withLedgers(t, 0, "x", 100)
 	s.Final = false
@@ -138,7 +138,7 @@ func TestLedgersBeforeTheEndAreRefused(t *testing.T) {
 func TestLedgersOfARunAreBounded(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	const workers = 100
-	c.Direct("a", audited("a", workers, 0))
+	c.Direct("a", audited(workers, 0))
 	for n := range int32(workers) {
 		s := sessionOf("a", n)
 		share := measure.NewClients(measure.LedgerShare(workers))
@@ -168,7 +168,7 @@ func TestLedgersOfARunAreBounded(t *testing.T) {
 // A sum that lost a part is no audit.
 func TestLedgersThatCannotBeAddedAreTheRunsError(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
-	c.Direct("a", audited("a", 1, 0))
+	c.Direct("a", audited(1, 0))
 	s := sessionOf("a", 0)
 	if err := c.attach(s); err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func attached(t *testing.T, c *Coordinator, run RunID, number int32) *session {
 // What is kept of a run is what its latest snapshots and its ledgers take.
 func TestKeptSnapshotsAreCounted(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
-	c.Direct("a", audited("a", 2, 0))
+	c.Direct("a", audited(2, 0))
 	c.Direct("b", running("b", 1, 0))
 	a, b := attached(t, c, "a", 0), attached(t, c, "b", 0)
 	if err := errors.Join(

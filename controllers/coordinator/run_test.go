@@ -86,7 +86,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	r.Direct("a", d)
 	wantReceived(t, w0, "acknowledge before 3", "finish", "end: ok")
 	wantReceived(t, w1, "acknowledge before 3", "finish", "end: ok")
-	r.until("a", "all workers gone", func(o control.Observation) bool { return !o.Workers[0].Connected && !o.Workers[1].Connected })
+	r.until("all workers gone", func(o control.Observation) bool { return !o.Workers[0].Connected && !o.Workers[1].Connected })
 	if got := testutil.ToFloat64(r.metrics.snapshots); got != 3 {
 		t.Errorf("loadtest_coordinator_snapshots_total: got %v, want 3", got)
 	}
@@ -100,7 +100,7 @@ func TestReconnectCountsSnapshotsOnce(t *testing.T) {
 	w.snapshot(snapshot(t, 0, 3, false, 10))
 	w.sync()
 	w.disconnect()
-	r.until("a", "disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
+	r.until("disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
 	wantSent(t, r.Observe("a"), 10)
 
 	w = r.connect("a", 0, "pod")

@@ -57,7 +57,6 @@ func (c *Coordinator) Serve(ctx context.Context, lis net.Listener, config *tls.C
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.ReadBufferSize(buffer),
 		grpc.WriteBufferSize(buffer),
-		grpc.SharedWriteBuffer(true),
 		grpc.StaticStreamWindowSize(window),
 		grpc.StaticConnWindowSize(2*window),
 		grpc.MaxHeaderListSize(maxHeader),
