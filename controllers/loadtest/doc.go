@@ -8,6 +8,6 @@
 // both from the status as it was read. report writes the status, once, if it
 // changed, and emits events after that write succeeded.
 //
-// Authenticator, in auth.go, tells the coordinator who a worker is. Certificates and
-// Endpoint are how workers trust and find the replica that leads.
+// Authenticator, in auth.go, finds for the coordinator the worker that a token belongs
+// to. Certificates and Endpoint are how workers trust and find the replica that leads.
 package loadtest
