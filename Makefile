@@ -122,6 +122,11 @@ test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a 
 	go test -run 'Allocates?Nothing' ./loadworker/attack ./loadworker/transport/http1 # what the race detector allocates is not theirs
 	go -C $(KUBERNETES) test -vet=off -shuffle=on ./... # vet would read the facts of all of Kubernetes
 
+.PHONY: model
+#? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour
+model: ## Check the decisions about a run against faults at the instants of simulated runs.
+	@go test -count=1 -timeout 0 ./controllers/lifecycle/model -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0; next} {print} END {print line}'
+
 .PHONY: mutation
 #? ARGS  folders of the packages to change; default: all pure ones, which takes an hour
 mutation: bin/gremlins ## Change an operator at a time in the pure packages, and count the changes that their tests notice.

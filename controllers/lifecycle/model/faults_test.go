@@ -1,0 +1,109 @@
+package model
+
+import (
+	"time"
+)
+
+// fault is something that goes wrong at an instant.
+type fault struct {
+	name   string
+	insert func(*world)
+}
+
+// restart ends the operator, and starts another after a while.
+func restart(away, noticed, skew time.Duration) func(*world) {
+	return func(w *world) {
+		old := w.leader
+		if old == nil {
+			return
+		}
+		old.dies(noticed)
+		w.slack += away + noticed + skew.Abs()
+		w.after(away, func() {
+			if w.leader == nil {
+				w.startOperator(old.skew + skew)
+			}
+		})
+	}
+}
+
+// secondOperator takes over while the first goes on for a while, with a cache that
+// stands still and the sessions that it has.
+func secondOperator(w *world) {
+	old := w.leader
+	if old == nil {
+		return
+	}
+	const overlap = 5 * time.Second
+	w.slack += overlap
+	old.lag = time.Hour
+	w.startOperator(old.skew)
+	w.after(overlap, func() {
+		if old.alive {
+			old.dies(reconnect)
+		}
+	})
+}
+
+// cachesBehind has the watch of the operator be late for a while.
+func cachesBehind(lag, d time.Duration) func(*world) {
+	return func(w *world) {
+		o := w.leader
+		if o == nil {
+			return
+		}
+		o.lag = lag
+		w.slack += 10 * lag
+		w.after(d, func() { o.lag = 0 })
+	}
+}
+
+// apiServerAway has nothing be read or written for a while.
+func apiServerAway(d time.Duration) func(*world) {
+	return func(w *world) {
+		w.apiAway = later(w.apiAway, w.now.Add(d))
+		w.slack += d + 2*lastRetry
+	}
+}
+
+// victim is a worker, another at each instant.
+func (w *world) victim() *worker { return w.workers[w.events%len(w.workers)] }
+
+// cutOff cuts one worker off. For how long decides whether it is harm.
+func cutOff(d time.Duration) func(*world) {
+	return func(w *world) {
+		w.slack += d + deadPeer
+		w.victim().isCutOff(d)
+	}
+}
+
+// faults are all that is inserted at every instant.
+var faults = []fault{
+	{"the operator restarts", restart(2*time.Second, 300*time.Millisecond, 0)},
+	{"the operator's node is gone", restart(16*time.Second, deadPeer, 0)},
+	{"the operator is away for 90 s", restart(90*time.Second, 300*time.Millisecond, 0)},
+	{"the operator restarts with a clock 40 s ahead", restart(2*time.Second, 300*time.Millisecond, 40*time.Second)},
+	{"the operator restarts with a clock 40 s behind", restart(2*time.Second, 300*time.Millisecond, -40*time.Second)},
+	{"a second operator takes over", secondOperator},
+	{"a notification is lost", func(w *world) { w.dropNotices++ }},
+	{"reads are behind by 300 ms", cachesBehind(300*time.Millisecond, 5*time.Second)},
+	{"reads are behind by 2 s", cachesBehind(2*time.Second, 10*time.Second)},
+	{"a write fails", func(w *world) { w.failWrites++; w.slack += lastRetry }},
+	{"a write is made and reported as failed", func(w *world) { w.failAfterWrites++; w.slack += lastRetry }},
+	{"the API server is away for 10 s", apiServerAway(10 * time.Second)},
+	{"the API server is away for 3 min", apiServerAway(3 * time.Minute)},
+	{"a worker dies", func(w *world) {
+		w.harmed = true
+		w.victim().end("OOMKilled, exit code 137", 0)
+	}},
+	{"a worker's pod is deleted with grace", func(w *world) {
+		w.harmed = true
+		w.victim().leave()
+	}},
+	{"a worker is cut off for 5 s", cutOff(5 * time.Second)},
+	{"a worker is cut off for 31 s", cutOff(31 * time.Second)},
+	{"a worker is cut off for 120 s", func(w *world) {
+		w.harmed = true
+		cutOff(2 * time.Minute)(w)
+	}},
+}

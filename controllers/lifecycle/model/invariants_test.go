@@ -1,0 +1,235 @@
+package model
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// The invariants.
+const (
+	terminalOnce    = "a run ends once"
+	alwaysWoken     = "every state that is not terminal has a wake-up"
+	neverLate       = "what can be decided is decided within seconds"
+	wholePlan       = "a step is complete only when its plan was carried out"
+	nothingLost     = "nothing is lost while a worker holds it"
+	countsNeverFall = "counts never fall within a step"
+	trulyPassed     = "a run passes only if it truly did"
+	inTime          = "every run ends within its deadlines"
+)
+
+// tolerablyLate is how long after its instant a worker may begin a step: users could
+// not tell it from the noise of a node.
+const tolerablyLate = 100 * time.Millisecond
+
+// promptly is within what time a pass must come: the longest back-off and a little.
+const promptly = 10 * time.Second
+
+// checkWrite holds a status that was written to what must be true of any.
+func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
+	w.sayChange(o, &before.Status, &after.Status)
+	b, a := &before.Status, &after.Status
+	if lifecycle.Finished(before) && (!lifecycle.Finished(after) || a.Verdict != b.Verdict || !equality.Semantic.DeepEqual(a.Steps, b.Steps)) {
+		w.violated(terminalOnce, "verdict %s became %s", b.Verdict, a.Verdict)
+	}
+	complete := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionComplete)
+	failed := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionFailed)
+	if complete && failed || lifecycle.Finished(after) != (complete || failed) || lifecycle.Finished(after) != (a.Verdict != "") {
+		w.violated(terminalOnce, "Complete=%t, Failed=%t, verdict %q", complete, failed, a.Verdict)
+	}
+	for i := range a.Steps {
+		if i < len(b.Steps) && b.Steps[i].Result != nil && a.StartTime != nil {
+			w.checkCounts(&b.Steps[i], &a.Steps[i])
+		}
+		if a.Steps[i].State == v1alpha1.StepComplete && (i >= len(b.Steps) || b.Steps[i].State != v1alpha1.StepComplete) {
+			w.checkComplete(int32(i), a)
+		}
+	}
+	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict != a.Verdict {
+		w.checkPassed(a)
+	}
+}
+
+func (w *world) checkCounts(before, after *v1alpha1.StepStatus) {
+	switch {
+	case after.Result == nil:
+		w.violated(countsNeverFall, "the result of step %s is gone", after.Name)
+	case after.Result.Sent < before.Result.Sent || after.Result.Due < before.Result.Due:
+		w.violated(countsNeverFall, "step %s: %d sent of %d due, after %d of %d", after.Name, after.Result.Sent, after.Result.Due, before.Result.Sent, before.Result.Due)
+	}
+}
+
+// checkComplete compares a step that is called complete with its plan and the target.
+func (w *world) checkComplete(i int32, s *v1alpha1.LoadTestStatus) {
+	step := &s.Steps[i]
+	if step.Load.IsPause() {
+		return
+	}
+	r := step.Result
+	if r == nil || r.Due != step.Load.Requests || r.Sent != w.served[i] || step.WorkersReporting != s.Workers.Desired {
+		w.violated(wholePlan, "step %s of %d requests, of which the target had %d: %d workers report %+v", step.Name, step.Load.Requests, w.served[i], step.WorkersReporting, r)
+	}
+}
+
+// checkPassed compares a verdict with what the target had.
+func (w *world) checkPassed(s *v1alpha1.LoadTestStatus) {
+	if w.story.latency > limit {
+		w.violated(trulyPassed, "responses took %v, the threshold is %v", w.story.latency, limit)
+	}
+	if w.latest > tolerablyLate {
+		w.violated(trulyPassed, "a worker began a step %v late", w.latest)
+	}
+	for i, step := range s.Steps {
+		if step.State != v1alpha1.StepComplete || !step.Load.IsPause() && w.served[int32(i)] != step.Load.Requests {
+			w.violated(trulyPassed, "step %s is %s; the target had %d requests of %d", step.Name, step.State, w.served[int32(i)], step.Load.Requests)
+		}
+	}
+}
+
+// checkWake holds a pass that was carried out to what must wake the run after it.
+func (w *world) checkWake(o *operator, d lifecycle.Decision, written bool) {
+	over := lifecycle.Finished(&v1alpha1.LoadTest{Status: d.Status})
+	held := meta.IsStatusConditionTrue(d.Status.Conditions, v1alpha1.ConditionSuspended)
+	if !over && !held && !written && d.RequeueAfter == 0 {
+		w.violated(alwaysWoken, "%s: phase %s", o.name, d.Status.Phase)
+	}
+	o.passed, o.behind = w.now, time.Time{}
+}
+
+// checkPrompt looks for a run that would go on, if only a pass came.
+func (w *world) checkPrompt() {
+	o := w.leader
+	if o == nil || o.queued || w.noticeLost || w.now.Before(w.apiAway.Add(promptly)) || w.now.Sub(o.passed) < promptly || o.cache.lt == nil || w.api.deleted {
+		return
+	}
+	o.passed = w.now // to look again after as long
+	if o.cache.revision != w.api.revision {
+		return // the watch will bring it
+	}
+	lt := w.api.lt.DeepCopy()
+	d := lifecycle.Decide(lt, plan.Policy{}, o.observe(), o.now())
+	if !progress(&lt.Status, d) {
+		o.behind = time.Time{}
+		return
+	}
+	if !o.behind.IsZero() && !w.now.Before(o.behind.Add(promptly)) {
+		w.violated(neverLate, "a pass would have something to do since %.3fs, and none is due before %.3fs", o.behind.Sub(began).Seconds(), o.wake.Sub(began).Seconds())
+	}
+	if o.behind.IsZero() {
+		o.behind = w.now
+	}
+}
+
+// progress says whether a decision does more than find other words.
+func progress(s *v1alpha1.LoadTestStatus, d lifecycle.Decision) bool {
+	if d.Job != lifecycle.JobKeep || d.Delete || d.Status.Phase != s.Phase || d.Status.Verdict != s.Verdict || len(d.Status.Steps) != len(s.Steps) {
+		return true
+	}
+	for i := range s.Steps {
+		if s.Steps[i].State != d.Status.Steps[i].State {
+			return true
+		}
+	}
+	return false
+}
+
+// checkEnd holds the end of a run to what must be true of it.
+func (w *world) checkEnd() {
+	if len(w.violations) > 0 {
+		return
+	}
+	s := &w.api.lt.Status
+	if !lifecycle.Finished(w.api.lt) {
+		w.violated(inTime, "it has not ended at %.0fs, after %d events", w.now.Sub(began).Seconds(), w.events)
+		return
+	}
+	want := w.story.ending
+	if want == nil {
+		return // this is the run that says how the story ends
+	}
+	if allowed := want.took + w.allowance(); s.CompletionTime.Sub(began) > allowed {
+		w.violated(inTime, "it ended after %v, %v are allowed", s.CompletionTime.Sub(began), allowed)
+	}
+	if w.harmed || w.story.timely {
+		return
+	}
+	if w.latest > tolerablyLate && s.Verdict == v1alpha1.VerdictInconclusive {
+		return // as no worker can be directed that cannot be reached
+	}
+	if got := endingOf(w); got.verdict != want.verdict || want.whole && !equality.Semantic.DeepEqual(got.sent, want.sent) {
+		w.violated(nothingLost, "verdict %s with %v sent, %s with %v without a fault; %s", got.verdict, got.sent, want.verdict, want.sent, explanation(s))
+	}
+}
+
+// allowance is how much longer a run may take than without a fault.
+func (w *world) allowance() time.Duration {
+	d := time.Minute + w.slack
+	for _, step := range w.api.lt.Status.Steps {
+		if (w.harmed || w.noticeLost) && step.TimeLimit != nil {
+			d += step.TimeLimit.Duration
+		}
+	}
+	if (w.harmed || w.noticeLost) && w.api.lt.Spec.StartDeadlineSeconds != nil {
+		d += time.Duration(*w.api.lt.Spec.StartDeadlineSeconds) * time.Second
+	}
+	return d
+}
+
+// ending is how a run ended.
+type ending struct {
+	verdict v1alpha1.Verdict
+	whole   bool
+	sent    []int64
+	events  int
+	took    time.Duration
+}
+
+func endingOf(w *world) *ending {
+	s := &w.api.lt.Status
+	e := &ending{verdict: s.Verdict, whole: true, took: s.CompletionTime.Sub(began)}
+	for _, step := range s.Steps {
+		if step.State != v1alpha1.StepComplete {
+			e.whole = false
+		}
+		if step.Result != nil {
+			e.sent = append(e.sent, step.Result.Sent)
+		}
+	}
+	return e
+}
+
+func explanation(s *v1alpha1.LoadTestStatus) string {
+	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFinished); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+// sayChange puts into the trace what changed in a status.
+func (w *world) sayChange(o *operator, b, a *v1alpha1.LoadTestStatus) {
+	w.say("%s writes: phase %s, workers %d ready, %d silent, %d lost", o.name, a.Phase, a.Workers.Ready, a.Workers.Silent, a.Workers.Lost)
+	for i := range a.Steps {
+		var old v1alpha1.StepStatus
+		if i < len(b.Steps) {
+			old = b.Steps[i]
+		}
+		step := &a.Steps[i]
+		switch {
+		case step.StartTime != nil && !step.StartTime.Equal(old.StartTime):
+			w.say("    step %s is %s, from %.3fs", step.Name, step.State, step.StartTime.Sub(began).Seconds())
+		case step.State != old.State && step.State != v1alpha1.StepPending:
+			w.say("    step %s is %s", step.Name, step.State)
+		}
+		if r := step.Result; r != nil && (old.Result == nil || old.Result.Sent != r.Sent) {
+			w.say("    step %s: %d sent of %d due, %d workers report", step.Name, r.Sent, r.Due, step.WorkersReporting)
+		}
+	}
+	if a.Verdict != b.Verdict {
+		w.say("    verdict %s: %s", a.Verdict, explanation(a))
+	}
+}

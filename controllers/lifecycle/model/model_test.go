@@ -1,0 +1,91 @@
+package model
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+)
+
+var (
+	every  = flag.Int("every", 101, "insert each fault at every n-th event; 1: at all of them")
+	seeds  = flag.Int("seeds", 60, "how many runs with several faults at random instants")
+	traces = flag.Int("traces", 3, "how many violations are reported with all that happened")
+	first  = flag.Int("seed", 0, "the first seed")
+)
+
+// total is what was checked.
+var total struct {
+	sync.Mutex
+	runs, states, violations int
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	fmt.Printf("model: %d runs, %d states, %d violations\n", total.runs, total.states, total.violations)
+	os.Exit(code)
+}
+
+// tell runs a world to its end, and reports what it violates.
+func tell(t *testing.T, w *world) {
+	t.Helper()
+	w.run()
+	total.Lock()
+	defer total.Unlock()
+	total.runs++
+	total.states += w.states
+	total.violations += len(w.violations)
+	if len(w.violations) > 0 {
+		if total.violations <= *traces {
+			t.Errorf("%v\n%s", w.violations, w)
+			return
+		}
+		t.Errorf("story %q, %v: %v", w.story.name, w.faultNames(), w.violations)
+	}
+}
+
+// Every story ends as it does, with one fault at any of its instants.
+func TestEveryFaultAtEveryInstant(t *testing.T) {
+	for offset, s := range stories() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(s)
+			tell(t, w)
+			s.ending = endingOf(w)
+			for _, f := range faults {
+				for at := offset % *every; at < w.events; at += *every {
+					faulty := newWorld(s)
+					faulty.faults[at] = []fault{f}
+					tell(t, faulty)
+				}
+				offset += 7 // other instants for each fault
+			}
+		})
+	}
+}
+
+// Every story ends as it does, with several faults at random instants and what is due
+// at once in random order.
+func TestFaultsAtRandomInstants(t *testing.T) {
+	list := stories()
+	for _, s := range list {
+		w := newWorld(s)
+		tell(t, w)
+		s.ending = endingOf(w)
+		s.ending.events = w.events
+	}
+	for seed := *first; seed < *first+*seeds; seed++ {
+		r := rand.New(rand.NewPCG(uint64(seed), 0))
+		s := list[r.IntN(len(list))]
+		w := newWorld(s)
+		w.shuffle = r
+		for range 1 + r.IntN(5) {
+			at := r.IntN(s.ending.events)
+			w.faults[at] = append(w.faults[at], faults[r.IntN(len(faults))])
+		}
+		tell(t, w)
+	}
+}

@@ -1,0 +1,213 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 5 * time.Second
+	// conflictRetry is when a pass whose cache was behind is tried again.
+	conflictRetry = 100 * time.Millisecond
+)
+
+// operator is a process of the operator that reconciles and serves workers.
+type operator struct {
+	world *world
+	name  string
+	alive bool
+	// skew is how far its clock is ahead.
+	skew time.Duration
+	// lag is how far its watch is behind.
+	lag   time.Duration
+	cache state
+
+	queued   bool      // a pass is due
+	wake     time.Time // by the world's clock; zero: none is asked for
+	wakes    int
+	failures int
+	// passed is when the run was last looked at, behind since when a pass would have
+	// something to do.
+	passed, behind time.Time
+	coordinator
+}
+
+// startOperator starts a process, which reads everything and serves workers from now on.
+func (w *world) startOperator(skew time.Duration) *operator {
+	w.agents++
+	o := &operator{world: w, name: fmt.Sprintf("operator %d", w.agents), alive: true, skew: skew}
+	o.coordinator = coordinator{seats: make([]seat, len(w.workers)), latency: w.story.latency}
+	w.all = append(w.all, o)
+	w.leader = o
+	if w.agents > 1 {
+		w.say("%s starts, its clock ahead by %v", o.name, skew)
+	}
+	o.list()
+	return o
+}
+
+// list fills the cache, once the API server answers.
+func (o *operator) list() {
+	if away := o.world.apiAway.Sub(o.world.now); away > 0 {
+		o.world.after(away, o.list)
+		return
+	}
+	o.cache = o.world.api.copy()
+	o.enqueue()
+}
+
+// dies ends the process with all that it knew. Workers notice after a while.
+func (o *operator) dies(noticed time.Duration) {
+	w := o.world
+	w.say("%s dies", o.name)
+	o.alive = false
+	if w.leader == o {
+		w.leader = nil
+	}
+	for _, x := range w.workers {
+		if x.session == o {
+			x.loseSession(noticed)
+		}
+	}
+}
+
+func (o *operator) now() time.Time { return o.world.now.Add(o.skew) }
+
+// watch has the cache be of that state, when the watch has brought it.
+func (o *operator) watch(s state) {
+	if !o.alive {
+		return
+	}
+	lag := o.lag
+	if away := o.world.apiAway.Sub(o.world.now); away > lag {
+		lag = away
+	}
+	o.world.after(lag, func() {
+		if o.alive && s.revision > o.cache.revision {
+			o.cache = s
+			o.enqueue()
+		}
+	})
+}
+
+// enqueue has a pass come at once, together with whatever else asks for one.
+func (o *operator) enqueue() {
+	if o.queued || !o.alive {
+		return
+	}
+	o.queued = true
+	o.world.after(0, o.pass)
+}
+
+// sleep has a pass come after d, in place of the one that was asked for before; 0: none.
+func (o *operator) sleep(d time.Duration) {
+	o.wakes++
+	o.wake = time.Time{}
+	if d == 0 {
+		return
+	}
+	o.wake = o.world.now.Add(d)
+	mine := o.wakes
+	o.world.after(d, func() {
+		if o.wakes == mine {
+			o.wake = time.Time{}
+			o.enqueue()
+		}
+	})
+}
+
+// pass is one pass of the reconciler.
+func (o *operator) pass() {
+	o.queued = false
+	if !o.alive || o.cache.lt == nil {
+		return
+	}
+	lt, version := o.cache.lt.DeepCopy(), o.cache.version
+	d := lifecycle.Decide(lt, plan.Policy{}, o.observe(), o.now())
+	applied := o.apply(d)
+	if d.Delete && applied == nil {
+		return
+	}
+	var reported error
+	written := !unchanged(lt.Status, d.Status)
+	if written {
+		reported = o.world.api.patchStatus(o, version, d.Status)
+	}
+	o.world.states++
+	switch err := errors.Join(applied, reported); {
+	case err == nil:
+		o.failures = 0
+		o.sleep(d.RequeueAfter)
+		o.world.checkWake(o, d, written)
+	case errors.Is(reported, errConflict) && applied == nil:
+		o.sleep(conflictRetry)
+	default:
+		o.sleep(o.retry(d.RequeueAfter))
+	}
+}
+
+// retry is when a pass that failed is tried again: the back-off grows, and the instant
+// that the decision asked for is kept.
+func (o *operator) retry(wake time.Duration) time.Duration {
+	backoff := min(firstRetry<<min(o.failures, 20), lastRetry)
+	o.failures++
+	if wake > firstRetry {
+		return min(backoff, wake)
+	}
+	return backoff
+}
+
+// apply carries a decision out.
+func (o *operator) apply(d lifecycle.Decision) error {
+	if d.Delete {
+		if err := o.world.api.reachable(); err != nil {
+			return err
+		}
+		o.world.say("the LoadTest is deleted")
+		o.world.api.deleted = true
+		return nil
+	}
+	switch d.Job {
+	case lifecycle.JobCreate:
+		if err := o.world.api.createJob(); err != nil {
+			return err
+		}
+	case lifecycle.JobDelete:
+		if err := o.world.api.deleteJob(o.cache.jobs); err != nil {
+			return err
+		}
+	case lifecycle.JobKeep:
+	}
+	if d.Forget {
+		o.forget()
+		return nil
+	}
+	if s := &o.cache.lt.Status; s.StartTime != nil && len(s.Steps) > 0 && s.TargetURL != "" {
+		o.direct(d.Directive)
+	}
+	return nil
+}
+
+// observe is what a pass sees: the cache, and the sessions.
+func (o *operator) observe() lifecycle.Observed {
+	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report()}
+	for n := range o.cache.lt.Status.Workers.Desired {
+		var x control.Worker
+		if !o.since.IsZero() {
+			x = o.coordinator.observe(int(n))
+		}
+		p := o.cache.pods[n]
+		x.Pod, x.PodEnding, x.PodMessage = p.state, p.ending, p.message
+		if p.state == control.PodAbsent || p.job != o.seats[n].job {
+			x.Connected, x.Ready, x.Reason, x.Message, x.Answers = false, false, "", "", 0
+		}
+		seen.Workers = append(seen.Workers, x)
+	}
+	return seen
+}

@@ -1,0 +1,124 @@
+package model
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// limit is the threshold of every story.
+const limit = 200 * time.Millisecond
+
+// spec is a test of three workers: two rungs with a rest between them.
+func spec() v1alpha1.LoadTestSpec {
+	return v1alpha1.LoadTestSpec{
+		Target: v1alpha1.Target{
+			Service: &v1alpha1.ServiceReference{Name: "shortener", Port: ptr.To(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTP},
+			Timeout: &metav1.Duration{Duration: time.Second}, // so that the limit of a step is soon after it
+		},
+		Requests:    []v1alpha1.Request{{Path: "/health"}},
+		Parallelism: ptr.To[int32](3),
+		Ladder: &v1alpha1.Ladder{
+			Users: []int32{9, 20}, RatePerUser: ptr.To(v1alpha1.NewDecimal("1")),
+			Duration: metav1.Duration{Duration: 3 * time.Second}, Rest: &metav1.Duration{Duration: 2 * time.Second},
+		},
+		Thresholds:              []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse(limit.String()))}},
+		StartDeadlineSeconds:    ptr.To[int64](600),
+		TTLSecondsAfterFinished: ptr.To[int32](3600),
+	}
+}
+
+// story is a life that a run can have.
+type story struct {
+	name   string
+	spec   func(*v1alpha1.LoadTestSpec)
+	script func(*world)
+	// latency is that of every response; default 20 ms.
+	latency time.Duration
+	// refuses is why workers are not ready, unschedulable which have no node.
+	refuses       map[int][2]string
+	unschedulable map[int]bool
+	// timely says that how it ends depends on when things happen.
+	timely bool
+	// ending is how it ends without a fault.
+	ending *ending
+}
+
+func edit(at time.Duration, what string, f func(*v1alpha1.LoadTestSpec)) func(*world) {
+	return func(w *world) { w.after(at, func() { w.api.edit(what, f) }) }
+}
+
+func all(scripts ...func(*world)) func(*world) {
+	return func(w *world) {
+		for _, s := range scripts {
+			s(w)
+		}
+	}
+}
+
+func suspend(held bool) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) { s.Suspend = held }
+}
+
+func terminate(s *v1alpha1.LoadTestSpec) { s.Terminate = true }
+
+// harm has something happen to workers in the first step, from which results are lost.
+func harm(f func(*world)) func(*world) {
+	return func(w *world) {
+		w.harmed = true
+		w.after(4*time.Second, func() { f(w) })
+	}
+}
+
+var unreachable = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
+
+// becomesReady has a worker find its target.
+func becomesReady(at time.Duration, number int) func(*world) {
+	return func(w *world) {
+		w.after(at, func() {
+			delete(w.refuses, number)
+			if x := w.workers[number]; x.session != nil {
+				x.saysReady(x.session)
+			}
+		})
+	}
+}
+
+func stories() []*story {
+	list := []*story{
+		{name: "passes"},
+		{name: "passes with one worker", spec: func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr.To[int32](1) }},
+		{name: "passes without rests", spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.Rest = nil }},
+		{name: "passes twice", spec: func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 2 }},
+		{name: "breaches", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.StopOnBreach = true }},
+		{name: "the target comes late", refuses: map[int][2]string{0: unreachable}, script: becomesReady(20*time.Second, 0)},
+		{name: "the target never comes", refuses: map[int][2]string{1: unreachable}},
+		{name: "a worker refuses", refuses: map[int][2]string{1: {v1alpha1.ReasonWorkerRefused, "too many users"}}},
+		{name: "a worker has no node", unschedulable: map[int]bool{2: true}},
+		{name: "terminated", script: edit(4*time.Second, "terminate", terminate)},
+		{name: "terminated before the start", script: edit(time.Second, "terminate", terminate)},
+		{name: "terminated in the rest", script: edit(6500*time.Millisecond, "terminate", terminate)},
+		{name: "out of time", timely: true, spec: func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](4) }},
+		{name: "held, then resumed", spec: suspend(true), script: all(
+			edit(10*time.Second, "resume", suspend(false)), edit(11*time.Second, "suspend", suspend(true)), edit(20*time.Second, "resume", suspend(false)))},
+		{name: "held between steps", script: all(edit(4*time.Second, "suspend", suspend(true)), edit(30*time.Second, "resume", suspend(false)))},
+		{name: "a worker dies", script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 0) })},
+		{name: "every worker dies", script: harm(func(w *world) {
+			for _, x := range w.workers {
+				x.end("OOMKilled, exit code 137", 0)
+			}
+		})},
+		{name: "a pod is deleted", script: harm(func(w *world) { w.workers[0].leave() })},
+		{name: "a worker stays silent", script: harm(func(w *world) { w.workers[1].isCutOff(time.Hour) })},
+	}
+	for _, s := range list {
+		if s.latency == 0 {
+			s.latency = 20 * time.Millisecond
+		}
+	}
+	return list
+}
