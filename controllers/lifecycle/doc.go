@@ -13,6 +13,10 @@
 //	                            terminate, deadline,
 //	                            no worker left
 //
+// A worker that is lost does not come back; one that is silent may, and is waited for
+// until the limit of its step. What this process cannot have seen, as it directs the
+// run only since Observed.Since, is held against no worker.
+//
 // A choice that must not be made twice (when a step starts, that a run is cut)
 // is written to the status in one pass and acted on in a later one, from what
 // was read back: the Directive follows from the status that came in, never from

@@ -92,7 +92,12 @@ func (r *run) gathered(i int) bool {
 	r.giveUp(func(w control.Worker) bool {
 		return !w.Connected && !r.now.Before(r.absentSince(w).Add(limit))
 	})
-	if r.out.Status.Workers.Lost > 0 {
+	if s := &r.out.Status; s.Workers.Lost > 0 {
+		if s.Steps[i].State == v1alpha1.StepRunning { // some may have begun it
+			s.Steps[i].MissingAtMost = r.missingAtMost(i, nil)
+			r.done(i, v1alpha1.StepCut)
+			i++
+		}
 		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
 		return false
 	}

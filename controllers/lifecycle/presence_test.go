@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -53,6 +54,7 @@ func TestStepIsNotGivenUpBeforeWorkersCouldFindTheOperator(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
 			lt.Status.StopTime, lt.Spec.Terminate = tc.stop, tc.stop != nil
+			lt.Status.Steps[0].ReportedUntil = lt.Status.Steps[0].StartTime // so that it was begun
 			seen := awaited(tc.worker)
 			if seen.Since = over.Add(-tc.since); tc.since < 0 {
 				seen.Since = time.Time{}
@@ -240,5 +242,81 @@ func TestRunDoesNotBeginWithAWorkerThatIsEnding(t *testing.T) {
 	s := lifecycle.Decide(lt, plan.Policy{}, awaited(ending), began.Add(time.Second)).Status
 	if s.Steps[0].State != v1alpha1.StepPending || s.Workers.Ready != 0 {
 		t.Errorf("the first step is %s with %d ready, want Pending with none", s.Steps[0].State, s.Workers.Ready)
+	}
+}
+
+// A step whose instant has passed before any worker was directed to begin it, as when
+// the operator ended in between, begins anew and together instead of late.
+func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
+	start := began.Add(30 * time.Second)
+	report := measured(1, 1, 5, start)
+	for name, tc := range map[string]struct {
+		edit    func(*v1alpha1.LoadTest, *lifecycle.Observed)
+		after   time.Duration
+		anew    bool // is another instant chosen
+		directs bool // are workers directed to begin it
+	}{
+		"in its first pass":          {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) { s.Since = time.Time{} }, time.Second, true, false},
+		"in a later pass":            {func(*v1alpha1.LoadTest, *lifecycle.Observed) {}, 2 * time.Second, true, false},
+		"in its first pass, in time": {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) { s.Since = time.Time{} }, 0, false, true},
+		"before all workers are back": {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) {
+			s.Workers[0] = there(control.Worker{LastSeen: start})
+		}, 2 * time.Second, false, false},
+		"when this process chose it": {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) { s.Since = start }, time.Second, false, true},
+		"when one reports it":        {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) { s.Step = report }, 2 * time.Second, false, true},
+		"when one had reported it": {func(lt *v1alpha1.LoadTest, _ *lifecycle.Observed) {
+			lt.Status.Steps[1].ReportedUntil = lt.Status.Steps[1].StartTime
+		}, 2 * time.Second, false, true},
+		"when it is cut, and ends soon": {func(lt *v1alpha1.LoadTest, _ *lifecycle.Observed) { lt.Status.StopTime = lt.Status.Steps[1].StartTime }, 2 * time.Second, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt, seen := limited(1), one(ready)
+			seen.Since = start.Add(time.Second)
+			tc.edit(lt, &seen)
+			d := lifecycle.Decide(lt, plan.Policy{}, seen, start.Add(tc.after))
+			want := start
+			if tc.anew {
+				want = start.Add(tc.after + 500*time.Millisecond)
+			}
+			if got := d.Status.Steps[1]; got.State != v1alpha1.StepRunning || !got.StartTime.Time.Equal(want) || (d.Directive.Start != nil) != tc.directs {
+				t.Errorf("the step is %s from %v, directed %+v; want Running from %v", got.State, got.StartTime, d.Directive.Start, want)
+			}
+		})
+	}
+}
+
+// A worker that died before the step began leaves none to begin it together.
+func TestStepThatIsStartedAnewWithoutAWorkerIsCut(t *testing.T) {
+	seen := awaited(control.Worker{Pod: control.PodEnded})
+	seen.Since = time.Time{}
+	s := lifecycle.Decide(limited(1), plan.Policy{}, seen, began.Add(31*time.Second)).Status
+	if s.Steps[1].State != v1alpha1.StepCut || s.Verdict != v1alpha1.VerdictInconclusive {
+		t.Errorf("the step is %s, the verdict %s; want Cut and Inconclusive", s.Steps[1].State, s.Verdict)
+	}
+}
+
+// What workers measured who began late, or not together, is not judged: it would be held
+// against the target that requests were sent after they were due.
+func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
+	start := began.Add(30 * time.Second)
+	for name, began := range map[string][2]time.Time{
+		"late":         {start.Add(5 * time.Second), start.Add(5 * time.Second)},
+		"one of them":  {start, start.Add(501 * time.Millisecond)},
+		"not together": {start.Add(-5 * time.Second), start.Add(-4 * time.Second)},
+	} {
+		lt := limited(1)
+		lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "failureRate", Max: ptr.To(intstr.Parse("1%"))}}
+		final := ready
+		final.Final = true
+		seen := one(final)
+		seen.Step = measured(1, 1, 10, start.Add(10*time.Second))
+		seen.Step.ShortestWindow = 10 * time.Second
+		m := seen.Step.Merged
+		m.Requests[0].Expected, m.Requests[0].Outcomes = 0, [len(m.Requests[0].Outcomes)]int64{measure.ServerError: 10}
+		m.FirstStart, m.LastStart = began[0], began[1]
+		s := lifecycle.Decide(lt, plan.Policy{}, seen, start.Add(10*time.Second)).Status
+		if s.Verdict != v1alpha1.VerdictInconclusive || s.Steps[1].State != v1alpha1.StepCut {
+			t.Errorf("%s: verdict %s, step %s (%s); want Inconclusive, and Cut", name, s.Verdict, s.Steps[1].State, s.Steps[1].Message)
+		}
 	}
 }

@@ -25,6 +25,8 @@ func (r *run) running() {
 		r.next(i) // held between two steps, or waiting for workers
 	case r.read.Steps[i].Load.IsPause():
 		r.pause(i)
+	case r.isTooLate(i):
+		r.startAnew(i)
 	default:
 		r.load(i)
 	}
@@ -153,7 +155,7 @@ func (r *run) loadDone(i int, report *control.Report, isFinal func(control.Worke
 		return
 	}
 	r.settleLoad(i, report)
-	stop := r.judge(i, report)
+	stop := !results.BeganLate(&s.Steps[i], report) && r.judge(i, report)
 	switch {
 	case s.Workers.Lost > 0:
 		r.finish(i+1, v1alpha1.ReasonStoppedOnWorkerLoss)
@@ -288,6 +290,27 @@ func (r *run) next(i int) {
 	case !s.Steps[i].Load.IsPause() && !r.gathered(i):
 	default:
 		r.startStep(i, r.startAfter(i))
+	}
+}
+
+// isTooLate says whether step i would begin late: its instant passed before this process
+// directed the run, and the process that chose it may have ended before it directed
+// workers to begin. Of a step that is reported, workers have begun it. An instant that
+// this process chose stands: a slow API server must not put it off for ever.
+func (r *run) isTooLate(i int) bool {
+	s := &r.read.Steps[i]
+	anothers := s.StartTime.Time.Before(r.since())
+	reported := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i)
+	return anothers && !reported && r.read.StopTime == nil
+}
+
+// startAnew chooses another start instant for step i, once every worker is connected.
+// Until then no worker is directed to begin it. One that did begin it goes on, and
+// began it by the first instant.
+func (r *run) startAnew(i int) {
+	r.out.Directive.Start = nil
+	if r.gathered(i) {
+		r.startStep(i, r.now.Add(r.lead()))
 	}
 }
 

@@ -28,6 +28,8 @@ func NotCarriedOut(step *v1alpha1.StepStatus, workers []control.Worker, report *
 		return fmt.Sprintf("%d requests were due, and only %d were planned.", due, planned)
 	case planned == 0 && sent < length:
 		return fmt.Sprintf("a worker sent load for %v of %v.", sent.Truncate(time.Millisecond), length)
+	case BeganLate(step, report):
+		return fmt.Sprintf("a worker began it %v late.", delay(step, report).Truncate(time.Millisecond))
 	}
 	return notWhole(load, workers)
 }
@@ -59,15 +61,30 @@ const tolerableDelay = 500 * time.Millisecond
 // that begins late has a window as long as any other, and sends nothing at first. What a
 // schedule asks for in that time is unsent; users without a rate leave nothing unsent.
 func sentFor(step *v1alpha1.StepStatus, report *control.Report) time.Duration {
-	if report.Merged.LastStart.IsZero() || step.StartTime == nil {
+	if !BeganLate(step, report) {
 		return report.ShortestWindow
 	}
-	window := step.StartTime.Add(optional(step.Load.WarmUp))
-	late := report.Merged.LastStart.Sub(window) - report.Merged.ClockError
-	if late <= tolerableDelay {
-		return report.ShortestWindow
+	return report.ShortestWindow - delay(step, report)
+}
+
+// BeganLate says whether a worker began a step so late that its measurement is not one
+// of the step: what was due by then was sent late, which is not the target's doing.
+func BeganLate(step *v1alpha1.StepStatus, report *control.Report) bool {
+	return delay(step, report) > tolerableDelay
+}
+
+// delay is how long after its start instant, or after the first worker, the last worker
+// began a step.
+func delay(step *v1alpha1.StepStatus, report *control.Report) time.Duration {
+	m := report.Merged
+	if m.LastStart.IsZero() || step.StartTime == nil {
+		return 0
 	}
-	return report.ShortestWindow - late
+	late := m.LastStart.Sub(step.StartTime.Add(optional(step.Load.WarmUp)))
+	if !m.FirstStart.IsZero() {
+		late = max(late, m.LastStart.Sub(m.FirstStart))
+	}
+	return late - m.ClockError
 }
 
 func optional(d *metav1.Duration) time.Duration {
