@@ -52,14 +52,19 @@ func (r *run) starting() {
 		if limited {
 			r.wake(at)
 		}
-		switch {
-		case s.TargetURL == "":
-			r.wake(r.now.Add(targetExpected)) // Services are not watched
-		case r.seen.Job == JobAbsent:
-			r.createJob()
-		case r.missesPods():
-			r.wake(r.now.Add(PodsExpected)) // a refusal is no change that is watched
-		}
+		r.bringWorkers()
+	}
+}
+
+// bringWorkers does what workers lack, or looks again at what they wait for.
+func (r *run) bringWorkers() {
+	switch {
+	case r.out.Status.TargetURL == "":
+		r.wake(r.now.Add(targetExpected)) // Services are not watched
+	case r.seen.Job == JobAbsent:
+		r.createJob()
+	case r.missesPods():
+		r.wake(r.now.Add(PodsExpected)) // a refusal is no change that is watched
 	}
 }
 
