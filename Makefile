@@ -123,9 +123,9 @@ test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a 
 	go -C $(KUBERNETES) test -vet=off -shuffle=on ./... # vet would read the facts of all of Kubernetes
 
 .PHONY: model
-#? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour
+#? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors
 model: ## Check the decisions about a run against faults at the instants of simulated runs.
-	@go test -count=1 -timeout 0 ./controllers/lifecycle/model -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0; next} {print} END {print line}'
+	@go test -v -count=1 -timeout 0 ./controllers/lifecycle/model -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print} END {print line}'
 
 .PHONY: mutation
 #? ARGS  folders of the packages to change; default: all pure ones, which takes an hour

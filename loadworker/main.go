@@ -27,6 +27,8 @@ The operator starts it in a Job; there is nothing to configure by hand. It opens
 one session to the operator's coordinator, receives its share there, says when
 it is ready, runs each step at the instant it is given, and sends what it
 measured every second. It ends when the coordinator says that the run is over.
+While the coordinator cannot be reached it measures on, and holds its results for
+as long as the rest of the plan may take and ten minutes longer.
 
 Environment (each has a flag of the same meaning, which wins):
   LOADTEST_COORDINATOR     host:port of the coordinator

@@ -39,7 +39,7 @@ type operator struct {
 }
 
 // startOperator starts a process, which reads everything and serves workers from now on.
-func (w *world) startOperator(skew time.Duration) *operator {
+func (w *world) startOperator(skew time.Duration) {
 	w.agents++
 	o := &operator{world: w, name: fmt.Sprintf("operator %d", w.agents), alive: true, skew: skew}
 	o.coordinator = coordinator{seats: make([]seat, len(w.workers)), latency: w.story.latency}
@@ -49,7 +49,6 @@ func (w *world) startOperator(skew time.Duration) *operator {
 		w.say("%s starts, its clock ahead by %v", o.name, skew)
 	}
 	o.list()
-	return o
 }
 
 // list fills the cache, once the API server answers.

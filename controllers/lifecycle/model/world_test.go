@@ -120,9 +120,6 @@ func (w *world) after(d time.Duration, what func()) {
 	heap.Push(&w.queue, event{w.now.Add(d), order, what})
 }
 
-// patience bounds a world: every run is over by then, with what is kept of it.
-const patience = 48 * time.Hour
-
 // run lets everything happen.
 func (w *world) run() {
 	const bound = 20_000
