@@ -87,6 +87,32 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timed) && timed.Timeout()
 }
 
+// The oldest goes, of the address that has most.
+func TestWhichConnectionGoes(t *testing.T) {
+	l := newConnections(nil, 3, func() {})
+	for _, step := range []struct{ comes, goes string }{
+		{"10.0.0.1:1", ""}, {"10.0.0.2:1", ""}, {"10.0.0.1:2", ""},
+		{"10.0.0.1:3", "10.0.0.1:1"},
+		{"10.0.0.3:1", "10.0.0.1:2"},
+	} {
+		goes := ""
+		if surplus := l.add(&connection{of: l, name: step.comes}); surplus != nil {
+			goes = surplus.name
+			l.remove(surplus)
+		}
+		if goes != step.goes {
+			t.Errorf("%s comes, %q goes, want %q", step.comes, goes, step.goes)
+		}
+	}
+	// One with a session does not go, even if its address has most.
+	l.find("10.0.0.1:3").claim()
+	for _, name := range []string{"10.0.0.1:4", "10.0.0.1:5"} {
+		if surplus := l.add(&connection{of: l, name: name}); surplus != nil && surplus.name == "10.0.0.1:3" {
+			t.Error("the one with a session goes")
+		}
+	}
+}
+
 // A connection counts as a stranger's again once its session is over.
 func TestConnectionIsReleasedByItsSession(t *testing.T) {
 	r := newFixture(t)
