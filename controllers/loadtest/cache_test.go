@@ -184,9 +184,9 @@ func TestAPatchLeavesAloneWhatTheCacheLacks(t *testing.T) {
 	}
 }
 
-// The workers of a run that finished before this operator began are told to end, though
+// The workers of a run that finished before this operator began are directed to end, though
 // the cache does not say what they were assigned.
-func TestWorkersOfAFinishedRunMayGo(t *testing.T) {
+func TestWorkersOfAFinishedRunEnd(t *testing.T) {
 	c, lt := cached(t), withMuch(t, withResult(t, true))
 	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
 	if err := apiserver.Client(t).Create(t.Context(), job); err != nil {

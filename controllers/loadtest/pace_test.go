@@ -1,0 +1,79 @@
+package loadtest_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// A step begins further ahead when it takes long until a status is read back.
+func TestSlowReadBackPutsAStepFurtherAhead(t *testing.T) {
+	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
+	r.mustPass(lt)
+	r.after(1500 * time.Millisecond)
+	r.mustPass(lt)
+	bringPods(t, lt)
+	r.mustPass(lt)
+	if got, want := lt.Status.Steps[0].StartTime.Sub(r.clock.Now()), 4500*time.Millisecond; got != want {
+		t.Errorf("the step begins %v ahead, want %v", got, want)
+	}
+}
+
+// What a run waits for is written as often as the size of its object allows, and its
+// bytes are counted.
+func TestWritesFollowTheSizeOfTheObject(t *testing.T) {
+	c := apiserver.Client(t)
+	r, lt := newFixture(t, c), hello(t)
+	registry := prometheus.NewRegistry()
+	r.Metrics = loadtest.NewMetrics(registry)
+	change(t, lt, func(s *v1alpha1.LoadTestSpec) {
+		for range 3 {
+			s.Requests = append(s.Requests, v1alpha1.Request{Path: "/", Method: "POST", Body: strings.Repeat("x", 65_536)})
+		}
+	})
+	r.workers.absent = true
+	r.mustPass(lt)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	job := &batchv1.Job{}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), job); err != nil {
+		t.Fatal(err)
+	}
+	pod := makePod(t, c, job, 0)
+	pod.Status.Phase = corev1.PodPending
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "full"}}
+	if err := c.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	again := r.mustPass(lt).RequeueAfter
+	if got := workersReady(lt).Reason; got != v1alpha1.ReasonWaiting || again < 3900*time.Millisecond || again > 4500*time.Millisecond {
+		t.Errorf("WorkersReady is %s, again after %v; want it as it was for the 4 s that 200 KB take", got, again)
+	}
+	r.after(again)
+	r.mustPass(lt)
+	if got := workersReady(lt).Reason; got != v1alpha1.ReasonUnschedulable {
+		t.Errorf("WorkersReady is %s after %v, want Unschedulable", got, again)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := testutil.GatherAndCount(registry, "loadtest_status_bytes_total"); err != nil || n != 1 {
+		t.Fatalf("%d metrics of bytes, %v", n, err)
+	}
+	for _, f := range families {
+		if value := f.GetMetric()[0].GetCounter().GetValue(); f.GetName() == "loadtest_status_bytes_total" && (value < 3*196_608 || value > 3*220_000) {
+			t.Errorf("%.0f bytes were written, want those of three writes of 200 KB", value)
+		}
+	}
+}
