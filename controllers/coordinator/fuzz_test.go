@@ -184,10 +184,12 @@ func (f *fuzzed) check() {
 	if o.Step != nil && o.Step.Err != nil {
 		f.t.Fatal(o.Step.Err)
 	}
-	f.runs["a"].ledgers.mu.Lock()
-	defer f.runs["a"].ledgers.mu.Unlock()
+	var r *runState
+	f.locked(func() { r = f.runs["a"] })
+	r.ledgers.mu.Lock()
+	defer r.ledgers.mu.Unlock()
 	f.locked(func() {
-		kept := f.runs["a"].ledgers.bytes()
+		kept := r.ledgers.bytes()
 		for number, w := range f.runs["a"].workers {
 			if number > 1 && (len(w.snapshots) > 0 || w.session != nil) {
 				f.t.Errorf("there is a worker %d of 2", number)
