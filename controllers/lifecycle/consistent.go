@@ -20,6 +20,8 @@ func (r *run) inconsistency() string {
 		return "steps is empty, and startTime is set"
 	case s.Workers.Desired < 1:
 		return "workers.desired is less than 1"
+	case r.hasStarted() && s.TargetURL == "":
+		return "targetURL is empty, and a step has begun" // no worker could be directed
 	}
 	under := v1alpha1.StepComplete // the state of the step before
 	for i := range s.Steps {

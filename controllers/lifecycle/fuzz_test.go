@@ -67,6 +67,9 @@ func (c *choices) step() v1alpha1.StepStatus {
 // status is any that the schema lets through.
 func (c *choices) status() v1alpha1.LoadTestStatus {
 	s := v1alpha1.LoadTestStatus{CurrentStep: int32(c.of(5)), StopTime: c.instant()}
+	if c.of(8) > 0 {
+		s.TargetURL = "http://shortener:8080"
+	}
 	s.Workers = v1alpha1.WorkerCounts{Desired: int32(c.of(4)), Ready: int32(c.of(4)), Silent: int32(c.of(4)), Lost: int32(c.of(4))}
 	if t := c.instant(); t != nil {
 		s.StartTime = ptr.To(metav1.NewTime(t.Time))

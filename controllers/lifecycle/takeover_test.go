@@ -122,6 +122,7 @@ func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
 		"steps[1] is Running without a startTime":                 func(s *v1alpha1.LoadTestStatus) { s.Steps[1].StartTime = nil },
 		"steps[0] is Complete without a completionTime":           func(s *v1alpha1.LoadTestStatus) { s.Steps[0].CompletionTime = nil },
 		"steps[1] is Running, and the step before it is Pending":  func(s *v1alpha1.LoadTestStatus) { s.Steps[0].State = v1alpha1.StepPending },
+		"targetURL is empty, and a step has begun":                func(s *v1alpha1.LoadTestStatus) { s.TargetURL = "" },
 		`steps[1] is in state "Cut", and the run is not finished`: func(s *v1alpha1.LoadTestStatus) { s.Steps[1].State = v1alpha1.StepCut },
 		"steps[1] has no timeLimit":                               func(s *v1alpha1.LoadTestStatus) { s.Steps[1].TimeLimit = nil },
 		"steps[1] has no duration":                                func(s *v1alpha1.LoadTestStatus) { s.Steps[1].Load.Duration = nil },
