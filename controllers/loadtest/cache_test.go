@@ -115,7 +115,7 @@ func withMuch(t *testing.T, lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
 }
 
 // Of finished runs, of which there may be thousands, the cache holds what says when they
-// go; of runs under way all but who manages which field.
+// go; of runs under way all but the managed fields.
 func TestTheCacheHoldsLittleOfFinishedRuns(t *testing.T) {
 	c := cached(t)
 	for name, finished := range map[string]bool{"a run under way": false, "a finished run": true} {

@@ -55,8 +55,8 @@ func logTransitions(ctx context.Context, lt *v1alpha1.LoadTest, after *v1alpha1.
 	}
 }
 
-// size is what an object takes in the store: it is stored as JSON, with the fields that
-// say who manages what.
+// size is what an object takes in the store: it is stored as JSON, with its managed
+// fields.
 func size(lt *v1alpha1.LoadTest) int {
 	raw, err := json.Marshal(lt)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // its status, which has what differs between what was read and what is to be. Nothing
 // here may be read without being kept.
 
-// stripJob keeps who owns a Job and how it stands.
+// stripJob keeps the owner of a Job and its conditions.
 func stripJob(o any) (any, error) {
 	job, ok := o.(*batchv1.Job)
 	if !ok {
@@ -23,7 +23,7 @@ func stripJob(o any) (any, error) {
 	return &batchv1.Job{ObjectMeta: stripped(job.ObjectMeta), Status: batchv1.JobStatus{Conditions: job.Status.Conditions}}, nil
 }
 
-// stripPod keeps who owns a pod, which worker it is and how it stands.
+// stripPod keeps the owner of a pod, the number of its worker and its state.
 func stripPod(o any) (any, error) {
 	pod, ok := o.(*corev1.Pod)
 	if !ok {
