@@ -128,6 +128,25 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
+// The operator's cache keeps of each object all that an identity stands on.
+func TestAuthenticateFromTheCache(t *testing.T) {
+	c := apiserver.Client(t)
+	_, _, worker := withWorker(t, c)
+	valid := bearer(t, c, worker)
+	want, err := authenticate(t, c, valid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := cached(t)
+	got, err := authenticate(t, reader, valid)
+	if err != nil || got.PodUID != want.PodUID || !got.Created.Equal(want.Created) || got.Run != want.Run || got.Worker != want.Worker {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+	if err := loadtest.NewAuthenticator(reader, clock.RealClock{}).Check(t.Context(), got); err != nil {
+		t.Errorf("checked again: %v", err)
+	}
+}
+
 // The LoadTest of another namespace is no owner, not even one that has the name of a
 // LoadTest in the pod's own.
 func TestPodCannotSpeakForAnotherNamespace(t *testing.T) {
