@@ -118,8 +118,11 @@ func refuses(ctx context.Context, s *subject, kind string) error {
 		pod.Spec.RestartPolicy = corev1.RestartPolicyNever
 		object = &batchv1.Job{ObjectMeta: pod.ObjectMeta, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod.Spec}}}
 	}
-	if err := cluster.Create(ctx, object, client.DryRunAll); !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
-		return fmt.Errorf("%s are not refused yet: %v", kind, err)
+	switch err := cluster.Create(ctx, object, client.DryRunAll); {
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err):
+		return nil
+	case err != nil:
+		return err
 	}
-	return nil
+	return fmt.Errorf("%s are not refused yet", kind)
 }

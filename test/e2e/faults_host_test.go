@@ -95,10 +95,11 @@ func memoryGroup(proc string) (string, error) {
 	}
 	unified := ""
 	for line := range strings.Lines(string(groups)) {
-		switch fields := strings.SplitN(strings.TrimSpace(line), ":", 3); {
-		case fields[1] == "memory":
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch fields[1] {
+		case "memory":
 			return "/sys/fs/cgroup/memory" + fields[2], nil
-		case fields[1] == "":
+		case "":
 			unified = fields[2]
 		}
 	}

@@ -18,8 +18,8 @@
 //
 // What is missing and not declared is none. Beyond these three, each fault has the
 // verdicts that are right after it; another one is unexpected. Where Passed is right,
-// Inconclusive is too if nothing is missing and the status calls the generator the
-// limit: the machine was busy, and the line says so.
+// Inconclusive is too if nothing is missing, all but 5% was sent, and the status calls
+// the generator the limit: the machine was busy, and the line says so.
 //
 // It imports the API types, and no client.
 package fault

@@ -58,9 +58,12 @@ func TestJudge(t *testing.T) {
 		"another verdict":                    {exact, kept, func(o *Outcome) { o.Verdict = Inconclusive }, []Kind{Unexpected}},
 		"inconclusive on a busy machine":     {exact, kept, func(o *Outcome) { o.Verdict, o.Limited = Inconclusive, true }, nil},
 		"busy, and one is missing":           {exact, kept, func(o *Outcome) { o.Verdict, o.Limited, o.Received = Inconclusive, true, 239 }, []Kind{Miscounted, Miscounted, Unexpected}},
-		"busy, and some were never sent": {exact, kept, func(o *Outcome) {
-			o.Verdict, o.Limited, o.Sent, o.Completed, o.Received = Inconclusive, true, 200, 200, 200
+		"busy, and 5% were never sent": {exact, kept, func(o *Outcome) {
+			o.Verdict, o.Limited, o.Sent, o.Completed, o.Received = Inconclusive, true, 228, 228, 228
 		}, nil},
+		"busy, and more were never sent": {exact, kept, func(o *Outcome) {
+			o.Verdict, o.Limited, o.Sent, o.Completed, o.Received = Inconclusive, true, 227, 227, 227
+		}, []Kind{Unexpected}},
 		"busy, and some were never due": {exact, kept, func(o *Outcome) {
 			o.Verdict, o.Limited, o.Due, o.Sent, o.Completed, o.Received = Inconclusive, true, 239, 239, 239, 239
 		}, []Kind{Miscounted, Unexpected}},
