@@ -73,6 +73,21 @@ func (c *campaign) summarize() {
 		fmt.Println("\n" + d)
 	}
 	fmt.Println(fault.Summary(c.lines))
+	if n, least := len(c.lines), c.least(); n < least {
+		c.t.Errorf("%d faults were injected, want %d at least", n, least)
+	}
+}
+
+// least is how many faults there must be, so that a suite that skips most of them does
+// not pass.
+func (c *campaign) least() int {
+	switch {
+	case c.only != "":
+		return 1
+	case c.full && c.local:
+		return 60
+	}
+	return 20
 }
 
 // namespace makes a namespace that goes away after the test.
