@@ -38,7 +38,7 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 }
 
 // reason is the message of the condition that explains the verdict: what failed, else
-// what was lost, else what limited, else what was judged.
+// what was lost, else what was breached, else what limited, else what is not known.
 func reason(conditions []metav1.Condition) string {
 	for _, c := range []struct {
 		kind   string
@@ -46,8 +46,8 @@ func reason(conditions []metav1.Condition) string {
 	}{
 		{v1alpha1.ConditionFailed, metav1.ConditionTrue},
 		{v1alpha1.ConditionWorkersReady, metav1.ConditionFalse},
-		{v1alpha1.ConditionGeneratorHealthy, metav1.ConditionFalse},
 		{v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse},
+		{v1alpha1.ConditionGeneratorHealthy, metav1.ConditionFalse},
 		{v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown},
 	} {
 		if found := meta.FindStatusCondition(conditions, c.kind); found != nil && found.Status == c.status {
