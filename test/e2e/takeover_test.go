@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -68,6 +69,13 @@ func TestTakeover(t *testing.T) {
 			t.Logf("takeover: fault=killed-every-10s kills=%d", kills)
 			if kills < 3 {
 				t.Errorf("%d leaders killed in a run of a minute, want 3 or more", kills)
+			}
+		}},
+		{"rolled out", func(t *testing.T, _ func() bool) {
+			gap := rollOut(t)
+			t.Logf("takeover: fault=rollout without-leader-seconds=%.1f", gap.Seconds())
+			if gap > 10*time.Second {
+				t.Errorf("no operator led for %s of a rollout, want some seconds", gap)
 			}
 		}},
 		{"API server stopped for 15 s", func(t *testing.T, _ func() bool) { pauseAPIServer(t, 15*time.Second) }},
@@ -155,6 +163,28 @@ func leading(t *testing.T) *corev1.Pod {
 		return nil
 	}
 	return &pod
+}
+
+// rollOut replaces both operators, and returns for how long at most none led.
+func rollOut(t *testing.T) (gap time.Duration) {
+	t.Helper()
+	mustCommand(t, "kubectl", "-n", operatorNamespace, "rollout", "restart", "deploy/loadtest-operator")
+	led := time.Now()
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
+		if leading(t) != nil {
+			led = time.Now()
+		}
+		gap = max(gap, time.Since(led))
+		var d appsv1.Deployment
+		err := cluster.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: "loadtest-operator"}, &d)
+		s := d.Status
+		done := s.ObservedGeneration == d.Generation && s.UpdatedReplicas == *d.Spec.Replicas && s.Replicas == s.UpdatedReplicas && s.ReadyReplicas == s.Replicas
+		return err == nil && done && leading(t) != nil, nil
+	})
+	if err != nil {
+		t.Fatalf("not rolled out after %s", waitTimeout)
+	}
+	return gap
 }
 
 func podReady(pod *corev1.Pod) bool {
