@@ -76,8 +76,13 @@ func TestReviewsOfANamespaceAreBounded(t *testing.T) {
 	}
 	verified := make(chan error)
 	go func() { verified <- r.review(ctx, "honest", honest) }()
-	if token := <-server.entered; token != "honest" {
-		t.Errorf("beside %d reviews of team-a runs that of %q, want the one of team-b", maxReviewsOfNamespace, token)
+	select {
+	case token := <-server.entered:
+		if token != "honest" {
+			t.Errorf("beside %d reviews of team-a runs that of %q, want the one of team-b", maxReviewsOfNamespace, token)
+		}
+	case <-ctx.Done():
+		t.Error("the review of team-b waits for those of team-a")
 	}
 	impatient, give := context.WithCancel(ctx)
 	give()
