@@ -18,6 +18,7 @@ func restart(away, noticed, skew time.Duration) func(*world) {
 			return
 		}
 		old.dies(noticed)
+		w.jumped = w.jumped || skew != 0
 		w.slack += away + noticed + skew.Abs()
 		w.after(away, func() {
 			if w.leader == nil {
@@ -54,7 +55,11 @@ func cachesBehind(lag, d time.Duration) func(*world) {
 		}
 		o.lag = lag
 		w.slack += 10 * lag
-		w.after(d, func() { o.lag = 0 })
+		w.after(d, func() {
+			if o.lag == lag {
+				o.lag = 0
+			}
+		})
 	}
 }
 
@@ -73,6 +78,7 @@ func (w *world) victim() *worker { return w.workers[w.events%len(w.workers)] }
 func cutOff(d time.Duration) func(*world) {
 	return func(w *world) {
 		w.slack += d + deadPeer
+		w.isolated = w.isolated || d > deadPeer
 		w.victim().isCutOff(d)
 	}
 }

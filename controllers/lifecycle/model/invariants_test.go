@@ -155,7 +155,7 @@ func (w *world) checkEnd() {
 	if allowed := want.took + w.allowance(); s.CompletionTime.Sub(began) > allowed {
 		w.violated(inTime, "it ended after %v, %v are allowed", s.CompletionTime.Sub(began), allowed)
 	}
-	if w.harmed || w.story.timely {
+	if w.harmed || w.jumped && w.isolated || w.story.timely {
 		return
 	}
 	if w.latest > tolerablyLate && s.Verdict == v1alpha1.VerdictInconclusive {

@@ -52,6 +52,9 @@ type truth struct {
 	// harmed says that a worker died, was deleted, or was away for too long: what it
 	// held may be missing.
 	harmed bool
+	// jumped says that a clock did, isolated that a worker was cut off for as long as a
+	// new operator waits for it. Together they are harm: a limit may seem to have passed.
+	jumped, isolated bool
 	// slack is for how long operators were away, or clocks apart.
 	slack time.Duration
 	// noticeLost says that a notification was, which excuses a late pass.
