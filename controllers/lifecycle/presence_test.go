@@ -300,9 +300,10 @@ func TestStepThatIsStartedAnewWithoutAWorkerIsCut(t *testing.T) {
 func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
 	start := began.Add(30 * time.Second)
 	for name, began := range map[string][2]time.Time{
-		"late":         {start.Add(5 * time.Second), start.Add(5 * time.Second)},
-		"one of them":  {start, start.Add(501 * time.Millisecond)},
-		"not together": {start.Add(-5 * time.Second), start.Add(-4 * time.Second)},
+		"late":                  {start.Add(5 * time.Second), start.Add(5 * time.Second)},
+		"one of them":           {start, start.Add(501 * time.Millisecond)},
+		"not together":          {start.Add(-5 * time.Second), start.Add(-4 * time.Second)},
+		"by an earlier instant": {start.Add(-5 * time.Second), start.Add(-5 * time.Second)},
 	} {
 		lt := limited(1)
 		lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "failureRate", Max: ptr.To(intstr.Parse("1%"))}}
@@ -314,6 +315,7 @@ func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
 		m := seen.Step.Merged
 		m.Requests[0].Expected, m.Requests[0].Outcomes = 0, [len(m.Requests[0].Outcomes)]int64{measure.ServerError: 10}
 		m.FirstStart, m.LastStart = began[0], began[1]
+		m.Requests[0].Late = 1
 		s := lifecycle.Decide(lt, plan.Policy{}, seen, start.Add(10*time.Second)).Status
 		if s.Verdict != v1alpha1.VerdictInconclusive || s.Steps[1].State != v1alpha1.StepCut {
 			t.Errorf("%s: verdict %s, step %s (%s); want Inconclusive, and Cut", name, s.Verdict, s.Steps[1].State, s.Steps[1].Message)
