@@ -71,6 +71,9 @@ type Health struct {
 	// processor, of all threads added up, and RunQueueWaitMax that of the worker whose
 	// threads waited longest.
 	RunQueueWait, RunQueueWaitMax time.Duration
+	// Stalled is how long workers did not run at all, added up, and StalledMax that of
+	// the worker that stood still longest.
+	Stalled, StalledMax time.Duration
 	// GCPauseMax is the longest pause of a garbage collector.
 	GCPauseMax time.Duration
 	// DescriptorsExhausted and PortsExhausted count attempts to connect that
@@ -85,6 +88,8 @@ func (h *Health) merge(o Health) {
 	h.CPUThrottledMax = max(h.CPUThrottledMax, o.CPUThrottledMax)
 	h.RunQueueWait += o.RunQueueWait
 	h.RunQueueWaitMax = max(h.RunQueueWaitMax, o.RunQueueWaitMax)
+	h.Stalled += o.Stalled
+	h.StalledMax = max(h.StalledMax, o.StalledMax)
 	h.GCPauseMax = max(h.GCPauseMax, o.GCPauseMax)
 	h.DescriptorsExhausted += o.DescriptorsExhausted
 	h.PortsExhausted += o.PortsExhausted

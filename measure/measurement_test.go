@@ -55,6 +55,7 @@ func randomMeasurement(seed uint64) *Measurement {
 	s.Window, s.ClockError = time.Duration(r.Int64N(100)), time.Duration(r.Int64N(100))
 	s.Health = Health{
 		CPUThrottled: time.Duration(r.Int64N(99)), CPUThrottledMax: time.Duration(r.Int64N(99)), CPU: time.Duration(r.Int64N(99)),
+		Stalled: time.Duration(r.Int64N(99)), StalledMax: time.Duration(r.Int64N(99)),
 		RunQueueWait: time.Duration(r.Int64N(99)), RunQueueWaitMax: time.Duration(r.Int64N(99)),
 		GCPauseMax: time.Duration(r.Int64N(99)), DescriptorsExhausted: r.Int64N(9), PortsExhausted: r.Int64N(9),
 	}
@@ -159,13 +160,13 @@ func TestMeasurementMergeTimes(t *testing.T) {
 func TestMeasurementMergeHealth(t *testing.T) {
 	sum := NewMeasurement(0)
 	for _, throttled := range []time.Duration{0, 7, 0, 2} {
-		h := Health{CPUThrottled: throttled, CPUThrottledMax: throttled, RunQueueWait: 2 * throttled, RunQueueWaitMax: 2 * throttled}
+		h := Health{CPUThrottled: throttled, CPUThrottledMax: throttled, RunQueueWait: 2 * throttled, RunQueueWaitMax: 2 * throttled, Stalled: 3 * throttled, StalledMax: 3 * throttled}
 		if err := sum.Merge(&Measurement{Health: h, Transport: "http1", Engine: "goroutines"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if h := sum.Health; h.CPUThrottled != 9 || h.CPUThrottledMax != 7 || h.RunQueueWait != 18 || h.RunQueueWaitMax != 14 || sum.Transport != "http1" || sum.Engine != "goroutines" {
-		t.Errorf("got %+v, %q, %q; want 9 and 18 in all, 7 and 14 at most", sum.Health, sum.Transport, sum.Engine)
+	if h := sum.Health; h.CPUThrottled != 9 || h.CPUThrottledMax != 7 || h.RunQueueWait != 18 || h.RunQueueWaitMax != 14 || h.Stalled != 27 || h.StalledMax != 21 || sum.Transport != "http1" || sum.Engine != "goroutines" {
+		t.Errorf("got %+v, %q, %q; want 9, 18 and 27 in all, 7, 14 and 21 at most", sum.Health, sum.Transport, sum.Engine)
 	}
 }
 

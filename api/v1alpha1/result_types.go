@@ -239,6 +239,10 @@ type GeneratorStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	RunQueueWait string `json:"runQueueWait,omitempty"`
+	// stalled is how long workers did not run at all, in gaps of 100 ms or more, added
+	// up: they were stopped, or their nodes too busy. Absent: none was.
+	// +optional
+	Stalled *metav1.Duration `json:"stalled,omitempty"`
 	// gcPauseMax is the longest time for which a worker's garbage collector stopped
 	// it. It is part of the measured times, and for information only. Absent: there
 	// was none.

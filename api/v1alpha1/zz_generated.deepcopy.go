@@ -229,6 +229,11 @@ func (in *GeneratorStatus) DeepCopyInto(out *GeneratorStatus) {
 		*out = new(v1.Duration)
 		**out = **in
 	}
+	if in.Stalled != nil {
+		in, out := &in.Stalled, &out.Stalled
+		*out = new(v1.Duration)
+		**out = **in
+	}
 	if in.GCPauseMax != nil {
 		in, out := &in.GCPauseMax, &out.GCPauseMax
 		*out = new(v1.Duration)

@@ -16,9 +16,7 @@ import (
 // starting waits for the workers, and opens the gate when all are ready.
 func (r *run) starting() {
 	s := &r.out.Status
-	if r.needsTargetPort() && r.seen.TargetPort > 0 {
-		s.TargetURL = plan.ServiceURL(r.test, r.seen.TargetPort)
-	}
+	r.findTarget()
 	r.seen.Workers = r.eligibleWorkers()
 	s.Workers.Ready = count(r.seen.Workers, func(w control.Worker) bool { return w.Connected && w.Ready })
 	wait := r.whyNotReady()
@@ -53,6 +51,13 @@ func (r *run) starting() {
 			r.wake(at)
 		}
 		r.bringWorkers()
+	}
+}
+
+// findTarget notes the target's URL once the number of its named port is known.
+func (r *run) findTarget() {
+	if r.needsTargetPort() && r.seen.TargetPort > 0 {
+		r.out.Status.TargetURL = plan.ServiceURL(r.test, r.seen.TargetPort)
 	}
 }
 

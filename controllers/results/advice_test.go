@@ -174,3 +174,31 @@ func TestResponsesThatAreReadLateAreTheGeneratorsDoing(t *testing.T) {
 		})
 	}
 }
+
+// Users that wait for a reply leave requests unsent by the target's doing, unless their
+// worker could not run: one that was stopped for half of the step accuses no target.
+func TestUnsentRequestsOfAWorkerThatCouldNotRun(t *testing.T) {
+	for name, tc := range map[string]struct {
+		unsent  int64
+		health  measure.Health
+		message string
+	}{
+		"a slow target":            {unsent: 500},
+		"stopped":                  {unsent: 500, health: measure.Health{StalledMax: 12 * time.Second}, message: "Step 1000 sent 50% of the requests that were due: a worker stood still for 12s, because it was stopped or its node is busy. "},
+		"stopped for a tenth":      {unsent: 500, health: measure.Health{StalledMax: time.Second}},
+		"no processor":             {unsent: 500, health: measure.Health{RunQueueWaitMax: 5 * time.Second}, message: "Step 1000 sent 50% of the requests that were due: a worker's threads waited for a processor for 50% of the time, because its node is busy. "},
+		"stopped, and nearly sent": {unsent: 5, health: measure.Health{StalledMax: 12 * time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			merged := measure.NewMeasurement(4)
+			merged.Due, merged.Unsent, merged.Window, merged.Health = 1000, tc.unsent, 10*time.Second, tc.health
+			got := stepResult(t, fleetOf(3), paced, merged).Generator
+			if got.Healthy != (tc.message == "") || !strings.HasPrefix(got.Message, tc.message) {
+				t.Errorf("healthy %v: %q; want %q", got.Healthy, got.Message, tc.message)
+			}
+			if !got.Healthy && got.Reason != v1alpha1.ReasonNodeBusy {
+				t.Errorf("reason %s, want %s", got.Reason, v1alpha1.ReasonNodeBusy)
+			}
+		})
+	}
+}

@@ -107,6 +107,9 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	if health.RunQueueWait > 0 {
 		status.RunQueueWait = format.Percent(int64(health.RunQueueWait), int64(workers.time(merged.Window)))
 	}
+	if health.Stalled > 0 {
+		status.Stalled = &metav1.Duration{Duration: health.Stalled.Round(time.Millisecond)}
+	}
 	if health.GCPauseMax > 0 {
 		status.GCPauseMax = &metav1.Duration{Duration: health.GCPauseMax}
 	}
@@ -139,9 +142,9 @@ func exhausted(step *v1alpha1.StepStatus, health *measure.Health, workers fleet)
 }
 
 // unsent is about arrivals: a user that waits for a reply has good reason not to
-// send.
+// send, unless its worker could not run.
 func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
-	if step.Load.Users > 0 || merged.Unsent*tolerableUnsent <= merged.Due {
+	if step.Load.Users > 0 && notRun(merged) == "" || merged.Unsent*tolerableUnsent <= merged.Due {
 		return "", ""
 	}
 	sent := merged.Due - merged.Unsent
@@ -152,13 +155,27 @@ func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers flee
 // lagging is why a generator was late, and what to change: it does not help to have
 // more workers on a node that is busy.
 func lagging(lag, fact string, merged *measure.Measurement, workers int64) (reason, message string) {
-	waited := merged.Health.RunQueueWaitMax
-	if merged.Window > 0 && waited > merged.Window/tolerableWait {
-		return v1alpha1.ReasonNodeBusy, fmt.Sprintf("%s: a worker's threads waited for a processor for %s of the time, because its node is busy. "+
-			"Request CPU for the workers (spec.worker.resources.requests.cpu), or keep other load off their nodes; more workers on the same nodes do not help.",
-			fact, format.Percent(int64(waited), int64(merged.Window)))
+	if why := notRun(merged); why != "" {
+		return v1alpha1.ReasonNodeBusy, fmt.Sprintf("%s: %s. "+
+			"Request CPU for the workers (spec.worker.resources.requests.cpu), or keep other load off their nodes; more workers on the same nodes do not help.", fact, why)
 	}
 	return lag, fmt.Sprintf("%s; use %d workers or more, or give each more CPU.", fact, workers)
+}
+
+// notRun says that a worker could not run for a notable part of the window, and why;
+// it is empty if each could.
+func notRun(merged *measure.Measurement) string {
+	h, most := &merged.Health, merged.Window/tolerableWait
+	switch {
+	case merged.Window <= 0:
+		return ""
+	case h.StalledMax > most:
+		return fmt.Sprintf("a worker stood still for %s, because it was stopped or its node is busy", format.Short(h.StalledMax))
+	case h.RunQueueWaitMax > most:
+		return fmt.Sprintf("a worker's threads waited for a processor for %s of the time, because its node is busy",
+			format.Percent(int64(h.RunQueueWaitMax), int64(merged.Window)))
+	}
+	return ""
 }
 
 // throttled is about the worker that fared worst: what it sent is in the merged

@@ -63,6 +63,9 @@ func (x *Execution) windowEnd() time.Duration { return time.Duration(x.end.Load(
 // execute runs the step from before its start to its end.
 func (x *Execution) execute() {
 	defer close(x.done)
+	watched, unwatch := context.WithCancel(context.Background())
+	defer unwatch()
+	x.health.stalls.Watch(watched)
 	window := time.AfterFunc(time.Until(x.start), func() { x.health.begin(x.runner.probe) })
 	defer window.Stop()
 	limit := x.step.Load.length()

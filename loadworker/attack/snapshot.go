@@ -73,36 +73,44 @@ func (x *Execution) window(now time.Duration, ended bool) time.Duration {
 // healthWindow is the worker's health from the beginning of a window to the end
 // of the step: the warm-up is no part of it, the drain is.
 type healthWindow struct {
+	stalls health.Stalls // watched as long as the step runs
+
 	mu          sync.Mutex
 	first, last *health.Sample
+	// before and during are for how long the worker stood still before the window, and
+	// in it, once it has ended.
+	before, during time.Duration
 }
 
 func (w *healthWindow) begin(p health.Probe) {
 	s := p.Sample()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.first = &s
+	w.first, w.before = &s, w.stalls.Total()
 }
 
 func (w *healthWindow) end(p health.Probe) {
 	s := p.Sample()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last = &s
+	w.last, w.during = &s, w.stalls.Total()-w.before
 }
 
 // measure is the health so far; nothing is known before the window.
 func (w *healthWindow) measure(p health.Probe) measure.Health {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	last, stalled := w.last, w.during
 	switch {
 	case w.first == nil:
 		return measure.Health{}
-	case w.last != nil:
-		return w.last.Since(*w.first)
-	default:
-		return p.Sample().Since(*w.first)
+	case last == nil:
+		now := p.Sample()
+		last, stalled = &now, w.stalls.Total()-w.before
 	}
+	h := last.Since(*w.first)
+	h.Stalled, h.StalledMax = stalled, stalled
+	return h
 }
 
 // dialCounts counts attempts to connect.

@@ -50,6 +50,8 @@ func toHealth(m *workerv1.GeneratorHealth) measure.Health {
 		CPUThrottledMax:      time.Duration(m.GetCpuThrottledNanos()), // of the one worker
 		RunQueueWait:         time.Duration(m.GetRunQueueWaitNanos()),
 		RunQueueWaitMax:      time.Duration(m.GetRunQueueWaitNanos()),
+		Stalled:              time.Duration(m.GetStalledNanos()),
+		StalledMax:           time.Duration(m.GetStalledNanos()),
 		CPU:                  time.Duration(m.GetCpuNanos()),
 		GCPauseMax:           time.Duration(m.GetGcPauseMaxNanos()),
 		DescriptorsExhausted: m.GetDescriptorsExhausted(),
@@ -63,6 +65,7 @@ func checkHealth(m *workerv1.GeneratorHealth) error {
 	return errors.Join(
 		span("health.cpu_throttled_nanos", m.GetCpuThrottledNanos()),
 		span("health.cpu_nanos", m.GetCpuNanos()),
+		span("health.stalled_nanos", m.GetStalledNanos()),
 		span("health.run_queue_wait_nanos", m.GetRunQueueWaitNanos()),
 		span("health.gc_pause_max_nanos", m.GetGcPauseMaxNanos()),
 		count("health.descriptors_exhausted", m.GetDescriptorsExhausted()),

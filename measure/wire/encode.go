@@ -87,6 +87,7 @@ func fromHealth(h measure.Health) *workerv1.GeneratorHealth {
 		CpuThrottledNanos:    int64(h.CPUThrottled),
 		CpuNanos:             int64(h.CPU),
 		RunQueueWaitNanos:    int64(h.RunQueueWait),
+		StalledNanos:         int64(h.Stalled),
 		GcPauseMaxNanos:      int64(h.GCPauseMax),
 		DescriptorsExhausted: h.DescriptorsExhausted,
 		PortsExhausted:       h.PortsExhausted,

@@ -75,6 +75,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"window_nanos: -1 is less than 0":                       func(m *message) { m.WindowNanos = -1 },
 		"window_nanos: 8784h0m0.000000001s is more than":        func(m *message) { m.WindowNanos = int64(maxSpan) + 1 },
 		"clock_error_nanos: -1 is less than 0":                  func(m *message) { m.ClockErrorNanos = -1 },
+		"health.stalled_nanos: -1 is less than 0":               func(m *message) { m.Health.StalledNanos = -1 },
 		"health.run_queue_wait_nanos: -1 is less than 0":        func(m *message) { m.Health.RunQueueWaitNanos = -1 },
 		"health.cpu_throttled_nanos: -1 is less than 0":         func(m *message) { m.Health.CpuThrottledNanos = -1 },
 		"health.cpu_nanos: 8784h0m0.000000001s is more than":    func(m *message) { m.Health.CpuNanos = int64(maxSpan) + 1 },

@@ -50,6 +50,7 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 		throttled := time.Duration(rng.Int64N(1e12))
 		s.Health = measure.Health{
 			CPUThrottled: throttled, CPUThrottledMax: throttled, CPU: time.Duration(rng.Int64N(1e12)), GCPauseMax: time.Duration(rng.Int64N(1e9)),
+			Stalled: 2 * throttled, StalledMax: 2 * throttled,
 			RunQueueWait: 3 * throttled, RunQueueWaitMax: 3 * throttled,
 			DescriptorsExhausted: rng.Int64N(1e6), PortsExhausted: rng.Int64N(1e6),
 		}

@@ -200,7 +200,7 @@ func (e experiment) collect(t *testing.T, runs []*attack.Execution) *measure.Mea
 		s.Clients = x.Clients()
 		// The control group of these tests may be throttled, which would make any
 		// verdict inconclusive.
-		s.Health.CPUThrottled, s.Health.RunQueueWait = 0, 0
+		s.Health.CPUThrottled, s.Health.RunQueueWait, s.Health.Stalled = 0, 0, 0
 		if e.alter != nil {
 			e.alter(i, s)
 		}

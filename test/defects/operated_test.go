@@ -237,6 +237,7 @@ func (o *operated) observe() lifecycle.Observed {
 		// As in collect: what holds the tests themselves back is not judged.
 		merged.Health.CPUThrottled, merged.Health.CPUThrottledMax = 0, 0
 		merged.Health.RunQueueWait, merged.Health.RunQueueWaitMax = 0, 0
+		merged.Health.Stalled, merged.Health.StalledMax = 0, 0
 		report.Merged = &merged
 		seen.Step = &report
 	}

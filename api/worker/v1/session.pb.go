@@ -2402,8 +2402,10 @@ type GeneratorHealth struct {
 	// run_queue_wait_nanos is how long the worker's threads could have run and waited
 	// for a processor, added up.
 	RunQueueWaitNanos int64 `protobuf:"varint,6,opt,name=run_queue_wait_nanos,json=runQueueWaitNanos,proto3" json:"run_queue_wait_nanos,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// stalled_nanos is how long the worker did not run at all.
+	StalledNanos  int64 `protobuf:"varint,7,opt,name=stalled_nanos,json=stalledNanos,proto3" json:"stalled_nanos,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GeneratorHealth) Reset() {
@@ -2474,6 +2476,13 @@ func (x *GeneratorHealth) GetPortsExhausted() int64 {
 func (x *GeneratorHealth) GetRunQueueWaitNanos() int64 {
 	if x != nil {
 		return x.RunQueueWaitNanos
+	}
+	return 0
+}
+
+func (x *GeneratorHealth) GetStalledNanos() int64 {
+	if x != nil {
+		return x.StalledNanos
 	}
 	return 0
 }
@@ -2996,14 +3005,15 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06reused\x18\x0e \x01(\x03R\x06reused\x12\x16\n" +
 	"\x06engine\x18\x0f \x01(\tR\x06engine\x12B\n" +
 	"\rread_lateness\x18\x11 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\freadLateness\x125\n" +
-	"\aclients\x18\x12 \x01(\v2\x1b.loadtest.worker.v1.ClientsR\aclients\"\x9a\x02\n" +
+	"\aclients\x18\x12 \x01(\v2\x1b.loadtest.worker.v1.ClientsR\aclients\"\xbf\x02\n" +
 	"\x0fGeneratorHealth\x12.\n" +
 	"\x13cpu_throttled_nanos\x18\x01 \x01(\x03R\x11cpuThrottledNanos\x12\x1b\n" +
 	"\tcpu_nanos\x18\x02 \x01(\x03R\bcpuNanos\x12+\n" +
 	"\x12gc_pause_max_nanos\x18\x03 \x01(\x03R\x0fgcPauseMaxNanos\x123\n" +
 	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
 	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\x12/\n" +
-	"\x14run_queue_wait_nanos\x18\x06 \x01(\x03R\x11runQueueWaitNanos\"\xe2\x03\n" +
+	"\x14run_queue_wait_nanos\x18\x06 \x01(\x03R\x11runQueueWaitNanos\x12#\n" +
+	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xe2\x03\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +

@@ -53,6 +53,9 @@ func health(g *v1alpha1.GeneratorStatus) []string {
 	if g.RunQueueWait != "" {
 		facts = append(facts, "waited for a processor "+g.RunQueueWait)
 	}
+	if g.Stalled != nil {
+		facts = append(facts, "stood still for "+format.Short(g.Stalled.Duration))
+	}
 	if g.GCPauseMax != nil {
 		facts = append(facts, "GC pauses up to "+format.Short(g.GCPauseMax.Duration))
 	}

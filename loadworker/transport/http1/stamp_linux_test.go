@@ -33,7 +33,7 @@ func TestLoopMeasuresHowLongResponsesWait(t *testing.T) {
 	awaitEvent(t, s.inLoop.fd, unix.POLLIN)
 	there := time.Now()
 	const late = 20 * time.Millisecond
-	time.Sleep(late)
+	<-time.After(late)
 	s.ended = false
 	for !s.ended {
 		s.loop.Wait(time.Since(s.start) + scripted.Patience)
