@@ -14,6 +14,8 @@ type Observation struct {
 	Since time.Time
 	// From is the first step that this process began, or may yet begin.
 	From int32
+	// Started is the step that this process directed workers to begin last, or NoStep.
+	Started int32
 	// Workers are by number, as many as there are assignments.
 	Workers []Worker
 	// Step is nil when nothing was reported of the active step yet.

@@ -42,7 +42,10 @@ func (c *Coordinator) collect(r *runState) (o control.Observation, found *readin
 	defer r.ledgers.mu.Unlock()
 	var pending []*measure.Clients
 	c.locked(func() {
-		o = control.Observation{Since: r.since, From: r.from, Workers: r.observeWorkers(), Step: r.merged.Value()}
+		o = control.Observation{Since: r.since, From: r.from, Started: control.NoStep, Workers: r.observeWorkers(), Step: r.merged.Value()}
+		if r.directive.Start != nil {
+			o.Started = r.directive.Start.Step
+		}
 		if o.Step == nil || r.mergedVersion != r.version {
 			found = r.observeStep()
 			pending = r.takeLedgers()

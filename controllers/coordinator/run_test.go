@@ -16,7 +16,7 @@ import (
 func TestRunFromAssignmentToFinish(t *testing.T) {
 	r := newFixture(t)
 	r.Direct("a", control.Directive{Assignments: assignments("a", 2)})
-	if diff := cmp.Diff(control.Observation{Since: noon, Workers: make([]control.Worker, 2)}, r.Observe("a")); diff != "" {
+	if diff := cmp.Diff(control.Observation{Started: control.NoStep, Since: noon, Workers: make([]control.Worker, 2)}, r.Observe("a")); diff != "" {
 		t.Errorf("before any worker connected (-want +got):\n%s", diff)
 	}
 
@@ -27,7 +27,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	w1.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: true, PreflightAnswers: 2}}})
 	w0.sync()
 	w1.sync()
-	want := control.Observation{Since: noon, Workers: []control.Worker{
+	want := control.Observation{Started: control.NoStep, Since: noon, Workers: []control.Worker{
 		{Connected: true, Reason: "TargetUnreachable", Message: "dial[31m refused", PodUID: "uid of pod-0", Node: "node of pod-0", LastSeen: noon},
 		{Connected: true, Ready: true, Answers: 2, PodUID: "uid of pod-1", Node: "node of pod-1", LastSeen: noon},
 	}}

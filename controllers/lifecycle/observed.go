@@ -19,6 +19,9 @@ type Observed struct {
 	Since time.Time
 	// From is the first step that this process began, or may yet begin.
 	From int32
+	// Undirected says that this process has not directed workers to begin the step that
+	// runs by the status.
+	Undirected bool
 	// Written is what this process wrote of the run last.
 	Written Written
 	// LiveFrom is the instant from which the store can take what is not urgent, by what

@@ -285,6 +285,35 @@ func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
 	}
 }
 
+// An instant that was read back too late to direct workers by it, as after an API server
+// was away, is chosen anew: twice as far ahead as it was missed by.
+func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
+	start := began.Add(30 * time.Second)
+	for name, tc := range map[string]struct {
+		after      time.Duration
+		undirected bool
+		ahead      time.Duration // of the other instant; 0: none is chosen
+	}{
+		"workers begin it hardly late":       {500 * time.Millisecond, true, 0},
+		"they would begin it late":           {501 * time.Millisecond, true, 1002 * time.Millisecond},
+		"later still":                        {8 * time.Second, true, 16 * time.Second},
+		"they were directed, and are silent": {8 * time.Second, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt, seen := limited(1), one(ready)
+			seen.Since, seen.Undirected = start.Add(-time.Minute), tc.undirected
+			d := lifecycle.Decide(lt, plan.Policy{}, seen, start.Add(tc.after))
+			want := start
+			if tc.ahead > 0 {
+				want = start.Add(tc.after + tc.ahead)
+			}
+			if got := d.Status.Steps[1]; !got.StartTime.Time.Equal(want) || (d.Directive.Start == nil) != (tc.ahead > 0) {
+				t.Errorf("the step is %s from %v, directed %+v; want Running from %v", got.State, got.StartTime, d.Directive.Start, want)
+			}
+		})
+	}
+}
+
 // A worker that died before the step began leaves none to begin it together.
 func TestStepThatIsStartedAnewWithoutAWorkerIsCut(t *testing.T) {
 	seen := awaited(control.Worker{Pod: control.PodEnded})

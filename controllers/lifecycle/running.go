@@ -293,25 +293,40 @@ func (r *run) next(i int) {
 	}
 }
 
-// isTooLate says whether step i would begin late: its instant passed before this process
-// directed the run, and the process that chose it may have ended before it directed
-// workers to begin. Of a step that is reported, workers have begun it. An instant that
-// this process chose stands: a slow API server must not put it off for ever.
+// isTooLate says whether step i would begin late: its instant has passed, and no worker
+// may have been directed to begin it. That is so if the instant passed before this
+// process directed the run, as the process that chose it may have ended before it
+// directed workers; and if this process has not directed any, since what it wrote was
+// read back late. Of a step that is reported, workers have begun it.
 func (r *run) isTooLate(i int) bool {
 	s := &r.read.Steps[i]
-	anothers := s.StartTime.Time.Before(r.since())
+	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > tolerableDelay
 	reported := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i)
-	return anothers && !reported && r.read.StopTime == nil
+	return late && !reported && r.read.StopTime == nil
 }
+
+// tolerableDelay is how late a step may begin, as in package results.
+const tolerableDelay = 500 * time.Millisecond
+
+// lateness is how long ago the instant of step i was.
+func (r *run) lateness(i int) time.Duration { return r.now.Sub(r.read.Steps[i].StartTime.Time) }
 
 // startAnew chooses another start instant for step i, once every worker is connected.
 // Until then no worker is directed to begin it. One that did begin it goes on, and
 // began it by the first instant.
+//
+// The instant is twice as far ahead as the last one was missed by: an API server that is
+// slow to bring back what was written does not put the step off for ever.
 func (r *run) startAnew(i int) {
 	r.out.Directive.Start = nil
-	if r.gathered(i) {
-		r.startStep(i, r.now.Add(r.lead()))
+	if !r.gathered(i) {
+		return
 	}
+	ahead := r.lead()
+	if r.seen.Undirected && !r.read.Steps[i].StartTime.Time.Before(r.since()) {
+		ahead = max(ahead, 2*r.lateness(i))
+	}
+	r.startStep(i, r.now.Add(ahead))
 }
 
 // startAfter is when step i begins: exactly at the end of a pause before it,

@@ -70,6 +70,10 @@ func (w *workers) last() control.Directive {
 func (w *workers) Observe(run coordinator.RunID) control.Observation {
 	d := w.last()
 	o := control.Observation{Since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
+	o.Started = control.NoStep
+	if d.Start != nil {
+		o.Started = d.Start.Step
+	}
 	running := d.Start != nil && d.Start.Step >= d.Acknowledged && !w.silent
 	pods := w.pods(run)
 	for n := range d.Assignments {

@@ -33,6 +33,7 @@ func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, note *n
 	}
 	observation := r.Workers.Observe(coordinator.RunID(lt.UID))
 	seen.Since, seen.From, seen.Step = observation.Since, observation.From, observation.Step
+	seen.Undirected = observation.Started != lt.Status.CurrentStep
 	// Before the run is directed nothing is known of its workers' sessions.
 	seen.Workers = make([]control.Worker, lt.Status.Workers.Desired)
 	copy(seen.Workers, observation.Workers)

@@ -196,6 +196,8 @@ func (o *operator) apply(d lifecycle.Decision) error {
 // observe is what a pass sees: the cache, and the sessions.
 func (o *operator) observe() lifecycle.Observed {
 	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report()}
+	start := o.directive.Start
+	seen.Undirected = start == nil || start.Step != o.cache.lt.Status.CurrentStep
 	for n := range o.cache.lt.Status.Workers.Desired {
 		var x control.Worker
 		if !o.since.IsZero() {
