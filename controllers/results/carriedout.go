@@ -73,7 +73,8 @@ func sentFor(step *v1alpha1.StepStatus, report *control.Report) time.Duration {
 // of the step: what was due by then was sent late, which is not the target's doing.
 //
 // Workers may have begun it by an instant that another operator chose and this one does
-// not know. Then they began late if more than 1 % of what was due was sent late.
+// not know. Then they began late if as much was sent late as is due within the delay that
+// is tolerated, and more than 1 %: some requests are late on any busy machine.
 func BeganLate(step *v1alpha1.StepStatus, report *control.Report) bool {
 	m := report.Merged
 	if delay(step, report) > tolerableDelay {
@@ -86,7 +87,11 @@ func BeganLate(step *v1alpha1.StepStatus, report *control.Report) bool {
 	for i := range m.Requests {
 		late += m.Requests[i].Late
 	}
-	return late*100 > m.Due
+	share := float64(tolerableDelay) / float64(max(tolerableDelay, optional(step.Load.Duration)))
+	if step.Load.IsBurst() {
+		share = 0
+	}
+	return float64(late) > max(share, 0.01)*float64(m.Due)
 }
 
 // delay is how long after its start instant, or after the first worker, the last worker

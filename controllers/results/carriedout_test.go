@@ -89,3 +89,38 @@ func TestLateBeginningIsNoLoad(t *testing.T) {
 		}
 	}
 }
+
+// Workers that began a step by an earlier instant, which another operator chose, began it
+// on time unless as much was sent late as is due in half a second, and more than 1 %.
+func TestStepByAnEarlierInstantIsLateIfItsRequestsAre(t *testing.T) {
+	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	lasting := func(d time.Duration) v1alpha1.StepLoad {
+		return v1alpha1.StepLoad{Users: 10, Duration: &metav1.Duration{Duration: d}}
+	}
+	burst := v1alpha1.StepLoad{Users: 120, RequestsPerUser: 1, Requests: 120}
+	for name, tc := range map[string]struct {
+		load      v1alpha1.StepLoad
+		due, late int64
+		began     time.Duration // after the step's start
+		want      bool
+	}{
+		"some of a short step":     {lasting(8 * time.Second), 120, 7, -5 * time.Second, false},
+		"half a second of it":      {lasting(8 * time.Second), 120, 8, -5 * time.Second, true},
+		"1 % of a long step":       {lasting(time.Minute), 3600, 36, -5 * time.Second, false},
+		"more of it":               {lasting(time.Minute), 3600, 37, -5 * time.Second, true},
+		"one of a burst":           {burst, 120, 1, -5 * time.Second, false},
+		"more of it than 1 %":      {burst, 120, 2, -5 * time.Second, true},
+		"all, by the step's start": {lasting(8 * time.Second), 120, 120, 0, false},
+		"none, but begun late":     {lasting(8 * time.Second), 120, 0, 501 * time.Millisecond, true},
+	} {
+		merged := measure.NewMeasurement(1)
+		merged.Due, merged.Requests[0].Late = tc.due, tc.late
+		merged.FirstStart = start.Add(tc.began)
+		merged.LastStart = merged.FirstStart
+		at := metav1.NewMicroTime(start)
+		step := &v1alpha1.StepStatus{Load: tc.load, StartTime: &at}
+		if got := results.BeganLate(step, &control.Report{Merged: merged}); got != tc.want {
+			t.Errorf("%s: began late: %v, want %v", name, got, tc.want)
+		}
+	}
+}
