@@ -300,13 +300,10 @@ func (r *run) next(i int) {
 // read back late. Of a step that is reported, workers have begun it.
 func (r *run) isTooLate(i int) bool {
 	s := &r.read.Steps[i]
-	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > tolerableDelay
+	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > results.TolerableDelay
 	reported := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i)
 	return late && !reported && r.read.StopTime == nil
 }
-
-// tolerableDelay is how late a step may begin, as in package results.
-const tolerableDelay = 500 * time.Millisecond
 
 // lateness is how long ago the instant of step i was.
 func (r *run) lateness(i int) time.Duration { return r.now.Sub(r.read.Steps[i].StartTime.Time) }

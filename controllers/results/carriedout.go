@@ -28,7 +28,7 @@ func NotCarriedOut(step *v1alpha1.StepStatus, workers []control.Worker, report *
 		return fmt.Sprintf("%d requests were due, and only %d were planned.", due, planned)
 	case planned == 0 && sent < length:
 		return fmt.Sprintf("a worker sent load for %v of %v.", sent.Truncate(time.Millisecond), length)
-	case delay(step, report) > tolerableDelay:
+	case delay(step, report) > TolerableDelay:
 		return fmt.Sprintf("a worker began it %v late.", delay(step, report).Truncate(time.Millisecond))
 	case BeganLate(step, report):
 		return "its workers began it by an instant that was chosen before, and sent requests late."
@@ -54,16 +54,16 @@ func notWhole(load *v1alpha1.StepLoad, workers []control.Worker) string {
 	return ""
 }
 
-// tolerableDelay is how late a worker may begin a step and count as having sent load
+// TolerableDelay is how late a worker may begin a step and count as having sent load
 // for all of it. A start that is received only after a reconnect is later; one on a busy
 // node seldom is.
-const tolerableDelay = 500 * time.Millisecond
+const TolerableDelay = 500 * time.Millisecond
 
 // sentFor is for how long the worker that sent load for the shortest time did. A worker
 // that begins late has a window as long as any other, and sends nothing at first. What a
 // schedule asks for in that time is unsent; users without a rate leave nothing unsent.
 func sentFor(step *v1alpha1.StepStatus, report *control.Report) time.Duration {
-	if delay(step, report) <= tolerableDelay {
+	if delay(step, report) <= TolerableDelay {
 		return report.ShortestWindow
 	}
 	return report.ShortestWindow - delay(step, report)
@@ -77,17 +77,17 @@ func sentFor(step *v1alpha1.StepStatus, report *control.Report) time.Duration {
 // is tolerated, and more than 1 %: some requests are late on any busy machine.
 func BeganLate(step *v1alpha1.StepStatus, report *control.Report) bool {
 	m := report.Merged
-	if delay(step, report) > tolerableDelay {
+	if delay(step, report) > TolerableDelay {
 		return true
 	}
-	if m.LastStart.IsZero() || step.StartTime == nil || step.StartTime.Sub(m.LastStart)-m.ClockError <= tolerableDelay {
+	if m.LastStart.IsZero() || step.StartTime == nil || step.StartTime.Sub(m.LastStart)-m.ClockError <= TolerableDelay {
 		return false
 	}
 	var late int64
 	for i := range m.Requests {
 		late += m.Requests[i].Late
 	}
-	share := float64(tolerableDelay) / float64(max(tolerableDelay, optional(step.Load.Duration)))
+	share := float64(TolerableDelay) / float64(max(TolerableDelay, optional(step.Load.Duration)))
 	if step.Load.IsBurst() {
 		share = 0
 	}

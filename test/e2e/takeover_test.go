@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -118,14 +117,8 @@ func surviveTakeover(t *testing.T, disturb func(t *testing.T, ended func() bool)
 // start it again, with the lease that it held.
 func kill(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
-	pids, err := processesOf(pod)
-	if err != nil {
+	if err := signal(pod, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
-	}
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if err := cluster.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
 		t.Fatal(err)
@@ -220,32 +213,4 @@ func pauseAPIServer(t *testing.T, d time.Duration) {
 		return
 	}
 	t.Fatal("there is no kube-apiserver")
-}
-
-// processesOf are those of a pod, without the one that holds its namespaces.
-func processesOf(pod *corev1.Pod) ([]int, error) {
-	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
-	if err != nil {
-		return nil, err
-	}
-	var pids []int
-	for _, file := range files {
-		folder := filepath.Dir(file)
-		groups, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(groups), string(pod.UID)) {
-			continue // another's, or it has ended
-		}
-		if name, err := os.ReadFile(folder + "/comm"); err != nil || strings.TrimSpace(string(name)) == "pause" {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(folder))
-		if err != nil {
-			return nil, err
-		}
-		pids = append(pids, pid)
-	}
-	if len(pids) == 0 {
-		return nil, fmt.Errorf("pod %s has no process on this host", pod.Name)
-	}
-	return pids, nil
 }
