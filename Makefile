@@ -188,7 +188,7 @@ demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate li
 .PHONY: e2e
 e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.
 	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout $(if $(FULL),90m,40m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
-		awk '{print; fflush()} /^targets: .* presets|^faults: .* injected/ {last = $$0} END {if (last && "$(SUITE)") print last}'
+		awk '{print; fflush()} /^targets: .* presets|^faults: .* injected|^judgement: .* checks/ {last = $$0} END {if (last && "$(SUITE)") print last}'
 
 .PHONY: test-cluster
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.
@@ -216,6 +216,14 @@ bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second
 		awk '{n[$$1]++; v[$$1, n[$$1]] = $$2; m[$$1] = v[$$1, int((n[$$1]+1)/2)]; if ($$1 ~ /1e4/) one = m[$$1]; else if ($$1 ~ /ledgers/) last = m[$$1]; else many = m[$$1]} \
 		END {printf "bench-merge: workers=1000 cpu-ms-per-second=%.0f bar-ms=50\n", one; \
 		printf "bench-merge: workers=1000 requests=32 ledger=at-the-end cpu-ms-per-second=%.0f last-second-cpu-ms=%.0f\n", many, last; exit !(one && one <= 50)}'
+
+# Each simulation is a test of the package that decides, named TestSimulated…, which
+# prints a line "bench-judgement: NAME=RATIO".
+SIMULATIONS ?= 1000
+.PHONY: bench-judgement
+bench-judgement: ## Simulate SIMULATIONS runs with known truths, and count the wrong judgements.
+	@SIMULATIONS=$(SIMULATIONS) go test -count=1 -v -run '^TestSimulated' ./controllers/... | grep -v 'no test' | \
+		awk '{print; fflush()} /^bench-judgement: / {line = line " " $$2} /^FAIL/ {failed = 1} END {print "bench-judgement:" line; exit failed || !line}'
 
 # Each tool is the one `tool` of its own module; a change of that module, and
 # nothing else, builds it again.
