@@ -63,10 +63,10 @@ func TestBarsOfAPackage(t *testing.T) {
 		good bool
 		line string
 	}{
-		{report{Killed: 97, Lived: 3, NotCovered: 5}, true, "mutation: package=p killed=97 lived=3 efficacy=97.0 covered=95.2"},
-		{report{Killed: 96, Lived: 4}, false, "mutation: package=p killed=96 lived=4 efficacy=96.0 covered=100.0"},
-		{report{Killed: 90, NotCovered: 10}, false, "mutation: package=p killed=90 lived=0 efficacy=100.0 covered=90.0"},
-		{report{}, false, "mutation: package=p killed=0 lived=0 efficacy=0.0 covered=0.0"},
+		{report{Killed: 97, Lived: 3, NotCovered: 5}, true, "mutation: package=p killed=97 lived=3 timed-out=0 efficacy=97.0 covered=95.2"},
+		{report{Killed: 96, Lived: 4}, false, "mutation: package=p killed=96 lived=4 timed-out=0 efficacy=96.0 covered=100.0"},
+		{report{Killed: 90, NotCovered: 10}, false, "mutation: package=p killed=90 lived=0 timed-out=0 efficacy=100.0 covered=90.0"},
+		{report{}, false, "mutation: package=p killed=0 lived=0 timed-out=0 efficacy=0.0 covered=0.0"},
 	} {
 		if got := tc.r.line("p"); got != tc.line || tc.r.good() != tc.good {
 			t.Errorf("%s, good: %v; want %s, %v", got, tc.r.good(), tc.line, tc.good)

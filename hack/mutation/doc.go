@@ -2,13 +2,15 @@
 // has gremlins change an operator at a time and runs the package's own tests. It prints
 // a line for each package,
 //
-//	mutation: package=controllers/verdict killed=130 lived=2 efficacy=98.5 covered=99.3
+//	mutation: package=controllers/verdict killed=130 lived=2 timed-out=0 efficacy=98.5 covered=99.3
 //
 // and ends with an error if a package misses a bar: 97 % of the mutants that ran are
 // killed (efficacy), and 95 % of all ran (covered).
 //
 // gremlins runs a mutant only where the coverage of the tests reaches. Go's coverage
 // leaves out the conditions of a switch's cases and the values of package variables.
-// This command adds them to the profile that gremlins reads: as its own program in the
-// place of the go command, see widen.
+// gremlins also takes a mutant that does not compile for one that a test killed. This
+// command is its own program in the place of the go command, for gremlins alone: it adds
+// the missing lines to the profile (widen), and returns another code if no test failed
+// (stand).
 package main

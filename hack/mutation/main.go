@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -24,15 +23,10 @@ const (
 )
 
 func main() {
-	run := mutate
-	if name := filepath.Base(os.Args[0]); name == "go" {
-		run = stand
+	if filepath.Base(os.Args[0]) == "go" {
+		os.Exit(stand(os.Args[1:]))
 	}
-	if err := run(os.Args[1:]); err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			os.Exit(exit.ExitCode())
-		}
+	if err := mutate(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
 		os.Exit(1)
 	}
@@ -88,32 +82,24 @@ func standIn() (env []string, folder string, err error) {
 	return append(os.Environ(), goVariable+"="+tool, "PATH="+folder+":"+os.Getenv("PATH")), folder, nil
 }
 
-// stand does what the go command does, and widens the coverage profile that it was
-// asked for.
-func stand(args []string) error {
-	cmd := exec.Command(os.Getenv(goVariable), args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return err
-	}
-	if i := slices.Index(args, "-coverprofile"); i >= 0 && i+1 < len(args) {
-		return widenFile(args[i+1])
-	}
-	return nil
-}
-
 // report is what is read of gremlins' own.
 type report struct {
 	Killed     int `json:"mutants_killed"`
 	Lived      int `json:"mutants_lived"`
 	NotCovered int `json:"mutants_not_covered"`
+	Files      []struct {
+		Mutations []struct {
+			Status string `json:"status"`
+		} `json:"mutations"`
+	} `json:"files"`
 }
 
 func unleash(folder string, env []string, file string) (report, error) {
 	// The timeout is a multiple of what all tests took; beside other work each takes
-	// longer.
-	cmd := exec.Command("gremlins", "unleash", "--workers", "2", "--test-cpu", "1", "--timeout-coefficient", "30",
-		"--output-statuses", "lct", "--output", file, "./"+folder)
+	// longer. Without --test-cpu: gremlins 0.6 passes it as one word, "-cpu 1", which
+	// no test program knows.
+	cmd := exec.Command("gremlins", "unleash", "--workers", "2", "--timeout-coefficient", "30",
+		"--output-statuses", "lctv", "--output", file, "./"+folder)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return report{}, err
@@ -131,7 +117,20 @@ func (r report) covered() float64  { return percent(r.Killed+r.Lived, r.Killed+r
 func (r report) good() bool        { return r.efficacy() >= leastEfficacy && r.covered() >= leastCovered }
 
 func (r report) line(folder string) string {
-	return fmt.Sprintf("mutation: package=%s killed=%d lived=%d efficacy=%.1f covered=%.1f", folder, r.Killed, r.Lived, r.efficacy(), r.covered())
+	return fmt.Sprintf("mutation: package=%s killed=%d lived=%d timed-out=%d efficacy=%.1f covered=%.1f", folder, r.Killed, r.Lived, r.timedOut(), r.efficacy(), r.covered())
+}
+
+// timedOut counts the mutants that neither lived nor were killed: most loop for ever.
+func (r report) timedOut() int {
+	n := 0
+	for _, f := range r.Files {
+		for _, m := range f.Mutations {
+			if m.Status == "TIMED OUT" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // percent of no mutants is none: a package that was not tested is not good.
