@@ -104,6 +104,9 @@ const (
 	ReasonThresholdsKept = "ThresholdsKept"
 	// ReasonThresholdBreached surfaces when a threshold was breached.
 	ReasonThresholdBreached = "ThresholdBreached"
+	// ReasonAuditFailed surfaces when an audit found that the target lost data, or stored
+	// more than it was sent. It is a reason of condition AuditsPassed, too.
+	ReasonAuditFailed = "AuditFailed"
 	// ReasonInconclusive surfaces when the result does not speak of the target.
 	ReasonInconclusive = "Inconclusive"
 	// ReasonStepCut surfaces when a step was not carried out as it was planned. With
@@ -111,6 +114,20 @@ const (
 	ReasonStepCut = "StepCut"
 	// ReasonNotFinished surfaces when a run ended before it could be judged.
 	ReasonNotFinished = "NotFinished"
+)
+
+// AuditsPassed: is what the target stored what it acknowledged? Absent when no audit of
+// spec.audits has stored.
+const (
+	// ConditionAuditsPassed is True when every audit passed, False when one failed,
+	// Unknown before the end and when an audit could not be made.
+	ConditionAuditsPassed = "AuditsPassed"
+	// ReasonAuditsPassed surfaces when every audit passed.
+	ReasonAuditsPassed = "AuditsPassed"
+	// ReasonAuditsPending surfaces before the numbers were read for the second time.
+	ReasonAuditsPending = "AuditsPending"
+	// ReasonAuditInconclusive surfaces when a number could not be read or compared.
+	ReasonAuditInconclusive = "AuditInconclusive"
 )
 
 // Complete and Failed are terminal and exclusive: exactly one of them becomes

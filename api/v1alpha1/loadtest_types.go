@@ -66,6 +66,7 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || (has(self.audits) && self.audits.exists(a, has(a.rateLimit))) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".audits",reason="FieldValueRequired",message="audits must have a rateLimit when a threshold is on overLimitGrants or falseDenials"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.types) || t.types.all(n, self.requests.exists(r, (has(r.type) ? r.type : !has(r.method) || r.method in ['GET', 'HEAD', 'OPTIONS'] ? 'Read' : 'Write') == n)))",fieldPath=".thresholds",message="types of a threshold must be types of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.audits) || self.audits.all(a, !has(a.stored) || a.stored.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".audits",message="requests of an audit must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.fill) || self.requests.exists(r, has(r.name) && r.name == self.setup.fill.request)",fieldPath=".setup.fill.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.warmUp) || self.requests.exists(r, has(r.name) && r.name == self.setup.warmUp.request)",fieldPath=".setup.warmUp.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?terminate.orValue(false) || self.?terminate.orValue(false)",fieldPath=".terminate",reason="FieldValueForbidden",message="terminate cannot be taken back"
@@ -150,8 +151,8 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 
-	// audits are contracts of the target with which each step's result is compared. At
-	// most one has a rateLimit. Absent: nothing is audited.
+	// audits are contracts of the target with which the result is compared, each step's
+	// or that of the whole run. At most one has a rateLimit. Absent: nothing is audited.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -11,7 +11,7 @@ type Preflight struct {
 
 	// request is what each worker sends.
 	// +required
-	Request PreflightRequest `json:"request"`
+	Request Query `json:"request"`
 
 	// expect is which response verifies the target. Any other ends the run with the
 	// verdict Error. Status 502, 503 or 504 says that the target is not ready: the
@@ -21,9 +21,9 @@ type Preflight struct {
 	Expect *Expectation `json:"expect,omitempty"`
 }
 
-// PreflightRequest is a request that verifies the target. The target's headers are
-// sent with it.
-type PreflightRequest struct {
+// Query is a request that asks the target about itself. The target's headers are sent
+// with it.
+type Query struct {
 	// method is the HTTP method. Default GET.
 	// +optional
 	Method Method `json:"method,omitempty"`

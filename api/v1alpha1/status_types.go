@@ -89,6 +89,18 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=34
 	Thresholds []ThresholdStatus `json:"thresholds,omitempty"`
 
+	// audits are the results of those of spec.audits that have stored, in the same
+	// order. Absent before the operator took the run up.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Audits []AuditStatus `json:"audits,omitempty"`
+
+	// auditing is present while a worker reads the numbers of spec.audits.
+	// +optional
+	Auditing *Auditing `json:"auditing,omitempty"`
+
 	// maxSustainedUsers is the largest number of users of a step up to which
 	// every threshold was kept, in every repetition that ran, default thresholds
 	// included. A step that only default thresholds are about counts if spec.thresholds

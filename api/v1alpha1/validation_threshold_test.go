@@ -156,7 +156,7 @@ var thresholdValidations = []validation{
 		name:    "audit of nothing",
 		valid:   "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}]}",
 		invalid: "{audits: [{name: contract}]}",
-		want:    []string{"spec.audits[0]: Invalid value: exactly one member must be set beside name: rateLimit"},
+		want:    []string{"spec.audits[0]: Invalid value: exactly one member must be set beside name: rateLimit or stored"},
 	},
 	{
 		name:    "two limiters",

@@ -39,10 +39,10 @@ func ladder() v1alpha1.LoadTestSpec {
 func questions() []v1alpha1.Preflight {
 	return []v1alpha1.Preflight{
 		{
-			Request: v1alpha1.PreflightRequest{Path: "/version"},
+			Request: v1alpha1.Query{Path: "/version"},
 			Expect:  &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}, {Path: ".store", Equals: v1alpha1.JSONText("redis")}}},
 		},
-		{Name: "healthy", Request: v1alpha1.PreflightRequest{Path: "/health"}},
+		{Name: "healthy", Request: v1alpha1.Query{Path: "/health"}},
 	}
 }
 

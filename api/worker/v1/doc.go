@@ -6,6 +6,8 @@
 //	  ClockProbe       ◀────────▶  ClockReply        (several, the best counts)
 //	                   ◀─────────  Assignment        the worker's share of the run
 //	  Readiness        ─────────▶
+//	                   ◀─────────  ReadAudits        of one worker, before the first
+//	  AuditReadings …  ─────────▶                    step and after the last
 //	                   ◀─────────  StartStep         one instant for all workers
 //	  Snapshot …       ─────────▶                    cumulative, each second
 //	  Snapshot (final) ─────────▶

@@ -185,6 +185,7 @@ type SessionRequest struct {
 	//	*SessionRequest_ClockProbe
 	//	*SessionRequest_Readiness
 	//	*SessionRequest_Snapshot
+	//	*SessionRequest_AuditReadings
 	Message       isSessionRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -263,6 +264,15 @@ func (x *SessionRequest) GetSnapshot() *Snapshot {
 	return nil
 }
 
+func (x *SessionRequest) GetAuditReadings() *AuditReadings {
+	if x != nil {
+		if x, ok := x.Message.(*SessionRequest_AuditReadings); ok {
+			return x.AuditReadings
+		}
+	}
+	return nil
+}
+
 type isSessionRequest_Message interface {
 	isSessionRequest_Message()
 }
@@ -283,6 +293,10 @@ type SessionRequest_Snapshot struct {
 	Snapshot *Snapshot `protobuf:"bytes,4,opt,name=snapshot,proto3,oneof"`
 }
 
+type SessionRequest_AuditReadings struct {
+	AuditReadings *AuditReadings `protobuf:"bytes,5,opt,name=audit_readings,json=auditReadings,proto3,oneof"`
+}
+
 func (*SessionRequest_Hello) isSessionRequest_Message() {}
 
 func (*SessionRequest_ClockProbe) isSessionRequest_Message() {}
@@ -290,6 +304,8 @@ func (*SessionRequest_ClockProbe) isSessionRequest_Message() {}
 func (*SessionRequest_Readiness) isSessionRequest_Message() {}
 
 func (*SessionRequest_Snapshot) isSessionRequest_Message() {}
+
+func (*SessionRequest_AuditReadings) isSessionRequest_Message() {}
 
 // SessionResponse is a message of the coordinator.
 type SessionResponse struct {
@@ -302,6 +318,7 @@ type SessionResponse struct {
 	//	*SessionResponse_StopStep
 	//	*SessionResponse_Acknowledge
 	//	*SessionResponse_Finish
+	//	*SessionResponse_ReadAudits
 	Message       isSessionResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -398,6 +415,15 @@ func (x *SessionResponse) GetFinish() *Finish {
 	return nil
 }
 
+func (x *SessionResponse) GetReadAudits() *ReadAudits {
+	if x != nil {
+		if x, ok := x.Message.(*SessionResponse_ReadAudits); ok {
+			return x.ReadAudits
+		}
+	}
+	return nil
+}
+
 type isSessionResponse_Message interface {
 	isSessionResponse_Message()
 }
@@ -426,6 +452,10 @@ type SessionResponse_Finish struct {
 	Finish *Finish `protobuf:"bytes,6,opt,name=finish,proto3,oneof"`
 }
 
+type SessionResponse_ReadAudits struct {
+	ReadAudits *ReadAudits `protobuf:"bytes,7,opt,name=read_audits,json=readAudits,proto3,oneof"`
+}
+
 func (*SessionResponse_ClockReply) isSessionResponse_Message() {}
 
 func (*SessionResponse_Assignment) isSessionResponse_Message() {}
@@ -437,6 +467,8 @@ func (*SessionResponse_StopStep) isSessionResponse_Message() {}
 func (*SessionResponse_Acknowledge) isSessionResponse_Message() {}
 
 func (*SessionResponse_Finish) isSessionResponse_Message() {}
+
+func (*SessionResponse_ReadAudits) isSessionResponse_Message() {}
 
 // Hello is the first message of a session.
 type Hello struct {
@@ -704,7 +736,9 @@ type Assignment struct {
 	Data  []*Data `protobuf:"bytes,9,rep,name=data,proto3" json:"data,omitempty"`
 	Setup *Setup  `protobuf:"bytes,10,opt,name=setup,proto3" json:"setup,omitempty"`
 	// preflight are sent before anything else; their weights and items are ignored.
-	Preflight     []*Request `protobuf:"bytes,11,rep,name=preflight,proto3" json:"preflight,omitempty"`
+	Preflight []*Request `protobuf:"bytes,11,rep,name=preflight,proto3" json:"preflight,omitempty"`
+	// audits are numbers that the target tells of itself. They are read on ReadAudits.
+	Audits        []*Audit `protobuf:"bytes,12,rep,name=audits,proto3" json:"audits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -816,6 +850,69 @@ func (x *Assignment) GetPreflight() []*Request {
 	return nil
 }
 
+func (x *Assignment) GetAudits() []*Audit {
+	if x != nil {
+		return x.Audits
+	}
+	return nil
+}
+
+// Audit is a number that the target tells of itself.
+type Audit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// read is the request whose response has the number; its weight and items are
+	// ignored.
+	Read *Request `protobuf:"bytes,1,opt,name=read,proto3" json:"read,omitempty"`
+	// value is the path of the number in the JSON body.
+	Value         string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Audit) Reset() {
+	*x = Audit{}
+	mi := &file_worker_v1_session_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Audit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Audit) ProtoMessage() {}
+
+func (x *Audit) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Audit.ProtoReflect.Descriptor instead.
+func (*Audit) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Audit) GetRead() *Request {
+	if x != nil {
+		return x.Read
+	}
+	return nil
+}
+
+func (x *Audit) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 type Target struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// url is scheme and host: "http://shortener.default.svc:8080".
@@ -839,7 +936,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_worker_v1_session_proto_msgTypes[7]
+	mi := &file_worker_v1_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -851,7 +948,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[7]
+	mi := &file_worker_v1_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -864,7 +961,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{7}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Target) GetUrl() string {
@@ -933,7 +1030,7 @@ type TLS struct {
 
 func (x *TLS) Reset() {
 	*x = TLS{}
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +1042,7 @@ func (x *TLS) String() string {
 func (*TLS) ProtoMessage() {}
 
 func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +1055,7 @@ func (x *TLS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TLS.ProtoReflect.Descriptor instead.
 func (*TLS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TLS) GetCaFile() string {
@@ -1022,7 +1119,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1034,7 +1131,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1047,7 +1144,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Request) GetName() string {
@@ -1147,7 +1244,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1159,7 +1256,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1172,7 +1269,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -1201,7 +1298,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1213,7 +1310,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1226,7 +1323,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Header) GetName() string {
@@ -1264,7 +1361,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1373,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1386,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Data) GetName() string {
@@ -1331,7 +1428,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1440,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1453,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -1390,7 +1487,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1402,7 +1499,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1415,7 +1512,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -1458,7 +1555,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1470,7 +1567,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1483,7 +1580,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -1532,7 +1629,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +1641,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +1654,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -1677,7 +1774,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1689,7 +1786,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1702,7 +1799,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -1739,7 +1836,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1751,7 +1848,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1764,7 +1861,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -1791,7 +1888,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +1900,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +1913,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -1838,7 +1935,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +1947,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +1960,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -1900,7 +1997,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1912,7 +2009,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1925,7 +2022,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -1968,7 +2065,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1980,7 +2077,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1993,7 +2090,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -2021,7 +2118,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2033,7 +2130,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2046,7 +2143,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -2067,7 +2164,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +2176,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +2189,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -2100,6 +2197,180 @@ func (x *Acknowledge) GetBefore() int32 {
 		return x.Before
 	}
 	return 0
+}
+
+// ReadAudits has the worker read the numbers of all audits, again and again, until it
+// is sent another round.
+type ReadAudits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// round is the number of the round, from 1: a reading of one says nothing of another.
+	// With 0 nothing is read any more.
+	Round         int32 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadAudits) Reset() {
+	*x = ReadAudits{}
+	mi := &file_worker_v1_session_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadAudits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadAudits) ProtoMessage() {}
+
+func (x *ReadAudits) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
+func (*ReadAudits) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ReadAudits) GetRound() int32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+// AuditReadings are what the worker read in a round so far.
+type AuditReadings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Round int32                  `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
+	// readings are by audit of the assignment.
+	Readings      []*AuditReading `protobuf:"bytes,2,rep,name=readings,proto3" json:"readings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditReadings) Reset() {
+	*x = AuditReadings{}
+	mi := &file_worker_v1_session_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditReadings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditReadings) ProtoMessage() {}
+
+func (x *AuditReadings) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
+func (*AuditReadings) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *AuditReadings) GetRound() int32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *AuditReadings) GetReadings() []*AuditReading {
+	if x != nil {
+		return x.Readings
+	}
+	return nil
+}
+
+// AuditReading is what is known of one number.
+type AuditReading struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// read says that the latest attempt read the number: value.
+	Read  bool  `protobuf:"varint,1,opt,name=read,proto3" json:"read,omitempty"`
+	Value int64 `protobuf:"varint,2,opt,name=value,proto3" json:"value,omitempty"`
+	// unchanged_nanos is for how long every attempt has read that value.
+	UnchangedNanos int64 `protobuf:"varint,3,opt,name=unchanged_nanos,json=unchangedNanos,proto3" json:"unchanged_nanos,omitempty"`
+	// error is why the latest attempt did not.
+	Error         string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditReading) Reset() {
+	*x = AuditReading{}
+	mi := &file_worker_v1_session_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditReading) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditReading) ProtoMessage() {}
+
+func (x *AuditReading) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
+func (*AuditReading) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *AuditReading) GetRead() bool {
+	if x != nil {
+		return x.Read
+	}
+	return false
+}
+
+func (x *AuditReading) GetValue() int64 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+func (x *AuditReading) GetUnchangedNanos() int64 {
+	if x != nil {
+		return x.UnchangedNanos
+	}
+	return 0
+}
+
+func (x *AuditReading) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
 }
 
 // Finish says that the run is over; the worker ends with exit code 0.
@@ -2111,7 +2382,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2123,7 +2394,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2136,7 +2407,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -2159,7 +2430,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2171,7 +2442,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2184,7 +2455,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -2254,7 +2525,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2266,7 +2537,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2279,7 +2550,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -2410,7 +2681,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2422,7 +2693,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2435,7 +2706,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -2507,7 +2778,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2519,7 +2790,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2532,7 +2803,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -2614,7 +2885,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2626,7 +2897,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2639,7 +2910,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -2683,7 +2954,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2695,7 +2966,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2708,7 +2979,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Clients) GetNames() []string {
@@ -2791,7 +3062,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2803,7 +3074,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2816,7 +3087,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -2837,14 +3108,15 @@ var File_worker_v1_session_proto protoreflect.FileDescriptor
 
 const file_worker_v1_session_proto_rawDesc = "" +
 	"\n" +
-	"\x17worker/v1/session.proto\x12\x12loadtest.worker.v1\"\x8c\x02\n" +
+	"\x17worker/v1/session.proto\x12\x12loadtest.worker.v1\"\xd8\x02\n" +
 	"\x0eSessionRequest\x121\n" +
 	"\x05hello\x18\x01 \x01(\v2\x19.loadtest.worker.v1.HelloH\x00R\x05hello\x12A\n" +
 	"\vclock_probe\x18\x02 \x01(\v2\x1e.loadtest.worker.v1.ClockProbeH\x00R\n" +
 	"clockProbe\x12=\n" +
 	"\treadiness\x18\x03 \x01(\v2\x1d.loadtest.worker.v1.ReadinessH\x00R\treadiness\x12:\n" +
-	"\bsnapshot\x18\x04 \x01(\v2\x1c.loadtest.worker.v1.SnapshotH\x00R\bsnapshotB\t\n" +
-	"\amessage\"\x99\x03\n" +
+	"\bsnapshot\x18\x04 \x01(\v2\x1c.loadtest.worker.v1.SnapshotH\x00R\bsnapshot\x12J\n" +
+	"\x0eaudit_readings\x18\x05 \x01(\v2!.loadtest.worker.v1.AuditReadingsH\x00R\rauditReadingsB\t\n" +
+	"\amessage\"\xdc\x03\n" +
 	"\x0fSessionResponse\x12A\n" +
 	"\vclock_reply\x18\x01 \x01(\v2\x1e.loadtest.worker.v1.ClockReplyH\x00R\n" +
 	"clockReply\x12@\n" +
@@ -2855,7 +3127,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"start_step\x18\x03 \x01(\v2\x1d.loadtest.worker.v1.StartStepH\x00R\tstartStep\x12;\n" +
 	"\tstop_step\x18\x04 \x01(\v2\x1c.loadtest.worker.v1.StopStepH\x00R\bstopStep\x12C\n" +
 	"\vacknowledge\x18\x05 \x01(\v2\x1f.loadtest.worker.v1.AcknowledgeH\x00R\vacknowledge\x124\n" +
-	"\x06finish\x18\x06 \x01(\v2\x1a.loadtest.worker.v1.FinishH\x00R\x06finishB\t\n" +
+	"\x06finish\x18\x06 \x01(\v2\x1a.loadtest.worker.v1.FinishH\x00R\x06finish\x12A\n" +
+	"\vread_audits\x18\a \x01(\v2\x1e.loadtest.worker.v1.ReadAuditsH\x00R\n" +
+	"readAuditsB\t\n" +
 	"\amessage\"g\n" +
 	"\x05Hello\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -2873,7 +3147,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05ready\x18\x01 \x01(\bR\x05ready\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12+\n" +
-	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\"\xc0\x03\n" +
+	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\"\xf3\x03\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -2887,7 +3161,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04data\x18\t \x03(\v2\x18.loadtest.worker.v1.DataR\x04data\x12/\n" +
 	"\x05setup\x18\n" +
 	" \x01(\v2\x19.loadtest.worker.v1.SetupR\x05setup\x129\n" +
-	"\tpreflight\x18\v \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\"\xa7\x02\n" +
+	"\tpreflight\x18\v \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\x121\n" +
+	"\x06audits\x18\f \x03(\v2\x19.loadtest.worker.v1.AuditR\x06audits\"N\n" +
+	"\x05Audit\x12/\n" +
+	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xa7\x02\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
@@ -2981,7 +3259,18 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bStopStep\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\"%\n" +
 	"\vAcknowledge\x12\x16\n" +
-	"\x06before\x18\x01 \x01(\x05R\x06before\"\b\n" +
+	"\x06before\x18\x01 \x01(\x05R\x06before\"\"\n" +
+	"\n" +
+	"ReadAudits\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\x05R\x05round\"c\n" +
+	"\rAuditReadings\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\x05R\x05round\x12<\n" +
+	"\breadings\x18\x02 \x03(\v2 .loadtest.worker.v1.AuditReadingR\breadings\"w\n" +
+	"\fAuditReading\x12\x12\n" +
+	"\x04read\x18\x01 \x01(\bR\x04read\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value\x12'\n" +
+	"\x0funchanged_nanos\x18\x03 \x01(\x03R\x0eunchangedNanos\x12\x14\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\"\b\n" +
 	"\x06Finish\"\xa9\x01\n" +
 	"\bSnapshot\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x1a\n" +
@@ -3076,7 +3365,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Protocol)(0),              // 0: loadtest.worker.v1.Protocol
 	(DataFormat)(0),            // 1: loadtest.worker.v1.DataFormat
@@ -3088,85 +3377,94 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*ClockReply)(nil),         // 7: loadtest.worker.v1.ClockReply
 	(*Readiness)(nil),          // 8: loadtest.worker.v1.Readiness
 	(*Assignment)(nil),         // 9: loadtest.worker.v1.Assignment
-	(*Target)(nil),             // 10: loadtest.worker.v1.Target
-	(*TLS)(nil),                // 11: loadtest.worker.v1.TLS
-	(*Request)(nil),            // 12: loadtest.worker.v1.Request
-	(*ExpectedValue)(nil),      // 13: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 14: loadtest.worker.v1.Header
-	(*Data)(nil),               // 15: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 16: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 17: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 18: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 19: loadtest.worker.v1.Step
-	(*Share)(nil),              // 20: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 21: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 22: loadtest.worker.v1.ClosedUsers
-	(*Burst)(nil),              // 23: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 24: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 25: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 26: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 27: loadtest.worker.v1.Acknowledge
-	(*Finish)(nil),             // 28: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 29: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 30: loadtest.worker.v1.StepMeasurement
-	(*GeneratorHealth)(nil),    // 31: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 32: loadtest.worker.v1.RequestMeasurement
-	(*Histogram)(nil),          // 33: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 34: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 35: loadtest.worker.v1.ErrorSample
-	nil,                        // 36: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 37: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Audit)(nil),              // 10: loadtest.worker.v1.Audit
+	(*Target)(nil),             // 11: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 12: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 13: loadtest.worker.v1.Request
+	(*ExpectedValue)(nil),      // 14: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 15: loadtest.worker.v1.Header
+	(*Data)(nil),               // 16: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 17: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 18: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 19: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 20: loadtest.worker.v1.Step
+	(*Share)(nil),              // 21: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 22: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 23: loadtest.worker.v1.ClosedUsers
+	(*Burst)(nil),              // 24: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 25: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 26: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 27: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 28: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 29: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 30: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 31: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 32: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 33: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 34: loadtest.worker.v1.StepMeasurement
+	(*GeneratorHealth)(nil),    // 35: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 36: loadtest.worker.v1.RequestMeasurement
+	(*Histogram)(nil),          // 37: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 38: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 39: loadtest.worker.v1.ErrorSample
+	nil,                        // 40: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 41: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	5,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	6,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	8,  // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	29, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	7,  // 4: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
-	9,  // 5: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	25, // 6: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	26, // 7: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	27, // 8: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	28, // 9: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	10, // 10: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	12, // 11: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	19, // 12: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	15, // 13: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	16, // 14: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	12, // 15: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
-	0,  // 16: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	11, // 17: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	14, // 18: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	13, // 19: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	1,  // 20: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	2,  // 21: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	17, // 22: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	18, // 23: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	20, // 24: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	36, // 25: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	2,  // 26: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	20, // 27: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	21, // 28: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	22, // 29: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	23, // 30: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	24, // 31: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	30, // 32: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	32, // 33: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	33, // 34: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	35, // 35: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	31, // 36: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	33, // 37: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	34, // 38: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	33, // 39: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	33, // 40: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	37, // 41: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	3,  // 42: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	4,  // 43: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	43, // [43:44] is the sub-list for method output_type
-	42, // [42:43] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	33, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	30, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	7,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
+	9,  // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
+	26, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	27, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	28, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	32, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	29, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	11, // 12: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	13, // 13: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	20, // 14: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	16, // 15: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	17, // 16: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	13, // 17: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	10, // 18: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
+	13, // 19: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	0,  // 20: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	12, // 21: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	15, // 22: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	14, // 23: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	1,  // 24: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	2,  // 25: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	18, // 26: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	19, // 27: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	21, // 28: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	40, // 29: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	2,  // 30: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	21, // 31: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	22, // 32: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	23, // 33: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	24, // 34: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	25, // 35: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	31, // 36: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	34, // 37: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	36, // 38: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	37, // 39: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	39, // 40: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	35, // 41: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	37, // 42: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	38, // 43: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	37, // 44: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	37, // 45: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	41, // 46: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	3,  // 47: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	4,  // 48: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	48, // [48:49] is the sub-list for method output_type
+	47, // [47:48] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -3179,6 +3477,7 @@ func file_worker_v1_session_proto_init() {
 		(*SessionRequest_ClockProbe)(nil),
 		(*SessionRequest_Readiness)(nil),
 		(*SessionRequest_Snapshot)(nil),
+		(*SessionRequest_AuditReadings)(nil),
 	}
 	file_worker_v1_session_proto_msgTypes[1].OneofWrappers = []any{
 		(*SessionResponse_ClockReply)(nil),
@@ -3187,8 +3486,9 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_StopStep)(nil),
 		(*SessionResponse_Acknowledge)(nil),
 		(*SessionResponse_Finish)(nil),
+		(*SessionResponse_ReadAudits)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[16].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[17].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -3200,7 +3500,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   35,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
