@@ -24,8 +24,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// killEvery is how often the leading operator is killed.
-const killEvery = 10 * time.Second
+const (
+	// killEvery is how often the leading operator is killed.
+	killEvery = 10 * time.Second
+	// maxKills bounds the kills of a run: each leader leads for a second or two, so that
+	// a run takes minutes, and a quarter of an hour on a slow machine. With FULL=1 there
+	// is no bound.
+	maxKills = 6
+)
 
 // threeSteps is a run that outlives several leaders.
 const threeSteps = `
@@ -59,7 +65,7 @@ func TestTakeover(t *testing.T) {
 		}},
 		{"killed every ten seconds", func(t *testing.T, ended func() bool) {
 			kills := 0
-			for every := time.NewTicker(killEvery); !ended(); <-every.C {
+			for every := time.NewTicker(killEvery); !ended() && (kills < maxKills || os.Getenv("FULL") != ""); <-every.C {
 				if pod := leading(t); pod != nil {
 					kill(t, pod)
 					kills++
