@@ -188,7 +188,7 @@ demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate li
 .PHONY: e2e
 e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.
 	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout $(if $(FULL),90m,40m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
-		awk '{print; fflush()} /^targets: .* presets|^faults: .* injected|^judgement: .* checks/ {last = $$0} END {if (last && "$(SUITE)") print last}'
+		awk -v suite="$(SUITE)" -f test/e2e/failures.awk
 
 .PHONY: test-cluster
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -115,7 +116,8 @@ func surviveTakeover(t *testing.T, disturb func(t *testing.T, ended func() bool)
 	// A machine that is busy with other things sends late, which no takeover causes.
 	busy := lt.Status.Verdict == v1alpha1.VerdictInconclusive && condition(lt, v1alpha1.ConditionGeneratorHealthy).Status == metav1.ConditionFalse
 	if lt.Status.Verdict != v1alpha1.VerdictPassed && !busy {
-		t.Errorf("verdict %s, want Passed: %v", lt.Status.Verdict, lt.Status.Conditions)
+		status, _ := yaml.Marshal(lt.Status)
+		t.Errorf("verdict %s, want Passed\n%s", lt.Status.Verdict, status)
 	}
 }
 
