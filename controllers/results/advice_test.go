@@ -106,6 +106,20 @@ func TestAdviceFollowsFromWhatEachWorkerSent(t *testing.T) {
 	}
 }
 
+// Three workers were late and sent a quarter of what was due: twelve have no more to
+// send each than these sent.
+func TestAdviceForLateUsersFollowsFromWhatWasSent(t *testing.T) {
+	merged := measure.NewMeasurement(4)
+	merged.Due, merged.Unsent, merged.Window = 1000, 750, time.Second
+	for range 250 {
+		merged.Lateness.Record(time.Second)
+	}
+	got := stepResult(t, fleetOf(3), paced, merged).Generator
+	if n := advised(t, got.Message); n != 12 {
+		t.Errorf("%q, want 12 workers", got.Message)
+	}
+}
+
 // More workers would make a busy node busier.
 func TestBusyNodeIsToldFromTooFewWorkers(t *testing.T) {
 	arrivals := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
@@ -143,18 +157,20 @@ func TestBusyNodeIsToldFromTooFewWorkers(t *testing.T) {
 // target seem slow.
 func TestResponsesThatAreReadLateAreTheGeneratorsDoing(t *testing.T) {
 	burst := loading("burst", v1alpha1.StepLoad{Users: 1000, RequestsPerUser: 1})
+	single := loading("single", v1alpha1.StepLoad{Users: 1})
 	for name, tc := range map[string]struct {
 		step           *v1alpha1.StepStatus
 		samples        int
 		late, response time.Duration
 		message        string
 	}{
-		"hardly late":                   {step: closed, samples: 100, late: 9 * ms, response: 20 * ms},
-		"late":                          {step: closed, samples: 100, late: 12 * ms, response: 20 * ms, message: "In step 1000 responses were read up to 12ms (p99) after they had come; use 4 workers or more, or give each more CPU."},
-		"late, but it hardly shows":     {step: closed, samples: 100, late: 12 * ms, response: time.Second},
-		"late, with a schedule":         {step: paced, samples: 100, late: 100 * ms, response: 200 * ms, message: "In step 1000 responses were read up to 100ms (p99) after they had come; use 31 workers or more, or give each more CPU."},
-		"too few samples":               {step: closed, samples: 99, late: time.Second, response: 20 * ms},
-		"a burst, which comes together": {step: burst, samples: 100, late: 100 * ms, response: 200 * ms},
+		"hardly late":                    {step: closed, samples: 100, late: 9 * ms, response: 20 * ms},
+		"late":                           {step: closed, samples: 100, late: 12 * ms, response: 20 * ms, message: "In step 1000 responses were read up to 12ms (p99) after they had come; use 4 workers or more, or give each more CPU."},
+		"late, on the one that has load": {step: single, samples: 100, late: 12 * ms, response: 20 * ms, message: "In step single responses were read up to 12ms (p99) after they had come; use 4 workers or more, or give each more CPU."},
+		"late, but it hardly shows":      {step: closed, samples: 100, late: 12 * ms, response: time.Second},
+		"late, with a schedule":          {step: paced, samples: 100, late: 100 * ms, response: 200 * ms, message: "In step 1000 responses were read up to 100ms (p99) after they had come; use 31 workers or more, or give each more CPU."},
+		"too few samples":                {step: closed, samples: 99, late: time.Second, response: 20 * ms},
+		"a burst, which comes together":  {step: burst, samples: 100, late: 100 * ms, response: 200 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(4)
@@ -200,5 +216,10 @@ func TestUnsentRequestsOfAWorkerThatCouldNotRun(t *testing.T) {
 				t.Errorf("reason %s, want %s", got.Reason, v1alpha1.ReasonNodeBusy)
 			}
 		})
+	} // Before there is a window, no wait is a part of it.
+	merged := measure.NewMeasurement(4)
+	merged.Due, merged.Unsent, merged.Health = 1000, 500, measure.Health{StalledMax: time.Second}
+	if got := stepResult(t, fleetOf(3), paced, merged).Generator; !got.Healthy {
+		t.Errorf("without a window: %q", got.Message)
 	}
 }

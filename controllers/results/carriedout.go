@@ -22,7 +22,7 @@ func NotCarriedOut(step *v1alpha1.StepStatus, workers []control.Worker, report *
 	load := &step.Load
 	planned, due, length := load.Requests, report.Merged.Due, optional(load.Duration)
 	switch sent := sentFor(step, report); {
-	case planned > 0 && due < planned:
+	case due < planned:
 		return fmt.Sprintf("%d of %d requests that were planned were due.", due, planned)
 	case planned > 0 && due > planned:
 		return fmt.Sprintf("%d requests were due, and only %d were planned.", due, planned)

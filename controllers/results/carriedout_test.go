@@ -102,20 +102,24 @@ func TestStepByAnEarlierInstantIsLateIfItsRequestsAre(t *testing.T) {
 		load      v1alpha1.StepLoad
 		due, late int64
 		began     time.Duration // after the step's start
+		error     time.Duration // of the workers' clocks
 		want      bool
 	}{
-		"some of a short step":     {lasting(8 * time.Second), 120, 7, -5 * time.Second, false},
-		"half a second of it":      {lasting(8 * time.Second), 120, 8, -5 * time.Second, true},
-		"1 % of a long step":       {lasting(time.Minute), 3600, 36, -5 * time.Second, false},
-		"more of it":               {lasting(time.Minute), 3600, 37, -5 * time.Second, true},
-		"one of a burst":           {burst, 120, 1, -5 * time.Second, false},
-		"more of it than 1 %":      {burst, 120, 2, -5 * time.Second, true},
-		"all, by the step's start": {lasting(8 * time.Second), 120, 120, 0, false},
-		"none, but begun late":     {lasting(8 * time.Second), 120, 0, 501 * time.Millisecond, true},
+		"some of a short step":                          {lasting(8 * time.Second), 120, 7, -5 * time.Second, 0, false},
+		"half a second of it":                           {lasting(8 * time.Second), 120, 8, -5 * time.Second, 0, true},
+		"1 % of a long step":                            {lasting(time.Minute), 3600, 36, -5 * time.Second, 0, false},
+		"more of it":                                    {lasting(time.Minute), 3600, 37, -5 * time.Second, 0, true},
+		"one of a burst":                                {burst, 120, 1, -5 * time.Second, 0, false},
+		"more of it than 1 %":                           {burst, 120, 2, -5 * time.Second, 0, true},
+		"all, by the step's start":                      {lasting(8 * time.Second), 120, 120, 0, 0, false},
+		"all, half a second before":                     {lasting(8 * time.Second), 120, 120, -500 * time.Millisecond, 0, false},
+		"all, before that":                              {lasting(8 * time.Second), 120, 120, -501 * time.Millisecond, 0, true},
+		"all, before that, as far as the clock's error": {lasting(8 * time.Second), 120, 120, -501 * time.Millisecond, time.Millisecond, false},
+		"none, but begun late":                          {lasting(8 * time.Second), 120, 0, 501 * time.Millisecond, 0, true},
 	} {
 		merged := measure.NewMeasurement(1)
 		merged.Due, merged.Requests[0].Late = tc.due, tc.late
-		merged.FirstStart = start.Add(tc.began)
+		merged.FirstStart, merged.ClockError = start.Add(tc.began), tc.error
 		merged.LastStart = merged.FirstStart
 		at := metav1.NewMicroTime(start)
 		step := &v1alpha1.StepStatus{Load: tc.load, StartTime: &at}

@@ -12,22 +12,14 @@ import (
 // began.
 func CompleteSteps(status *v1alpha1.LoadTestStatus) []v1alpha1.StepStatus {
 	steps := slices.Clone(status.Steps)
-	last := lastBegun(steps)
-	for i := range steps {
+	lost := status.Workers.Lost > 0
+	for i := range slices.Backward(steps) {
 		s := &steps[i]
-		if s.State != v1alpha1.StepComplete || s.WorkersReporting < status.Workers.Desired || status.Workers.Lost > 0 && i == last {
+		if lost || s.State != v1alpha1.StepComplete || s.WorkersReporting < status.Workers.Desired {
 			s.Result = nil
 		}
+		begun := s.State != v1alpha1.StepPending && s.State != v1alpha1.StepSkipped
+		lost = lost && !begun
 	}
 	return steps
-}
-
-// lastBegun is -1 before the first step.
-func lastBegun(steps []v1alpha1.StepStatus) int {
-	for i, s := range slices.Backward(steps) {
-		if s.State != v1alpha1.StepPending && s.State != v1alpha1.StepSkipped {
-			return i
-		}
-	}
-	return -1
 }

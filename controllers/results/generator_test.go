@@ -94,9 +94,9 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 		descriptors = "In step 1000 a worker had no file descriptor left for a connection (3 times in all); use 6 workers or more."
 		ports       = "In step 1000 a worker had no local port left for a connection (2 times in all); use 6 workers or more."
 	)
-	heldBack := func(percent string) string {
+	heldBack := func(percent, workers string) string {
 		return "In step 1000 a worker was held back by its CPU limit for " + percent + " of the time; " +
-			"raise spec.worker.resources.limits.cpu or leave it out, or use 6 workers or more."
+			"raise spec.worker.resources.limits.cpu or leave it out, or use " + workers + " workers or more."
 	}
 	tests := map[string]struct {
 		step   *v1alpha1.StepStatus
@@ -122,16 +122,20 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 		},
 		"one held back for longer, in a closed loop too": {
 			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 101 * ms, CPUThrottledMax: 101 * ms},
-			want: &v1alpha1.GeneratorStatus{CPUThrottled: "0.34%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.01%")},
+			want: &v1alpha1.GeneratorStatus{CPUThrottled: "0.34%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.01%", "6")},
 		},
 		"by a hair longer": {
 			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 300*ms + 1, CPUThrottledMax: 100*ms + 1},
-			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1%")},
+			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1%", "6")},
+		},
+		"one ran for a quarter of the time": {
+			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 7500 * ms, CPUThrottledMax: 7500 * ms},
+			want: &v1alpha1.GeneratorStatus{CPUThrottled: "25%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("75%", "12")},
 		},
 		"of three workers, one has a share": {
 			step:   loading("1000", v1alpha1.StepLoad{Users: 1, Duration: d(10 * time.Second)}),
 			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms, CPUThrottledMax: 120 * ms},
-			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1.2%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.2%")},
+			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1.2%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.2%", "6")},
 		},
 		"random arrivals are everyone's": {
 			step:   loading("1000", v1alpha1.StepLoad{Rate: decimal("1"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: d(10 * time.Second)}),
