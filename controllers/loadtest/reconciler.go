@@ -91,7 +91,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WithOptions(r.options()).
 		Owns(&batchv1.Job{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(requestOfPod)).
-		WatchesRawSource(source.Channel(r.Runs.events, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Func(r.Runs.start)).
 		Complete(r)
 }
 

@@ -5,10 +5,9 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -22,10 +21,9 @@ import (
 // the reconciler, which knows a LoadTest by its name. It also keeps the assignments of
 // each run, which are made once.
 type Runs struct {
-	events chan event.GenericEvent
-
 	mu    sync.Mutex
 	known map[coordinator.RunID]knownRun
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request] // nil: not started
 }
 
 // knownRun is what is kept of a run.
@@ -38,7 +36,7 @@ type knownRun struct {
 
 // NewRuns returns an empty Runs.
 func NewRuns() *Runs {
-	return &Runs{events: make(chan event.GenericEvent, 1024), known: map[coordinator.RunID]knownRun{}}
+	return &Runs{known: map[coordinator.RunID]knownRun{}}
 }
 
 // Learn remembers the run of a LoadTest that has been taken up, and returns its
@@ -75,21 +73,23 @@ func (r *Runs) Forget(name types.NamespacedName) []coordinator.RunID {
 	return gone
 }
 
-// Notify has the run's LoadTest reconciled. A notification for which there is
-// no room may be dropped: the coordinator sends another within a second, and
-// what it says is state.
+// Notify has the run's LoadTest reconciled, once for all notifications that come before
+// the pass. Until the controller has started it does nothing: each LoadTest has a pass
+// then.
 func (r *Runs) Notify(run coordinator.RunID) {
 	r.mu.Lock()
-	known, ok := r.known[run]
-	r.mu.Unlock()
-	if !ok {
-		return
+	defer r.mu.Unlock()
+	if known, ok := r.known[run]; ok && r.queue != nil {
+		r.queue.Add(reconcile.Request{NamespacedName: known.name})
 	}
-	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: known.name.Namespace, Name: known.name.Name}}
-	select {
-	case r.events <- event.GenericEvent{Object: obj}:
-	default:
-	}
+}
+
+// start is the source of the controller whose queue notifications go to.
+func (r *Runs) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queue = queue
+	return nil
 }
 
 // requestOfPod is the LoadTest whose worker a pod is, by its label.

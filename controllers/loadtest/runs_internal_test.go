@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -13,17 +14,27 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 )
 
-// told are the names of the LoadTests that are to be looked at.
-func told(r *Runs) []string {
-	var names []string
-	for {
-		select {
-		case e := <-r.events:
-			names = append(names, e.Object.GetNamespace()+"/"+e.Object.GetName())
-		default:
-			return names
-		}
+// started returns Runs whose notifications go to a queue.
+func started(t *testing.T) *Runs {
+	t.Helper()
+	r := NewRuns()
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	t.Cleanup(queue.ShutDown)
+	if err := r.start(t.Context(), queue); err != nil {
+		t.Fatal(err)
 	}
+	return r
+}
+
+// queued takes the names of the LoadTests that are to be reconciled from the queue.
+func queued(r *Runs) []string {
+	var names []string
+	for range r.queue.Len() {
+		request, _ := r.queue.Get()
+		names = append(names, request.String())
+		r.queue.Done(request)
+	}
+	return names
 }
 
 func named(name types.NamespacedName) *v1alpha1.LoadTest {
@@ -56,7 +67,7 @@ func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 }
 
 func TestNotifyEnqueuesTheRunsLoadTest(t *testing.T) {
-	r := NewRuns()
+	r := started(t)
 	a, b := types.NamespacedName{Namespace: "team", Name: "a"}, types.NamespacedName{Namespace: "team", Name: "b"}
 	r.Learn("first", named(a))
 	r.Learn("other", named(b))
@@ -66,8 +77,8 @@ func TestNotifyEnqueuesTheRunsLoadTest(t *testing.T) {
 		for _, run := range []coordinator.RunID{"unknown", "first", "other"} {
 			r.Notify(run)
 		}
-		if diff := cmp.Diff(want, told(r)); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
+		if diff := cmp.Diff(want, queued(r)); diff != "" {
+			t.Errorf("queued (-want +got):\n%s", diff)
 		}
 	}
 	notify("team/a", "team/b")
@@ -80,15 +91,17 @@ func TestNotifyEnqueuesTheRunsLoadTest(t *testing.T) {
 	}
 }
 
-// The coordinator must not wait for the reconciler.
-func TestNotifyDoesNotBlock(t *testing.T) {
-	r := NewRuns()
-	r.Learn("run", named(types.NamespacedName{Namespace: "team", Name: "a"}))
-	for range cap(r.events) + 1 {
-		r.Notify("run")
+func TestNotificationsBeforeAPassAreOne(t *testing.T) {
+	r := started(t)
+	for _, name := range []string{"a", "b"} {
+		r.Learn(coordinator.RunID(name), named(types.NamespacedName{Namespace: "team", Name: name}))
 	}
-	if n := len(told(r)); n != cap(r.events) || n == 0 {
-		t.Errorf("told %d times, want as often as there is room, %d", n, cap(r.events))
+	for range 5000 {
+		r.Notify("a")
+	}
+	r.Notify("b")
+	if diff := cmp.Diff([]string{"team/a", "team/b"}, queued(r)); diff != "" {
+		t.Errorf("queued (-want +got):\n%s", diff)
 	}
 }
 
