@@ -4,17 +4,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Ladder is one step for each number of users.
+// Ladder is one step for each number of users, or for each rate.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.users) != has(self.rates)",message="exactly one of users and rates must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.ratePerUser) || has(self.users)",message="ratePerUser must not be set without users"
 type Ladder struct {
 	// users is the number of concurrent users of each rung, in total over all workers.
-	// Each user holds one connection. Example: [10, 100, 1000].
-	// +required
+	// Each user holds one connection. Exactly one of users and rates is set. Example:
+	// [10, 100, 1000].
+	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:Minimum=1
 	// +kubebuilder:validation:items:Maximum=1000000
-	Users []int32 `json:"users"`
+	Users []int32 `json:"users,omitempty"`
+
+	// rates is how many requests per second arrive at each rung, in total over all
+	// workers, evenly spaced, whether or not earlier ones have been answered. Example:
+	// [100, 1000].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Rates []Decimal `json:"rates,omitempty"`
 
 	// ratePerUser is how many requests per second each user sends, evenly spaced.
 	// Absent: each user sends its next request as soon as the response has come, a

@@ -27,6 +27,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?randomSeed == oldSelf.spec.?randomSeed",fieldPath=".spec.randomSeed",reason="FieldValueForbidden",message="randomSeed cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.ladder) ? has(oldSelf.spec.ladder) && self.spec.ladder == oldSelf.spec.ladder : !has(oldSelf.spec.ladder))",fieldPath=".spec.ladder",reason="FieldValueForbidden",message="ladder cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.steps) ? has(oldSelf.spec.steps) && self.spec.steps == oldSelf.spec.steps : !has(oldSelf.spec.steps))",fieldPath=".spec.steps",reason="FieldValueForbidden",message="steps cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.search) ? has(oldSelf.spec.search) && self.spec.search == oldSelf.spec.search : !has(oldSelf.spec.search))",fieldPath=".spec.search",reason="FieldValueForbidden",message="search cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.preflight) ? has(oldSelf.spec.preflight) && self.spec.preflight == oldSelf.spec.preflight : !has(oldSelf.spec.preflight))",fieldPath=".spec.preflight",reason="FieldValueForbidden",message="preflight cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?repetitions == oldSelf.spec.?repetitions",fieldPath=".spec.repetitions",reason="FieldValueForbidden",message="repetitions cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
@@ -62,7 +63,10 @@ type LoadTestList struct {
 
 // LoadTestSpec is what the user wants.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.ladder) != has(self.steps)",message="exactly one of ladder and steps must be set"
+// +kubebuilder:validation:XValidation:rule="(has(self.ladder) ? 1 : 0) + (has(self.steps) ? 1 : 0) + (has(self.search) ? 1 : 0) == 1",message="exactly one of ladder, steps and search must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.repetitions) || self.repetitions == 1",fieldPath=".repetitions",reason="FieldValueForbidden",message="repetitions must not be set with search, which repeats the probes that decide"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.thresholds) || self.thresholds.all(t, !has(t.onBreach) || t.onBreach == 'Continue')",fieldPath=".thresholds",reason="FieldValueForbidden",message="onBreach must not be set with search, which goes on after a breach"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.thresholds) || self.thresholds.all(t, !has(t.upToUsers))",fieldPath=".thresholds",reason="FieldValueForbidden",message="upToUsers must not be set with search, whose thresholds hold for every probe"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || (has(self.audits) && self.audits.exists(a, has(a.rateLimit))) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".audits",reason="FieldValueRequired",message="audits must have a rateLimit when a threshold is on overLimitGrants or falseDenials"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.types) || t.types.all(n, self.requests.exists(r, (has(r.type) ? r.type : !has(r.method) || r.method in ['GET', 'HEAD', 'OPTIONS'] ? 'Read' : 'Write') == n)))",fieldPath=".thresholds",message="types of a threshold must be types of spec.requests"
@@ -116,14 +120,14 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:Maximum=9007199254740991
 	RandomSeed *int64 `json:"randomSeed,omitempty"`
 
-	// ladder is the short form of steps: one step for each number of users. Exactly
-	// one of ladder and steps is set. Example: {users: [10, 100], ratePerUser: 1,
-	// duration: 30s}.
+	// ladder is the short form of steps: one step for each number of users, or for each
+	// rate. Exactly one of ladder, steps and search is set. Example: {users: [10, 100],
+	// ratePerUser: 1, duration: 30s}.
 	// +optional
 	Ladder *Ladder `json:"ladder,omitempty"`
 
 	// steps is the explicit form: what to send, one step after another. Exactly one of
-	// ladder and steps is set. Example: [{rate: 100, duration: 30s}].
+	// ladder, steps and search is set. Example: [{rate: 100, duration: 30s}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -131,6 +135,12 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(s, !has(s.name) || self.exists_one(o, has(o.name) && o.name == s.name))",message="steps must have names that are unique"
 	// +kubebuilder:validation:XValidation:rule="self.exists(s, !has(s.pause))",message="steps must not all be pauses"
 	Steps []Step `json:"steps,omitempty"`
+
+	// search looks for the highest load that keeps the thresholds, in at most 24 steps
+	// that follow from each other. Exactly one of ladder, steps and search is set.
+	// Example: {rate: {min: 100, max: 10000}, duration: 20s, precision: 5%}.
+	// +optional
+	Search *Search `json:"search,omitempty"`
 
 	// repetitions is how often all steps run, one time after the other, with a
 	// ladder's rest between. status.spread then says how far the results differ.
@@ -161,8 +171,8 @@ type LoadTestSpec struct {
 	Audits []Audit `json:"audits,omitempty"`
 
 	// parallelism is the number of workers that share the load. Absent: one worker for
-	// every 2500 users or 2500 requests per second of the largest step, whichever
-	// gives more.
+	// every 2500 users or 2500 requests per second of the largest step, or of the max of
+	// a search, whichever gives more.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000

@@ -151,7 +151,7 @@ metadata: {name: wrong}
 		},
 		"both ladder and steps": {
 			spec: "{target: {url: http://a}, requests: [{}], ladder: {users: [1], duration: 1s}, steps: [{users: 1, duration: 1s}]}",
-			want: `The LoadTest "wrong" is invalid: spec: Invalid value: exactly one of ladder and steps must be set`,
+			want: `The LoadTest "wrong" is invalid: spec: Invalid value: exactly one of ladder, steps and search must be set`,
 		},
 		"a misspelled field": {
 			spec: "{target: {url: http://a}, requests: [{}], leader: {}}",

@@ -68,7 +68,8 @@ type LoadTestStatus struct {
 	// +optional
 	Summary Summary `json:"summary,omitzero"`
 
-	// steps are the steps of the run in order, with what was measured.
+	// steps are the steps of the run in order, with what was measured. A search appends
+	// its probes, one after another.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
@@ -107,6 +108,18 @@ type LoadTestStatus struct {
 	// is absent. Absent when there is none.
 	// +optional
 	MaxSustainedUsers *int32 `json:"maxSustainedUsers,omitempty"`
+
+	// maxSustainedRate is the largest rate of a step, in requests per second, up to
+	// which every threshold was kept, by the same rule as maxSustainedUsers: "1000". A
+	// ramp does not count.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	MaxSustainedRate string `json:"maxSustainedRate,omitempty"`
+
+	// search is how spec.search is carried out, and what it has found. Absent without
+	// one.
+	// +optional
+	Search *SearchStatus `json:"search,omitempty"`
 }
 
 // Phase sums up the conditions.

@@ -48,6 +48,10 @@ var transitions = []validation{
 		name: "ladder instead of steps", valid: "{}", invalid: "{steps: null, ladder: {users: [1], duration: 1s}}",
 		want: []string{frozen("ladder"), frozen("steps")},
 	},
+	{
+		name: "search instead of steps", valid: "{}", invalid: "{steps: null, repetitions: 1, search: {users: {min: 1, max: 2}, duration: 1s}}",
+		want: []string{frozen("repetitions"), frozen("search"), frozen("steps")},
+	},
 	{name: "repetitions", valid: "{repetitions: 2}", invalid: "{repetitions: 3}", want: []string{frozen("repetitions")}},
 	{name: "no repetitions, which is one", valid: "{}", invalid: "{repetitions: null}", want: []string{frozen("repetitions")}},
 	{name: "thresholds", valid: "{}", invalid: "{thresholds: [{metric: p95, max: 2s, requests: [health]}]}", want: []string{frozen("thresholds")}},

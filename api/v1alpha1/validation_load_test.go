@@ -7,13 +7,13 @@ var loadValidations = []validation{
 		name:    "both ladder and steps",
 		valid:   "{steps: null, ladder: {users: [1], duration: 1s}}",
 		invalid: "{ladder: {users: [1], duration: 1s}}",
-		want:    []string{"spec: Invalid value: exactly one of ladder and steps must be set"},
+		want:    []string{"spec: Invalid value: exactly one of ladder, steps and search must be set"},
 	},
 	{
 		name:    "neither ladder nor steps",
 		valid:   "{}",
 		invalid: "{steps: null}",
-		want:    []string{"spec: Invalid value: exactly one of ladder and steps must be set"},
+		want:    []string{"spec: Invalid value: exactly one of ladder, steps and search must be set"},
 	},
 	{
 		name:    "users of a rung",
@@ -50,6 +50,30 @@ var loadValidations = []validation{
 		valid:   "{steps: null, ladder: {users: [1], duration: 1s, rest: 24h}}",
 		invalid: "{steps: null, ladder: {users: [1], duration: 1s, rest: 25h}}",
 		want:    []string{`spec.ladder.rest: Invalid value: "25h": rest must be a time from 0s to 24h, such as 10s`},
+	},
+	{
+		name:    "rates of a ladder",
+		valid:   "{steps: null, ladder: {rates: [1, '0.5', 1000], duration: 1s}}",
+		invalid: "{steps: null, ladder: {rates: [1], users: [1], duration: 1s}}",
+		want:    []string{"spec.ladder: Invalid value: exactly one of users and rates must be set"},
+	},
+	{
+		name:    "a ladder of nothing",
+		valid:   "{steps: null, ladder: {rates: [1], duration: 1s}}",
+		invalid: "{steps: null, ladder: {duration: 1s}}",
+		want:    []string{"spec.ladder: Invalid value: exactly one of users and rates must be set"},
+	},
+	{
+		name:    "rate per user of a ladder of rates",
+		valid:   "{steps: null, ladder: {users: [1], ratePerUser: 1, duration: 1s}}",
+		invalid: "{steps: null, ladder: {rates: [1], ratePerUser: 1, duration: 1s}}",
+		want:    []string{"spec.ladder: Invalid value: ratePerUser must not be set without users"},
+	},
+	{
+		name:    "a rung with a rate of none",
+		valid:   "{steps: null, ladder: {rates: ['0.000001'], duration: 1s}}",
+		invalid: "{steps: null, ladder: {rates: [1, 0], duration: 1s}}",
+		want:    []string{`spec.ladder.rates[1]: Invalid value: 0: must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`},
 	},
 	{
 		name:    "rate per user of a rung",

@@ -18,7 +18,7 @@ func (r *run) finish(i int, reason string) {
 	s := &r.out.Status
 	j := verdict.Final(r.spec, s)
 	s.Verdict = j.Verdict
-	s.MaxSustainedUsers = j.MaxSustainedUsers
+	s.MaxSustainedUsers, s.MaxSustainedRate = j.Sustained.Users, j.Sustained.Rate
 	s.Phase = v1alpha1.PhaseComplete
 	r.judged(j)
 	message := map[string]string{

@@ -66,16 +66,28 @@ func stepsOnce(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 func ladderSteps(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
 	var steps []v1alpha1.StepStatus
 	taken := names{}
-	for i, users := range l.Users {
+	for i, rung := range rungs(l) {
 		if rest, ok := restOf(l); ok && i > 0 {
 			steps = append(steps, rest)
 		}
-		steps = append(steps, v1alpha1.StepStatus{
-			Name: taken.unique(strconv.Itoa(int(users))),
-			Load: usersLoad(users, l.RatePerUser, l.WarmUp, &l.Duration),
-		})
+		rung.Name = taken.unique(rung.Name)
+		steps = append(steps, rung)
 	}
 	return steps
+}
+
+// rungs are the steps of a ladder under their default names.
+func rungs(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
+	var list []v1alpha1.StepStatus
+	for _, users := range l.Users {
+		list = append(list, v1alpha1.StepStatus{
+			Name: strconv.Itoa(int(users)), Load: usersLoad(users, l.RatePerUser, l.WarmUp, &l.Duration),
+		})
+	}
+	for i := range l.Rates {
+		list = append(list, rateStep(&v1alpha1.Step{Rate: &l.Rates[i], WarmUp: l.WarmUp, Duration: &l.Duration}))
+	}
+	return list
 }
 
 // restOf is the pause between the rungs of a ladder, if there is one.

@@ -75,6 +75,19 @@ func TestSteps(t *testing.T) {
 				step("5 (2)", 2, 63*time.Second, load{Users: 5, Duration: duration(time.Second)}),
 			},
 		},
+		"a ladder of rates": {
+			spec: spec(func(s *v1alpha1.LoadTestSpec) {
+				s.Ladder = &v1alpha1.Ladder{
+					Rates:    []v1alpha1.Decimal{v1alpha1.NewDecimal("0.5"), v1alpha1.NewDecimal("100")},
+					Duration: *duration(30 * time.Second), WarmUp: duration(5 * time.Second), Rest: duration(10 * time.Second),
+				}
+			}),
+			want: []v1alpha1.StepStatus{
+				step("0.5/s", 1, 125*time.Second, load{Rate: decimal("0.5"), Arrivals: "Even", WarmUp: duration(5 * time.Second), Duration: duration(30 * time.Second), Requests: 15}),
+				pause("rest", 2, 10*time.Second),
+				step("100/s", 3, 125*time.Second, load{Rate: decimal("100"), Arrivals: "Even", WarmUp: duration(5 * time.Second), Duration: duration(30 * time.Second), Requests: 3000}),
+			},
+		},
 		"burst, pause and arrivals": {
 			spec: withSteps(
 				v1alpha1.Step{Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},

@@ -131,7 +131,7 @@ func checkLoads(steps []v1alpha1.StepStatus) *Refusal {
 		}
 	}
 	if !load {
-		return invalid("spec: at least one step must send load; set ladder or steps.")
+		return invalid("spec: at least one step must send load; set ladder, steps or search.")
 	}
 	return nil
 }
@@ -194,6 +194,11 @@ func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if l := spec.Ladder; l != nil {
 		if refusal := check("spec.ladder.ratePerUser", l.RatePerUser); refusal != nil {
 			return refusal
+		}
+		for i := range l.Rates {
+			if refusal := check(fmt.Sprintf("spec.ladder.rates[%d]", i), &l.Rates[i]); refusal != nil {
+				return refusal
+			}
 		}
 	}
 	for i := range spec.Steps {

@@ -179,7 +179,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"only a pause": {
 			func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Pause: duration(time.Second)}} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: at least one step must send load; set ladder or steps."},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: at least one step must send load; set ladder, steps or search."},
 		},
 		"a pause after the load": {
 			func(s *v1alpha1.LoadTestSpec) { s.Steps = append(s.Steps, v1alpha1.Step{Pause: duration(time.Second)}) }, nil,
@@ -265,6 +265,12 @@ func TestRefusals(t *testing.T) {
 		"a ladder's rate that is no number": {
 			func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{RatePerUser: decimal("1/2")} },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.ratePerUser: "1/2" is not a decimal number such as 0.5.`},
+		},
+		"a ladder's rate of nothing": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Ladder = &v1alpha1.Ladder{Rates: []v1alpha1.Decimal{*decimal("1"), *decimal("0")}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.ladder.rates[1]: must be greater than 0."},
 		},
 		"no weight at all": {
 			func(s *v1alpha1.LoadTestSpec) { s.Requests = []v1alpha1.Request{{Weight: ptr(int32(0))}} },

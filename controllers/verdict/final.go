@@ -21,10 +21,8 @@ type Judgement struct {
 	Message string
 	// Generator is nil when no step has a result.
 	Generator *Generator
-	// MaxSustainedUsers is the largest number of users of a step up to which
-	// every threshold was kept, in every repetition that ran; nil when there is
-	// none.
-	MaxSustainedUsers *int32
+	// Sustained is the largest load up to which every threshold was kept.
+	Sustained Sustained
 }
 
 // Generator is the condition GeneratorHealthy.
@@ -45,7 +43,7 @@ func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgeme
 	}
 	j := run.judgement()
 	j.Generator = run.generator()
-	j.MaxSustainedUsers = run.maxSustainedUsers()
+	j.Sustained = run.sustained()
 	return j
 }
 
@@ -233,52 +231,4 @@ func (r run) generator() *Generator {
 		g = &Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}
 	}
 	return g
-}
-
-// maxSustainedUsers goes up the rungs to the first that was not certainly kept.
-//
-// A rung is kept if every repetition that ran it kept its thresholds there. One
-// that was stopped before it says nothing, neither for it nor against it: a breach
-// ends the way up at its own rung, in whatever repetition it was, so that nothing
-// counts beyond what it kept from being run. So a run that stops at its first breach
-// says what it sustained until then, as it does without repetitions.
-func (r run) maxSustainedUsers() *int32 {
-	var largest *int32
-	for _, step := range r.ran() {
-		if step.Load.IsPause() {
-			continue
-		}
-		kept, judged := r.keptAt(step.Rung)
-		if !kept {
-			break
-		}
-		if users := step.Load.Users; users > 0 && judged && (largest == nil || users > *largest) {
-			largest = &users
-		}
-	}
-	return largest
-}
-
-// keptAt says whether a rung was kept in every repetition that ran it, and whether
-// any threshold is about it: users of a step that no threshold covers were not
-// sustained. Where the spec has thresholds of its own, the defaults alone do not
-// cover a step.
-func (r run) keptAt(rung int32) (kept, judged bool) {
-	for i, step := range r.ran() {
-		if step.Rung != rung {
-			continue
-		}
-		if !r.isWhole(i) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
-			return false, false
-		}
-		judged = step.ThresholdState == v1alpha1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
-	}
-	return true, judged
-}
-
-// isWhole says whether a step went to its end, with all workers and a healthy
-// generator.
-func (r run) isWhole(i int) bool {
-	result := r.whole[i].Result
-	return result != nil && (result.Generator == nil || result.Generator.Healthy)
 }

@@ -114,19 +114,19 @@ func TestFinal(t *testing.T) {
 	failed := func(message string, users *int32) verdict.Judgement {
 		return verdict.Judgement{
 			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse, Reason: v1alpha1.ReasonThresholdBreached,
-			Message: message, Generator: healthy, MaxSustainedUsers: users,
+			Message: message, Generator: healthy, Sustained: verdict.Sustained{Users: users},
 		}
 	}
 	inconclusive := func(message string, users *int32) verdict.Judgement {
 		return verdict.Judgement{
 			Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInconclusive,
-			Message: message, Generator: healthy, MaxSustainedUsers: users,
+			Message: message, Generator: healthy, Sustained: verdict.Sustained{Users: users},
 		}
 	}
 	passed := func(reason, message string, users *int32) verdict.Judgement {
 		return verdict.Judgement{
 			Verdict: v1alpha1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue, Reason: reason,
-			Message: message, Generator: healthy, MaxSustainedUsers: users,
+			Message: message, Generator: healthy, Sustained: verdict.Sustained{Users: users},
 		}
 	}
 	because := func(reason string, j verdict.Judgement) verdict.Judgement {
@@ -300,18 +300,51 @@ func TestTheLargestSustainedStepCounts(t *testing.T) {
 	got := verdict.Final(ladder(1000, 10, 100), done(func(s *v1alpha1.LoadTestStatus) {
 		s.Steps[0].Load, s.Steps[2].Load, s.Steps[4].Load = s.Steps[4].Load, s.Steps[0].Load, s.Steps[2].Load
 	}))
-	if got.MaxSustainedUsers == nil || *got.MaxSustainedUsers != 1000 {
-		t.Errorf("max sustained users is %v, want 1000", got.MaxSustainedUsers)
+	if got.Sustained.Users == nil || *got.Sustained.Users != 1000 {
+		t.Errorf("max sustained users is %v, want 1000", got.Sustained.Users)
 	}
 }
 
-func TestArrivalsSustainNoUsers(t *testing.T) {
+func TestArrivalsSustainARate(t *testing.T) {
 	s := spec(atMost("failureRate", "1%"))
 	got := verdict.Final(s, done(func(status *v1alpha1.LoadTestStatus) {
 		status.Steps, status.Thresholds = status.Steps[:1], status.Thresholds[:1]
 		status.Steps[0].Load = arrivals.Load
 	}))
-	if got.MaxSustainedUsers != nil || got.Verdict != v1alpha1.VerdictPassed {
-		t.Errorf("verdict %s with %v users, want Passed with none", got.Verdict, got.MaxSustainedUsers)
+	if want := (verdict.Sustained{Rate: "5"}); got.Sustained != want || got.Verdict != v1alpha1.VerdictPassed {
+		t.Errorf("verdict %s with %v, want Passed with %v", got.Verdict, got.Sustained, want)
 	}
 }
+
+// The rates of a ladder are sustained by the same rule as its users.
+func TestMaxSustainedRate(t *testing.T) {
+	tests := map[string]struct {
+		edit func(*v1alpha1.LoadTestStatus)
+		want string
+	}{
+		"all kept":                        {func(*v1alpha1.LoadTestStatus) {}, "1000"},
+		"compared as numbers":             {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("99.5") }, "1000"},
+		"the lowest first is not needed":  {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.5") }, "1000.5"},
+		"breached at the last":            {breached(0, "1000"), "100"},
+		"doubted at the last":             {doubted(0, "1000"), "100"},
+		"the generator was the limit":     {limited(4), "100"},
+		"cut":                             {cut(4, "a worker was late.", nil), "100"},
+		"breached at the first":           {breached(0, "10"), ""},
+		"a ramp has no one rate":          {func(s *v1alpha1.LoadTestStatus) { s.Steps[4].Load.RampTo = rateOf("2000") }, "100"},
+		"users and rates, of a mixed run": {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load = v1alpha1.StepLoad{Users: 7} }, "1000"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			status := done(func(s *v1alpha1.LoadTestStatus) {
+				for i, rate := range map[int]string{0: "10", 2: "100", 4: "1000"} {
+					s.Steps[i].Load = v1alpha1.StepLoad{Rate: rateOf(rate)}
+				}
+			}, tc.edit)
+			if got := verdict.Final(spec(atMost("failureRate", "1%")), status).Sustained.Rate; got != tc.want {
+				t.Errorf("sustained rate is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func rateOf(text string) *v1alpha1.Decimal { return ptr(v1alpha1.NewDecimal(text)) }

@@ -150,9 +150,9 @@ func TestUsersWhoseRequestsWereNotSentAreNotSustained(t *testing.T) {
 	got := verdict.Final(s, judged(accepted(s, paced(1000), paced(10_000)), s, few, many))
 	want := verdict.Judgement{
 		Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse, Reason: v1alpha1.ReasonThresholdBreached,
-		Message:           "unsentRate is 44.39% in step burst; at most 1% is allowed by default.",
-		Generator:         &verdict.Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."},
-		MaxSustainedUsers: ptr(int32(1000)),
+		Message:   "unsentRate is 44.39% in step burst; at most 1% is allowed by default.",
+		Generator: &verdict.Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."},
+		Sustained: verdict.Sustained{Users: ptr(int32(1000))},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("judgement (-want +got):\n%s", diff)

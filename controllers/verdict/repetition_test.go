@@ -79,7 +79,7 @@ func TestMaxSustainedUsersOverRepetitions(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(status)
 			}
-			if got := deref(verdict.Final(s, status).MaxSustainedUsers); got != tc.want {
+			if got := deref(verdict.Final(s, status).Sustained.Users); got != tc.want {
 				t.Errorf("%d users were sustained, want %d", got, tc.want)
 			}
 		})
@@ -91,7 +91,7 @@ func TestStepsWithoutThresholdAreNotSustained(t *testing.T) {
 	s := ladder(10, 1000)
 	s.Repetitions, s.Thresholds = 2, s.Thresholds[1:] // up to 100 users
 	for states, want := range map[string]int32{"p-p-": 10, "p-i-": 0, "----": 0} {
-		users := verdict.Final(s, repeats(s, states)).MaxSustainedUsers
+		users := verdict.Final(s, repeats(s, states)).Sustained.Users
 		if got := deref(users); got != want {
 			t.Errorf("%s: %d users were sustained, want %d", states, got, want)
 		}

@@ -61,6 +61,9 @@ func (p *page) head() {
 	if s.MaxSustainedUsers != nil {
 		p.row("Sustained", "up to %d users with every threshold kept", *s.MaxSustainedUsers)
 	}
+	if s.MaxSustainedRate != "" {
+		p.row("Sustained", "up to %s requests per second with every threshold kept", s.MaxSustainedRate)
+	}
 	if s.Verdict == "" {
 		p.row("Phase", "%s", phase(s))
 		return

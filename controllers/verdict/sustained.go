@@ -1,0 +1,80 @@
+package verdict
+
+import (
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// Sustained is the largest load of a step up to which every threshold was kept, in
+// every repetition that ran.
+type Sustained struct {
+	// Users is the largest number of users; nil when there is none.
+	Users *int32
+	// Rate is the largest rate, in requests per second; empty when there is none.
+	Rate string
+}
+
+// sustained goes up the rungs to the first that was not certainly kept.
+//
+// A rung is kept if every repetition that ran it kept its thresholds there. One
+// that was stopped before it says nothing, neither for it nor against it: a breach
+// ends the way up at its own rung, in whatever repetition it was, so that nothing
+// counts beyond what it kept from being run. So a run that stops at its first breach
+// says what it sustained until then, as it does without repetitions.
+func (r run) sustained() Sustained {
+	var largest Sustained
+	for _, step := range r.ran() {
+		if step.Load.IsPause() {
+			continue
+		}
+		kept, judged := r.keptAt(step.Rung)
+		if !kept {
+			break
+		}
+		if judged {
+			largest.raise(&step.Load)
+		}
+	}
+	return largest
+}
+
+// raise makes it a load that was sustained, if that is larger. A ramp has no one rate.
+func (s *Sustained) raise(l *v1alpha1.StepLoad) {
+	switch {
+	case l.Users > 0 && (s.Users == nil || l.Users > *s.Users):
+		s.Users = &l.Users
+	case l.Rate != nil && l.RampTo == nil && (s.Rate == "" || less(s.Rate, l.Rate.String())):
+		s.Rate = l.Rate.String()
+	}
+}
+
+// less compares two rates, each of which was planned.
+func less(a, b string) bool {
+	x, errX := plan.Micros(v1alpha1.NewDecimal(a))
+	y, errY := plan.Micros(v1alpha1.NewDecimal(b))
+	return errX == nil && errY == nil && x < y
+}
+
+// keptAt says whether a rung was kept in every repetition that ran it, and whether
+// any threshold is about it: the load of a step that no threshold covers was not
+// sustained. Where the spec has thresholds of its own, the defaults alone do not
+// cover a step.
+func (r run) keptAt(rung int32) (kept, judged bool) {
+	for i, step := range r.ran() {
+		if step.Rung != rung {
+			continue
+		}
+		if !r.isWhole(i) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
+			return false, false
+		}
+		judged = step.ThresholdState == v1alpha1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
+	}
+	return true, judged
+}
+
+// isWhole says whether a step went to its end, with all workers and a healthy
+// generator.
+func (r run) isWhole(i int) bool {
+	result := r.whole[i].Result
+	return result != nil && (result.Generator == nil || result.Generator.Healthy)
+}
