@@ -12,6 +12,9 @@ const (
 	// ReasonInvalidSpec surfaces when something only the operator can see is
 	// wrong, such as a template that does not parse.
 	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonBaselineRefused surfaces when the LoadTest of spec.baseline cannot be
+	// compared with: its verdict, its load or its requests are not what they must be.
+	ReasonBaselineRefused = "BaselineRefused"
 )
 
 // TargetVerified: is the target the one that was meant?
@@ -47,6 +50,9 @@ const (
 	// ReasonCreateRefused surfaces when the Job or the worker pods cannot be created:
 	// a quota, an admission policy, or a field of spec.worker that is invalid.
 	ReasonCreateRefused = "CreateRefused"
+	// ReasonBaselinePending surfaces while the LoadTest of spec.baseline is not there, or
+	// has not finished.
+	ReasonBaselinePending = "BaselinePending"
 	// ReasonTargetUnreachable surfaces when a worker cannot resolve the target's
 	// host or may not connect to its address, and when the target does not answer
 	// a question of spec.preflight or says that it is not ready.
@@ -147,7 +153,8 @@ const (
 	ReasonStoppedOnCutStep = "StoppedOnCutStep"
 
 	// ConditionFailed is True when the run could not go to its end. Its reason is
-	// one of those below, TargetNotAllowed or InvalidSpec.
+	// one of those below, TargetNotAllowed, InvalidSpec or
+	// BaselineRefused.
 	ConditionFailed = "Failed"
 	// ReasonStartDeadlineExceeded surfaces when the workers were not ready in time.
 	ReasonStartDeadlineExceeded = "StartDeadlineExceeded"

@@ -64,6 +64,11 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Requests []RequestStatus `json:"requests,omitempty"`
 
+	// baseline is what was copied of spec.baseline. Absent until it was read, and without
+	// one.
+	// +optional
+	Baseline *BaselineStatus `json:"baseline,omitempty"`
+
 	// summary is the line that kubectl get prints.
 	// +optional
 	Summary Summary `json:"summary,omitzero"`

@@ -5,13 +5,15 @@ import "k8s.io/apimachinery/pkg/util/intstr"
 // Threshold is a bound on a metric, judged on the merged result of all workers,
 // for each step apart.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.max) != has(self.min)",message="exactly one of max and min must be set"
+// +kubebuilder:validation:XValidation:rule="[has(self.max), has(self.min), has(self.maxIncrease), has(self.maxDecrease)].filter(b, b).size() == 1",message="exactly one of max, min, maxIncrease and maxDecrease must be set"
 // +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))`,message="max or min of a latency must be a time such as 500ms"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['failureRate', 'rateLimitedRate', 'unsentRate']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max < 1000000000 : self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min < 1000000000 : self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?$')))`,message="max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as \"0.5\""
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max <= 2147483647 : self.max.matches('^[0-9]{1,12}$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min <= 2147483647 : self.min.matches('^[0-9]{1,12}$')))`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per request"
 // +kubebuilder:validation:XValidation:rule="!has(self.types) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".types",reason="FieldValueForbidden",message="types must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per type"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.maxIncrease) && !has(self.maxDecrease)",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with maxIncrease or maxDecrease: a finished LoadTest has its figures by type, not by request"
+// +kubebuilder:validation:XValidation:rule="!has(self.types) || !has(self.maxIncrease) && !has(self.maxDecrease) || self.types.size() == 1 && self.metric.matches('^(p[0-9.]+|longest|mean|failureRate|rateLimitedRate)$')",fieldPath=".types",reason="FieldValueForbidden",message="types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"
 type Threshold struct {
 	// name identifies the threshold in the result. Absent: the metric.
 	// +optional
@@ -62,6 +64,21 @@ type Threshold struct {
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=32
 	Min *intstr.IntOrString `json:"min,omitempty"`
+
+	// maxIncrease is by how much the metric may be above that of the same step of
+	// spec.baseline, in percent of it. It is judged in the step's last repetition, from
+	// all of them: a difference counts that their spreads do not explain. Example: 10%.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern="^[0-9]{1,6}([.][0-9]{1,6})?%$"
+	MaxIncrease string `json:"maxIncrease,omitempty"`
+
+	// maxDecrease is by how much the metric may be below that of spec.baseline, judged
+	// like maxIncrease. Example, of goodput: 5%.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern="^[0-9]{1,6}([.][0-9]{1,6})?%$"
+	MaxDecrease string `json:"maxDecrease,omitempty"`
 
 	// onBreach is what happens when a step breaches the threshold. StopLadder skips
 	// all that follows: the remaining steps and every later repetition. Default
@@ -114,3 +131,6 @@ const (
 	// BreachStopLadder skips the steps that follow, those of all repetitions.
 	BreachStopLadder BreachAction = "StopLadder"
 )
+
+// IsRelative says whether the threshold is a bound on the difference to a baseline.
+func (t *Threshold) IsRelative() bool { return t.MaxIncrease != "" || t.MaxDecrease != "" }

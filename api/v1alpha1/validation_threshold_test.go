@@ -12,13 +12,13 @@ var thresholdValidations = []validation{
 		name:    "no bound",
 		valid:   "{thresholds: [{metric: goodput, min: '1000'}]}",
 		invalid: "{thresholds: [{metric: goodput}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: exactly one of max and min must be set"},
+		want:    []string{"spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"},
 	},
 	{
 		name:    "two bounds",
 		valid:   "{thresholds: [{metric: p95, max: 500ms}]}",
 		invalid: "{thresholds: [{metric: p95, max: 500ms, min: 1ms}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: exactly one of max and min must be set"},
+		want:    []string{"spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"},
 	},
 	{
 		name:    "empty bound",

@@ -96,7 +96,7 @@ func newBound(t *v1alpha1.Threshold) (bound, error) {
 	case t.Min != nil:
 		b.text = t.Min.String()
 	default:
-		return b, fmt.Errorf("exactly one of max and min must be set")
+		return b, fmt.Errorf("exactly one of max, min, maxIncrease and maxDecrease must be set")
 	}
 	var err error
 	b.limit, err = b.unit.parse(b.text)

@@ -90,7 +90,8 @@ func (l limits) in(step *v1alpha1.StepStatus, n int, status *v1alpha1.ThresholdS
 
 // defaultIn is a default threshold as it holds in a step: for all requests, or for
 // those that no threshold of the spec is about that has the same metric. ok is false
-// if there are none.
+// if there are none. A bound on the difference to a baseline replaces none: a target
+// that failed as often before keeps it.
 func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus) (t limit, ok bool) {
 	most := intstr.FromString(status.Limit)
 	t = limit{v1alpha1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
@@ -99,7 +100,7 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 	}
 	var own []*v1alpha1.Threshold
 	for i := range l.spec.Thresholds {
-		if o := &l.spec.Thresholds[i]; o.Metric == status.Metric && applies(o, step) {
+		if o := &l.spec.Thresholds[i]; o.Metric == status.Metric && !o.IsRelative() && applies(o, step) {
 			own = append(own, o)
 		}
 	}

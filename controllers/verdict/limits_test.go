@@ -62,6 +62,7 @@ func TestDefaultsHoldWhereNoThresholdIsAboutTheirMetric(t *testing.T) {
 		"another metric":                    {[]v1alpha1.Threshold{atMost("p95", "1s")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate}},
 		"the metric":                        {[]v1alpha1.Threshold{mine}, []v1alpha1.StepStatus{paced(10)}, []string{unsentRate}},
 		"the metric, and a minimum":         {[]v1alpha1.Threshold{atLeast("failureRate", "5%")}, []v1alpha1.StepStatus{paced(10)}, []string{unsentRate}},
+		"the metric, beside a baseline's":   {[]v1alpha1.Threshold{{Name: "mine", Metric: "failureRate", MaxIncrease: "5%"}}, []v1alpha1.StepStatus{users(10)}, []string{failureRate}},
 		"the other metric":                  {[]v1alpha1.Threshold{atMost("unsentRate", "9%")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate}},
 		"one of two requests":               {[]v1alpha1.Threshold{filtered(mine, []string{"follow"}, nil, nil)}, []v1alpha1.StepStatus{users(10)}, []string{failureRate}},
 		"both requests":                     {[]v1alpha1.Threshold{filtered(mine, []string{"follow"}, nil, nil), filtered(mine, []string{"create"}, nil, nil)}, []v1alpha1.StepStatus{users(10)}, nil},

@@ -258,7 +258,7 @@ func TestMetrics(t *testing.T) {
 		},
 		"no bound": {
 			v1alpha1.Threshold{Metric: "failureRate"}, sent(100, 0), inconclusive, "",
-			"The bound of failureRate cannot be read: exactly one of max and min must be set.",
+			"The bound of failureRate cannot be read: exactly one of max, min, maxIncrease and maxDecrease must be set.",
 		},
 	})
 }

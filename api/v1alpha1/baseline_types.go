@@ -1,0 +1,82 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Baseline is an earlier run with which this one is compared.
+type Baseline struct {
+	// name is that of another LoadTest of the same namespace, whose verdict is Passed or
+	// Failed. While it is not there or not finished, this run waits, at most
+	// startDeadlineSeconds. It is not needed any more once this run begins its steps.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=52
+	Name string `json:"name"`
+}
+
+// BaselineStatus is what was copied of the LoadTest of spec.baseline.
+type BaselineStatus struct {
+	// name is that of the LoadTest.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// uid is that of the LoadTest: another one may have its name since.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	UID string `json:"uid,omitempty"`
+	// verdict is its verdict.
+	// +optional
+	Verdict Verdict `json:"verdict,omitempty"`
+	// completionTime is when it finished.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+	// steps are those of its steps that have the name and the load of a step of this
+	// run, in all repetitions, and were carried out with all workers and a healthy
+	// generator.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=128
+	Steps []BaselineStep `json:"steps,omitempty"`
+}
+
+// BaselineStep is a step of the baseline, and what was measured in it.
+type BaselineStep struct {
+	// name is the step's name in the baseline.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// rung is that of this run's step with the same name and load.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=128
+	Rung int32 `json:"rung"`
+	// repetition is which of the baseline's repetitions the figures are of, from 1.
+	// Absent when there was but one.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Repetition int32 `json:"repetition,omitempty"`
+	// sent is how many requests were sent.
+	Sent int64 `json:"sent"`
+	// figures are the step's values of all metrics that it has, and those by type that
+	// spec.thresholds name.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=96
+	Figures []Figure `json:"figures,omitempty"`
+}
+
+// Figure is the value of a metric in a step.
+type Figure struct {
+	// metric is the quantity.
+	// +required
+	Metric Metric `json:"metric"`
+	// type is the type of request that the figure is of. Absent: all requests.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Type string `json:"type,omitempty"`
+	// value is written as bounds are: 41.2ms, 0.03%, 9998.3.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	Value string `json:"value"`
+}
