@@ -1,52 +1,106 @@
 package command
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
 func (c *config) report() *cobra.Command {
-	var output string
+	var output, step, file string
 	command := &cobra.Command{
-		Use:   "report NAME",
+		Use:   "report NAME | report -f FILE",
 		Short: "Print what a LoadTest measured",
 		Long: "Print what a LoadTest has measured: all of it, or what there is so far.\n" +
-			"The exit code does not depend on the verdict.",
+			"With -f it is read from a file, such as kubectl get loadtest NAME -o yaml or\n" +
+			"report -o yaml writes, and needs no cluster.\n" +
+			"The exit code does not depend on the verdict.\n\n" +
+			"  text      for people, in the terminal\n" +
+			"  markdown  for a pull request\n" +
+			"  json      the LoadTest as it is stored; yaml likewise\n" +
+			"  junit     for CI: a test case for the verdict, each step, threshold and audit\n" +
+			"  hgrm      a step's response times, for HdrHistogram's tools",
 		Example: "  kubectl loadtest report burst -n limiter\n" +
-			"  kubectl loadtest report burst -n limiter -o json",
-		Args: oneName,
+			"  kubectl loadtest report burst -n limiter -o markdown > burst.md\n" +
+			"  kubectl loadtest report burst -o hgrm --step steady > steady.hgrm\n" +
+			"  kubectl loadtest report -f saved.yaml -o junit",
+		Args: nameOrFile(&file),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output != "text" && output != "json" {
-				return fmt.Errorf("--output must be text or json, not %q", output)
+			if err := checkOutput(output); err != nil {
+				return err
 			}
-			cluster, err := c.connect()
+			lt, err := c.reported(cmd.Context(), file, args)
 			if err != nil {
 				return err
 			}
-			lt := &v1alpha1.LoadTest{}
-			key := client.ObjectKey{Namespace: cluster.namespace, Name: args[0]}
-			if err := cluster.Get(cmd.Context(), key, lt); err != nil {
-				return fmt.Errorf("get LoadTest %s: %w", key, err)
+			data, err := render(lt, output, step)
+			if err != nil {
+				return err
 			}
-			return c.print(lt, output)
+			_, err = c.streams.Out.Write(data)
+			return err
 		},
 	}
-	command.Flags().StringVarP(&output, "output", "o", "text", "Form of the report: text, or json for the status as it is stored")
+	flags := command.Flags()
+	flags.StringVarP(&output, "output", "o", "text", "Form of the report: "+strings.Join(outputs, ", "))
+	flags.StringVar(&step, "step", "", "With -o hgrm: the step whose response times are written; needed if several have been measured")
+	flags.StringVarP(&file, "filename", "f", "", "File with a LoadTest and its status, - for the standard input")
 	return command
 }
 
-func (c *config) print(lt *v1alpha1.LoadTest, output string) error {
-	if output == "json" {
-		encoder := json.NewEncoder(c.streams.Out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(lt.Status)
+// nameOrFile asks for the name of a LoadTest, or for a file instead.
+func nameOrFile(file *string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case *file == "":
+			return oneName(cmd, args)
+		case len(args) > 0:
+			return errors.New("give either the name of a LoadTest or -f, not both")
+		}
+		return nil
 	}
-	_, err := fmt.Fprint(c.streams.Out, report.Text(lt))
-	return err
+}
+
+// reported is the LoadTest that a report is about.
+func (c *config) reported(ctx context.Context, file string, args []string) (*v1alpha1.LoadTest, error) {
+	if file != "" {
+		return c.saved(file)
+	}
+	cluster, err := c.connect()
+	if err != nil {
+		return nil, err
+	}
+	return cluster.get(ctx, args[0])
+}
+
+func (c *cluster) get(ctx context.Context, name string) (*v1alpha1.LoadTest, error) {
+	lt := &v1alpha1.LoadTest{}
+	key := client.ObjectKey{Namespace: c.namespace, Name: name}
+	if err := c.Get(ctx, key, lt); err != nil {
+		return nil, fmt.Errorf("get LoadTest %s: %w", key, err)
+	}
+	return lt, nil
+}
+
+// saved reads the one LoadTest of a file.
+func (c *config) saved(file string) (*v1alpha1.LoadTest, error) {
+	found, err := readManifests([]string{file}, c.streams.In)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 1 {
+		return nil, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(found))
+	}
+	lt := &v1alpha1.LoadTest{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found[0].Object, lt); err != nil {
+		return nil, fmt.Errorf("-f %s: %w", file, err)
+	}
+	return lt, nil
 }

@@ -121,11 +121,11 @@ func TestReport(t *testing.T) {
 	}
 	contains(t, "the JSON", json.out, `"verdict": "Failed"`, `"sent": 10`)
 
-	wrong := p.run("report", "hello", "-o", "html")
+	wrong := p.run("report", "hello", "-o", "pdf")
 	if wrong.code != 4 {
 		t.Errorf("exit code %d, want 4", wrong.code)
 	}
-	contains(t, "the error", wrong.err, `--output must be text or json, not "html"`)
+	contains(t, "the error", wrong.err, `--output must be one of text, markdown, `, `not "pdf"`)
 }
 
 func TestHelpAndVersion(t *testing.T) {

@@ -1,15 +1,19 @@
-// Package report turns a LoadTest into the page that a person reads, running or
-// finished:
+// Package report reads a LoadTest, running or finished, for people. It writes the
+// text report itself; the packages below it write the other forms from the same
+// readings:
 //
-//	text.go       the page: what ran, the verdict, thresholds, what needs attention
-//	target.go     whether the target is known to be the one that was meant
-//	step.go       a step: its head line, requests, rates, the limiter's audit
-//	generator.go  how the generator fared
-//	outcomes.go   what became of the requests, in words
-//	latency.go    the two distributions of time, side by side
-//	spread.go     how far the repetitions of a step differ
+//	text.go        the report: what ran, the verdict, thresholds
+//	facts.go       what a run was about
+//	attention.go   conditions that stand as they should not
+//	indicators.go  what the figures of the steps show
+//	ladder.go      the steps, a row for each
+//	step.go        a step: its head line, requests, rates, the limiter's audit
+//	generator.go   how the generator fared
+//	outcomes.go    what became of the requests
+//	latency.go     the two distributions of time, side by side
+//	spread.go      how far the repetitions of a step differ
 //
-// It reads the object and nothing else: no client, clock or terminal. It may
-// import the API, and of the operator only the pure packages plan (what a step
-// does) and results (how figures are written).
+// It reads the object and nothing else: no client, clock or terminal, and neither
+// plans nor judges. It may import the API, how figures are written
+// (controllers/format) and, below it, what a histogram is (measure).
 package report

@@ -13,10 +13,21 @@ func (p *page) generator(g *v1alpha1.GeneratorStatus) {
 	if g == nil {
 		return
 	}
-	p.row("Generator", "%s", strings.Join(health(g), ", "))
+	p.row("Generator", "%s", strings.Join(Health(g), ", "))
 	if !g.Healthy {
 		p.row("", "It was the limit, not the target: %s", g.Message)
 	}
+}
+
+// Healthy says whether the generator, not the target, was the limit.
+func Healthy(g *v1alpha1.GeneratorStatus) string {
+	if g.Healthy {
+		return "Healthy"
+	}
+	if g.Reason == "" {
+		return "Not healthy"
+	}
+	return g.Reason
 }
 
 // driven is what the requests were sent with, and by which engine.
@@ -27,8 +38,8 @@ func driven(r *v1alpha1.StepResult) string {
 	return r.Transport + ", by " + r.Generator.Engine
 }
 
-// health has what is always worth knowing first, and what is seldom there last.
-func health(g *v1alpha1.GeneratorStatus) []string {
+// Health has what is always worth knowing first, and what is seldom there last.
+func Health(g *v1alpha1.GeneratorStatus) []string {
 	facts := []string{"kept its schedule"}
 	if g.SendLatenessP99 != nil {
 		facts[0] = "sent at most " + format.Short(g.SendLatenessP99.Duration) + " late (p99"

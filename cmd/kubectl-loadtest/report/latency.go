@@ -17,34 +17,48 @@ func (p *page) latency(response, service *v1alpha1.Latency) {
 		service = &v1alpha1.Latency{}
 	}
 	p.row("Latency", "%-*s%s", columnWidth, "response time (from when due)", "service time (from when sent)")
-	for _, q := range []struct {
-		name string
-		of   func(*v1alpha1.Latency) *metav1.Duration
-	}{
-		{"min", func(l *v1alpha1.Latency) *metav1.Duration { return l.Min }},
-		{"mean", func(l *v1alpha1.Latency) *metav1.Duration { return l.Mean }},
-		{"p50", func(l *v1alpha1.Latency) *metav1.Duration { return l.P50 }},
-		{"p75", func(l *v1alpha1.Latency) *metav1.Duration { return l.P75 }},
-		{"p90", func(l *v1alpha1.Latency) *metav1.Duration { return l.P90 }},
-		{"p95", func(l *v1alpha1.Latency) *metav1.Duration { return l.P95 }},
-		{"p99", func(l *v1alpha1.Latency) *metav1.Duration { return l.P99 }},
-		{"p99.9", func(l *v1alpha1.Latency) *metav1.Duration { return l.P999 }},
-		{"p99.99", func(l *v1alpha1.Latency) *metav1.Duration { return l.P9999 }},
-		{"longest", func(l *v1alpha1.Latency) *metav1.Duration { return l.Longest }},
-	} {
-		p.row("  "+q.name, "%-*s%s", columnWidth, precise(q.of(response)), precise(q.of(service)))
+	times := Quantiles(service)
+	for i, q := range Quantiles(response) {
+		p.row("  "+q.Name, "%-*s%s", columnWidth, precise(q.Time), precise(times[i].Time))
 	}
 }
 
-// precise is a time with all digits that a histogram of microseconds has. All
-// of a kind have their point in one column.
+// Quantile is a figure of a distribution of times; nil where its samples are too
+// few.
+type Quantile struct {
+	Name string
+	Time *metav1.Duration
+}
+
+// Quantiles are the figures of a distribution, from the shortest time to the
+// longest.
+func Quantiles(l *v1alpha1.Latency) []Quantile {
+	return []Quantile{
+		{"min", l.Min},
+		{"mean", l.Mean},
+		{"p50", l.P50},
+		{"p75", l.P75},
+		{"p90", l.P90},
+		{"p95", l.P95},
+		{"p99", l.P99},
+		{"p99.9", l.P999},
+		{"p99.99", l.P9999},
+		{"longest", l.Longest},
+	}
+}
+
+// TooFew stands where a quantile has too few samples behind it.
+const TooFew = "too few samples"
+
+// precise is a time with all digits that a histogram of microseconds has. All of a
+// kind have their point in one column.
 func precise(d *metav1.Duration) string {
 	switch t, ok := duration(d); {
 	case !ok:
-		return "too few samples"
+		return TooFew
 	case t < time.Second:
 		return fmt.Sprintf("%7.3fms", float64(t)/float64(time.Millisecond))
 	default:
-		return fmt.Sprintf("%7.3fs", t.Seconds())
+		return fmt.Sprintf("%10.6fs", t.Seconds())
 	}
 }

@@ -23,14 +23,17 @@ func asExpected(c *v1alpha1.Counts) string {
 	}
 }
 
-// failures divides the failed requests: the parts add up to Counts.Failed.
-func failures(c *v1alpha1.Counts) string {
+// Class is a class of outcomes, and how many requests are in it.
+type Class struct {
+	Name  string
+	Count int64
+}
+
+// Failures divides the failed requests: the parts add up to Counts.Failed. All
+// classes are there, in the order of the reports.
+func Failures(c *v1alpha1.Counts) []Class {
 	o := &c.Outcomes
-	var parts []string
-	for _, class := range []struct {
-		name string
-		n    int64
-	}{
+	return []Class{
 		{"rate limited (429)", o.RateLimited - refusedWell(c)},
 		{"timeouts", o.Timeout},
 		{"server errors (5xx)", o.ServerError},
@@ -43,9 +46,15 @@ func failures(c *v1alpha1.Counts) string {
 		{"bad response", o.BadResponse},
 		{"unfinished at the end", o.Unfinished},
 		{"other", o.Other},
-	} {
-		if class.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", class.name, class.n))
+	}
+}
+
+// failures are the classes that have a request, in a line.
+func failures(c *v1alpha1.Counts) string {
+	var parts []string
+	for _, class := range Failures(c) {
+		if class.Count > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", class.Name, class.Count))
 		}
 	}
 	if len(parts) == 0 {
@@ -54,8 +63,8 @@ func failures(c *v1alpha1.Counts) string {
 	return strings.Join(parts, " · ")
 }
 
-// statusCodes divides the responses by status code; "" when that is not known.
-func statusCodes(c *v1alpha1.Counts) string {
+// StatusCodes divides the responses by status code; "" when that is not known.
+func StatusCodes(c *v1alpha1.Counts) string {
 	var parts []string
 	others := c.Completed
 	for _, code := range c.StatusCodes {

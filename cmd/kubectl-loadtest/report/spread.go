@@ -3,8 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,18 +38,16 @@ func (p *page) spread() {
 }
 
 func (p *page) spreadTable(list []v1alpha1.SpreadStatus) {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(w, "  step\tn\tp50\tp95\tp99\tgoodput\tfailed")
+	rows := make([][]string, len(list))
 	for i := range list {
-		s := &list[i]
-		_, _ = fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%s\t%s\t%s\n", p.titleOf(s.Name), s.Repetitions,
-			times(s.P50), times(s.P95), times(s.P99), rates(s.Goodput), shares(s.FailureRate))
+		rows[i] = p.spreadRow(&list[i])
 	}
-	_ = w.Flush() // a Builder takes everything
-	for line := range strings.Lines(b.String()) {
-		p.line("%s", strings.TrimRight(line, " \n"))
-	}
+	p.table([]string{"step", "n", "p50", "p95", "p99", "goodput", "failed"}, rows)
+}
+
+func (p *page) spreadRow(s *v1alpha1.SpreadStatus) []string {
+	return []string{p.titleOf(s.Name), fmt.Sprint(s.Repetitions),
+		times(s.P50), times(s.P95), times(s.P99), rates(s.Goodput), shares(s.FailureRate)}
 }
 
 // titleOf names a step by its name alone.
@@ -66,7 +62,7 @@ func (p *page) titleOf(name string) string {
 
 func times(s *v1alpha1.DurationSpread) string {
 	if s == nil {
-		return "too few samples"
+		return TooFew
 	}
 	short := func(d metav1.Duration) string { return format.Short(d.Duration) }
 	return around(short(s.Median), short(s.Min), short(s.Max))

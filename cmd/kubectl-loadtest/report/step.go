@@ -182,7 +182,7 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	for _, e := range r.ErrorSamples {
 		p.row("", "%s: %s", e.Outcome, e.Message)
 	}
-	if codes := statusCodes(&r.Counts); codes != "" {
+	if codes := StatusCodes(&r.Counts); codes != "" {
 		p.row("Status codes", "%s", codes)
 	}
 	for i, result := range r.Types {

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 // Text is the report of a LoadTest. It ends with a line break.
@@ -17,6 +16,7 @@ func Text(lt *v1alpha1.LoadTest) string {
 	p.head()
 	p.thresholds()
 	p.attention()
+	p.ladder()
 	for i := range lt.Status.Steps {
 		p.step(i)
 	}
@@ -46,35 +46,24 @@ func (p *page) head() {
 	s := &p.lt.Status
 	p.line("LoadTest %s/%s", p.lt.Namespace, p.lt.Name)
 	p.line("")
-	p.row("Target", "%s", target(&p.lt.Spec.Target))
-	p.verified()
-	if s.StartTime != nil {
-		started := s.StartTime.UTC().Format("2006-01-02 15:04:05 UTC")
-		if s.CompletionTime != nil {
-			started += ", took " + format.Short(s.CompletionTime.Sub(s.StartTime.Time))
-		}
-		p.row("Started", "%s", started)
-	}
-	if s.Workers.Desired > 0 {
-		p.row("Workers", "%s", workers(s.Workers))
-	}
-	if s.MaxSustainedUsers != nil {
-		p.row("Sustained", "up to %d users with every threshold kept", *s.MaxSustainedUsers)
+	for _, f := range Facts(p.lt) {
+		p.row(f.Name, "%s", f.Text)
 	}
 	if s.MaxSustainedRate != "" {
 		p.row("Sustained", "up to %s requests per second with every threshold kept", s.MaxSustainedRate)
 	}
 	if s.Verdict == "" {
-		p.row("Phase", "%s", phase(s))
+		p.row("Phase", "%s", Phase(s))
 		return
 	}
 	p.row("Verdict", "%s", s.Verdict)
-	if reason := judgement(s); reason != "" {
+	if reason := Judgement(s); reason != "" {
 		p.row("", "%s", reason)
 	}
 }
 
-func target(t *v1alpha1.Target) string {
+// Target is where the load goes, in a few words.
+func Target(t *v1alpha1.Target) string {
 	if t.Service == nil {
 		return t.URL
 	}
@@ -89,7 +78,8 @@ func workers(w v1alpha1.WorkerCounts) string {
 	return fmt.Sprint(w.Desired)
 }
 
-func phase(s *v1alpha1.LoadTestStatus) string {
+// Phase says where a run stands that has no verdict yet.
+func Phase(s *v1alpha1.LoadTestStatus) string {
 	if s.Phase == "" || s.Phase == v1alpha1.PhasePending {
 		return "Pending: the operator has not taken it up yet"
 	}
@@ -99,9 +89,9 @@ func phase(s *v1alpha1.LoadTestStatus) string {
 	return fmt.Sprintf("%s, step %s", s.Phase, s.Summary.Step)
 }
 
-// judgement is the sentence behind the verdict: why the run could not go to its
+// Judgement is the sentence behind the verdict: why the run could not go to its
 // end or, when it did, how the thresholds fared.
-func judgement(s *v1alpha1.LoadTestStatus) string {
+func Judgement(s *v1alpha1.LoadTestStatus) string {
 	if failed := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFailed); failed != nil && failed.Status == metav1.ConditionTrue {
 		return failed.Message
 	}
@@ -118,9 +108,7 @@ func (p *page) thresholds() {
 	}
 	names, width := make([]string, len(list)), 0
 	for i, t := range list {
-		if names[i] = t.Name; t.Default {
-			names[i] += " (default)"
-		}
+		names[i] = ThresholdName(&t)
 		width = max(width, len(names[i]))
 	}
 	p.line("")
@@ -130,37 +118,10 @@ func (p *page) thresholds() {
 	}
 }
 
-// attention is what a reader must know before believing the figures.
-func (p *page) attention() {
-	s := &p.lt.Status
-	said := judgement(s)
-	var rows []metav1.Condition
-	width := 0
-	for _, c := range s.Conditions {
-		if alarming(c) && c.Message != said {
-			rows = append(rows, c)
-			width = max(width, len(c.Reason))
-		}
+// ThresholdName is a threshold's name, and whether it holds by default.
+func ThresholdName(t *v1alpha1.ThresholdStatus) string {
+	if t.Default {
+		return t.Name + " (default)"
 	}
-	if len(rows) == 0 {
-		return
-	}
-	p.line("")
-	p.line("Attention")
-	for _, c := range rows {
-		p.line("  %-*s  %s", max(width, labelWidth-4), c.Reason, c.Message)
-	}
-}
-
-// alarming says whether a condition stands as it should not.
-func alarming(c metav1.Condition) bool {
-	switch c.Type {
-	case v1alpha1.ConditionAccepted, v1alpha1.ConditionWorkersReady, v1alpha1.ConditionGeneratorHealthy:
-		return c.Status == metav1.ConditionFalse
-	case v1alpha1.ConditionSuspended:
-		return c.Status == metav1.ConditionTrue
-	case v1alpha1.ConditionComplete:
-		return c.Status == metav1.ConditionTrue && c.Reason != v1alpha1.ReasonAllStepsRan
-	}
-	return false
+	return t.Name
 }

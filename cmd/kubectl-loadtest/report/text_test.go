@@ -1,9 +1,6 @@
 package report_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,46 +11,23 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestText compares the page of every LoadTest under testdata with the one that
 // a person reviewed.
 func TestText(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no LoadTests under testdata (%v)", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			got := report.Text(read(t, file))
-			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatalf("%v; write it with go test -update", err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("Text() differs from %s (-want +got):\n%s", golden, diff)
-			}
+	for name, lt := range reporttest.All(t, "testdata") {
+		t.Run(name, func(t *testing.T) {
+			reporttest.Golden(t, "testdata/"+name+".txt", report.Text(lt))
 		})
 	}
 }
 
 // TestTextInvariants holds for every page, whatever is in it.
 func TestTextInvariants(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no LoadTests under testdata (%v)", err)
-	}
-	for _, file := range files {
-		lt := read(t, file)
+	for file, lt := range reporttest.All(t, "testdata") {
 		before := lt.DeepCopy()
 		text := report.Text(lt)
 		if diff := cmp.Diff(before, lt); diff != "" {
@@ -132,17 +106,4 @@ steps:
 			t.Errorf("Title(%q) = %q, want the name alone", step.Name, got)
 		}
 	}
-}
-
-func read(t *testing.T, file string) *v1alpha1.LoadTest {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lt := &v1alpha1.LoadTest{}
-	if err := yaml.UnmarshalStrict(data, lt); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-	return lt
 }

@@ -1,0 +1,54 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/hgrm"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
+)
+
+// outputs are the forms of a report, in the order of the help.
+var outputs = []string{"text", "markdown", "json", "yaml", "junit", "hgrm"}
+
+func checkOutput(output string) error {
+	if slices.Contains(outputs, output) {
+		return nil
+	}
+	return fmt.Errorf("--output must be one of %s, not %q", strings.Join(outputs, ", "), output)
+}
+
+// render is the report of a LoadTest in one of the forms. Step is the one whose
+// distribution hgrm holds.
+func render(lt *v1alpha1.LoadTest, output, step string) ([]byte, error) {
+	switch output {
+	case "markdown":
+		return []byte(markdown.Report(lt)), nil
+	case "json":
+		data, err := json.MarshalIndent(stored(lt), "", "  ")
+		return append(data, '\n'), err
+	case "yaml":
+		return yaml.Marshal(stored(lt))
+	case "junit":
+		return junit.Report(lt)
+	case "hgrm":
+		return hgrm.Report(lt, step)
+	}
+	return []byte(report.Text(lt)), nil
+}
+
+// stored is a LoadTest as it is saved, and read by report -f: without the record of
+// who wrote which field.
+func stored(lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+	saved := lt.DeepCopy()
+	saved.ManagedFields = nil
+	saved.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("LoadTest"))
+	return saved
+}

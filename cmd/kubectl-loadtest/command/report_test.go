@@ -1,0 +1,62 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A report is made from a saved LoadTest alone, and is the same as from the cluster.
+func TestReportOfASavedLoadTest(t *testing.T) {
+	p := newTestUser(t)
+	p.create(finished("Failed"))
+	text := p.run("report", "hello").out
+	offline := &testUser{t: t, kubeconfig: "/nowhere"}
+	for _, form := range []string{"yaml", "json"} {
+		saved := p.run("report", "hello", "-o", form)
+		contains(t, form, saved.out, "LoadTest", "loadtest.dev/v1alpha1", "Failed")
+		if strings.Contains(saved.out, "managedFields") {
+			t.Errorf("the saved %s has managed fields:\n%s", form, saved.out)
+		}
+		if got := offline.run("report", "-f", p.file(saved.out)); got.code != 0 || got.out != text {
+			t.Errorf("the report of the saved %s: exit code %d, %s\n%s\nwant:\n%s", form, got.code, got.err, got.out, text)
+		}
+		if got := offline.execute(t.Context(), &screen{}, saved.out, "report", "-f", "-"); got.out != text {
+			t.Errorf("the report of the %s on the standard input: exit code %d, %s\n%s", form, got.code, got.err, got.out)
+		}
+	}
+}
+
+func TestReportForms(t *testing.T) {
+	p := newTestUser(t)
+	p.create(finished("Failed"))
+	for form, want := range map[string]string{
+		"markdown": "/hello: ❌ Failed\n",
+		"junit":    `<testcase classname="` + p.namespace + `.hello" name="step 10 users is complete"`,
+		"yaml":     "verdict: Failed\n",
+	} {
+		got := p.run("report", "hello", "-o", form)
+		if got.code != 0 || !strings.Contains(got.out, want) {
+			t.Errorf("-o %s: exit code %d, %s, without %q:\n%s", form, got.code, got.err, want, got.out)
+		}
+	}
+	if got := p.run("report", "hello", "-o", "hgrm"); got.code != 4 || !strings.Contains(got.err, "no step has a histogram") {
+		t.Errorf("-o hgrm without a histogram: exit code %d, %q", got.code, got.err)
+	}
+}
+
+func TestReportRefusesWhatIsNotOneLoadTest(t *testing.T) {
+	p := &testUser{t: t, kubeconfig: "/nowhere"}
+	one := p.file(manifest("a"))
+	for want, args := range map[string][]string{
+		"not both":                       {"report", "hello", "-f", one},
+		"holds 2 LoadTests":              {"report", "-f", p.file(manifest("a") + "---" + manifest("b"))},
+		"holds no LoadTest":              {"report", "-f", p.file("")},
+		"no such file":                   {"report", "-f", "/nowhere/at/all"},
+		"takes the NAME of one LoadTest": {"report"},
+		"is a Pod of v1, not a LoadTest": {"report", "-f", p.file("{apiVersion: v1, kind: Pod, metadata: {name: a}}")},
+	} {
+		if got := p.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
+			t.Errorf("%v: exit code %d, %q, want 4 and %q", args, got.code, got.err, want)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Notice is what a reader must know before believing the figures.
+type Notice struct{ Reason, Message string }
+
+// Attention are the conditions that stand as they should not, and then what the
+// figures themselves show.
+func Attention(s *v1alpha1.LoadTestStatus) []Notice {
+	said := Judgement(s)
+	var list []Notice
+	for _, c := range s.Conditions {
+		if alarming(c) && c.Message != said {
+			list = append(list, Notice{c.Reason, c.Message})
+		}
+	}
+	return append(list, indicators(s.Steps)...)
+}
+
+func (p *page) attention() {
+	list, width := Attention(&p.lt.Status), 0
+	for _, n := range list {
+		width = max(width, len(n.Reason))
+	}
+	if len(list) == 0 {
+		return
+	}
+	p.line("")
+	p.line("Attention")
+	for _, n := range list {
+		p.line("  %-*s  %s", max(width, labelWidth-4), n.Reason, n.Message)
+	}
+}
+
+// alarming says whether a condition stands as it should not.
+func alarming(c metav1.Condition) bool {
+	switch c.Type {
+	case v1alpha1.ConditionAccepted, v1alpha1.ConditionWorkersReady, v1alpha1.ConditionGeneratorHealthy:
+		return c.Status == metav1.ConditionFalse
+	case v1alpha1.ConditionSuspended:
+		return c.Status == metav1.ConditionTrue
+	case v1alpha1.ConditionComplete:
+		return c.Status == metav1.ConditionTrue && c.Reason != v1alpha1.ReasonAllStepsRan
+	}
+	return false
+}

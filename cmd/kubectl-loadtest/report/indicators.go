@@ -1,0 +1,139 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+)
+
+// indicator is a share of a step's requests that is worth a line once it is
+// greater than what is usual.
+type indicator struct {
+	reason string
+	// percent is what the share may be without being shown.
+	percent int64
+	of      func(r *v1alpha1.StepResult) (part, whole int64)
+	// says is what became of them.
+	says string
+}
+
+// shown are the indicators, what spoils figures before what the target did. The
+// bounds of 1 % are those of the default thresholds, that of all failures is the one
+// at which a service is commonly called overloaded.
+var shown = []indicator{
+	{"Unsent", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Unsent, r.Due }, "that were due were never sent"},
+	{"SentLate", 1, func(r *v1alpha1.StepResult) (int64, int64) { return r.Late, r.Sent }, "were sent more than 10ms late"},
+	{"Failures", 5, failing(func(c *v1alpha1.Counts) int64 { return c.Failed }), "failed"},
+	{"RateLimited", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited - refusedWell(c) }), "were refused with 429, which they do not expect"},
+	{"Timeouts", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Timeout }), "timed out"},
+	{"ServerErrors", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error (5xx)"},
+	{"Connections", 1, failing(unconnected), "had no connection: refused, reset, host not resolved, or TLS"},
+	{"Unfinished", 0, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Unfinished }), "were still in flight at the end, and have no response time"},
+}
+
+func failing(part func(*v1alpha1.Counts) int64) func(*v1alpha1.StepResult) (int64, int64) {
+	return func(r *v1alpha1.StepResult) (int64, int64) { return part(&r.Counts), r.Sent - r.InFlight }
+}
+
+func unconnected(c *v1alpha1.Counts) int64 {
+	o := &c.Outcomes
+	return o.Refused + o.Reset + o.DNS + o.TLS
+}
+
+// indicators are what the figures of the steps show, one line for each kind.
+func indicators(steps []v1alpha1.StepStatus) []Notice {
+	list := lacking(steps)
+	for _, i := range shown {
+		if message := i.worst(steps); message != "" {
+			list = append(list, Notice{i.reason, message})
+		}
+	}
+	return append(list, sparse(steps)...)
+}
+
+// worst describes the step in which the share is greatest, "" if it is small in all.
+func (i indicator) worst(steps []v1alpha1.StepStatus) string {
+	var at *v1alpha1.StepStatus
+	var part, whole, count int64
+	for n := range steps {
+		step := &steps[n]
+		if step.Result == nil {
+			continue
+		}
+		a, b := i.of(step.Result)
+		if a <= 0 || 100*a <= i.percent*b {
+			continue
+		}
+		// a/b against part/whole, as whole numbers.
+		if count++; at == nil || float64(a)*float64(whole) > float64(part)*float64(b) {
+			at, part, whole = step, a, b
+		}
+	}
+	if at == nil {
+		return ""
+	}
+	return fmt.Sprintf("Step %s: %d of %s %s (%s)%s.", at.Name, part, plural(whole, "request"), i.says, format.Percent(part, whole), others(count))
+}
+
+// others says that there are more steps like the worst one.
+func others(count int64) string {
+	if count == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", the most of %d such steps", count)
+}
+
+// lacking says which steps were cut, and how many requests are missing at most.
+func lacking(steps []v1alpha1.StepStatus) []Notice {
+	var list []Notice
+	var cut, missing, bound int64
+	var first, last string
+	for i := range steps {
+		step := &steps[i]
+		if step.State == v1alpha1.StepCut {
+			if cut++; first == "" {
+				first = step.Name
+			}
+		}
+		if step.MissingAtMost != nil {
+			missing, bound, last = missing+1, bound+*step.MissingAtMost, step.Name
+		}
+	}
+	switch {
+	case cut == 1:
+		list = append(list, Notice{"StepCut", fmt.Sprintf("Step %s was not carried out as it was planned.", first)})
+	case cut > 1:
+		list = append(list, Notice{"StepCut", fmt.Sprintf("%d steps were not carried out as they were planned, %s the first of them.", cut, first)})
+	}
+	switch {
+	case missing == 1:
+		list = append(list, Notice{"Missing", fmt.Sprintf("At most %s of step %s may have been sent and are in no figure.", plural(bound, "request"), last)})
+	case missing > 1:
+		list = append(list, Notice{"Missing", fmt.Sprintf("At most %s of %d steps may have been sent and are in no figure.", plural(bound, "request"), missing)})
+	}
+	return list
+}
+
+// sparse says where the samples are too few for the 99th percentile.
+func sparse(steps []v1alpha1.StepStatus) []Notice {
+	var count int64
+	var least *v1alpha1.StepStatus
+	for i := range steps {
+		r := steps[i].Result
+		if r == nil || r.ResponseTime == nil || r.ResponseTime.P99 != nil {
+			continue
+		}
+		if count++; least == nil || r.ResponseTime.Samples < least.Result.ResponseTime.Samples {
+			least = &steps[i]
+		}
+	}
+	if least == nil {
+		return nil
+	}
+	message := fmt.Sprintf("Step %s has %s, too few for p99", least.Name, plural(least.Result.ResponseTime.Samples, "response time"))
+	if count > 1 {
+		message += fmt.Sprintf(", the fewest of %d such steps", count)
+	}
+	return []Notice{{"FewSamples", message + "."}}
+}

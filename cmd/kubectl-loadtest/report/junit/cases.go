@@ -1,0 +1,110 @@
+package junit
+
+import (
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+)
+
+// judge makes the test cases of one LoadTest.
+type judge struct {
+	class  string
+	passed bool
+}
+
+func cases(lt *v1alpha1.LoadTest) []testcase {
+	s := &lt.Status
+	j := judge{class: lt.Namespace + "." + lt.Name, passed: s.Verdict == v1alpha1.VerdictPassed}
+	list := []testcase{j.verdict(s)}
+	for i := range s.Steps {
+		if !s.Steps[i].Load.IsPause() {
+			list = append(list, j.step(&s.Steps[i]))
+		}
+	}
+	for i := range s.Thresholds {
+		list = append(list, j.threshold(&s.Thresholds[i]))
+	}
+	for i := range s.Steps {
+		if r := s.Steps[i].Result; r != nil && r.RateLimit != nil {
+			list = append(list, j.rateLimit(s.Steps[i].Name, r.RateLimit))
+		}
+	}
+	return list
+}
+
+func (j judge) verdict(s *v1alpha1.LoadTestStatus) testcase {
+	c, sentence := testcase{Class: j.class, Name: "verdict", Time: seconds(took(s))}, report.Judgement(s)
+	switch s.Verdict {
+	case v1alpha1.VerdictPassed:
+	case v1alpha1.VerdictFailed:
+		c.Failure = because(string(s.Verdict), sentence)
+	case "":
+		c.Error = because("NotFinished", "The run has not finished: "+report.Phase(s)+".")
+	default:
+		c.Error = because(string(s.Verdict), sentence)
+	}
+	return c
+}
+
+// step is whether a step was carried out as it was planned.
+func (j judge) step(step *v1alpha1.StepStatus) testcase {
+	c := testcase{Class: j.class, Name: "step " + step.Name + " is complete", Time: "0.000"}
+	if step.Window != nil {
+		c.Time = seconds(step.Window.Duration)
+	}
+	switch step.State {
+	case v1alpha1.StepComplete:
+	case v1alpha1.StepCut:
+		j.wrong(&c, "StepCut", lacks(step))
+	default:
+		c.Skipped = because("", fmt.Sprintf("The step is %s.", step.State))
+	}
+	return c
+}
+
+func lacks(step *v1alpha1.StepStatus) string {
+	sentence := step.Message
+	if sentence == "" {
+		sentence = "The step was cut short."
+	}
+	if step.MissingAtMost != nil {
+		sentence += fmt.Sprintf(" At most %d requests are missing from its result.", *step.MissingAtMost)
+	}
+	return sentence
+}
+
+func (j judge) threshold(t *v1alpha1.ThresholdStatus) testcase {
+	c := testcase{Class: j.class, Name: "threshold " + report.ThresholdName(t), Time: "0.000"}
+	switch t.State {
+	case v1alpha1.ThresholdPassed:
+	case v1alpha1.ThresholdFailed:
+		j.wrong(&c, "ThresholdBreached", t.Message)
+	case v1alpha1.ThresholdInconclusive:
+		if j.wrong(&c, "Inconclusive", t.Message); c.Failure != nil {
+			c.Failure, c.Error = nil, c.Failure
+		}
+	default:
+		c.Skipped = because("", "No step was judged by it.")
+	}
+	return c
+}
+
+func (j judge) rateLimit(step string, a *v1alpha1.RateLimitStatus) testcase {
+	c := testcase{Class: j.class, Name: "audit rateLimit in step " + step, Time: "0.000"}
+	if a.OverLimitGrants > 0 || a.FalseDenials > 0 {
+		j.wrong(&c, "RateLimit", fmt.Sprintf("%d over-limit grants and %d false denials among %d granted and %d denied requests of %d clients.",
+			a.OverLimitGrants, a.FalseDenials, a.Granted, a.Denied, a.Clients))
+	}
+	return c
+}
+
+// wrong makes a case fail. Of a run that passed nothing fails: what its thresholds
+// let through is skipped, with the same sentence.
+func (j judge) wrong(c *testcase, kind, sentence string) {
+	if j.passed {
+		c.Skipped = because("", sentence)
+		return
+	}
+	c.Failure = because(kind, sentence)
+}

@@ -1,0 +1,95 @@
+package junit_test
+
+import (
+	"strings"
+	"testing"
+
+	reader "github.com/joshdk/go-junit"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+)
+
+// read is what a program that knows nothing of us finds in a report.
+func read(t *testing.T, lt *v1alpha1.LoadTest) reader.Suite {
+	t.Helper()
+	data, err := junit.Report(lt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suites, err := reader.Ingest(data)
+	if err != nil || len(suites) != 1 {
+		t.Fatalf("%d suites (%v), want one:\n%s", len(suites), err, data)
+	}
+	return suites[0]
+}
+
+func TestReport(t *testing.T) {
+	for _, name := range []string{"burst", "ladder"} {
+		t.Run(name, func(t *testing.T) {
+			lt := reporttest.Read(t, "../testdata/"+name+".yaml")
+			data, err := junit.Report(lt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reporttest.Golden(t, "testdata/"+name+".xml", string(data))
+		})
+	}
+}
+
+// CI is green if and only if the verdict is Passed.
+func TestAllCasesPassOnlyIfTheVerdictIsPassed(t *testing.T) {
+	verdicts := []v1alpha1.Verdict{"", v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInconclusive, v1alpha1.VerdictCanceled, v1alpha1.VerdictError}
+	for name, lt := range reporttest.All(t, "../testdata") {
+		for _, verdict := range verdicts {
+			lt.Status.Verdict = verdict
+			suite := read(t, lt)
+			green := suite.Totals.Failed+suite.Totals.Error == 0
+			if green != (verdict == v1alpha1.VerdictPassed) {
+				t.Errorf("%s with verdict %q: %d cases failed and %d are errors", name, verdict, suite.Totals.Failed, suite.Totals.Error)
+			}
+		}
+	}
+}
+
+// There is a case for the verdict, each step that sends, each threshold and each
+// audit, and the sentence of what was breached is in it.
+func TestCases(t *testing.T) {
+	lt := reporttest.Read(t, "../testdata/burst.yaml")
+	suite := read(t, lt)
+	got := map[string]reader.Test{}
+	for _, c := range suite.Tests {
+		got[c.Name] = c
+	}
+	for name, status := range map[string]reader.Status{
+		"verdict":                       reader.StatusFailed,
+		"step burst is complete":        reader.StatusPassed,
+		"threshold overLimitGrants":     reader.StatusFailed,
+		"threshold falseDenials":        reader.StatusPassed,
+		"audit rateLimit in step burst": reader.StatusFailed,
+	} {
+		if got[name].Status != status {
+			t.Errorf("case %q is %q, want %q", name, got[name].Status, status)
+		}
+	}
+	if len(suite.Tests) != 5 {
+		t.Errorf("%d cases, want 5", len(suite.Tests))
+	}
+	if message := got["threshold overLimitGrants"].Error; message == nil || !strings.Contains(message.Error(), "overLimitGrants is 104 in step burst; at most 0 is allowed.") {
+		t.Errorf("the failure says %v, want the sentence of the threshold", message)
+	}
+}
+
+// What a target or a user wrote stays text, and the file stays XML.
+func TestForeignTextIsNoMarkup(t *testing.T) {
+	const hostile = "]]></failure><testcase name=\"forged\"/>\x00\x1b[31m & \ufffe"
+	lt := reporttest.Knee(t)
+	before := len(read(t, lt).Tests)
+	lt.Name = hostile
+	lt.Status.Steps[0].Name = hostile
+	lt.Status.Thresholds[0].Message = hostile
+	if suite := read(t, lt); len(suite.Tests) != before {
+		t.Errorf("%d cases, want %d", len(suite.Tests), before)
+	}
+}

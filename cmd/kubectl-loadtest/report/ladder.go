@@ -1,0 +1,114 @@
+package report
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+)
+
+// Rung is a step that was measured, in a row of a table.
+type Rung struct {
+	Title, Due, Sent, Unsent, Failed, Goodput, P50, P95, P99, Judged string
+}
+
+// RungHeads are the heads of a rung's columns, in the order of Cells.
+var RungHeads = []string{"step", "due", "sent", "unsent", "failed", "goodput", "p50", "p95", "p99", "thresholds"}
+
+// Cells are a rung's columns, in the order of RungHeads.
+func (r *Rung) Cells() []string {
+	return []string{r.Title, r.Due, r.Sent, r.Unsent, r.Failed, r.Goodput, r.P50, r.P95, r.P99, r.Judged}
+}
+
+// Rungs are the steps that have a result, in order. A cell is "–" where nothing is
+// known.
+func Rungs(s *v1alpha1.LoadTestStatus) []Rung {
+	var list []Rung
+	for i := range s.Steps {
+		if s.Steps[i].Result != nil {
+			list = append(list, rung(&s.Steps[i]))
+		}
+	}
+	return list
+}
+
+func rung(step *v1alpha1.StepStatus) Rung {
+	r := step.Result
+	row := Rung{
+		Title: Title(step), Due: fmt.Sprint(r.Due), Sent: fmt.Sprint(r.Sent),
+		Unsent: known(format.Percent(r.Unsent, r.Due)),
+		Failed: known(format.Percent(r.Failed, r.Sent-r.InFlight)),
+		P50:    unknown, P95: unknown, P99: unknown,
+		Goodput: known(format.Rate(r.Goodput)),
+		Judged:  judged(step),
+	}
+	if l := r.ResponseTime; l != nil {
+		row.P50, row.P95, row.P99 = Brief(l.P50), Brief(l.P95), Brief(l.P99)
+	}
+	return row
+}
+
+// judged is what the thresholds say of a step, and whether it lacks something.
+func judged(step *v1alpha1.StepStatus) string {
+	text := known(string(step.ThresholdState))
+	switch step.State {
+	case v1alpha1.StepCut:
+		return text + ", cut"
+	case v1alpha1.StepRunning:
+		return text + ", running"
+	}
+	return text
+}
+
+const unknown = "–"
+
+func known(text string) string {
+	if text == "" {
+		return unknown
+	}
+	return text
+}
+
+// Brief is a time in two or three digits, "–" if it is not known.
+func Brief(d *metav1.Duration) string {
+	if d == nil {
+		return unknown
+	}
+	return format.Short(d.Duration)
+}
+
+// ladder is a table of the steps, where there are several.
+func (p *page) ladder() {
+	rungs := Rungs(&p.lt.Status)
+	if len(rungs) < 2 {
+		return
+	}
+	p.line("")
+	p.line("Steps")
+	rows := make([][]string, len(rungs))
+	for i := range rungs {
+		rows[i] = rungs[i].Cells()
+	}
+	p.table(RungHeads, rows)
+}
+
+// table has its columns as wide as their widest cell, all but the first to the right.
+func (p *page) table(heads []string, rows [][]string) {
+	rows = append([][]string{heads}, rows...)
+	widths := make([]int, len(heads))
+	for _, cells := range rows {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, cells := range rows {
+		line := fmt.Sprintf("  %-*s", widths[0], cells[0])
+		for i, cell := range cells[1:] {
+			line += fmt.Sprintf("   %*s", widths[i+1], cell)
+		}
+		p.line("%s", line)
+	}
+}

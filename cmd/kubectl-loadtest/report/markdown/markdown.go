@@ -1,0 +1,181 @@
+package markdown
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+)
+
+// Report is the report of a LoadTest. It ends with a line break.
+func Report(lt *v1alpha1.LoadTest) string {
+	p := &page{lt: lt}
+	p.head()
+	p.thresholds()
+	p.attention()
+	p.steps()
+	p.latency()
+	p.failures()
+	p.audits()
+	p.generator()
+	return p.String()
+}
+
+// page is a report that is being written.
+type page struct {
+	strings.Builder
+	lt *v1alpha1.LoadTest
+}
+
+// marks are what a reader sees first; the word beside each says the same.
+var marks = map[string]string{"Passed": "✅", "Failed": "❌", "Inconclusive": "⚠️", "Canceled": "⏹️", "Error": "🛑"}
+
+func marked(state string) string {
+	if mark := marks[state]; mark != "" {
+		return mark + " " + state
+	}
+	return escape(state)
+}
+
+func (p *page) head() {
+	s := &p.lt.Status
+	verdict := marked(string(s.Verdict))
+	if s.Verdict == "" {
+		verdict = escape(report.Phase(s))
+	}
+	fmt.Fprintf(p, "## %s: %s\n", escape(p.lt.Namespace+"/"+p.lt.Name), verdict)
+	if reason := report.Judgement(s); reason != "" {
+		fmt.Fprintf(p, "\n%s\n", escape(reason))
+	}
+	p.line("")
+	for _, f := range report.Facts(p.lt) {
+		fmt.Fprintf(p, "- **%s**: %s\n", f.Name, escape(f.Text))
+	}
+}
+
+func (p *page) line(text string) { p.WriteString(text + "\n") }
+
+func (p *page) thresholds() {
+	var rows [][]string
+	for _, t := range p.lt.Status.Thresholds {
+		rows = append(rows, []string{marked(string(t.State)), escape(report.ThresholdName(&t)), escape(t.Step), escape(t.Observed), escape(t.Limit), escape(t.Message)})
+	}
+	p.table("Thresholds", []string{"", "threshold", "step", "observed", "limit", ""}, 2, rows)
+}
+
+func (p *page) attention() {
+	list := report.Attention(&p.lt.Status)
+	if len(list) == 0 {
+		return
+	}
+	p.line("\n### Attention\n")
+	for _, n := range list {
+		fmt.Fprintf(p, "- **%s**: %s\n", escape(n.Reason), escape(n.Message))
+	}
+}
+
+func (p *page) steps() {
+	var rows [][]string
+	for _, r := range report.Rungs(&p.lt.Status) {
+		rows = append(rows, escaped(r.Cells()))
+	}
+	p.table("Steps", report.RungHeads, 1, rows)
+}
+
+func (p *page) latency() {
+	var rows [][]string
+	heads := []string{"step"}
+	for _, q := range report.Quantiles(&v1alpha1.Latency{}) {
+		heads = append(heads, q.Name)
+	}
+	p.measured(func(title string, r *v1alpha1.StepResult) {
+		if r.ResponseTime == nil {
+			return
+		}
+		row := []string{title}
+		for _, q := range report.Quantiles(r.ResponseTime) {
+			row = append(row, report.Brief(q.Time))
+		}
+		rows = append(rows, row)
+	})
+	p.table("Response time, from when a request was due", heads, 1, rows)
+}
+
+// measured calls a function for each step with a result.
+func (p *page) measured(do func(title string, r *v1alpha1.StepResult)) {
+	for i := range p.lt.Status.Steps {
+		if step := &p.lt.Status.Steps[i]; step.Result != nil {
+			do(escape(report.Title(step)), step.Result)
+		}
+	}
+}
+
+// failures has a row for each class of a step that a request is in.
+func (p *page) failures() {
+	var rows [][]string
+	p.measured(func(title string, r *v1alpha1.StepResult) {
+		for _, class := range report.Failures(&r.Counts) {
+			if class.Count > 0 {
+				rows = append(rows, []string{title, class.Name, fmt.Sprint(class.Count)})
+			}
+		}
+	})
+	p.table("Failures", []string{"step", "class", "requests"}, 2, rows)
+}
+
+func (p *page) audits() {
+	var rows [][]string
+	p.measured(func(title string, r *v1alpha1.StepResult) {
+		if a := r.RateLimit; a != nil {
+			rows = append(rows, []string{title, fmt.Sprint(a.Clients), fmt.Sprint(a.Granted), fmt.Sprint(a.Denied),
+				fmt.Sprint(a.OverLimitGrants), fmt.Sprint(a.FalseDenials), fmt.Sprint(a.Untracked)})
+		}
+	})
+	p.table("Rate limit check", []string{"step", "clients", "granted", "denied", "over-limit grants", "false denials", "not audited"}, 1, rows)
+}
+
+func (p *page) generator() {
+	var rows [][]string
+	p.measured(func(title string, r *v1alpha1.StepResult) {
+		if g := r.Generator; g != nil {
+			rows = append(rows, []string{title, report.Healthy(g), escape(strings.Join(report.Health(g), ", "))})
+		}
+	})
+	p.table("Generator", []string{"step", "", ""}, 3, rows)
+}
+
+// table writes nothing where there is no row. The first columns are words, the
+// others figures.
+func (p *page) table(title string, heads []string, words int, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	rule := make([]string, len(heads))
+	for i := range rule {
+		if rule[i] = "---:"; i < words || heads[i] == "" {
+			rule[i] = "---"
+		}
+	}
+	p.line("\n### " + title + "\n")
+	for _, cells := range append([][]string{heads, rule}, rows...) {
+		p.line("| " + strings.Join(cells, " | ") + " |")
+	}
+}
+
+func escaped(cells []string) []string {
+	list := make([]string, len(cells))
+	for i, c := range cells {
+		list[i] = escape(c)
+	}
+	return list
+}
+
+// special are the characters with a meaning in Markdown or in the HTML within it.
+var special = strings.NewReplacer(
+	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;",
+	"|", "\\|", "#", "\\#", "!", "\\!", "~", "\\~", "&", "&amp;", "@", "&#64;", "\r", " ", "\n", " ",
+)
+
+// escape makes plain text of what others wrote: no markup and no mention.
+func escape(text string) string { return special.Replace(text) }

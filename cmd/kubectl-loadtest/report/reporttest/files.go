@@ -1,0 +1,62 @@
+package reporttest
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Golden compares a report with the file that a person reviewed.
+func Golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; write it with go test -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("the report differs from %s (-want +got):\n%s", file, diff)
+	}
+}
+
+// Read reads the LoadTest of a file.
+func Read(t *testing.T, file string) *v1alpha1.LoadTest {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lt := &v1alpha1.LoadTest{}
+	if err := yaml.UnmarshalStrict(data, lt); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return lt
+}
+
+// All are the LoadTests of a folder, by the names of their files, and a long ladder.
+func All(t *testing.T, folder string) map[string]*v1alpha1.LoadTest {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no LoadTests in %s (%v)", folder, err)
+	}
+	all := map[string]*v1alpha1.LoadTest{}
+	for _, file := range files {
+		all[strings.TrimSuffix(filepath.Base(file), ".yaml")] = Read(t, file)
+	}
+	all["knee"] = Knee(t)
+	return all
+}
