@@ -145,6 +145,9 @@ const (
 	ReasonAllStepsRan = "AllStepsRan"
 	// ReasonStoppedOnBreach surfaces when steps were skipped after a breach.
 	ReasonStoppedOnBreach = "StoppedOnBreach"
+	// ReasonAborted surfaces when a step was cut while it ran, and what follows was
+	// skipped, because of a threshold whose onBreach is Abort.
+	ReasonAborted = "Aborted"
 	// ReasonStoppedOnWorkerLoss surfaces when steps were skipped because a worker
 	// was lost.
 	ReasonStoppedOnWorkerLoss = "StoppedOnWorkerLoss"

@@ -41,6 +41,21 @@ type StepResult struct {
 	// unfinished.
 	// +optional
 	ServiceTime *Latency `json:"serviceTime,omitempty"`
+	// expectedResponseTime is responseTime of the requests with an expected response
+	// alone. Absent when there are none, and when the workers did not report it.
+	// +optional
+	ExpectedResponseTime *Latency `json:"expectedResponseTime,omitempty"`
+	// expectedServiceTime is serviceTime of the requests with an expected response
+	// alone. Absent as expectedResponseTime is.
+	// +optional
+	ExpectedServiceTime *Latency `json:"expectedServiceTime,omitempty"`
+	// onTime are the requests that were answered in time, for each time that a threshold
+	// names as within. Absent when none does, and when the workers did not count them.
+	// +optional
+	// +listType=map
+	// +listMapKey=within
+	// +kubebuilder:validation:MaxItems=32
+	OnTime []OnTimeCount `json:"onTime,omitempty"`
 	// types are the counts and response times by type of request.
 	// +optional
 	// +listType=map
@@ -192,9 +207,35 @@ type TypeResult struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name   string `json:"name"`
 	Counts `json:",inline"`
+	// due is how many requests of the type were due. Absent when the workers did not
+	// count them by request.
+	// +optional
+	Due *int64 `json:"due,omitempty"`
 	// responseTime is measured from when a request was due.
 	// +optional
 	ResponseTime *Latency `json:"responseTime,omitempty"`
+	// expectedResponseTime is responseTime of the requests with an expected response
+	// alone.
+	// +optional
+	ExpectedResponseTime *Latency `json:"expectedResponseTime,omitempty"`
+	// onTime are the requests that were answered in time, for each time that a threshold
+	// names as within.
+	// +optional
+	// +listType=map
+	// +listMapKey=within
+	// +kubebuilder:validation:MaxItems=32
+	OnTime []OnTimeCount `json:"onTime,omitempty"`
+}
+
+// OnTimeCount is how many requests were answered within a time.
+type OnTimeCount struct {
+	// within is the time, from when a request was due.
+	// +required
+	Within metav1.Duration `json:"within"`
+	// requests is how many got an expected response within it.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Requests int64 `json:"requests"`
 }
 
 // GeneratorStatus is how the generator fared in a step.

@@ -35,7 +35,7 @@ type LoadTestStatus struct {
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
 	// stopTime is when the operator began to cut the run short, because of
-	// spec.terminate or activeDeadlineSeconds.
+	// spec.terminate, activeDeadlineSeconds or a threshold whose onBreach is Abort.
 	// +optional
 	StopTime *metav1.MicroTime `json:"stopTime,omitempty"`
 
@@ -368,4 +368,8 @@ type ThresholdStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
+	// abortTime is when the threshold ended the run, by its onBreach: its value so far
+	// is observed, in the step that ran then. Absent: it did not.
+	// +optional
+	AbortTime *metav1.MicroTime `json:"abortTime,omitempty"`
 }

@@ -1,19 +1,28 @@
 package v1alpha1
 
-import "k8s.io/apimachinery/pkg/util/intstr"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
 
 // Threshold is a bound on a metric, judged on the merged result of all workers,
 // for each step apart.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.max), has(self.min), has(self.maxIncrease), has(self.maxDecrease)].filter(b, b).size() == 1",message="exactly one of max, min, maxIncrease and maxDecrease must be set"
 // +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))`,message="max or min of a latency must be a time such as 500ms"
-// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['failureRate', 'rateLimitedRate', 'unsentRate']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of onTimeRate, failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max < 1000000000 : self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min < 1000000000 : self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?$')))`,message="max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as \"0.5\""
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max <= 2147483647 : self.max.matches('^[0-9]{1,12}$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min <= 2147483647 : self.min.matches('^[0-9]{1,12}$')))`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per request"
 // +kubebuilder:validation:XValidation:rule="!has(self.types) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".types",reason="FieldValueForbidden",message="types must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per type"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.maxIncrease) && !has(self.maxDecrease)",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with maxIncrease or maxDecrease: a finished LoadTest has its figures by type, not by request"
 // +kubebuilder:validation:XValidation:rule="!has(self.types) || !has(self.maxIncrease) && !has(self.maxDecrease) || self.types.size() == 1 && self.metric.matches('^(p[0-9.]+|longest|mean|failureRate|rateLimitedRate)$')",fieldPath=".types",reason="FieldValueForbidden",message="types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"
+// +kubebuilder:validation:XValidation:rule="has(self.within) == (self.metric == 'onTimeRate')",message="within must be set with onTimeRate, and only with it"
+// +kubebuilder:validation:XValidation:rule="!has(self.of) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".of",reason="FieldValueForbidden",message="of must not be set with a metric that is no latency"
+// +kubebuilder:validation:XValidation:rule="!has(self.time) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".time",reason="FieldValueForbidden",message="time must not be set with a metric that is no latency"
+// +kubebuilder:validation:XValidation:rule="!has(self.onBreach) || self.onBreach != 'Abort' || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with overLimitGrants, falseDenials or unsentRate, which are not known before the end of a step"
+// +kubebuilder:validation:XValidation:rule="!has(self.grace) || has(self.onBreach) && self.onBreach == 'Abort'",fieldPath=".grace",reason="FieldValueForbidden",message="grace must not be set without onBreach Abort"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || self.metric != 'onTimeRate' && !has(self.of) && !has(self.time) && (!has(self.onBreach) || self.onBreach != 'Abort')",message="maxIncrease and maxDecrease must not be set with onTimeRate, of, time or onBreach Abort"
 type Threshold struct {
 	// name identifies the threshold in the result. Absent: the metric.
 	// +optional
@@ -21,10 +30,27 @@ type Threshold struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// metric is the quantity that is bounded. A latency (p50, p95, longest, mean …) is
-	// response time, from when a request was due.
+	// metric is the quantity that is bounded.
 	// +required
 	Metric Metric `json:"metric"`
+
+	// within is the time in which a request is answered to be on time, from when it was
+	// due. It goes with onTimeRate, and only with it. Example: 200ms.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="within must be a time from 1us to 1h, such as 200ms"
+	Within *metav1.Duration `json:"within,omitempty"`
+
+	// of is which requests a latency (p50, p95, longest, mean …) is of: All that ended,
+	// or the Expected, which got an expected response. Absent: All.
+	// +optional
+	Of LatencyOf `json:"of,omitempty"`
+
+	// time is which time a latency is: ResponseTime, from when a request was due, or
+	// ServiceTime, from when it was sent. Absent: ResponseTime.
+	// +optional
+	Time LatencyTime `json:"time,omitempty"`
 
 	// requests restricts the metric to requests of these names. Absent: all.
 	// +optional
@@ -81,22 +107,61 @@ type Threshold struct {
 	MaxDecrease string `json:"maxDecrease,omitempty"`
 
 	// onBreach is what happens when a step breaches the threshold. StopLadder skips
-	// all that follows: the remaining steps and every later repetition. Default
-	// Continue.
+	// all that follows: the remaining steps and every later repetition. Abort does so,
+	// too, and ends a running step within 3s, once the rest of it could not mend the
+	// breach. Default Continue.
 	// +optional
 	OnBreach BreachAction `json:"onBreach,omitempty"`
+
+	// grace is for how long at the beginning of a step, after its warm-up, Abort does
+	// nothing. What was measured meanwhile counts. It goes with onBreach Abort. Absent:
+	// 5s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="grace must be a time from 0s to 24h, such as 10s"
+	Grace *metav1.Duration `json:"grace,omitempty"`
 }
+
+// LatencyOf is which requests a latency is of.
+//
+// +kubebuilder:validation:Enum=All;Expected
+type LatencyOf string
+
+const (
+	// LatencyOfAll is of all requests that ended.
+	LatencyOfAll LatencyOf = "All"
+	// LatencyOfExpected is of those that got an expected response: a target that fails
+	// fast is not fast.
+	LatencyOfExpected LatencyOf = "Expected"
+)
+
+// LatencyTime is which time a latency is.
+//
+// +kubebuilder:validation:Enum=ResponseTime;ServiceTime
+type LatencyTime string
+
+const (
+	// ResponseTime is from when a request was due: waiting for a slow target counts.
+	ResponseTime LatencyTime = "ResponseTime"
+	// ServiceTime is from when a request was sent.
+	ServiceTime LatencyTime = "ServiceTime"
+)
 
 // Metric names a quantity of a step's merged result.
 //
-// +kubebuilder:validation:Enum=p50;p75;p90;p95;p99;p99.9;p99.99;longest;mean;failureRate;rateLimitedRate;unsentRate;goodput;throughput;itemsPerSecond;overLimitGrants;falseDenials
+// +kubebuilder:validation:Enum=p50;p75;p90;p95;p99;p99.9;p99.99;longest;mean;onTimeRate;failureRate;rateLimitedRate;unsentRate;goodput;throughput;itemsPerSecond;overLimitGrants;falseDenials
 type Metric string
 
 const (
-	// MetricLongest is the longest response time.
+	// MetricLongest is the longest time.
 	MetricLongest Metric = "longest"
-	// MetricMean is the mean response time.
+	// MetricMean is the mean time.
 	MetricMean Metric = "mean"
+	// MetricOnTimeRate is the share of due requests that got an expected response in
+	// the time of within, from when they were due. What was never sent, failed or had
+	// no answer was not on time. It is counted by the workers, request by request.
+	MetricOnTimeRate Metric = "onTimeRate"
 	// MetricFailureRate is the share of sent requests that did not get an
 	// expected response, in percent. A 429 is a failure unless expect.status has it.
 	MetricFailureRate Metric = "failureRate"
@@ -122,7 +187,7 @@ const (
 
 // BreachAction is what happens when a step breaches a threshold.
 //
-// +kubebuilder:validation:Enum=Continue;StopLadder
+// +kubebuilder:validation:Enum=Continue;StopLadder;Abort
 type BreachAction string
 
 const (
@@ -130,6 +195,13 @@ const (
 	BreachContinue BreachAction = "Continue"
 	// BreachStopLadder skips the steps that follow, those of all repetitions.
 	BreachStopLadder BreachAction = "StopLadder"
+	// BreachAbort does so, too, and judges the threshold once a second while a step
+	// runs. Where the number of requests is planned, it ends the step once that would
+	// breach the threshold even if all that is left of it did well. Where it is not
+	// (users without a rate), the result so far must be a breach, and so must each of the
+	// last 10 seconds by itself. Nothing is aborted before 20 requests have ended, for
+	// what the generator caused, or for what a silent worker may hold.
+	BreachAbort BreachAction = "Abort"
 )
 
 // IsRelative says whether the threshold is a bound on the difference to a baseline.

@@ -6,7 +6,7 @@ var thresholdValidations = []validation{
 		name:    "unknown metric",
 		valid:   "{thresholds: [{metric: p99.9, max: 1s}]}",
 		invalid: "{thresholds: [{metric: p42, max: 1s}]}",
-		want:    []string{`spec.thresholds[0].metric: Unsupported value: "p42": supported values: "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "longest", "mean", "failureRate", "rateLimitedRate", "unsentRate", "goodput", "throughput", "itemsPerSecond", "overLimitGrants", "falseDenials"`},
+		want:    []string{`spec.thresholds[0].metric: Unsupported value: "p42": supported values: "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "longest", "mean", "onTimeRate", "failureRate", "rateLimitedRate", "unsentRate", "goodput", "throughput", "itemsPerSecond", "overLimitGrants", "falseDenials"`},
 	},
 	{
 		name:    "no bound",
@@ -54,19 +54,19 @@ var thresholdValidations = []validation{
 		name:    "bound of failureRate",
 		valid:   "{thresholds: [{metric: failureRate, max: 0.1%}]}",
 		invalid: "{thresholds: [{metric: failureRate, max: '0.001'}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of onTimeRate, failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
 	},
 	{
 		name:    "bound of rateLimitedRate",
 		valid:   "{thresholds: [{metric: rateLimitedRate, min: 50%}]}",
 		invalid: "{thresholds: [{metric: rateLimitedRate, min: 500ms}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of onTimeRate, failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
 	},
 	{
 		name:    "bound of unsentRate",
 		valid:   "{thresholds: [{metric: unsentRate, max: 0%}]}",
 		invalid: "{thresholds: [{metric: unsentRate, max: '%'}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of onTimeRate, failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
 	},
 	{
 		name:    "bound of goodput",
@@ -119,8 +119,8 @@ var thresholdValidations = []validation{
 	{
 		name:    "onBreach",
 		valid:   "{thresholds: [{metric: p95, max: 1s, onBreach: StopLadder}]}",
-		invalid: "{thresholds: [{metric: p95, max: 1s, onBreach: Abort}]}",
-		want:    []string{`spec.thresholds[0].onBreach: Unsupported value: "Abort": supported values: "Continue", "StopLadder"`},
+		invalid: "{thresholds: [{metric: p95, max: 1s, onBreach: Stop}]}",
+		want:    []string{`spec.thresholds[0].onBreach: Unsupported value: "Stop": supported values: "Continue", "StopLadder", "Abort"`},
 	},
 	{
 		name:    "overLimitGrants of no limiter",
@@ -195,7 +195,7 @@ var thresholdValidations = []validation{
 		name:    "share without a percent sign",
 		valid:   "{thresholds: [{metric: failureRate, max: 1%}]}",
 		invalid: "{thresholds: [{metric: failureRate, min: 1}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of onTimeRate, failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
 	},
 	{
 		name:    "types of a threshold",

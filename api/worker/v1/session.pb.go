@@ -738,7 +738,10 @@ type Assignment struct {
 	// preflight are sent before anything else; their weights and items are ignored.
 	Preflight []*Request `protobuf:"bytes,11,rep,name=preflight,proto3" json:"preflight,omitempty"`
 	// audits are numbers that the target tells of itself. They are read on ReadAudits.
-	Audits        []*Audit `protobuf:"bytes,12,rep,name=audits,proto3" json:"audits,omitempty"`
+	Audits []*Audit `protobuf:"bytes,12,rep,name=audits,proto3" json:"audits,omitempty"`
+	// on_time_nanos are the times within which requests are on time, ascending; the
+	// worker counts those that are.
+	OnTimeNanos   []int64 `protobuf:"varint,13,rep,packed,name=on_time_nanos,json=onTimeNanos,proto3" json:"on_time_nanos,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -853,6 +856,13 @@ func (x *Assignment) GetPreflight() []*Request {
 func (x *Assignment) GetAudits() []*Audit {
 	if x != nil {
 		return x.Audits
+	}
+	return nil
+}
+
+func (x *Assignment) GetOnTimeNanos() []int64 {
+	if x != nil {
+		return x.OnTimeNanos
 	}
 	return nil
 }
@@ -2771,9 +2781,22 @@ type RequestMeasurement struct {
 	Service  *Histogram `protobuf:"bytes,8,opt,name=service,proto3" json:"service,omitempty"`
 	// status_codes divides the responses by status code; empty: the worker does not
 	// know of them.
-	StatusCodes   map[int32]int64 `protobuf:"bytes,9,rep,name=status_codes,json=statusCodes,proto3" json:"status_codes,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	StatusCodes map[int32]int64 `protobuf:"bytes,9,rep,name=status_codes,json=statusCodes,proto3" json:"status_codes,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// due is how many of this request were due; all add up to that of the step. A worker
+	// that does not know of it says 0 of all.
+	Due int64 `protobuf:"varint,10,opt,name=due,proto3" json:"due,omitempty"`
+	// on_time, by time of Assignment.on_time_nanos, is how many got an expected response
+	// within it, from when they were due.
+	OnTime []int64 `protobuf:"varint,11,rep,packed,name=on_time,json=onTime,proto3" json:"on_time,omitempty"`
+	// overdue, by time of Assignment.on_time_nanos, is how many were due at least so long
+	// ago: what is not on time of them never will be. It is due once the step has ended.
+	Overdue []int64 `protobuf:"varint,12,rep,packed,name=overdue,proto3" json:"overdue,omitempty"`
+	// failed_response and failed_service are the part of response and service that is of
+	// requests without an expected response.
+	FailedResponse *Histogram `protobuf:"bytes,13,opt,name=failed_response,json=failedResponse,proto3" json:"failed_response,omitempty"`
+	FailedService  *Histogram `protobuf:"bytes,14,opt,name=failed_service,json=failedService,proto3" json:"failed_service,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *RequestMeasurement) Reset() {
@@ -2865,6 +2888,41 @@ func (x *RequestMeasurement) GetService() *Histogram {
 func (x *RequestMeasurement) GetStatusCodes() map[int32]int64 {
 	if x != nil {
 		return x.StatusCodes
+	}
+	return nil
+}
+
+func (x *RequestMeasurement) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
+}
+
+func (x *RequestMeasurement) GetOnTime() []int64 {
+	if x != nil {
+		return x.OnTime
+	}
+	return nil
+}
+
+func (x *RequestMeasurement) GetOverdue() []int64 {
+	if x != nil {
+		return x.Overdue
+	}
+	return nil
+}
+
+func (x *RequestMeasurement) GetFailedResponse() *Histogram {
+	if x != nil {
+		return x.FailedResponse
+	}
+	return nil
+}
+
+func (x *RequestMeasurement) GetFailedService() *Histogram {
+	if x != nil {
+		return x.FailedService
 	}
 	return nil
 }
@@ -3147,7 +3205,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05ready\x18\x01 \x01(\bR\x05ready\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12+\n" +
-	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\"\xf3\x03\n" +
+	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\"\x97\x04\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -3162,7 +3220,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05setup\x18\n" +
 	" \x01(\v2\x19.loadtest.worker.v1.SetupR\x05setup\x129\n" +
 	"\tpreflight\x18\v \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\x121\n" +
-	"\x06audits\x18\f \x03(\v2\x19.loadtest.worker.v1.AuditR\x06audits\"N\n" +
+	"\x06audits\x18\f \x03(\v2\x19.loadtest.worker.v1.AuditR\x06audits\x12\"\n" +
+	"\ron_time_nanos\x18\r \x03(\x03R\vonTimeNanos\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\xa7\x02\n" +
@@ -3302,7 +3361,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
 	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\x12/\n" +
 	"\x14run_queue_wait_nanos\x18\x06 \x01(\x03R\x11runQueueWaitNanos\x12#\n" +
-	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xe2\x03\n" +
+	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xb5\x05\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +
@@ -3312,7 +3371,13 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\boutcomes\x18\x06 \x03(\x03R\boutcomes\x129\n" +
 	"\bresponse\x18\a \x01(\v2\x1d.loadtest.worker.v1.HistogramR\bresponse\x127\n" +
 	"\aservice\x18\b \x01(\v2\x1d.loadtest.worker.v1.HistogramR\aservice\x12Z\n" +
-	"\fstatus_codes\x18\t \x03(\v27.loadtest.worker.v1.RequestMeasurement.StatusCodesEntryR\vstatusCodes\x1a>\n" +
+	"\fstatus_codes\x18\t \x03(\v27.loadtest.worker.v1.RequestMeasurement.StatusCodesEntryR\vstatusCodes\x12\x10\n" +
+	"\x03due\x18\n" +
+	" \x01(\x03R\x03due\x12\x17\n" +
+	"\aon_time\x18\v \x03(\x03R\x06onTime\x12\x18\n" +
+	"\aoverdue\x18\f \x03(\x03R\aoverdue\x12F\n" +
+	"\x0ffailed_response\x18\r \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x0efailedResponse\x12D\n" +
+	"\x0efailed_service\x18\x0e \x01(\v2\x1d.loadtest.worker.v1.HistogramR\rfailedService\x1a>\n" +
 	"\x10StatusCodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"=\n" +
@@ -3458,13 +3523,15 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	37, // 44: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
 	37, // 45: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
 	41, // 46: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	3,  // 47: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	4,  // 48: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	48, // [48:49] is the sub-list for method output_type
-	47, // [47:48] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	37, // 47: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	37, // 48: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	3,  // 49: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	4,  // 50: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	50, // [50:51] is the sub-list for method output_type
+	49, // [49:50] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
