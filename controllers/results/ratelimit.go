@@ -117,7 +117,7 @@ func (c contract) overLimitGrants(entries []entry) int64 {
 
 // allowed is floor(C + r·span), the span stretched by the drift of the clocks.
 func (c contract) allowed(span time.Duration) int64 {
-	return (c.capacity + c.refilled(span+span/driftParts) + 1) / token
+	return (c.capacity + c.refilled(span+span/driftParts)) / token
 }
 
 // falseDenials is how many denials were certainly false: with a token there. For
@@ -167,8 +167,8 @@ func (c contract) leastTokensDuring(e entry, entries, latest []entry) int64 {
 // second that at no time u was there more than C. The level at the start is only
 // known to be what the silence before it refilled, or C. G is taken as large as
 // it can have been: each request that can have been decided between u and t is.
-// The second part is least at the latest moments of other entries, where its G
-// grows, and at t itself.
+// The second part is least at the latest moments of entries, where its G grows; one of
+// them, that of the denials themselves, is at t or later, and counts as t.
 func (c contract) leastTokensAt(t time.Duration, latest []entry) int64 {
 	// An unknown request may have been decided at any time after it was sent.
 	taken := c.unseen
@@ -177,7 +177,7 @@ func (c contract) leastTokensAt(t time.Duration, latest []entry) int64 {
 			taken += e.unknown
 		}
 	}
-	least := c.capacity - taken*token
+	least := c.capacity
 	for _, e := range latest {
 		if e.from > t {
 			continue

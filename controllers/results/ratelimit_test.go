@@ -129,7 +129,11 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 			falsely: 8,
 		},
 		"a limiter's clock may run a little fast": {
-			clients: map[string]told{"a": {granted(10_055, 0, 1000*time.Second)}}, silence: 1 * time.Second,
+			clients: map[string]told{"a": {granted(10_060, 0, 1000*time.Second)}}, silence: 1 * time.Second,
+		},
+		"but by no more than 1/1000": {
+			clients: map[string]told{"a": {granted(10_061, 0, 1000*time.Second)}}, silence: 1 * time.Second,
+			over: 1,
 		},
 		"a silence refills no more than the capacity": {
 			clients: map[string]told{"a": {denied(60, 0, 50*ms)}}, silence: time.Hour,
@@ -152,6 +156,9 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 		"a grant that may come before the denial counts": {
 			clients: map[string]told{"a": {both(20, 1, 0, 30*time.Second), granted(29, time.Second, 2*time.Second)}}, silence: time.Hour,
 			falsely: 1,
+		},
+		"so does one that is sent when the denial comes": {
+			clients: map[string]told{"a": {both(20, 1, 0, 50*ms), granted(30, 50*ms, 60*ms)}}, silence: time.Hour,
 		},
 		"all tokens may be gone by then": {
 			clients: map[string]told{"a": {both(20, 1, 0, 900*ms), granted(39, 500*ms, 900*ms)}}, silence: time.Hour,

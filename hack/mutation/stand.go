@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"syscall"
 )
 
 // gremlins reads the result of a mutant from the exit code of the go command.
@@ -27,6 +28,9 @@ func stand(args []string) int {
 			err = widenFile(args[profile])
 		}
 	case len(args) > 0 && args[0] == "test":
+		if err = boundMemory(); err != nil {
+			break
+		}
 		// A mutant is killed by a test, not by a remark of vet.
 		var out bytes.Buffer
 		if err = run(&out, slices.Insert(slices.Clone(args), 1, "-vet=off")); err != nil {
@@ -56,6 +60,13 @@ func failure(output []byte) int {
 		}
 	}
 	return notViable
+}
+
+// boundMemory keeps a mutant that loops and allocates for ever from taking all memory
+// before its time is up. The compiler and the linker need less.
+func boundMemory() error {
+	const most = 4 << 30
+	return syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: most, Max: most})
 }
 
 func run(out io.Writer, args []string) error {
