@@ -51,10 +51,10 @@ func micros(d *v1alpha1.Decimal) int64 {
 // absurd product stays absurd and is refused, instead of wrapping around.
 func totalMicros(users int32, ratePerUser int64) int64 {
 	hi, lo := bits.Mul64(uint64(max(users, 0)), uint64(ratePerUser))
-	if hi != 0 || lo > math.MaxInt64 {
+	if hi != 0 {
 		return math.MaxInt64
 	}
-	return int64(lo)
+	return int64(min(lo, math.MaxInt64))
 }
 
 // hits is how many hits of an even schedule are due before the end d, when the

@@ -68,6 +68,21 @@ func TestWarmUpTakesUsersTurns(t *testing.T) {
 	}
 }
 
+// The bounds of the API are within what is planned: a single user, and 10^9 requests per
+// second.
+func TestRequestsOfTheSmallestAndTheLargestLoadAreKnown(t *testing.T) {
+	one, most := int32(1), int32(1_000_000)
+	steps := plan.Steps(withSteps(
+		v1alpha1.Step{Users: &one, RatePerUser: decimal("3"), Duration: duration(time.Second)},
+		v1alpha1.Step{Users: &most, RatePerUser: decimal("1000"), Duration: duration(time.Second)},
+	))
+	for i, want := range []int64{3, 500_000_000} {
+		if n, known := plan.Requests(&steps[i].Load, 0, 2); n != want || !known {
+			t.Errorf("step %s: %d requests of %d are planned for the first of two workers, known: %v; want %d", steps[i].Name, n, steps[i].Load.Requests, known, want)
+		}
+	}
+}
+
 // A status that no operator wrote may have a number of requests and nothing that sends
 // them.
 func TestRequestsOfALoadThatCannotBeAreNotKnown(t *testing.T) {

@@ -134,28 +134,29 @@ func (c contract) falseDenials(entries []entry) int64 {
 	slices.SortFunc(latest, func(a, b entry) int { return cmp.Compare(b.to, a.to) })
 	var sum int64
 	for _, e := range entries {
-		if e.denied > 0 {
-			sum += min(e.denied, c.leastTokensDuring(e, entries, latest)/token)
+		if e.denied == 0 {
+			continue
 		}
+		sum += min(e.denied, c.leastTokensDuring(e, entries, latest)/token)
 	}
 	return sum
 }
 
 // leastTokensDuring is the least that can have been in the bucket at any time t
 // of the entry, or 0. With time the bucket only fills, but for the moments from
-// which more requests can have taken tokens; so only those, and the entry's
-// beginning, need a look.
+// which more requests can have taken tokens; so only those need a look, of which the
+// entry's beginning is one.
 func (c contract) leastTokensDuring(e entry, entries, latest []entry) int64 {
-	least := c.leastTokensAt(e.from, latest)
+	least := c.capacity
 	for _, other := range entries {
+		if e.from <= other.from && other.from <= e.to {
+			least = min(least, c.leastTokensAt(other.from, latest))
+		}
 		if least < token { // no denial was certainly false; spare the rest
 			return 0
 		}
-		if e.from < other.from && other.from <= e.to {
-			least = min(least, c.leastTokensAt(other.from, latest))
-		}
 	}
-	return max(least, 0)
+	return least
 }
 
 // leastTokensAt is the least that can have been in the bucket at time t. With

@@ -139,6 +139,10 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 			clients: map[string]told{"a": {denied(60, 0, 50*ms)}}, silence: time.Hour,
 			falsely: 50,
 		},
+		"without a silence, what refilled since the start": {
+			clients: map[string]told{"a": {denied(30, 1*time.Second, 1*time.Second+50*ms)}}, silence: 0, clockError: 50 * ms,
+			falsely: 9,
+		},
 		"a measurement that is not whole proves no false denial": {
 			clients: map[string]told{"a": {denied(30, 0, 50*ms)}}, silence: -1,
 		},
@@ -197,13 +201,17 @@ func TestAuditCounts(t *testing.T) {
 	}
 }
 
-// The largest numbers that the API takes must not overflow.
+// The largest numbers that the API takes must not overflow. After overflow, stretched by
+// 1/1000 for the clocks, the refill in millionths first takes more than 64 bits.
 func TestAuditOfTheLargestContract(t *testing.T) {
-	merged := measured(map[string]told{"a": {both(1_000_000_000_000, 5, 0, 24*time.Hour)}})
-	got := audit(t, contractSpec(1_000_000_000, v1alpha1.NewDecimal("999999999.999999")), merged, 24*time.Hour)
-	want := &v1alpha1.RateLimitStatus{Clients: 1, Granted: 1_000_000_000_000, Denied: 5}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("audit (-want +got):\n%s", diff)
+	const overflow = 18_428_315_757_956 * time.Nanosecond
+	for _, length := range []time.Duration{24 * time.Hour, overflow} {
+		merged := measured(map[string]told{"a": {both(1_000_000_000_000, 5, 0, length)}})
+		got := audit(t, contractSpec(1_000_000_000, v1alpha1.NewDecimal("999999999.999999")), merged, 24*time.Hour)
+		want := &v1alpha1.RateLimitStatus{Clients: 1, Granted: 1_000_000_000_000, Denied: 5}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("a step of %v: audit (-want +got):\n%s", length, diff)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func Spread(steps []v1alpha1.StepStatus) []v1alpha1.SpreadStatus {
 		if s.Repetition == 1 && !s.Load.IsPause() {
 			first = append(first, s)
 		}
-		if s.Repetition > 0 && s.State == v1alpha1.StepComplete && s.Result != nil {
+		if s.State == v1alpha1.StepComplete && s.Result != nil {
 			complete[s.Rung] = append(complete[s.Rung], s.Result)
 		}
 	}
