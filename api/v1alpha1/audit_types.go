@@ -32,13 +32,14 @@ type Audit struct {
 //
 // acknowledged are the items of requests with an expected response other than 429.
 // unknown are those of requests that may or may not have been stored: outcomes
-// timeout, reset, serverError, unexpectedStatus, badResponse, unfinished and other,
-// and what may be missing from the result because a worker was lost. What was answered
-// with 400 to 499, or never reached the target (refused, dns, tls), is not stored.
+// timeout, reset, tls, serverError, unexpectedStatus, badResponse, unfinished and
+// other, and what may be missing from the result because a worker was lost. What was
+// answered with 400 to 499, or never sent (refused, dns), is not stored.
 //
 // A smaller change is data that was acknowledged and lost, a larger one data that was
 // stored twice or although the target refused it: both make the verdict Failed. A
-// number that cannot be read makes it Inconclusive.
+// number that cannot be read makes it Inconclusive. An item that was lost and another
+// that was stored twice are not told from none.
 type Stored struct {
 	// read is the request that reads the number. One worker sends it, with the target's
 	// headers; the response must have a status from 200 to 299.
@@ -108,6 +109,17 @@ func (s *LoadTestSpec) RateLimit() *RateLimit {
 		}
 	}
 	return nil
+}
+
+// StoredAudits are the audits that have stored, in order.
+func (s *LoadTestSpec) StoredAudits() []Audit {
+	var list []Audit
+	for i := range s.Audits {
+		if s.Audits[i].Stored != nil {
+			list = append(list, s.Audits[i])
+		}
+	}
+	return list
 }
 
 // AuditState is the result of an audit.

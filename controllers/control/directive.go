@@ -24,6 +24,21 @@ type Directive struct {
 	Acknowledged int32
 	// Finish says that the run is over: workers may go.
 	Finish bool
+	// Read is the reading of the numbers of the audits that is wanted; nil: none.
+	Read *Read
+}
+
+// Read has one worker read the numbers of all audits, again and again.
+type Read struct {
+	Round, Worker int32
+}
+
+// AuditRound is which round the worker is to read; 0: none.
+func (d *Directive) AuditRound(worker int32) int32 {
+	if d.Read == nil || d.Read.Worker != worker {
+		return 0
+	}
+	return d.Read.Round
 }
 
 // Start is a step and the instant at which all workers begin it.

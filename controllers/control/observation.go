@@ -64,8 +64,22 @@ type Worker struct {
 	// Reported says that a snapshot of the active step is here, Final that it is
 	// the final one, and Cut that the worker ended the step by itself before its time.
 	Reported, Final, Cut bool
+	// Readings are what it read of the audits' numbers, by audit, in the round that it
+	// is directed to read; nil: nothing yet.
+	Readings []Reading
 	// Due and Sent are how many requests that snapshot says were due, and sent.
 	Due, Sent int64
+}
+
+// Reading is what a worker knows of a number of an audit.
+type Reading struct {
+	// Read says that the latest attempt read the number, Value. Problem is why it did
+	// not.
+	Read    bool
+	Value   int64
+	Problem string
+	// Unchanged is for how long every attempt has read Value.
+	Unchanged time.Duration
 }
 
 // Report is the merged measurement of the active step.

@@ -333,6 +333,8 @@ func describe(m *workerv1.SessionResponse) string {
 		return fmt.Sprintf("stop %d", m.StopStep.GetStep())
 	case *workerv1.SessionResponse_Acknowledge:
 		return fmt.Sprintf("acknowledge before %d", m.Acknowledge.GetBefore())
+	case *workerv1.SessionResponse_ReadAudits:
+		return fmt.Sprintf("read audits %d", m.ReadAudits.GetRound())
 	case *workerv1.SessionResponse_Finish:
 		return "finish"
 	default:

@@ -72,6 +72,7 @@ func (r *runState) observeWorkers() []control.Worker {
 			Reason:    w.reason,
 			Message:   w.message,
 			Answers:   w.answers,
+			Readings:  w.of(r.directive.AuditRound(int32(number))),
 			PodUID:    w.identity.PodUID,
 			Node:      w.identity.Node,
 			LastSeen:  w.lastSeen,

@@ -13,6 +13,7 @@ type sentState struct {
 	start        control.Start
 	stopped      int32
 	acknowledged int32
+	auditRound   int32
 	finished     bool
 }
 
@@ -49,6 +50,10 @@ func (sent *sentState) update(d *control.Directive, worker int32) (messages []*w
 		// The assignment comes before an acknowledgement of its steps.
 		messages = append([]*workerv1.SessionResponse{assignment(d.Assignments[worker])}, messages...)
 	}
+	if round := d.AuditRound(worker); round != sent.auditRound {
+		sent.auditRound = round
+		messages = append(messages, readAudits(round))
+	}
 	// A worker that comes back after its step was acknowledged must not run it.
 	if d.ActiveStep() == control.NoStep {
 		return messages
@@ -80,6 +85,10 @@ func stopStep(step int32) *workerv1.SessionResponse {
 
 func acknowledge(before int32) *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Acknowledge{Acknowledge: &workerv1.Acknowledge{Before: before}}}
+}
+
+func readAudits(round int32) *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_ReadAudits{ReadAudits: &workerv1.ReadAudits{Round: round}}}
 }
 
 func finish() *workerv1.SessionResponse {

@@ -56,6 +56,7 @@ type workerState struct {
 	identity Identity
 	lastSeen time.Time
 	readiness
+	numbers
 	// snapshots are the latest of the steps that were started and are not
 	// acknowledged.
 	snapshots map[int32]storedSnapshot
@@ -175,14 +176,14 @@ func (w *workerState) isReplacement(old Identity) bool {
 	return w.identity.PodUID != old.PodUID && old.Created.Before(w.identity.Created)
 }
 
-// connect makes s the worker's session. Its readiness holds across reconnects,
-// not for another pod with its number.
+// connect makes s the worker's session. Its readiness and what it read hold across
+// reconnects, not for another pod with its number.
 func (w *workerState) connect(s *session, now time.Time) {
 	if w.session != nil {
 		w.session.end(errReplaced)
 	}
 	if w.identity.PodUID != s.identity.PodUID {
-		w.readiness = readiness{}
+		w.readiness, w.numbers = readiness{}, numbers{}
 	}
 	w.session, w.identity, w.lastSeen = s, s.identity, now
 	s.wakeSender()

@@ -226,6 +226,8 @@ func (c *Coordinator) handle(s *session, m *workerv1.SessionRequest) error {
 		return c.readiness(s, m.Readiness)
 	case *workerv1.SessionRequest_Snapshot:
 		return c.snapshot(s, m.Snapshot)
+	case *workerv1.SessionRequest_AuditReadings:
+		return c.auditReadings(s, m.AuditReadings)
 	case *workerv1.SessionRequest_Hello:
 		return c.reject(rejectInvalid, codes.InvalidArgument, "hello came twice")
 	default:

@@ -79,6 +79,9 @@ func deadline(lt *v1alpha1.LoadTest) time.Duration {
 	if seconds := lt.Spec.StartDeadlineSeconds; seconds != nil {
 		sum += time.Duration(*seconds) * time.Second
 	}
+	for i := range lt.Status.Audits {
+		sum += 2 * lt.Status.Audits[i].MaxWait.Duration // before the steps and after them
+	}
 	for _, step := range lt.Status.Steps {
 		for _, length := range []*metav1.Duration{step.TimeLimit, step.Load.Pause} {
 			if length != nil {

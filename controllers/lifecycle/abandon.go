@@ -42,6 +42,7 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 	s := &r.out.Status
 	s.ObservedGeneration, s.Verdict, s.Phase = lt.Generation, v1alpha1.VerdictError, v1alpha1.PhaseEnded
 	s.Steps = r.abandonedSteps(cause.Refused)
+	s.Auditing = nil
 	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
 	r.set(v1alpha1.ConditionFailed, metav1.ConditionTrue, cause.Reason, cause.Message)
 	r.conclude()

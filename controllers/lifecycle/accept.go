@@ -36,6 +36,7 @@ func (r *run) suspend() {
 	s := &r.out.Status
 	s.Phase = v1alpha1.PhaseSuspended
 	s.StartTime = nil
+	s.Auditing = nil
 	s.Workers.Ready = 0
 	if r.seen.Job == JobPresent || r.seen.Job == JobFinished {
 		r.out.Job = JobDelete
@@ -65,6 +66,7 @@ func (r *run) start(planned plan.Plan) {
 	s.Phase = v1alpha1.PhaseStarting
 	planned.Record(s)
 	s.Thresholds = verdict.Thresholds(r.spec, s.Requests, s.Steps)
+	r.auditsPending("")
 	r.resumed()
 	r.event("Started", "The run begins; its workers are created.")
 }

@@ -22,6 +22,19 @@ func (r *run) settleLoad(i int, report *control.Report) {
 
 // missingAtMost is the most requests that were sent in step i and are not in its
 // result; nil if no worker was lost in it, or if no bound is known.
+func (r *run) missingAtMost(i int, report *control.Report) *int64 {
+	bound, certain, known := r.sentAtMost(i, report)
+	if certain || !known {
+		return nil
+	}
+	if result := r.out.Status.Steps[i].Result; result != nil {
+		bound -= result.Sent
+	}
+	return ptr.To(max(0, bound))
+}
+
+// sentAtMost is the most requests that the target was sent in step i. certain says that
+// each worker has said how many it sent, known that there is a bound.
 //
 // A worker w of W counts a request before it sends it, and sends none that is not in
 // its share P(w) of the plan. Its final snapshot counts all that it sent, F(w): it
@@ -30,31 +43,24 @@ func (r *run) settleLoad(i int, report *control.Report) {
 //	B = sum of F(w) over the workers whose final snapshot is here
 //	  + sum of P(w) over the others
 //
-// whatever became of these: they may have sent their whole share unseen. The result
-// counts S requests, each of which was sent, so that at most B - S are missing.
-// How many the snapshots of the others say were due is of no use: what was not due by
+// whatever became of these: they may have sent their whole share unseen. A result that
+// counts S requests, each of which was sent, lacks at most B - S. How many the snapshots of the others say were due is of no use: what was not due by
 // then may have been sent later.
-func (r *run) missingAtMost(i int, report *control.Report) *int64 {
+func (r *run) sentAtMost(i int, report *control.Report) (bound int64, certain, known bool) {
 	step, workers := &r.out.Status.Steps[i], r.seen.Workers
-	certain, bound := true, int64(0)
+	certain = true
 	for n, w := range workers {
 		if report != nil && w.Final {
 			certain = certain && !r.leaves(w)
 			bound += w.Sent
 			continue
 		}
-		share, known := plan.Requests(&step.Load, int32(n), int32(len(workers)))
-		if !known {
-			return nil
+		share, planned := plan.Requests(&step.Load, int32(n), int32(len(workers)))
+		if !planned {
+			return 0, false, false
 		}
 		certain = false
 		bound += max(share, w.Sent)
 	}
-	if certain {
-		return nil
-	}
-	if step.Result != nil {
-		bound -= step.Result.Sent
-	}
-	return ptr.To(max(0, bound))
+	return bound, certain, true
 }

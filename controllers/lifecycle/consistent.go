@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -20,8 +21,16 @@ func (r *run) inconsistency() string {
 		return "steps is empty, and startTime is set"
 	case s.Workers.Desired < 1:
 		return "workers.desired is less than 1"
+	case s.Auditing != nil && (s.Auditing.Point == v1alpha1.AuditBefore) == r.hasStarted():
+		return "auditing is not of this part of the run"
 	case r.hasStarted() && s.TargetURL == "":
 		return "targetURL is empty, and a step has begun" // no worker could be directed
+	}
+	if len(s.Audits) > 0 && !slices.EqualFunc(s.Audits, r.spec.StoredAudits(), func(a v1alpha1.AuditStatus, b v1alpha1.Audit) bool { return a.Name == b.Name }) {
+		return "audits are not those of spec.audits"
+	}
+	if s.Auditing != nil && s.Auditing.Point == v1alpha1.AuditAfter {
+		return endedInconsistency(s.Steps)
 	}
 	under := v1alpha1.StepComplete // the state of the step before
 	for i := range s.Steps {
@@ -33,8 +42,21 @@ func (r *run) inconsistency() string {
 	return ""
 }
 
+// endedInconsistency is what is wrong with steps after the last of which numbers are
+// read.
+func endedInconsistency(steps []v1alpha1.StepStatus) string {
+	for i := range steps {
+		switch state := steps[i].State; state {
+		case v1alpha1.StepComplete, v1alpha1.StepCut, v1alpha1.StepSkipped:
+		default:
+			return fmt.Sprintf("steps[%d] is %s, and auditing is after the last step", i, state)
+		}
+	}
+	return ""
+}
+
 // stepInconsistency is what is wrong with a step that follows one in state before. A
-// step is cut or skipped only by the write that ends the run.
+// step is cut or skipped only by the write that ends the run, or its steps.
 func stepInconsistency(s *v1alpha1.StepStatus, before v1alpha1.StepState) string {
 	switch s.State {
 	case v1alpha1.StepPending:

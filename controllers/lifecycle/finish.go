@@ -15,6 +15,9 @@ import (
 // skipped.
 func (r *run) finish(i int, reason string) {
 	r.skipFrom(i)
+	if !r.audited(v1alpha1.AuditAfter, reason) {
+		return
+	}
 	s := &r.out.Status
 	j := verdict.Final(r.spec, s)
 	s.Verdict = j.Verdict
@@ -71,6 +74,7 @@ func (r *run) fail(v v1alpha1.Verdict, reason, message string) {
 	s := &r.out.Status
 	s.Verdict = v
 	s.Phase = v1alpha1.PhaseEnded
+	r.giveUpAudits()
 	for i := range s.Steps {
 		switch s.Steps[i].State {
 		case v1alpha1.StepPending:

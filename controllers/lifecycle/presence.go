@@ -95,6 +95,7 @@ func (r *run) gathered(i int) bool {
 	if s := &r.out.Status; s.Workers.Lost > 0 {
 		if s.Steps[i].State == v1alpha1.StepRunning { // some may have begun it
 			s.Steps[i].MissingAtMost = r.missingAtMost(i, nil)
+			r.countStored(i, nil)
 			r.done(i, v1alpha1.StepCut)
 			i++
 		}

@@ -23,6 +23,7 @@ const (
 	sizePause     = 400
 	sizeSpread    = 600
 	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values
+	sizeAudit     = 1 << 10 // likewise
 	sizeRest      = 16 << 10
 )
 
@@ -49,7 +50,7 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 	for _, name := range requestTypes(spec) {
 		load += sizeType + size(name)
 	}
-	sum := sizeRest + size(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold
+	sum := sizeRest + size(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
 	for _, s := range steps {
 		sum += sizeOfPlan(&s)
 		switch {

@@ -15,6 +15,10 @@ import (
 
 // running carries the run from step to step.
 func (r *run) running() {
+	if a := r.read.Auditing; a != nil {
+		r.auditAfter(a.Reason)
+		return
+	}
 	r.countWorkers()
 	r.workersCondition()
 	r.cutIfAsked()
@@ -146,6 +150,7 @@ func (r *run) loadDone(i int, report *control.Report, isFinal func(control.Worke
 	s := &r.out.Status
 	r.giveUp(func(w control.Worker) bool { return !isFinal(w) })
 	s.Steps[i].MissingAtMost = r.missingAtMost(i, report)
+	r.countStored(i, report)
 	if r.read.StopTime != nil {
 		r.finishCut()
 		return

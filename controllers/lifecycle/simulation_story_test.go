@@ -88,6 +88,8 @@ func (w *simulation) report(i int, x *worker, elapsed time.Duration, inFlight in
 	n := due(&w.lt.Status.Steps[x.step].Load, i, int(w.lt.Status.Workers.Desired), elapsed)
 	x.latest, x.until, x.LastSeen = w.measurement(x, n, elapsed, min(inFlight, n)), w.now, w.now
 	x.Reported, x.Due, x.Sent = true, n+w.excess, n
+	w.target.stored += n - x.counted
+	x.counted = n
 }
 
 // drain has a worker's pod be deleted with grace: the worker cuts its step, hands
@@ -153,6 +155,11 @@ func (w *simulation) tellChange(before, after v1alpha1.LoadTestStatus) {
 	for i, th := range after.Thresholds {
 		if th.State != v1alpha1.ThresholdPending && before.Thresholds[i].State != th.State {
 			w.tell("threshold %s is %s: %s", th.Name, th.State, th.Message)
+		}
+	}
+	for i, a := range after.Audits {
+		if i < len(before.Audits) && a.State != before.Audits[i].State && a.State != v1alpha1.AuditPending {
+			w.tell("audit %s is %s: %s", a.Name, a.State, a.Message)
 		}
 	}
 	w.tellSpread(before.Spread, after.Spread)

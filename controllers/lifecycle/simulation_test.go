@@ -49,6 +49,7 @@ type simulation struct {
 	throttled time.Duration
 	events    []lifecycle.Event
 	deleted   bool
+	target    storage
 	// since and from are the coordinator's: when it was first directed, and the first
 	// step that was not begun by then.
 	since time.Time
@@ -86,6 +87,8 @@ type worker struct {
 	diesIn  time.Duration
 	step    int32
 	started time.Time
+	round   int32 // in which it reads the numbers of audits
+	counted int64 // of its step, that the target has stored
 	latest  *measure.Measurement
 	until   time.Time
 }
@@ -306,8 +309,11 @@ func (w *simulation) directWorker(i int, x *worker, d control.Directive) {
 	if x.latest != nil && x.step < d.Acknowledged {
 		x.latest, x.Final, x.Cut, x.Reported, x.Due, x.Sent = nil, false, false, false, 0, 0
 	}
+	if round := d.AuditRound(int32(i)); round != x.round {
+		w.readNumbers(i, x, round)
+	}
 	if s := d.Start; s != nil && x.step < s.Step {
-		x.step, x.started = s.Step, s.At
+		x.step, x.started, x.counted = s.Step, s.At, 0
 		w.measure(i, x, s.At.Sub(w.now))
 	}
 	if d.Stop && x.step >= 0 && x.latest != nil && !x.Final {

@@ -42,7 +42,9 @@ func (r *run) starting() {
 	case wait.permanent:
 		r.fail(v1alpha1.VerdictError, wait.reason, wait.message)
 	case wait.status == metav1.ConditionTrue:
-		r.startStep(0, r.now.Add(r.lead()))
+		if r.audited(v1alpha1.AuditBefore, "") {
+			r.startStep(0, r.now.Add(r.lead()))
+		}
 	case limited && !r.now.Before(at):
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonStartDeadlineExceeded,
 			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.spec.StartDeadlineSeconds, wait.message+r.missingFiles()))

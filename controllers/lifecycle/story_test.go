@@ -198,7 +198,7 @@ var stories = map[string]func(*simulation){
 }
 
 func TestStories(t *testing.T) {
-	for name, script := range stories {
+	for name, script := range allStories() {
 		t.Run(name, func(t *testing.T) {
 			w := newSimulation(t, ladder())
 			script(w)
@@ -211,7 +211,7 @@ func TestStories(t *testing.T) {
 // TestStoriesInAnyOrder lets what is due at the same instant happen in random
 // order: how the run ends must not depend on it.
 func TestStoriesInAnyOrder(t *testing.T) {
-	for name, script := range stories {
+	for name, script := range allStories() {
 		t.Run(name, func(t *testing.T) {
 			var want *ending
 			for seed := range uint64(6) {

@@ -26,12 +26,15 @@ type Plan struct {
 	Requests []v1alpha1.RequestStatus
 	// Steps are the steps of all repetitions, none of which has begun.
 	Steps []v1alpha1.StepStatus
+	// Audits are those that compare a number, none of which is read yet.
+	Audits []v1alpha1.AuditStatus
 }
 
 // Record writes the plan to a status.
 func (p Plan) Record(s *v1alpha1.LoadTestStatus) {
 	s.Workers = v1alpha1.WorkerCounts{Desired: p.Workers}
 	s.TargetURL, s.Requests, s.Steps = p.TargetURL, p.Requests, p.Steps
+	s.Audits = p.Audits
 }
 
 // workers is how many workers share the load: spec.parallelism, or enough for
@@ -51,10 +54,11 @@ func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
 }
 
 // Assignments are the shares of the workers, by number, of the plan in status. They
-// share their target, requests, data and preflight: read them, do not change them.
+// share their target, requests, data, preflight and audits: read them, do not change them.
 func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	workers := lt.Status.Workers.Desired
 	target, requests, data, preflight := target(lt), requests(&lt.Spec), data(&lt.Spec), preflight(&lt.Spec)
+	audits := audits(&lt.Spec)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
 		list[w] = &workerv1.Assignment{
@@ -69,6 +73,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			Data:         data,
 			Setup:        setup(&lt.Spec, w, workers),
 			Preflight:    preflight,
+			Audits:       audits,
 		}
 	}
 	return list

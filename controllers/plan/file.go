@@ -66,6 +66,11 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 			add(headerFile(&h))
 		}
 	}
+	for _, a := range spec.StoredAudits() {
+		for _, h := range a.Stored.Read.Headers {
+			add(headerFile(&h))
+		}
+	}
 	for i := range spec.Data {
 		list = append(list, dataFile(&spec.Data[i]))
 	}

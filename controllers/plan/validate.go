@@ -36,6 +36,7 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 	steps := Steps(&lt.Spec)
 	for _, check := range []func() *Refusal{
 		func() *Refusal { return checkLoads(steps) },
+		func() *Refusal { return checkAudits(&lt.Spec, steps) },
 		func() *Refusal { return checkTarget(&lt.Spec.Target, policy) },
 	} {
 		if refusal := check(); refusal != nil {
@@ -47,6 +48,7 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 		TargetURL: targetURL(lt),
 		Requests:  RequestNames(&lt.Spec),
 		Steps:     steps,
+		Audits:    Audits(&lt.Spec),
 	}, nil
 }
 

@@ -56,6 +56,12 @@ type run struct {
 }
 
 func (r run) judgement() Judgement {
+	if message := r.failedAudits(); message != "" {
+		return Judgement{
+			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
+			Reason: v1alpha1.ReasonAuditFailed, Message: message,
+		}
+	}
 	if message := r.breach(); message != "" {
 		return Judgement{
 			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
@@ -71,6 +77,7 @@ func (r run) judgement() Judgement {
 		{v1alpha1.ReasonStepCut, r.cutSteps},
 		{v1alpha1.ReasonInconclusive, r.generatorUnhealthy},
 		{v1alpha1.ReasonInconclusive, r.undecided},
+		{v1alpha1.ReasonInconclusive, r.undecidedAudits},
 	} {
 		if message := doubt.message(); message != "" {
 			return Judgement{

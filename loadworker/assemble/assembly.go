@@ -40,6 +40,8 @@ func (r *Refusal) Unwrap() error { return r.Err }
 type Assembly struct {
 	// Runner runs the steps.
 	Runner *attack.Runner
+	// Audit reads the numbers of the audits; nil: there are none.
+	Audit *setup.Audit
 
 	steps     []attack.StepShare
 	target    *workerv1.Target
@@ -92,7 +94,10 @@ func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) e
 	if x.setup, err = newSetupPhase(a, c, requests, first); err != nil {
 		return err
 	}
-	x.preflight, err = newPreflight(a, x.setup.config)
+	if x.preflight, err = newPreflight(a, x.setup.config); err != nil {
+		return err
+	}
+	x.Audit, err = newAudit(a, x.setup.config)
 	return err
 }
 

@@ -87,23 +87,49 @@ func newPreflight(a *workerv1.Assignment, c setup.Config) (*setup.Preflight, err
 	if len(a.GetPreflight()) == 0 {
 		return nil, nil
 	}
+	var err error
+	c.Source, err = newQuestions(a, "preflight[%d].request", a.GetPreflight())
+	return &setup.Preflight{Config: c}, err
+}
+
+// newAudit reads an assignment's audits; nil: there are none. It shares the setup's
+// client, too.
+func newAudit(a *workerv1.Assignment, c setup.Config) (*setup.Audit, error) {
+	if len(a.GetAudits()) == 0 {
+		return nil, nil
+	}
+	x := &setup.Audit{Config: c}
+	var requests []*workerv1.Request
+	for i, audit := range a.GetAudits() {
+		path, err := source.ParseJSONPath(audit.GetValue())
+		if err != nil {
+			return nil, fmt.Errorf("audits[%d].stored.value: %w", i, err)
+		}
+		x.Values, requests = append(x.Values, path), append(requests, audit.GetRead())
+	}
+	var err error
+	x.Source, err = newQuestions(a, "audits[%d].stored.read", requests)
+	return x, err
+}
+
+// newQuestions are requests that are sent one by one, outside the mix; field says where
+// the spec has them.
+func newQuestions(a *workerv1.Assignment, field string, requests []*workerv1.Request) (*source.Source, error) {
 	config := source.Config{Seed: a.GetSeed(), Workers: a.GetWorkers()}
 	var errs []error
-	for i, q := range a.GetPreflight() {
+	for i, q := range requests {
 		question, err := toRequest(q)
 		if err == nil {
 			err = question.Check()
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("preflight[%d].request %q: %w", i, q.GetName(), err))
+			errs = append(errs, fmt.Errorf(field+" %q: %w", i, q.GetName(), err))
 		}
-		question.Weight = 1 // a source is a mix; the preflight sends each request once
+		question.Weight = 1 // a source is a mix, of which each request is sent by itself
 		config.Requests = append(config.Requests, question)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	var err error
-	c.Source, err = source.New(config)
-	return &setup.Preflight{Config: c}, err
+	return source.New(config)
 }

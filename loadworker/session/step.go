@@ -26,6 +26,7 @@ func (w *worker) startPending() bool {
 		return false
 	}
 	w.endOpening()
+	w.endAuditing()
 	now := time.Now()
 	start := w.clock.local(s.GetStartUnixNanos(), now)
 	w.waitAsLongAs(step.Index)

@@ -75,7 +75,7 @@ func Run(ctx context.Context, c Config) error {
 	linked, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &worker{
 		config: c, log: c.Log, clock: newClock(time.Now()), patience: &l.patience,
-		preparations: make(chan preparation), finals: map[int32]*workerv1.Snapshot{},
+		preparations: make(chan preparation), audits: make(chan *workerv1.AuditReadings), finals: map[int32]*workerv1.Snapshot{},
 	}
 	linkEnded := make(chan error, 1)
 	go func() { linkEnded <- l.run(linked, l.stream) }()
@@ -107,6 +107,11 @@ type worker struct {
 	finals       map[int32]*workerv1.Snapshot
 	endedBefore  int32 // the steps with a lower index have ended
 	shuttingDown bool
+
+	audits       chan *workerv1.AuditReadings
+	auditRound   int32              // that is asked for; 0: none
+	stopAuditing context.CancelFunc // nil: nothing is read
+
 	stopped, cut bool // the running step, by the coordinator or by the worker itself
 }
 
@@ -129,6 +134,9 @@ func (w *worker) loop(ctx, linked context.Context, events <-chan event, linkEnde
 			}
 		case p := <-w.preparations:
 			w.onPrepared(p)
+			w.watchAudits(linked)
+		case r := <-w.audits:
+			w.onAuditReadings(r)
 		case <-w.runDone():
 			w.finishStep(linked)
 		case <-snapshots.C:
@@ -176,6 +184,7 @@ func (w *worker) onEvent(ctx context.Context, e event) (finished, started bool) 
 // onConnected sends everything again.
 func (w *worker) onConnected(out *outbox) {
 	w.out, w.probesAnswered = out, 0
+	w.endAuditing() // a coordinator that still wants it says so again
 	w.send("hello", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
 		Run: w.config.Run, Worker: w.config.Worker, Protocol: workerv1.ProtocolVersion, Version: w.config.Assembly.Version,
 	}}})
@@ -201,6 +210,10 @@ func (w *worker) onMessage(ctx context.Context, m *workerv1.SessionResponse, rec
 		w.stopStep(m.StopStep.GetStep())
 	case *workerv1.SessionResponse_Acknowledge:
 		w.acknowledge(m.Acknowledge.GetBefore())
+	case *workerv1.SessionResponse_ReadAudits:
+		w.endAuditing()
+		w.auditRound = m.ReadAudits.GetRound()
+		w.watchAudits(ctx)
 	case *workerv1.SessionResponse_Finish:
 		w.log.Info("run finished")
 		return true, false
@@ -292,6 +305,7 @@ func (w *worker) shutDown() {
 // close ends what still runs.
 func (w *worker) close() {
 	w.endOpening()
+	w.endAuditing()
 	if w.run != nil {
 		w.run.Cut()
 		<-w.run.Done()

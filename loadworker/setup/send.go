@@ -18,12 +18,13 @@ type Config struct {
 	Worker, Workers int32
 }
 
-// The indexes of the steps before the run. No step of the run has them, so that
+// The indexes of what is sent outside the steps. No step of the run has them, so that
 // random values are independent.
 const (
 	fillStep      int32 = -1
 	warmUpStep    int32 = -2
 	preflightStep int32 = -3
+	auditStep     int32 = -4
 )
 
 // Unreachable is the failure of a request without a response, or with one of a target

@@ -15,6 +15,7 @@ func Text(lt *v1alpha1.LoadTest) string {
 	p := &page{lt: lt}
 	p.head()
 	p.thresholds()
+	p.audits()
 	p.attention()
 	p.ladder()
 	for i := range lt.Status.Steps {

@@ -1,0 +1,50 @@
+package results
+
+import (
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// CountStored adds what a step makes of the number of an audit: what the target
+// acknowledged, and what it may have stored besides. items is by how much each request
+// raises the number. merged is nil if nothing was reported. missing is the most requests
+// of the step that may have been sent and are not in merged; negative: no bound is known.
+func CountStored(a *v1alpha1.AuditStatus, items []int64, merged *measure.Measurement, missing int64) {
+	var unknown, largest int64
+	for i, n := range items {
+		largest = max(largest, n)
+		if merged == nil || i >= len(merged.Requests) {
+			continue
+		}
+		outcomes := &merged.Requests[i].Outcomes
+		a.Acknowledged += n * outcomes[measure.Success]
+		for o, count := range outcomes {
+			if leavesOpen(measure.Outcome(o)) {
+				unknown += n * count
+			}
+		}
+	}
+	switch {
+	case a.Unknown == nil:
+	case missing < 0:
+		a.Unknown = nil
+	default:
+		*a.Unknown += unknown + largest*missing
+	}
+}
+
+// leavesOpen says whether a request that ended so may or may not have been carried out.
+//
+// A response of 4xx, 429 included, is the target's word that it was not. A 5xx is not:
+// a proxy gives it for an answer that was lost, and a target that failed may have failed
+// after it had stored. Nor is a response that is not the expected one, or none at all
+// once the request may have been sent: an alert of TLS, too, may come after it.
+func leavesOpen(o measure.Outcome) bool {
+	switch o {
+	case measure.Success, measure.RateLimited, measure.ClientError, // answered
+		measure.Refused, measure.DNS: // never sent
+		return false
+	default:
+		return true
+	}
+}
