@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -94,19 +95,14 @@ func (r run) judgement() Judgement {
 
 // kept says which thresholds were kept.
 func (r run) kept() string {
-	byDefault := 0
-	for _, t := range r.thresholds {
-		if t.Default {
-			byDefault++
-		}
-	}
+	byDefault := slices.ContainsFunc(r.thresholds, func(t v1alpha1.ThresholdStatus) bool { return t.Default })
 	switch n := len(r.thresholds); {
 	case n == 1:
 		return "The threshold was kept."
-	case byDefault == 0:
-		return fmt.Sprintf("All %d thresholds were kept.", n)
-	default:
+	case byDefault:
 		return fmt.Sprintf("All %d thresholds were kept, default ones included.", n)
+	default:
+		return fmt.Sprintf("All %d thresholds were kept.", n)
 	}
 }
 
@@ -122,10 +118,11 @@ func (r run) breach() string {
 			more++
 		}
 	}
-	switch {
-	case more == 1:
+	switch more {
+	case 0:
+	case 1:
 		message += " One more threshold was breached."
-	case more > 1:
+	default:
 		message += fmt.Sprintf(" %d more thresholds were breached.", more)
 	}
 	return message

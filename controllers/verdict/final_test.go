@@ -252,6 +252,12 @@ func TestFinal(t *testing.T) {
 			status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
 			want:   inconclusive("No threshold was judged: no step ran.", ptr(int32(1000))),
 		},
+		"a threshold that the spec does not have": {
+			status: done(func(s *v1alpha1.LoadTestStatus) {
+				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "other", State: v1alpha1.ThresholdPending})
+			}),
+			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept.", ptr(int32(1000))),
+		},
 		"users that no threshold is about are not sustained": {
 			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
 			status: done(func(s *v1alpha1.LoadTestStatus) { setState(s, "1000", "") }),
@@ -325,6 +331,7 @@ func TestMaxSustainedRate(t *testing.T) {
 		"all kept":                        {func(*v1alpha1.LoadTestStatus) {}, "1000"},
 		"compared as numbers":             {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("99.5") }, "1000"},
 		"the lowest first is not needed":  {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.5") }, "1000.5"},
+		"the first of equal ones":         {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.0") }, "1000.0"},
 		"breached at the last":            {breached(0, "1000"), "100"},
 		"doubted at the last":             {doubted(0, "1000"), "100"},
 		"the generator was the limit":     {limited(4), "100"},

@@ -198,3 +198,25 @@ func TestCutStepAccusesTheTargetOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// A measurement of fewer requests than the spec has: the default is about those that
+// were measured.
+func TestRequestsThatWereNotMeasuredHaveNoDefault(t *testing.T) {
+	s := spec(filtered(atMost("failureRate", "5%"), []string{"create"}, nil, nil))
+	o := sent(10, 0)
+	o.merged.Requests = o.merged.Requests[:1]
+	for _, got := range judged(accepted(s, users(10)), s, o).Thresholds {
+		if want := map[bool]v1alpha1.ThresholdState{false: passed, true: v1alpha1.ThresholdPending}[got.Default]; got.State != want {
+			t.Errorf("%s, default %v: %s, want %s", got.Name, got.Default, got.State, want)
+		}
+	}
+}
+
+// The results of thresholds that the spec does not have stay as they are.
+func TestThresholdsThatTheSpecDoesNotHaveAreNotJudged(t *testing.T) {
+	before := []v1alpha1.ThresholdStatus{{Name: "failureRate", State: v1alpha1.ThresholdPending}, {Name: "other", State: v1alpha1.ThresholdPending}}
+	got := judge(spec(atMost("failureRate", "1%")), before, users(10), sent(10, 0)).Thresholds
+	if got[0].State != passed || got[1].State != v1alpha1.ThresholdPending {
+		t.Errorf("the threshold of the spec is %s and the other %s, want Passed and Pending", got[0].State, got[1].State)
+	}
+}

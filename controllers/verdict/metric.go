@@ -138,7 +138,8 @@ func (s sample) observe() observation {
 func (s sample) failureRate() observation {
 	failed := s.request.Sent - s.request.Expected
 	o := certain(percent(failed, s.request.Sent))
-	if unfinished := s.request.Outcomes[measure.Unfinished]; s.step.State == v1alpha1.StepCut && unfinished > 0 {
+	if s.step.State == v1alpha1.StepCut {
+		unfinished := s.request.Outcomes[measure.Unfinished]
 		o.value = percent(failed-unfinished, s.request.Sent)
 		o.caveat = fmt.Sprintf("%s leaves out %d requests that had no answer when the step was cut.", s.place(), unfinished)
 	}

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"k8s.io/utils/ptr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
@@ -41,8 +43,8 @@ func (r run) sustained() Sustained {
 // raise makes it a load that was sustained, if that is larger. A ramp has no one rate.
 func (s *Sustained) raise(l *v1alpha1.StepLoad) {
 	switch {
-	case l.Users > 0 && (s.Users == nil || l.Users > *s.Users):
-		s.Users = &l.Users
+	case l.Users > 0:
+		s.Users = ptr.To(max(ptr.Deref(s.Users, 0), l.Users))
 	case l.Rate != nil && l.RampTo == nil && (s.Rate == "" || less(s.Rate, l.Rate.String())):
 		s.Rate = l.Rate.String()
 	}
