@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
 )
 
@@ -66,7 +67,7 @@ func TestClickValidate(t *testing.T) {
 }
 
 func TestSynchronousFailsWithTheStore(t *testing.T) {
-	store, counts := storetest.NewMemory(storetest.NewClock().Now), counter{}
+	store, counts := memory.New(storetest.NewClock().Now), counter{}
 	clicks := shortener.Synchronous{Store: store, Count: counts.count}
 	if err := store.Create(t.Context(), shortener.Link{Code: "code", ExpiresAt: storetest.Start.Add(time.Hour)}); err != nil {
 		t.Fatal(err)

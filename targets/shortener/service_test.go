@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
 )
 
@@ -44,7 +45,7 @@ func (r *recorder) Clicked(_ context.Context, c shortener.Click) error {
 
 type fixture struct {
 	*shortener.Service
-	store  *storetest.Memory
+	store  *memory.Store
 	clock  *storetest.Clock
 	counts counter
 }
@@ -52,7 +53,7 @@ type fixture struct {
 func newService(t *testing.T, change func(*shortener.Config)) fixture {
 	t.Helper()
 	clock := storetest.NewClock()
-	f := fixture{store: storetest.NewMemory(clock.Now), clock: clock, counts: counter{}}
+	f := fixture{store: memory.New(clock.Now), clock: clock, counts: counter{}}
 	c := shortener.Config{
 		Store: f.store, CodeLength: 6, TTL: time.Hour,
 		Now: clock.Now, Count: f.counts.count, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
@@ -153,7 +154,7 @@ func TestShortenFailsWithTheStore(t *testing.T) {
 }
 
 func TestServiceUsesCache(t *testing.T) {
-	cache := &recorder{Finder: storetest.NewMemory(storetest.NewClock().Now)}
+	cache := &recorder{Finder: memory.New(storetest.NewClock().Now)}
 	f := newService(t, func(c *shortener.Config) { c.Cache = cache })
 	l, err := f.Shorten(t.Context(), "example.com", nil)
 	if err != nil {
@@ -226,7 +227,7 @@ func TestNewRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if name != "nothing" {
 				clock := storetest.NewClock()
-				tt.config.Store, tt.config.Now = storetest.NewMemory(clock.Now), clock.Now
+				tt.config.Store, tt.config.Now = memory.New(clock.Now), clock.Now
 				tt.config.Count, tt.config.Logger = counter{}.count, slog.Default()
 			}
 			_, err := shortener.New(tt.config)
@@ -246,7 +247,7 @@ func TestNewRefusesIncompleteConfig(t *testing.T) {
 	} {
 		clock := storetest.NewClock()
 		config := shortener.Config{
-			Store: storetest.NewMemory(clock.Now), Now: clock.Now, Count: counter{}.count, Logger: slog.Default(), CodeLength: 6, TTL: 1,
+			Store: memory.New(clock.Now), Now: clock.Now, Count: counter{}.count, Logger: slog.Default(), CodeLength: 6, TTL: 1,
 		}
 		forget(&config)
 		if _, err := shortener.New(config); err == nil {

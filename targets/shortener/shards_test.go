@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
 )
 
@@ -16,11 +17,11 @@ var errGone = errors.New("gone")
 
 // three is a store of three, and what it is made of. Of the codes below,
 // abc123 and 000000 are on shard 2, zzzzzz on shard 1, a on shard 0.
-func three(t *testing.T) (*shortener.Shards, [3]*storetest.Memory) {
+func three(t *testing.T) (*shortener.Shards, [3]*memory.Store) {
 	t.Helper()
-	var stores [3]*storetest.Memory
+	var stores [3]*memory.Store
 	for i := range stores {
-		stores[i] = storetest.NewMemory(storetest.NewClock().Now)
+		stores[i] = memory.New(storetest.NewClock().Now)
 	}
 	shards, err := shortener.NewShards(stores[0], stores[1], stores[2])
 	if err != nil {
@@ -126,7 +127,7 @@ func TestPingOfShards(t *testing.T) {
 }
 
 func TestNewShardsRefuses(t *testing.T) {
-	store := storetest.NewMemory(storetest.NewClock().Now)
+	store := memory.New(storetest.NewClock().Now)
 	for want, stores := range map[string][]shortener.Store{
 		"0 shards: use 1 to 3": {},
 		"4 shards: use 1 to 3": {store, store, store, store},

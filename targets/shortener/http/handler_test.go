@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
 )
 
@@ -24,7 +25,7 @@ var errGone = errors.New("gone")
 // service is a handler over a store in memory, and its counts.
 type service struct {
 	*Handler
-	store    *storetest.Memory
+	store    *memory.Store
 	clock    *storetest.Clock
 	events   map[shortener.Event]int
 	observed []string
@@ -33,7 +34,7 @@ type service struct {
 func newService(t *testing.T, change func(*shortener.Config, *Config)) *service {
 	t.Helper()
 	s := &service{clock: storetest.NewClock(), events: map[shortener.Event]int{}}
-	s.store = storetest.NewMemory(s.clock.Now)
+	s.store = memory.New(s.clock.Now)
 	count := func(e shortener.Event, n int) { s.events[e] += n }
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	domain := shortener.Config{

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 )
 
 // discard is a ResponseWriter that keeps nothing but the headers' map.
@@ -21,7 +21,7 @@ func (discard) WriteHeader(int)             {}
 
 // BenchmarkRedirect is what a redirect costs beside net/http and the finder.
 func BenchmarkRedirect(b *testing.B) {
-	store := storetest.NewMemory(time.Now)
+	store := memory.New(time.Now)
 	link := shortener.Link{Code: "abc123", URL: "https://example.com/", ExpiresAt: time.Now().Add(time.Hour)}
 	if err := store.Create(b.Context(), link); err != nil {
 		b.Fatal(err)

@@ -1,5 +1,4 @@
-// Package storetest is the conformance suite of shortener.Store (Run), and a
-// store in memory that keeps it (Memory), for tests of what stands on a store.
+// Package storetest is the conformance suite of shortener.Store (Run).
 //
 // It knows the domain and nothing of how links are kept; the package under
 // test supplies that as a Factory.

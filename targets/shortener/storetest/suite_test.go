@@ -4,15 +4,16 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 )
 
 func TestMemory(t *testing.T) {
-	Run(t, func(_ *testing.T, clock *Clock) shortener.Store { return NewMemory(clock.Now) })
+	Run(t, func(_ *testing.T, clock *Clock) shortener.Store { return memory.New(clock.Now) })
 }
 
 func TestShardsOfMemory(t *testing.T) {
 	Run(t, func(t *testing.T, clock *Clock) shortener.Store {
-		shards, err := shortener.NewShards(NewMemory(clock.Now), NewMemory(clock.Now), NewMemory(clock.Now))
+		shards, err := shortener.NewShards(memory.New(clock.Now), memory.New(clock.Now), memory.New(clock.Now))
 		if err != nil {
 			t.Fatal(err)
 		}

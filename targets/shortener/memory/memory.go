@@ -1,4 +1,4 @@
-package storetest
+package memory
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// Memory is a store in memory.
-type Memory struct {
+// Store keeps links and clicks in memory.
+type Store struct {
 	now func() time.Time
 
 	mu    sync.Mutex
@@ -26,22 +26,22 @@ type entry struct {
 	clicks int64
 }
 
-var _ shortener.Store = (*Memory)(nil)
+var _ shortener.Store = (*Store)(nil)
 
-// NewMemory returns an empty store.
-func NewMemory(now func() time.Time) *Memory {
-	return &Memory{now: now, links: map[string]*entry{}, clicks: map[string]bool{}}
+// New returns an empty store.
+func New(now func() time.Time) *Store {
+	return &Store{now: now, links: map[string]*entry{}, clicks: map[string]bool{}}
 }
 
 // SetFailure makes every method fail with err, until it is called with nil.
-func (m *Memory) SetFailure(err error) {
+func (m *Store) SetFailure(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failure = err
 }
 
 // Create adds a link.
-func (m *Memory) Create(ctx context.Context, l shortener.Link) error {
+func (m *Store) Create(ctx context.Context, l shortener.Link) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := cmp.Or(m.failure, ctx.Err()); err != nil {
@@ -55,13 +55,13 @@ func (m *Memory) Create(ctx context.Context, l shortener.Link) error {
 }
 
 // Find returns the link of a code.
-func (m *Memory) Find(ctx context.Context, code string) (shortener.Link, error) {
+func (m *Store) Find(ctx context.Context, code string) (shortener.Link, error) {
 	l, _, err := m.Details(ctx, code)
 	return l, err
 }
 
 // Details returns the link of a code and how often it was clicked.
-func (m *Memory) Details(_ context.Context, code string) (shortener.Link, int64, error) {
+func (m *Store) Details(_ context.Context, code string) (shortener.Link, int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.failure != nil {
@@ -75,7 +75,7 @@ func (m *Memory) Details(_ context.Context, code string) (shortener.Link, int64,
 }
 
 // Totals counts links and clicks.
-func (m *Memory) Totals(context.Context) (links, clicks int64, err error) {
+func (m *Store) Totals(context.Context) (links, clicks int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.failure != nil {
@@ -85,7 +85,7 @@ func (m *Memory) Totals(context.Context) (links, clicks int64, err error) {
 }
 
 // AddClicks stores the clicks that were not stored before.
-func (m *Memory) AddClicks(_ context.Context, clicks []shortener.Click) (int, error) {
+func (m *Store) AddClicks(_ context.Context, clicks []shortener.Click) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.failure != nil {
@@ -103,7 +103,7 @@ func (m *Memory) AddClicks(_ context.Context, clicks []shortener.Click) (int, er
 }
 
 // Ping answers.
-func (m *Memory) Ping(context.Context) error {
+func (m *Store) Ping(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.failure
