@@ -49,6 +49,7 @@ func TestSamples(t *testing.T) {
 		"events-append", "events-batch-10", "events-batch-100", "events-batch-1000", "events-batch-500", "events-position", "events-range",
 		"five-clients", "flask-users", "hello", "sharded-reads", "shortener-ladder", "single-client-burst",
 		"tiny-bitly-reads", "tiny-bitly-writes",
+		"try-ratelimiter", "try-shortener",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("samples (-want +got):\n%s", diff)

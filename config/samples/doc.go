@@ -4,3 +4,10 @@
 // Its test keeps the data files beside them, which are generated, as they should
 // be. That the API server takes every sample is a test of api/v1alpha1.
 package samples
+
+import "embed"
+
+// Files are the load tests of kubectl loadtest try.
+//
+//go:embed try-*.yaml
+var Files embed.FS

@@ -1,0 +1,86 @@
+package v1alpha1_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// TestAdmissionIsTheAPIServers compares what a run without a cluster makes of a LoadTest
+// with what the API server makes of it: its defaults, and its refusals to the letter.
+func TestAdmissionIsTheAPIServers(t *testing.T) {
+	rules, err := admission.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, namespace := strictClient(t), apiserver.Namespace(t)
+	compare := func(t *testing.T, patch string) {
+		object := loadTest(t, namespace, patch)
+		admitted, refusal := rules.Admit(t.Context(), object)
+		err := c.Create(t.Context(), object, client.DryRunAll)
+		if (refusal == nil) != (err == nil) || err != nil && refusal.Error() != err.Error() {
+			t.Errorf("of %s:\n%v\nbut the API server says\n%v", patch, refusal, err)
+		}
+		if err != nil || refusal != nil {
+			return
+		}
+		if diff := cmp.Diff(specOf(t, object), admitted.Spec); diff != "" {
+			t.Errorf("%s with defaults (-API server +here):\n%s", patch, diff)
+		}
+	}
+	for _, test := range validations {
+		t.Run(test.name, func(t *testing.T) {
+			compare(t, test.valid)
+			compare(t, test.invalid)
+		})
+	}
+}
+
+func specOf(t *testing.T, object *unstructured.Unstructured) v1alpha1.LoadTestSpec {
+	t.Helper()
+	var lt v1alpha1.LoadTest
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &lt); err != nil {
+		t.Fatal(err)
+	}
+	return lt.Spec
+}
+
+func TestAdmissionRefusesUnknownFields(t *testing.T) {
+	rules, err := admission.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := loadTest(t, "default", "{leader: {}, requests: [{paht: /}]}")
+	_, err = rules.Admit(t.Context(), object)
+	const want = `strict decoding error: unknown field "spec.leader", unknown field "spec.requests[0].paht"`
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// A status is the operator's: none that a manifest brings may make a run look finished.
+func TestAdmissionDropsTheStatus(t *testing.T) {
+	rules, err := admission.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := loadTest(t, "default", "{}")
+	object.Object["status"] = map[string]any{"phase": "Complete", "verdict": "Passed"}
+	lt, err := rules.Admit(t.Context(), object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(v1alpha1.LoadTestStatus{ObservedGeneration: -1, Phase: v1alpha1.PhasePending}, lt.Status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	if object.Object["status"] == nil {
+		t.Error("the manifest was changed")
+	}
+}

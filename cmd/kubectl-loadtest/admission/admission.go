@@ -1,0 +1,117 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metavalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/config/crd"
+)
+
+// Admission applies the definition of LoadTests.
+type Admission struct {
+	structure *schema.Structural
+	schema    validation.SchemaValidator
+	rules     *cel.Validator
+}
+
+// New reads the definition.
+func New() (*Admission, error) {
+	props, err := properties(crd.LoadTests)
+	if err != nil {
+		return nil, fmt.Errorf("read the definition of LoadTests: %w", err)
+	}
+	structure, err := schema.NewStructural(props)
+	if err != nil {
+		return nil, fmt.Errorf("read the schema of LoadTests: %w", err)
+	}
+	checker, _, err := validation.NewSchemaValidator(props)
+	if err != nil {
+		return nil, fmt.Errorf("read the schema of LoadTests: %w", err)
+	}
+	return &Admission{structure: structure, schema: checker, rules: cel.NewValidator(structure, true, celconfig.PerCallLimit)}, nil
+}
+
+// properties is the schema of the definition's only version.
+func properties(definition []byte) (*apiextensions.JSONSchemaProps, error) {
+	var read apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(definition, &read); err != nil {
+		return nil, err
+	}
+	if n := len(read.Spec.Versions); n != 1 {
+		return nil, fmt.Errorf("it has %d versions", n)
+	}
+	props := &apiextensions.JSONSchemaProps{}
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(read.Spec.Versions[0].Schema.OpenAPIV3Schema, props, nil)
+	return props, err
+}
+
+// Admit returns the LoadTest as it would be stored, or the API server's refusal. The
+// manifest is not changed; a status in it is dropped.
+func (a *Admission) Admit(ctx context.Context, manifest *unstructured.Unstructured) (*v1alpha1.LoadTest, error) {
+	object := manifest.DeepCopy()
+	unknown := pruning.PruneWithOptions(object.Object, a.structure, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	if len(unknown) > 0 {
+		return nil, unknownFields(unknown)
+	}
+	delete(object.Object, "status")
+	defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, a.structure)
+	defaulting.Default(object.Object, a.structure)
+	if errs := a.validate(ctx, object); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(object.GroupVersionKind().GroupKind(), object.GetName(), errs)
+	}
+	lt := &v1alpha1.LoadTest{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, lt); err != nil {
+		return nil, fmt.Errorf("read LoadTest %s: %w", object.GetName(), err)
+	}
+	return lt, nil
+}
+
+// unknownFields says it as the API server does.
+func unknownFields(paths []string) error {
+	said := make([]string, len(paths))
+	for i, path := range paths {
+		said[i] = fmt.Sprintf("unknown field %q", path)
+	}
+	return errors.New("strict decoding error: " + strings.Join(said, ", "))
+}
+
+// validate checks in the API server's order: the rules only of what has the right form.
+func (a *Admission) validate(ctx context.Context, object *unstructured.Unstructured) field.ErrorList {
+	errs := metavalidation.ValidateObjectMetaAccessor(object, true, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	errs = append(errs, validation.ValidateCustomResource(nil, object.Object, a.schema)...)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, a.structure, object.Object)...)
+	if hasWrongForm(errs) {
+		return append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+	}
+	broken, _ := a.rules.Validate(ctx, nil, a.structure, object.Object, nil, celconfig.RuntimeCELCostBudget)
+	return append(errs, broken...)
+}
+
+func hasWrongForm(errs field.ErrorList) bool {
+	for _, err := range errs {
+		switch err.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			return true
+		}
+	}
+	return false
+}
