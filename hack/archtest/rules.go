@@ -52,9 +52,10 @@ var rules = []rule{
 		forbid:  tools,
 	},
 	{
-		because: "the command line reads objects: what a run does stands in them, and is not planned or judged again",
+		because: "the command line reads objects: what a run does stands in them, and is not planned or judged again but by what runs it on this machine",
 		of:      []string{"cmd/..."},
-		reach:   transitive,
+		except:  []string{"cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve"},
+		reach:   direct,
 		forbid:  everything,
 		allow:   []string{"api/v1alpha1", "controllers/format", "measure"},
 	},
@@ -123,11 +124,19 @@ var rules = []rule{
 		forbid:  []string{"google.golang.org/grpc/...", "loadworker/session", "flag"},
 	},
 	{
-		because: "commands read objects, and plan and decide nothing",
-		of:      []string{"cmd/..."},
+		because: "a run on this machine is made of what runs in a cluster, without the API server's client, and knows no target",
+		of:      []string{"cmd/kubectl-loadtest/local"},
 		reach:   transitive,
-		forbid:  []string{"controllers/...", "api/worker/..."},
-		allow:   []string{"controllers/format"},
+		forbid:  slices.Concat(clients, []string{"controllers/loadtest", "targets/..."}),
+	},
+	{
+		because: "the systems that are started for trying know nothing of a load test, and need no driver of a database",
+		of:      []string{"cmd/kubectl-loadtest/serve"},
+		reach:   transitive,
+		forbid: []string{
+			"api/...", "controllers/...", "loadworker/...", "measure/...", "k8s.io/...", "sigs.k8s.io/...",
+			"github.com/jackc/...", "github.com/redis/...", "github.com/twmb/...", "modernc.org/...", "zombiezen.com/...",
+		},
 	},
 	{
 		because: "the worker knows no target",

@@ -23,7 +23,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-func TestMain(m *testing.M) { apiserver.Start(m) }
+// TestMain makes this program a worker if a run on this machine started it as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "local-worker" {
+		os.Exit(command.Execute(context.Background(), os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	}
+	apiserver.Start(m)
+}
 
 // testUser runs commands, in a namespace of its own.
 type testUser struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	yamlstream "k8s.io/apimachinery/pkg/util/yaml"
@@ -19,13 +20,19 @@ import (
 // input. They stay as they were written: the API server says which fields it
 // does not know.
 func readManifests(paths []string, stdin io.Reader) ([]*unstructured.Unstructured, error) {
+	return readObjects(paths, stdin, checkLoadTest)
+}
+
+// readObjects reads the objects of files in order. Each has to pass the check, and each
+// file to hold a LoadTest.
+func readObjects(paths []string, stdin io.Reader, check check) ([]*unstructured.Unstructured, error) {
 	var list []*unstructured.Unstructured
 	for _, path := range paths {
-		found, err := readFile(path, stdin)
+		found, err := readFile(path, stdin, check)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 0 {
+		if !slices.ContainsFunc(found, isLoadTest) {
 			return nil, fmt.Errorf("-f %s: holds no LoadTest", path)
 		}
 		list = append(list, found...)
@@ -33,20 +40,23 @@ func readManifests(paths []string, stdin io.Reader) ([]*unstructured.Unstructure
 	return list, nil
 }
 
-func readFile(path string, stdin io.Reader) ([]*unstructured.Unstructured, error) {
+// check refuses an object.
+type check func(*unstructured.Unstructured) error
+
+func readFile(path string, stdin io.Reader, check check) ([]*unstructured.Unstructured, error) {
 	if path == "-" {
-		return parse(path, stdin)
+		return parse(path, stdin, check)
 	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("-f %s: %w", path, errors.Unwrap(err))
 	}
 	defer func() { _ = file.Close() }()
-	return parse(path, file)
+	return parse(path, file, check)
 }
 
 // parse reads the documents of a YAML stream; empty ones do not count.
-func parse(path string, input io.Reader) ([]*unstructured.Unstructured, error) {
+func parse(path string, input io.Reader, check check) ([]*unstructured.Unstructured, error) {
 	var list []*unstructured.Unstructured
 	documents := yamlstream.NewYAMLReader(bufio.NewReader(input))
 	for n := 1; ; n++ {
@@ -58,11 +68,11 @@ func parse(path string, input io.Reader) ([]*unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("-f %s: %w", path, err)
 		}
 		object, err := decode(document)
+		if err == nil && object != nil {
+			list, err = append(list, object), check(object)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("-f %s: document %d: %w", path, n, err)
-		}
-		if object != nil {
-			list = append(list, object)
 		}
 	}
 }
@@ -80,13 +90,24 @@ func decode(document []byte) (*unstructured.Unstructured, error) {
 	if err := object.UnmarshalJSON(content); err != nil {
 		return nil, fmt.Errorf("is no Kubernetes object: %w", err)
 	}
-	if gvk, want := object.GroupVersionKind(), v1alpha1.GroupVersion.WithKind("LoadTest"); gvk != want {
-		return nil, fmt.Errorf("is a %s of %s, not a LoadTest of %s; apply other objects with kubectl apply -f", gvk.Kind, gvk.GroupVersion(), want.GroupVersion())
+	return object, nil
+}
+
+var loadTestKind = v1alpha1.GroupVersion.WithKind("LoadTest")
+
+func isLoadTest(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind() == loadTestKind
+}
+
+// checkLoadTest refuses what is not a LoadTest with a name.
+func checkLoadTest(object *unstructured.Unstructured) error {
+	if gvk := object.GroupVersionKind(); !isLoadTest(object) {
+		return fmt.Errorf("is a %s of %s, not a LoadTest of %s; apply other objects with kubectl apply -f", gvk.Kind, gvk.GroupVersion(), v1alpha1.GroupVersion)
 	}
 	if object.GetName() == "" && object.GetGenerateName() == "" {
-		return nil, errors.New("metadata.name or metadata.generateName must be set")
+		return errors.New("metadata.name or metadata.generateName must be set")
 	}
-	return object, nil
+	return nil
 }
 
 // place decides a LoadTest's namespace as kubectl does.

@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			list, err := parse("x.yaml", strings.NewReader(test.input))
+			list, err := parse("x.yaml", strings.NewReader(test.input), checkLoadTest)
 			if test.wantErr != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), "-f x.yaml: "+test.wantErr) {
 					t.Fatalf("parse() = %v, want an error that begins -f x.yaml: %s", err, test.wantErr)
@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseReadError(t *testing.T) {
-	_, err := parse("x.yaml", iotest.ErrReader(errors.New("the disk is gone")))
+	_, err := parse("x.yaml", iotest.ErrReader(errors.New("the disk is gone")), checkLoadTest)
 	if err == nil || err.Error() != "-f x.yaml: the disk is gone" {
 		t.Errorf("parse() = %v, want -f x.yaml: the disk is gone", err)
 	}

@@ -19,23 +19,56 @@ import (
 // fieldManager is the name under which fields are owned.
 const fieldManager = "kubectl-loadtest"
 
+// localHelp is the part of the help that is about --local.
+const localHelp = `With --local nothing is created: the LoadTests run on this machine, without a
+cluster. Plan, measurement, audits, verdict and report are those of a cluster;
+each worker is a process in place of a pod. spec.target.url may be a loopback
+address. spec.target.service needs --service, which says where the Service
+listens, or --serve. ConfigMaps and Secrets come from the same file, or from the
+folder of --with. spec.worker and spec.ttlSecondsAfterFinished have no effect.
+The first Ctrl-C ends the run with what was measured (Canceled), the second at
+once.`
+
+const runExamples = `  # In the cluster of the current context
+  kubectl loadtest run -f burst.yaml
+  kubectl kustomize tests | kubectl loadtest run --replace -f -
+
+  # On this machine, against what spec.target.url names
+  kubectl loadtest run --local -f checkout.yaml
+
+  # The manifest of a cluster, whose target is Service shortener, against a local port
+  kubectl loadtest run --local -f hello.yaml --service shortener=127.0.0.1:8080
+
+  # With the Secret that a header comes from, and the result for a program
+  kubectl loadtest run --local -f checkout.yaml --with testdata/secrets -o json
+
+  # Against a reference system inside this process
+  kubectl loadtest run --local -f hello.yaml --serve shortener`
+
 func (c *config) run() *cobra.Command {
 	var files []string
 	var replace bool
+	var local localOptions
 	command := &cobra.Command{
 		Use:   "run -f FILE",
-		Short: "Create LoadTests, follow them to their end and print their reports",
+		Short: "Run LoadTests, follow them to their end and print their reports",
 		Long: "Create the LoadTests of a file, follow each to its end and print its report.\n" +
-			"Several LoadTests run one after another.\n\n" + exitCodes,
-		Example: "  kubectl loadtest run -f burst.yaml\n" +
-			"  kubectl kustomize tests | kubectl loadtest run --replace -f -",
-		Args: cobra.NoArgs,
+			"Several LoadTests run one after another.\n\n" + localHelp + "\n\n" + exitCodes,
+		Example: runExamples,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := local.check(cmd.Flags()); err != nil {
+				return err
+			}
+			if local.enabled {
+				return c.runLocal(cmd.Context(), files, &local)
+			}
 			return c.runAll(cmd.Context(), files, replace)
 		},
 	}
 	flags := command.Flags()
 	flags.StringSliceVarP(&files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
+	local.bind(flags)
 	flags.BoolVar(&replace, "replace", false, "Delete a finished LoadTest of the same name first, with its Job and its result")
 	if err := command.MarkFlagRequired("filename"); err != nil {
 		panic(err) // the flag is defined three lines above

@@ -1,0 +1,185 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
+)
+
+// localOptions are the flags of a run on this machine.
+type localOptions struct {
+	enabled  bool
+	with     []string
+	services map[string]string
+	serve    string
+	output   string
+}
+
+// localFlags are the names of those that need --local.
+var localFlags = []string{"with", "service", "serve", "output"}
+
+func (o *localOptions) bind(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.enabled, "local", false, "Run on this machine, without a cluster: the same plan, measurement and verdict, by processes in place of pods")
+	flags.StringSliceVar(&o.with, "with", nil, "With --local: folder with manifests of ConfigMaps and Secrets that the LoadTests name; those in the files of -f are found without it")
+	flags.StringToStringVar(&o.services, "service", nil, "With --local: NAME=HOST:PORT, where Service NAME of spec.target.service listens; may be given several times")
+	flags.StringVar(&o.serve, "serve", "", "With --local: start a reference system in this process, on a store in memory for trying, as the Service of its name: "+oneOf(serve.Names()))
+	flags.StringVarP(&o.output, "output", "o", "text", "With --local: form of the report, as of the command report")
+}
+
+// check refuses flags that have no meaning together.
+func (o *localOptions) check(flags *pflag.FlagSet) error {
+	if o.enabled {
+		if flags.Changed("replace") {
+			return errors.New("--replace has no meaning with --local, which keeps nothing")
+		}
+		return errors.Join(local.Services(o.services).Check(), checkOutput(o.output))
+	}
+	for _, name := range localFlags {
+		if flags.Changed(name) {
+			return fmt.Errorf("--%s needs --local: a run in a cluster has its targets, ConfigMaps and Secrets there", name)
+		}
+	}
+	return nil
+}
+
+// runLocal runs LoadTests on this machine, one after another. All are admitted before
+// the first runs.
+func (c *config) runLocal(ctx context.Context, files []string, o *localOptions) error {
+	tests, objects, err := readLocal(files, o.with, c.streams.In)
+	if err != nil {
+		return err
+	}
+	worst, _, err := c.runTests(ctx, tests, objects, o)
+	if err != nil {
+		return err
+	}
+	return exit(worst)
+}
+
+// runTests runs LoadTests and prints their reports. It returns the highest of their exit
+// codes, and the last LoadTest that ran.
+func (c *config) runTests(ctx context.Context, manifests []manifest, objects *local.Objects, o *localOptions) (worst int, last *v1alpha1.LoadTest, err error) {
+	services := local.Services{}
+	for name, address := range o.services {
+		services[name] = address
+	}
+	if o.serve != "" {
+		address, stop, err := serve.Start(ctx, o.serve)
+		if err != nil {
+			return codeError, nil, err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		services[serve.Service(o.serve)] = address
+		c.announce(o.serve, address)
+	}
+	tests, err := admit(ctx, manifests, objects, services)
+	if err != nil {
+		return codeError, nil, err
+	}
+	for i, lt := range tests {
+		if i > 0 {
+			_, _ = fmt.Fprintln(c.streams.Out)
+		}
+		if last, err = c.runTest(ctx, lt, objects); err != nil {
+			return codeError, nil, err
+		}
+		if err := c.write(last, o.output); err != nil {
+			return codeError, nil, err
+		}
+		worst = max(worst, exitCode(last.Status.Verdict))
+		if ctx.Err() != nil {
+			break // it was this one that was canceled, and those after it with it
+		}
+	}
+	return worst, last, nil
+}
+
+// write writes the report.
+func (c *config) write(lt *v1alpha1.LoadTest, output string) error {
+	data, err := render(lt, output, "")
+	if err == nil {
+		_, err = c.streams.Out.Write(data)
+	}
+	return err
+}
+
+func (c *config) announce(name, address string) {
+	_, _ = fmt.Fprintf(c.streams.Err, "%s serves on %s, in this process and with a store in memory: for trying, not for figures\n", name, address)
+}
+
+// runTest runs a LoadTest and shows how it is getting on. The first interrupt ends it
+// with what was measured, the second at once.
+func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, objects *local.Objects) (*v1alpha1.LoadTest, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program, which workers run: %w", err)
+	}
+	running, stop := untilSecondInterrupt(ctx)
+	defer stop()
+	shown := c.display()
+	defer shown.Clear()
+	finished, err := local.Run(running, lt, local.Config{
+		Files: objects, Command: []string{program, workerCommand}, Terminate: ctx.Done(),
+		Say: func(sentence string) { shown.Say(time.Now(), sentence) },
+		Show: func(lt *v1alpha1.LoadTest) {
+			now := time.Now()
+			shown.Show(now, func(width int) []string { return progress.Block(lt, now, width) }, progress.Line(lt))
+		},
+	})
+	switch {
+	case running.Err() != nil:
+		return nil, fmt.Errorf("interrupted twice: LoadTest %s/%s was given up, and what it measured with it", lt.Namespace, lt.Name)
+	case err != nil:
+		return nil, fmt.Errorf("run LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
+	}
+	shown.Say(time.Now(), progress.Line(finished))
+	return finished, nil
+}
+
+// untilSecondInterrupt returns a context that ends with the first interrupt after the
+// one that ends ctx.
+func untilSecondInterrupt(ctx context.Context) (context.Context, func()) {
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(again)
+		select {
+		case <-again:
+			end()
+		case <-running.Done():
+		}
+	})
+	return running, end
+}
+
+// workerCommand is the name of the command that is a worker.
+const workerCommand = "local-worker"
+
+// worker is what a run on this machine starts. A person has no use for it.
+func (c *config) worker() *cobra.Command {
+	return &cobra.Command{
+		Use:    workerCommand,
+		Short:  "Send a share of the load of kubectl loadtest run --local",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// The terminal's interrupt is for the process that started this one.
+			signal.Ignore(os.Interrupt)
+			return local.Worker(context.WithoutCancel(cmd.Context()), c.streams.In, Version, slog.New(slog.NewTextHandler(c.streams.Err, nil)))
+		},
+	}
+}

@@ -1,0 +1,187 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
+)
+
+// alone runs a command without a cluster to talk to.
+func alone(ctx context.Context, t *testing.T, args ...string) answer {
+	t.Helper()
+	t.Setenv("KUBECONFIG", "/does/not/exist")
+	var out, log bytes.Buffer
+	code := command.Execute(ctx, args, command.Streams{In: strings.NewReader(""), Out: &out, Err: &log})
+	return answer{code: code, out: out.String(), err: log.String()}
+}
+
+// answering starts a target that answers with a status, and counts.
+func answering(t *testing.T, status int) (url string, asked *atomic.Int64) {
+	t.Helper()
+	asked = &atomic.Int64{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, asked
+}
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// localTest is a LoadTest of twenty requests.
+func localTest(target, more string) string {
+	return "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: hello}\n" +
+		"spec: {target: {" + target + "}, requests: [{path: /}], steps: [{name: burst, users: 5, requestsPerUser: 4}]" + more + "}\n"
+}
+
+// judged checks the exit code of a verdict, and returns the verdict. On a machine that is
+// busy with other things, a run that would pass is inconclusive, and says why.
+func judged(t *testing.T, got answer, code int, verdict string) string {
+	t.Helper()
+	if code == 0 && got.code == 2 && strings.Contains(got.out, "It was the limit, not the target") {
+		return "Inconclusive"
+	}
+	if got.code != code {
+		t.Errorf("exit code %d, want %d of %s; standard error:\n%s", got.code, code, verdict, got.err)
+	}
+	return verdict
+}
+
+func TestLocalRunEndsWithTheVerdict(t *testing.T) {
+	for name, tt := range map[string]struct{ status, code int }{"Passed": {200, 0}, "Failed": {500, 1}} {
+		t.Run(name, func(t *testing.T) {
+			url, asked := answering(t, tt.status)
+			got := alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", localTest("url: "+url, "")))
+			verdict := judged(t, got, tt.code, name)
+			if asked.Load() != 20 {
+				t.Errorf("the target was asked %d times, want 20", asked.Load())
+			}
+			contains(t, "the report", got.out, "LoadTest local/hello", "Verdict             "+verdict, "sent 20 (100%)")
+			contains(t, "the log", got.err, "local/hello  "+verdict)
+		})
+	}
+}
+
+// What a run on this machine leaves is what it prints: it can be reported on later.
+func TestLocalRunIsReportedFromAFile(t *testing.T) {
+	url, _ := answering(t, 200)
+	saved := alone(t.Context(), t, "run", "--local", "-o", "yaml", "-f", write(t, "a.yaml", localTest("url: "+url, "")))
+	lt := &v1alpha1.LoadTest{}
+	if err := yaml.UnmarshalStrict([]byte(saved.out), lt); err != nil || lt.Status.Verdict == "" {
+		t.Fatalf("what was printed is no LoadTest that ran: %v\n%s", err, saved.out)
+	}
+	got := alone(t.Context(), t, "report", "-f", write(t, "saved.yaml", saved.out))
+	contains(t, "the report", got.out, "Verdict             "+string(lt.Status.Verdict), "sent 20 (100%)")
+}
+
+// The first interrupt ends the run with what was measured; what was to follow is not
+// begun.
+func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var asked atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if asked.Add(1) == 100 {
+			interrupt()
+		}
+	}))
+	t.Cleanup(s.Close)
+	long := strings.Replace(localTest("url: "+s.URL, ""), "requestsPerUser: 4", "duration: 10m", 1)
+	got := alone(ctx, t, "run", "--local", "-f", write(t, "a.yaml", long+"---\n"+long))
+	if got.code != 3 || strings.Count(got.out, "LoadTest local/hello") != 1 {
+		t.Errorf("exit code %d, want 3 after one report:\n%s%s", got.code, got.out, got.err)
+	}
+	contains(t, "the report", got.out, "Verdict             Canceled", "Requests            ")
+}
+
+func TestLocalRunRefuses(t *testing.T) {
+	file := write(t, "a.yaml", localTest("service: {name: shortener}", ""))
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a Service that nothing stands for": {
+			args: []string{"--local", "-f", file},
+			want: "LoadTest hello: spec.target.service: there is no cluster here to find Service shortener in; say where it listens with --service shortener=127.0.0.1:8080, or set spec.target.url",
+		},
+		"an address that is none":  {args: []string{"--local", "-f", file, "--service", "shortener=8080"}, want: "--service shortener=8080: must be NAME=HOST:PORT"},
+		"a system that is none":    {args: []string{"--local", "-f", file, "--serve", "redis"}, want: "--serve redis: must be one of ratelimiter, ratelimiter-racy, shortener"},
+		"a flag for a cluster":     {args: []string{"--local", "-f", file, "--replace"}, want: "--replace has no meaning with --local"},
+		"a flag for this machine":  {args: []string{"-f", file, "--serve", "shortener"}, want: "--serve needs --local"},
+		"a form that is none":      {args: []string{"--local", "-f", file, "-o", "pdf"}, want: "--output must be one of text"},
+		"a folder that is missing": {args: []string{"--local", "-f", file, "--with", "/does/not/exist"}, want: "--with /does/not/exist: "},
+		"what the API server does": {
+			args: []string{"--local", "-f", write(t, "b.yaml", localTest("url: ftp://a", ""))},
+			want: `LoadTest hello: LoadTest.loadtest.dev "hello" is invalid: spec.target.url: Invalid value: "ftp://a": url must be http:// or https:// with a host and without a path, such as http://shortener:8080`,
+		},
+		"another kind": {
+			args: []string{"--local", "-f", write(t, "c.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n")},
+			want: "is a Deployment of apps/v1, not a LoadTest",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := alone(t.Context(), t, append([]string{"run"}, tt.args...)...)
+			if got.code != 4 || !strings.Contains(got.err, tt.want) {
+				t.Errorf("exit code %d, %q; want 4 and …%s…", got.code, got.err, tt.want)
+			}
+		})
+	}
+}
+
+// A Secret beside the LoadTest wins over one of the folder.
+func TestLocalRunFindsSecrets(t *testing.T) {
+	var token atomic.Value
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { token.Store(r.Header.Get("Token")) }))
+	t.Cleanup(s.Close)
+	test := localTest("url: "+s.URL+", headers: [{name: Token, valueFrom: {secretKeyRef: {name: api, key: token}}}]", "")
+	secret := func(value string) string {
+		return "apiVersion: v1\nkind: Secret\nmetadata: {name: api}\nstringData: {token: " + value + "}\n"
+	}
+	folder := filepath.Dir(write(t, "secret.yaml", secret("of-the-folder")+"---\nkind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\n"))
+	for want, file := range map[string]string{"of-the-folder": test, "of-the-file": secret("of-the-file") + "---\n" + test} {
+		got := alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", file), "--with", folder)
+		if token.Load() != want {
+			t.Errorf("exit code %d, token %v, want %s; standard error:\n%s", got.code, token.Load(), want, got.err)
+		}
+	}
+}
+
+// The same manifest runs against the system in this process, and its contract is audited.
+func TestTryFindsTheFault(t *testing.T) {
+	got := alone(t.Context(), t, "try", "--serve", "ratelimiter-racy")
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	if last := lines[len(lines)-1]; got.code != 1 || !strings.HasPrefix(last, "try: FAILED: overLimitGrants is ") {
+		t.Errorf("exit code %d, last line %q; want 1 and try: FAILED", got.code, last)
+	}
+}
+
+// The right system is not found at fault. Whether it has passed says a machine that is
+// not busy; the exit code and the last line agree on any.
+func TestTryEndsWithTheVerdict(t *testing.T) {
+	got := alone(t.Context(), t, "try", "--serve", "ratelimiter")
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	want := map[int]string{0: "try: PASSED: ", 2: "try: INCONCLUSIVE: "}[got.code]
+	if last := lines[len(lines)-1]; want == "" || !strings.HasPrefix(last, want) {
+		t.Errorf("exit code %d, last line %q", got.code, last)
+	}
+	contains(t, "the report", got.out, "Passed            overLimitGrants", "Passed            falseDenials")
+}

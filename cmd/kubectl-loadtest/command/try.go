@@ -1,0 +1,74 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
+	"github.com/loadtest-dev/loadtest-operator/config/samples"
+)
+
+func (c *config) try() *cobra.Command {
+	var system string
+	command := &cobra.Command{
+		Use:   "try",
+		Short: "Run a load test of half a minute against a reference system in this process",
+		Long: "Start a reference system inside this process, run a load test of less than a minute\n" +
+			"against it on this machine, and print its report. Nothing else is needed, and nothing\n" +
+			"stays behind. The last line says what came of it.\n\n" + exitCodes,
+		Example: "  # A URL shortener, a ladder of users that read and write\n" +
+			"  kubectl loadtest try\n\n" +
+			"  # A rate limiter that keeps its contract, and one that does not: the audit finds it out\n" +
+			"  kubectl loadtest try --serve ratelimiter\n" +
+			"  kubectl loadtest try --serve ratelimiter-racy\n\n" +
+			"  # What is sent: the same file runs in a cluster\n" +
+			"  cat config/samples/try-shortener.yaml",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.runTry(cmd.Context(), system) },
+	}
+	command.Flags().StringVar(&system, "serve", "shortener", "The system to start: "+oneOf(serve.Names()))
+	return command
+}
+
+func (c *config) runTry(ctx context.Context, system string) error {
+	if err := serve.Check(system); err != nil {
+		return err
+	}
+	name := "try-" + serve.Service(system) + ".yaml"
+	file, err := samples.Files.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	tests, err := parse(name, file, checkLoadTest)
+	if err != nil {
+		return err
+	}
+	code, lt, err := c.runTests(ctx, tests, nil, &localOptions{serve: system, output: "text"})
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(c.streams.Out, "\n%s\n", outcome(lt)); err != nil {
+		return fmt.Errorf("write the last line: %w", err)
+	}
+	return exit(code)
+}
+
+// outcome is the verdict in a line, and why.
+func outcome(lt *v1alpha1.LoadTest) string {
+	line := "try: " + strings.ToUpper(string(lt.Status.Verdict))
+	for _, kind := range []string{v1alpha1.ConditionFailed, v1alpha1.ConditionThresholdsMet} {
+		if c := meta.FindStatusCondition(lt.Status.Conditions, kind); c != nil {
+			return line + ": " + c.Message
+		}
+	}
+	return line
+}
+
+// oneOf lists what a flag may be.
+func oneOf(names []string) string { return strings.Join(names, ", ") }

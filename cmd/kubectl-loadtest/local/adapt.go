@@ -1,0 +1,54 @@
+package local
+
+import (
+	"encoding/json"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// adapt makes assignments such as a cluster's workers have ones for this machine: its
+// own addresses may be dialled, and the files are in the folder.
+func (r *run) adapt(list []*workerv1.Assignment) {
+	for _, a := range list {
+		a.Target.AllowSpecialAddresses = true
+		relocate(a.ProtoReflect(), r.folder)
+	}
+}
+
+// relocate puts a folder before the path in each field that names a file: those whose
+// name is file, or ends in _file. Parts that assignments share are relocated once.
+func relocate(m protoreflect.Message, folder string) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.IsMap():
+		case f.Message() != nil && f.IsList():
+			for i := range v.List().Len() {
+				relocate(v.List().Get(i).Message(), folder)
+			}
+		case f.Message() != nil:
+			relocate(v.Message(), folder)
+		case isFile(f) && strings.HasPrefix(v.String(), plan.FileDir+"/"):
+			m.Set(f, protoreflect.ValueOfString(folder+v.String()))
+		}
+		return true
+	})
+}
+
+func isFile(f protoreflect.FieldDescriptor) bool {
+	return f.Kind() == protoreflect.StringKind && (f.Name() == "file" || strings.HasSuffix(string(f.Name()), "_file"))
+}
+
+// stored is a status as the API server would return it, which has less precise times,
+// and the size that it has there.
+func stored(s v1alpha1.LoadTestStatus) (read v1alpha1.LoadTestStatus, size int, err error) {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return read, 0, err
+	}
+	return read, len(raw), json.Unmarshal(raw, &read)
+}

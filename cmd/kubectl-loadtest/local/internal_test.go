@@ -1,0 +1,103 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+)
+
+// A field that names a file under another name would be looked for where only a kubelet
+// puts it.
+func TestEveryFileOfAnAssignmentIsRelocated(t *testing.T) {
+	var found []string
+	seen := map[protoreflect.FullName]bool{}
+	var walk func(protoreflect.MessageDescriptor)
+	walk = func(m protoreflect.MessageDescriptor) {
+		if seen[m.FullName()] {
+			return
+		}
+		seen[m.FullName()] = true
+		for i := range m.Fields().Len() {
+			f := m.Fields().Get(i)
+			if isFile(f) {
+				found = append(found, string(m.Name())+"."+string(f.Name()))
+			} else if f.Message() == nil && strings.Contains(string(f.Name()), "file") {
+				t.Errorf("%s is about a file and is not relocated", f.FullName())
+			}
+			if f.Message() != nil && !f.IsMap() {
+				walk(f.Message())
+			}
+		}
+	}
+	walk((&workerv1.Assignment{}).ProtoReflect().Descriptor())
+	slices.Sort(found)
+	want := []string{"Data.file", "Header.value_file", "Request.body_file", "TLS.ca_file", "TLS.cert_file", "TLS.key_file"}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("fields that name files (-want +got):\n%s", diff)
+	}
+}
+
+// Assignments share their parts: a path must not be relocated twice, and no text of the
+// user's at all.
+func TestRelocateChangesPathsAlone(t *testing.T) {
+	request := &workerv1.Request{Path: plan.FileDir + "/x", BodyFile: plan.FileDir + "/configmaps/a/b", Headers: []*workerv1.Header{{ValueFile: plan.FileDir + "/secrets/a/b"}}}
+	for range 2 {
+		a := &workerv1.Assignment{Requests: []*workerv1.Request{request}}
+		relocate(a.ProtoReflect(), "/tmp/x")
+	}
+	got := []string{request.GetPath(), request.GetBodyFile(), request.GetHeaders()[0].GetValueFile()}
+	want := []string{plan.FileDir + "/x", "/tmp/x" + plan.FileDir + "/configmaps/a/b", "/tmp/x" + plan.FileDir + "/secrets/a/b"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
+	}
+}
+
+func TestStrangersAreRefused(t *testing.T) {
+	p := newProcesses(nil, func() {})
+	p.started = []*process{
+		{token: "a", person: coordinator.Identity{Worker: 0}},
+		{token: "b", person: coordinator.Identity{Worker: 1}, over: true},
+	}
+	if got, err := p.Authenticate(context.Background(), "a"); err != nil || got.Worker != 0 {
+		t.Errorf("worker 0 is refused: %v", err)
+	}
+	for _, token := range []string{"", "c", "b"} { // b's process has ended
+		if _, err := p.Authenticate(context.Background(), token); !errors.Is(err, coordinator.ErrUnauthenticated) {
+			t.Errorf("token %q: error %v, want ErrUnauthenticated", token, err)
+		}
+	}
+}
+
+// Workers on one machine have its ports and its memory together.
+func TestWorkersShareTheMachine(t *testing.T) {
+	got := share(health.Limits{Descriptors: 1000, Ports: 28_000, Memory: 800}, 4)
+	if diff := cmp.Diff(health.Limits{Descriptors: 1000, Ports: 7000, Memory: 200}, got); diff != "" {
+		t.Errorf("a fourth (-want +got):\n%s", diff)
+	}
+	if got := share(health.Limits{Ports: health.Unlimited}, 4); got.Ports != health.Unlimited {
+		t.Errorf("%d ports of no limit", got.Ports)
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	var w tail
+	for range 1000 {
+		if _, err := w.Write([]byte("some line\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = w.Write([]byte("the \x1b[31mlast\n\n"))
+	if got := w.last(); got != "the [31mlast" || len(w.kept) > maxTail {
+		t.Errorf("the last line of %d bytes is %q", len(w.kept), got)
+	}
+}

@@ -1,0 +1,65 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
+)
+
+// invitation is what a worker reads from its standard input: what the environment of a
+// pod says.
+type invitation struct {
+	Coordinator string `json:"coordinator"`
+	CA          string `json:"ca"`
+	Run         string `json:"run"`
+	Worker      int32  `json:"worker"`
+	// Workers is how many share this machine.
+	Workers   int32  `json:"workers"`
+	Token     string `json:"token"`
+	TokenFile string `json:"tokenFile"`
+}
+
+// Worker is the life of a worker. It ends at once when its standard input does, which
+// the process that invited it holds open: no worker sends load that nothing counts.
+func Worker(ctx context.Context, stdin io.Reader, version string, log *slog.Logger) error {
+	decoder := json.NewDecoder(stdin)
+	var i invitation
+	if err := decoder.Decode(&i); err != nil {
+		return fmt.Errorf("read what to work on, which kubectl loadtest run --local says: %w", err)
+	}
+	limits := share(health.SystemLimits(), int64(max(i.Workers, 1)))
+	ended := make(chan error, 1)
+	go func() {
+		ended <- session.Run(ctx, session.Config{
+			Coordinator: i.Coordinator, CA: []byte(i.CA), TokenFile: i.TokenFile, Run: i.Run, Worker: i.Worker,
+			Assembly: assemble.Config{Version: version, Limits: limits}, Log: log,
+		})
+	}()
+	orphaned := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, stdin)
+		close(orphaned)
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-orphaned:
+		return fmt.Errorf("the process that started worker %d has ended", i.Worker)
+	}
+}
+
+// share is a worker's share of what all workers of this machine may use together. Each
+// process has descriptors of its own.
+func share(l health.Limits, workers int64) health.Limits {
+	if l.Ports < health.Unlimited {
+		l.Ports /= workers
+	}
+	l.Memory /= workers
+	return l
+}

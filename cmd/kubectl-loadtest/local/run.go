@@ -1,0 +1,177 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/clock"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// Config is what a run on this machine needs beside its LoadTest.
+type Config struct {
+	// Files are the ConfigMaps and Secrets that the LoadTest may name.
+	Files *Objects
+	// Command starts a worker: a program that calls Worker.
+	Command []string
+	// Show is called with the LoadTest again and again, at least each refresh.
+	Show func(*v1alpha1.LoadTest)
+	// Say is called with what workers said last, if the run could not be carried out.
+	Say func(string)
+	// Terminate asks for the end of the run, as spec.terminate does.
+	Terminate <-chan struct{}
+}
+
+const (
+	// refresh is the interval of Show.
+	refresh = 250 * time.Millisecond
+	// partingTime is how long workers of a run that is over may take to end.
+	partingTime = 5 * time.Second
+)
+
+// Run carries a LoadTest, which has been admitted and whose target is no Service, to its
+// end, and returns it. When ctx ends, it gives up at once.
+func Run(ctx context.Context, lt *v1alpha1.LoadTest, c Config) (*v1alpha1.LoadTest, error) {
+	if err := Check(lt, c.Files); err != nil {
+		return nil, err
+	}
+	e, err := newEnvironment(ctx, lt, c)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Config: c, test: lt.DeepCopy(), clock: clock.RealClock{}, environment: e}
+	err = r.untilFinished(ctx)
+	if r.test.Status.Verdict == v1alpha1.VerdictError {
+		e.processes.quote(c.Say)
+	}
+	return r.test, errors.Join(err, e.close(err == nil))
+}
+
+// run is a LoadTest that runs. Only the goroutine of Run touches it.
+type run struct {
+	Config
+	*environment
+	test  *v1alpha1.LoadTest
+	clock clock.PassiveClock
+	// assignments are made once, from the plan in status.
+	assignments []*workerv1.Assignment
+	written     lifecycle.Written
+}
+
+// untilFinished is the loop of observe, decide, apply and report. A status that has
+// changed is decided on at once, as the API server would send it back.
+func (r *run) untilFinished(ctx context.Context) error {
+	ticker := time.NewTicker(refresh)
+	defer ticker.Stop()
+	for {
+		r.Show(r.test)
+		finished := meta.IsStatusConditionTrue(r.test.Status.Conditions, v1alpha1.ConditionFinished)
+		changed, wake, err := r.pass()
+		if err != nil || finished {
+			return err
+		}
+		if !changed {
+			err = r.await(ctx, wake, ticker.C)
+		}
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+}
+
+// pass decides once. wake is the time to the next known instant; 0: there is none.
+func (r *run) pass() (changed bool, wake time.Duration, err error) {
+	now := r.clock.Now()
+	decision := lifecycle.Decide(r.test, policy, r.observe(), now)
+	if err := r.apply(decision); err != nil {
+		return false, 0, err
+	}
+	if equality.Semantic.DeepEqual(r.test.Status, decision.Status) {
+		return false, decision.RequeueAfter, nil
+	}
+	stored, size, err := stored(decision.Status)
+	if err != nil {
+		return false, 0, fmt.Errorf("store status: %w", err)
+	}
+	r.test.Status, r.written = stored, lifecycle.Written{At: now, Size: size}
+	return true, 0, nil
+}
+
+// policy allows every target: the machine is the user's own.
+var policy = plan.Policy{AllowedHosts: []string{"*"}}
+
+// observe is all that is known of the run beside the LoadTest.
+func (r *run) observe() lifecycle.Observed {
+	o := r.coordinator.Observe(r.id())
+	seen := lifecycle.Observed{
+		Since: o.Since, From: o.From, Step: o.Step, Written: r.written,
+		Undirected: o.Started != r.test.Status.CurrentStep,
+		Workers:    make([]control.Worker, r.test.Status.Workers.Desired),
+	}
+	copy(seen.Workers, o.Workers)
+	seen.Job = r.processes.observe(seen.Workers)
+	return seen
+}
+
+// apply starts and ends workers, and directs them. Nothing is wanted of them before the
+// run has been accepted.
+func (r *run) apply(d lifecycle.Decision) error {
+	switch d.Job {
+	case lifecycle.JobCreate:
+		if err := r.start(r.test.Status.Workers.Desired); err != nil {
+			return err
+		}
+	case lifecycle.JobDelete:
+		r.processes.end()
+	case lifecycle.JobKeep:
+	}
+	if r.test.Status.StartTime == nil || d.Forget {
+		return nil
+	}
+	if r.assignments == nil {
+		r.assignments = plan.Assignments(r.test)
+		r.adapt(r.assignments)
+	}
+	d.Directive.Assignments = r.assignments
+	r.coordinator.Direct(r.id(), d.Directive)
+	return nil
+}
+
+func (r *run) id() coordinator.RunID { return coordinator.RunID(r.test.UID) }
+
+// await waits for a reason to decide again.
+func (r *run) await(ctx context.Context, wake time.Duration, refresh <-chan time.Time) error {
+	var due <-chan time.Time
+	if wake > 0 {
+		timer := time.NewTimer(wake)
+		defer timer.Stop()
+		due = timer.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-due:
+			return nil
+		case <-r.changed:
+			return nil
+		case <-r.Terminate:
+			r.Terminate = nil // a channel that is closed is ready for ever
+			r.test.Spec.Terminate = true
+			r.test.Generation++
+			return nil
+		case <-refresh:
+			r.Show(r.test)
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+)
+
+const asWorker = "local-worker"
+
+// pidsFolder is the name of the variable that names the folder in which workers leave a
+// file of the name of their process.
+const pidsFolder = "TEST_WORKERS"
+
+// TestMain makes this program a worker if it was started as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == asWorker {
+		if folder := os.Getenv(pidsFolder); folder != "" {
+			_ = os.WriteFile(filepath.Join(folder, strconv.Itoa(os.Getpid())), nil, 0o600)
+		}
+		if local.Worker(context.Background(), os.Stdin, "test", slog.New(slog.NewTextHandler(os.Stderr, nil))) != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// target counts what it is asked.
+type target struct {
+	*httptest.Server
+	asked atomic.Int64
+
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+// newTarget starts a target that describes each request to seen by key.
+func newTarget(t *testing.T, key func(*http.Request) string) *target {
+	t.Helper()
+	s := &target{seen: map[string]int{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		s.asked.Add(1)
+		if key != nil {
+			s.mu.Lock()
+			s.seen[key(r)]++
+			s.mu.Unlock()
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// loadTest reads a spec; TARGET in it is the target's URL.
+func loadTest(t *testing.T, target, spec string) *v1alpha1.LoadTest {
+	t.Helper()
+	lt := &v1alpha1.LoadTest{}
+	if err := yaml.UnmarshalStrict([]byte("spec: "+strings.ReplaceAll(spec, "TARGET", target)), lt); err != nil {
+		t.Fatal(err)
+	}
+	lt.Namespace, lt.Name, lt.UID, lt.Generation = "local", "test", "a-uid", 1
+	seconds := int64(60)
+	lt.Spec.StartDeadlineSeconds = &seconds
+	return lt
+}
+
+func config(t *testing.T) local.Config {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return local.Config{
+		Files: &local.Objects{}, Command: []string{program, asWorker},
+		Show: func(*v1alpha1.LoadTest) {}, Say: func(s string) { t.Log(s) },
+	}
+}
+
+const burst = "{target: {url: TARGET}, requests: [{path: /}], parallelism: 2, steps: [{name: burst, users: 10, requestsPerUser: 5}, {name: again, users: 4, requestsPerUser: 2}]}"
+
+// passes checks that a run has passed. On a machine that is busy with other things it is
+// inconclusive, and says why.
+func passes(t *testing.T, lt *v1alpha1.LoadTest) {
+	t.Helper()
+	busy := meta.IsStatusConditionFalse(lt.Status.Conditions, v1alpha1.ConditionGeneratorHealthy)
+	if v := lt.Status.Verdict; v != v1alpha1.VerdictPassed && !(v == v1alpha1.VerdictInconclusive && busy) {
+		t.Errorf("verdict %s, want Passed: %+v", v, lt.Status.Conditions)
+	}
+}
+
+func TestRunCountsWhatTheTargetServed(t *testing.T) {
+	s := newTarget(t, nil)
+	got, err := local.Run(t.Context(), loadTest(t, s.URL, burst), config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	passes(t, got)
+	if n := got.Status.Workers.Desired; n != 2 {
+		t.Errorf("%d workers, want 2", n)
+	}
+	sent := []int64{got.Status.Steps[0].Result.Sent, got.Status.Steps[1].Result.Sent}
+	if diff := cmp.Diff([]int64{50, 8}, sent); diff != "" || s.asked.Load() != 58 {
+		t.Errorf("the target served %d requests, want 58; sent by step (-want +got):\n%s", s.asked.Load(), diff)
+	}
+}
+
+// What is measured until the end is asked for is kept, to the request.
+func TestTerminateKeepsWhatWasMeasured(t *testing.T) {
+	s := newTarget(t, nil)
+	end, c := make(chan struct{}), config(t)
+	c.Terminate = end
+	var once sync.Once
+	c.Show = func(lt *v1alpha1.LoadTest) {
+		if steps := lt.Status.Steps; len(steps) > 0 && steps[0].Result != nil && steps[0].Result.Sent > 0 {
+			once.Do(func() { close(end) })
+		}
+	}
+	lt := loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{path: /}], steps: [{name: long, users: 2, duration: 10m}]}")
+	got, err := local.Run(t.Context(), lt, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := got.Status.Steps[0]
+	if got.Status.Verdict != v1alpha1.VerdictCanceled || step.State != v1alpha1.StepCut || step.Result == nil || step.Result.Sent != s.asked.Load() {
+		t.Errorf("verdict %s, step %+v, want Canceled and the step cut with the %d requests that the target served", got.Status.Verdict, step, s.asked.Load())
+	}
+	if lt.Spec.Terminate {
+		t.Error("the LoadTest of the caller was changed")
+	}
+}
+
+// Nothing sends load once the run is given up.
+func TestGivingUpEndsTheWorkers(t *testing.T) {
+	s, folder := newTarget(t, nil), t.TempDir()
+	t.Setenv(pidsFolder, folder)
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	c := config(t)
+	c.Show = func(*v1alpha1.LoadTest) {
+		if s.asked.Load() > 0 {
+			giveUp()
+		}
+	}
+	lt := loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{path: /}], parallelism: 2, steps: [{name: long, users: 2, duration: 10m}]}")
+	if _, err := local.Run(ctx, lt, c); err == nil {
+		t.Fatal("a run that was given up has a result")
+	}
+	workers, err := os.ReadDir(folder)
+	if err != nil || len(workers) != 2 {
+		t.Fatalf("%d workers left a file, want 2: %v", len(workers), err)
+	}
+	for _, w := range workers {
+		pid, err := strconv.Atoi(w.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("process %d of a worker is still there: %v", pid, err)
+		}
+	}
+}
+
+func TestWorkerThatEndsIsLost(t *testing.T) {
+	s := newTarget(t, nil)
+	c := config(t)
+	// A program that is no worker: it ends before it says anything.
+	c.Command = []string{c.Command[0], "-test.run=^$", "-test.v=false"}
+	got, err := local.Run(t.Context(), loadTest(t, s.URL, burst), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := meta.FindStatusCondition(got.Status.Conditions, v1alpha1.ConditionFailed)
+	if got.Status.Verdict != v1alpha1.VerdictError || failed == nil || failed.Reason != v1alpha1.ReasonWorkerLost {
+		t.Errorf("verdict %s, condition %+v, want Error because of WorkerLost", got.Status.Verdict, failed)
+	}
+}
+
+func TestProgramThatCannotBeStartedIsAnError(t *testing.T) {
+	s := newTarget(t, nil)
+	c := config(t)
+	c.Command = []string{"/does/not/exist"}
+	if _, err := local.Run(t.Context(), loadTest(t, s.URL, burst), c); err == nil || !strings.Contains(err.Error(), "start worker 0") {
+		t.Errorf("error %v, want that worker 0 cannot be started", err)
+	}
+}
+
+// An orphan would send load that nothing counts.
+func TestWorkerEndsWithTheProcessThatStartedIt(t *testing.T) {
+	words := `{"coordinator": "127.0.0.1:1", "ca": "` + strings.ReplaceAll(testCA(t), "\n", `\n`) + `", "run": "r", "tokenFile": "/none"}`
+	stdin, invitation := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- local.Worker(t.Context(), stdin, "test", slog.New(slog.DiscardHandler)) }()
+	if _, err := io.WriteString(invitation, words); err != nil {
+		t.Fatal(err)
+	}
+	if err := invitation.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "has ended") {
+			t.Errorf("the worker ends with %v, want that the process which started it has", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the worker lives on")
+	}
+}
+
+// TestFilesOfObjectsAreSent has a file in each place that a spec can name one in.
+func TestFilesOfObjectsAreSent(t *testing.T) {
+	s := newTarget(t, func(r *http.Request) string {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		return r.Header.Get("Authorization") + " " + string(body) + " " + r.URL.Path
+	})
+	c := config(t)
+	for _, text := range []string{
+		"{apiVersion: v1, kind: Secret, metadata: {name: api}, stringData: {token: s3cret}}",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: files}, data: {body: hello, rows.csv: \"name\\nann\\n\"}}",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: files, namespace: other}, data: {body: of another namespace}}",
+	} {
+		if err := c.Files.Add(object(t, text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lt := loadTest(t, s.URL, `{target: {url: TARGET, headers: [{name: Authorization, valueFrom: {prefix: "Bearer ", secretKeyRef: {name: api, key: token}}}]},
+  data: [{name: people, format: CSV, configMapKeyRef: {name: files, key: rows.csv}}],
+  requests: [{method: POST, path: "/${name}", bodyFrom: {configMapKeyRef: {name: files, key: body}}}], steps: [{name: burst, users: 1, requestsPerUser: 3}]}`)
+	got, err := local.Run(t.Context(), lt, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passes(t, got)
+	if diff := cmp.Diff(map[string]int{"Bearer s3cret hello /ann": 3}, s.seen); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatCannotRunHereIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct{ spec, want string }{
+		"a Secret that is not there": {
+			spec: "{target: {url: TARGET, headers: [{name: A, valueFrom: {secretKeyRef: {name: api, key: token}}}]}, requests: [{path: /}]}",
+			want: "LoadTest test needs key token of Secret api, which is not there: put it into the file, or into a folder that --with names",
+		},
+		"a run that is held": {
+			spec: "{target: {url: TARGET}, requests: [{path: /}], suspend: true}",
+			want: "LoadTest test: spec.suspend is true, and nothing could resume a run on this machine; set it to false",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := local.Run(t.Context(), loadTest(t, "http://127.0.0.1:1", tt.spec), config(t))
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestServicesAreDirected(t *testing.T) {
+	lt := loadTest(t, "", "{target: {service: {name: shortener, port: http, scheme: https}}, requests: [{path: /}]}")
+	if err := (local.Services{}).Direct(lt.DeepCopy()); err == nil || !strings.Contains(err.Error(), "--service shortener=127.0.0.1:8080") {
+		t.Errorf("error %v, want one that shows the flag", err)
+	}
+	if err := (local.Services{"shortener": "127.0.0.1:8443"}).Direct(lt); err != nil {
+		t.Fatal(err)
+	}
+	if lt.Spec.Target.Service != nil || lt.Spec.Target.URL != "https://127.0.0.1:8443" {
+		t.Errorf("target %+v, want the address by https", lt.Spec.Target)
+	}
+	for _, address := range []string{"8080", ":8080", "127.0.0.1:", ""} {
+		if (local.Services{"shortener": address}).Check() == nil {
+			t.Errorf("%q is taken for host and port", address)
+		}
+	}
+}
+
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func testCA(t *testing.T) string {
+	t.Helper()
+	pair, err := certs.Generate(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pair.CA)
+}
