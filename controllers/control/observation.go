@@ -61,6 +61,9 @@ type Worker struct {
 	Answers int32
 	// LastSeen is when its latest message came; zero: never in this operator's life.
 	LastSeen time.Time
+	// Begun is how many steps it has begun, as far as this process knows from the
+	// snapshots that it sent. A worker that is ready has sent that of the step it is in.
+	Begun int32
 	// Reported says that a snapshot of the active step is here, Final that it is
 	// the final one, and Cut that the worker ended the step by itself before its time.
 	Reported, Final, Cut bool

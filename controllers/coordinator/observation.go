@@ -76,6 +76,7 @@ func (r *runState) observeWorkers() []control.Worker {
 			PodUID:    w.identity.PodUID,
 			Node:      w.identity.Node,
 			LastSeen:  w.lastSeen,
+			Begun:     w.begun,
 		}
 		if r.directive.ActiveStep() != control.NoStep {
 			latest, ok := w.snapshots[r.directive.Start.Step]

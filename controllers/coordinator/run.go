@@ -57,6 +57,8 @@ type workerState struct {
 	lastSeen time.Time
 	readiness
 	numbers
+	// begun is how many steps it has begun, as far as is known from its snapshots.
+	begun int32
 	// snapshots are the latest of the steps that were started and are not
 	// acknowledged.
 	snapshots map[int32]storedSnapshot
@@ -183,7 +185,7 @@ func (w *workerState) connect(s *session, now time.Time) {
 		w.session.end(errReplaced)
 	}
 	if w.identity.PodUID != s.identity.PodUID {
-		w.readiness, w.numbers = readiness{}, numbers{}
+		w.readiness, w.begun, w.numbers = readiness{}, 0, numbers{}
 	}
 	w.session, w.identity, w.lastSeen = s, s.identity, now
 	s.wakeSender()
@@ -284,15 +286,19 @@ func readMeasurement(m *workerv1.Snapshot, requests int) (read measured, err err
 }
 
 // await returns how many requests the plan has, once the directive covers the
-// step. known is false if the step is of no interest any more.
+// step. known is false if the step is of no interest any more. Meanwhile the step is
+// known to have begun: another process directed the worker.
 func (c *Coordinator) await(s *session, step int32) (requests int, known bool, err error) {
 	for {
-		var directed, over bool
+		var directed, over, news bool
 		var d control.Directive
 		var redirected chan struct{}
 		c.locked(func() {
 			r := s.run
 			directed, over, d, redirected = r.directed(), r.forgotten || r.directive.Finish, r.directive, r.redirected
+			if w := r.worker(s.identity.Worker); w.session == s && w.begun <= step {
+				w.begun, news = step+1, true
+			}
 		})
 		switch {
 		case over:
@@ -301,6 +307,9 @@ func (c *Coordinator) await(s *session, step int32) (requests int, known bool, e
 			return 0, false, c.reject(rejectInvalid, codes.InvalidArgument, "snapshot: step %d is not in the plan", step)
 		case directed && d.HasReached(step):
 			return len(d.Assignments[s.identity.Worker].GetRequests()), true, nil
+		}
+		if news {
+			c.notifyChange(s.run, atOnce)
 		}
 		select {
 		case <-redirected:

@@ -264,3 +264,19 @@ func TestSnapshotAheadOfTheDirectiveWaits(t *testing.T) {
 	ahead.sync()
 	wantSent(t, r.Observe("a"), 10)
 }
+
+// Another process directed the worker to begin a step; this one has not, and waits with
+// what the worker measured.
+func TestStepBegunByAnotherProcessIsObserved(t *testing.T) {
+	r := newFixture(t)
+	r.Direct("a", control.Directive{Assignments: assignments("a", 1), Acknowledged: 2})
+	w := r.connect("a", 0, "pod-0")
+	wantReceived(t, w, "assignment 0/1", "acknowledge before 2")
+	w.snapshot(snapshot(t, 2, 4, false, 10))
+	w.ready(true, "", "")
+	r.until("the worker has begun the step, and is not known to be ready", func(o control.Observation) bool {
+		return o.Workers[0].Begun == 3 && !o.Workers[0].Ready && o.Step == nil
+	})
+	r.Direct("a", running("a", 1, 2))
+	r.until("what it measured is here", func(o control.Observation) bool { return sent(o) == 10 && o.Workers[0].Ready })
+}

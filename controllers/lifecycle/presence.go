@@ -85,13 +85,16 @@ func (r *run) giveUp(f func(control.Worker) bool) {
 	r.workersCondition()
 }
 
-// gathered says whether every worker can be directed to begin step i. One that has no
-// session is waited for as long as the step may take, and given up then.
-func (r *run) gathered(i int) bool {
-	limit := lengthOf(&r.read.Steps[i])
-	r.giveUp(func(w control.Worker) bool {
-		return !w.Connected && !r.now.Before(r.absentSince(w).Add(limit))
-	})
+// gathered says whether every worker can be directed to begin step i. One that is not
+// here is waited for as long as the step may take, and given up then.
+func (r *run) gathered(i int, isHere func(control.Worker) bool) bool {
+	limit := func(w control.Worker) time.Time {
+		if w.Connected {
+			return r.since().Add(lengthOf(&r.read.Steps[i]))
+		}
+		return r.absentSince(w).Add(lengthOf(&r.read.Steps[i]))
+	}
+	r.giveUp(func(w control.Worker) bool { return !isHere(w) && !r.now.Before(limit(w)) })
 	if s := &r.out.Status; s.Workers.Lost > 0 {
 		if s.Steps[i].State == v1alpha1.StepRunning { // some may have begun it
 			s.Steps[i].MissingAtMost = r.missingAtMost(i, nil)
@@ -102,10 +105,14 @@ func (r *run) gathered(i int) bool {
 		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
 		return false
 	}
-	return count(r.seen.Workers, func(w control.Worker) bool {
-		return !w.Connected && r.awaits(w, r.absentSince(w).Add(limit))
-	}) == 0
+	return count(r.seen.Workers, func(w control.Worker) bool { return !isHere(w) && r.awaits(w, limit(w)) }) == 0
 }
+
+func isConnected(w control.Worker) bool { return w.Connected }
+
+// hasReported says whether a worker has sent all that it measured to this process: its
+// readiness comes after it.
+func hasReported(w control.Worker) bool { return w.Connected && w.Ready }
 
 // workersCondition says how many workers are lost or silent. It is said when it
 // happens: later passes know less of it, as the pod that ended is gone by then, and

@@ -314,6 +314,31 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 	}
 }
 
+// Workers that another process directed began the step by its instant, whether or not
+// what they measured was received yet; only those that are ready have said so.
+func TestStepThatWorkersBeganKeepsItsInstant(t *testing.T) {
+	start := began.Add(30 * time.Second)
+	begun, unready := there(control.Worker{Connected: true, Begun: 2}), there(control.Worker{Connected: true})
+	for name, tc := range map[string]struct {
+		workers []control.Worker
+		want    time.Duration // from the first instant to that of the step
+		directs bool
+	}{
+		"one began it, the others are connected": {[]control.Worker{begun, unready, ready}, 0, true},
+		"one may have begun it":                  {[]control.Worker{ready, unready, ready}, 0, false},
+		"none began it":                          {[]control.Worker{ready, ready, ready}, 2500 * time.Millisecond, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt, seen := limited(1), lifecycle.Observed{Job: lifecycle.JobPresent, Workers: tc.workers}
+			seen.Since, seen.Undirected = start.Add(time.Second), true
+			d := lifecycle.Decide(lt, plan.Policy{}, seen, start.Add(2*time.Second))
+			if got := d.Status.Steps[1].StartTime.Sub(start); got != tc.want || (d.Directive.Start != nil) != tc.directs {
+				t.Errorf("the step begins %v after the first instant, directed %+v; want %v, directed: %t", got, d.Directive.Start, tc.want, tc.directs)
+			}
+		})
+	}
+}
+
 // A worker that died before the step began leaves none to begin it together.
 func TestStepThatIsStartedAnewWithoutAWorkerIsCut(t *testing.T) {
 	seen := awaited(control.Worker{Pod: control.PodEnded})

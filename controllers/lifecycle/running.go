@@ -292,7 +292,7 @@ func (r *run) next(i int) {
 	case r.spec.Suspend:
 		s.Phase = v1alpha1.PhaseSuspended
 		r.suspended(fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
-	case !s.Steps[i].Load.IsPause() && !r.gathered(i):
+	case !s.Steps[i].Load.IsPause() && !r.gathered(i, isConnected):
 	default:
 		r.startStep(i, r.startAfter(i))
 	}
@@ -302,26 +302,26 @@ func (r *run) next(i int) {
 // may have been directed to begin it. That is so if the instant passed before this
 // process directed the run, as the process that chose it may have ended before it
 // directed workers; and if this process has not directed any, since what it wrote was
-// read back late. Of a step that is reported, workers have begun it.
+// read back late.
 func (r *run) isTooLate(i int) bool {
 	s := &r.read.Steps[i]
 	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > results.TolerableDelay
-	reported := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i)
-	return late && !reported && r.read.StopTime == nil
+	begun := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i) || slices.ContainsFunc(r.seen.Workers, func(w control.Worker) bool { return int(w.Begun) > i })
+	return late && !begun && r.read.StopTime == nil
 }
 
 // lateness is how long ago the instant of step i was.
 func (r *run) lateness(i int) time.Duration { return r.now.Sub(r.read.Steps[i].StartTime.Time) }
 
-// startAnew chooses another start instant for step i, once every worker is connected.
-// Until then no worker is directed to begin it. One that did begin it goes on, and
-// began it by the first instant.
+// startAnew chooses another start instant for step i, once every worker is connected
+// and ready, so that it would have said that it began the step by the first instant.
+// Until then no worker is directed to begin it.
 //
 // The instant is twice as far ahead as the last one was missed by: an API server that is
 // slow to bring back what was written does not put the step off for ever.
 func (r *run) startAnew(i int) {
 	r.out.Directive.Start = nil
-	if !r.gathered(i) {
+	if !r.gathered(i, hasReported) {
 		return
 	}
 	ahead := r.lead()

@@ -181,9 +181,11 @@ func (w *worker) onEvent(ctx context.Context, e event) (finished, started bool) 
 	return false, false
 }
 
-// onConnected sends everything again.
+// onConnected sends everything again: what was measured before the readiness, so that
+// a coordinator that has the readiness knows which step the worker is in. A start that
+// another coordinator asked for is forgotten; this one may choose another.
 func (w *worker) onConnected(out *outbox) {
-	w.out, w.probesAnswered = out, 0
+	w.out, w.probesAnswered, w.pendingStart = out, 0, nil
 	w.endAuditing() // a coordinator that still wants it says so again
 	w.send("hello", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
 		Run: w.config.Run, Worker: w.config.Worker, Protocol: workerv1.ProtocolVersion, Version: w.config.Assembly.Version,

@@ -27,6 +27,7 @@ type seat struct {
 	ready    bool
 	refuses  [2]string
 	seen     time.Time
+	begun    int32
 	snapshot map[int32]snapshot
 }
 
@@ -110,6 +111,10 @@ func (o *operator) isReady(x *worker, ready bool, refuses [2]string) {
 func (o *operator) takes(x *worker, step int32, m snapshot) {
 	s := &o.seats[x.number]
 	s.seen = o.now()
+	s.begun = max(s.begun, step+1)
+	if !o.since.IsZero() && !o.directive.HasReached(step) {
+		o.notifySoon()
+	}
 	if o.since.IsZero() || !o.directive.HasReached(step) || step < o.directive.Acknowledged || s.snapshot[step].final {
 		return
 	}
@@ -168,7 +173,7 @@ func (o *operator) notifySoon() {
 // observe is a worker as its session shows it.
 func (c *coordinator) observe(number int) control.Worker {
 	s := &c.seats[number]
-	w := control.Worker{Connected: s.session != nil, Ready: s.ready, Reason: s.refuses[0], Message: s.refuses[1], LastSeen: s.seen}
+	w := control.Worker{Connected: s.session != nil, Ready: s.ready, Reason: s.refuses[0], Message: s.refuses[1], LastSeen: s.seen, Begun: s.begun}
 	if step := c.directive.ActiveStep(); step != control.NoStep {
 		m, ok := s.snapshot[step]
 		w.Reported, w.Final, w.Cut = ok, m.final, m.cut
