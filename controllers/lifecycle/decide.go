@@ -64,8 +64,6 @@ const (
 	// is silent: one that reconnects, as after a restart of the operator, does so
 	// within a second or two.
 	silentAfter = 5 * time.Second
-	// maxSteps is how many steps a run has at most.
-	maxSteps = 128
 	// cleanupGrace is how long workers may take to end by themselves when the run
 	// is over, before their Job is deleted.
 	cleanupGrace = 30 * time.Second
@@ -120,7 +118,7 @@ func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.T
 func (r *run) directive() control.Directive {
 	d := control.Directive{Finish: finished(r.read.Conditions)}
 	if d.Finish && len(r.read.Steps) == 0 {
-		d.Acknowledged = maxSteps // all that there were
+		d.Acknowledged = plan.MaxSteps // all that there were
 	}
 	for i, s := range r.read.Steps {
 		switch s.State {

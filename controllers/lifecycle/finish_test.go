@@ -25,9 +25,18 @@ func said(s v1alpha1.LoadTestStatus, kind string) string {
 	return string(c.Status) + " " + c.Reason + ": " + c.Message
 }
 
+// A finished run may lack its steps: its workers need to hold none of their results.
+func TestFinishedRunAcknowledgesEveryStep(t *testing.T) {
+	lt := &v1alpha1.LoadTest{}
+	meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue})
+	if d := lifecycle.Decide(lt, plan.Policy{}, one(ready), began).Directive; !d.Finish || d.Acknowledged != plan.MaxSteps {
+		t.Errorf("finish %v, %d steps acknowledged; want true, %d", d.Finish, d.Acknowledged, plan.MaxSteps)
+	}
+}
+
 // After a run its workers end, by themselves or with their Job, and are forgotten;
 // in the end the LoadTest goes.
-func TestAftermath(t *testing.T) {
+func TestFinishedRunRemovesItsJobAndThenItself(t *testing.T) {
 	type will struct {
 		Job            lifecycle.JobAction
 		Forget, Delete bool

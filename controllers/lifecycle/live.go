@@ -62,8 +62,9 @@ func (r *run) pace() {
 	}
 }
 
-// lasting is a status without what says how the run is getting on. Whatever is not
-// known to be of that kind is written at once.
+// lasting is a status without what says how the run is getting on; the figures of a
+// running step are recorded only when they may be written. Whatever is not known to be of
+// that kind is written at once.
 func lasting(s v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 	s.Summary = v1alpha1.Summary{}
 	s.Workers.Ready = 0
@@ -73,12 +74,6 @@ func lasting(s v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 		c.Message = ""
 		if c.Type == v1alpha1.ConditionWorkersReady { // what a worker waits for is its own word
 			c.Reason = ""
-		}
-	}
-	s.Steps = slices.Clone(s.Steps)
-	for i := range s.Steps {
-		if step := &s.Steps[i]; step.State == v1alpha1.StepRunning {
-			step.Window, step.StartSkew, step.WorkersReporting, step.ReportedUntil, step.Result = nil, nil, 0, nil, nil
 		}
 	}
 	return s

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -104,6 +105,45 @@ func TestRoomCountsThePlan(t *testing.T) {
 	want := len(`"ratePerUser":"0.123456789","requests":1234567890,`)
 	if got := lifecycle.Room(lt, short) - lifecycle.Room(lt, long); got != want {
 		t.Errorf("a longer plan takes %d bytes more, want %d", got, want)
+	}
+}
+
+// How far the repetitions of a step differ is said once, by the name that it has in the
+// first.
+func TestRoomCountsTheSpreadOfRepetitions(t *testing.T) {
+	lt := crowded(1, 1, 0)
+	lt.Spec.Repetitions, lt.Spec.Steps[0].Name = 2, strings.Repeat("x", 63)
+	steps := plan.Steps(&lt.Spec)
+	for i := range steps {
+		steps[i].Name = lt.Spec.Steps[0].Name
+	}
+	long := metav1.Duration{Duration: 59*time.Minute + 59*time.Second + 999999*time.Microsecond}
+	times := &v1alpha1.DurationSpread{Min: long, Median: long, Max: long}
+	figures := &v1alpha1.NumberSpread{Min: "1234567890.1", Median: "1234567890.1", Max: "1234567890.1"}
+	spread, err := json.Marshal(v1alpha1.SpreadStatus{
+		Name: steps[0].Name, Repetitions: 2, Throughput: figures, Goodput: figures, FailureRate: figures, P50: times, P95: times, P99: times,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lifecycle.Room(lt, steps[1:]) - lifecycle.Room(lt, steps[:1]); got < len(spread) {
+		t.Errorf("a step of the first repetition takes %d bytes more than one of the second, want the %d of its spread", got, len(spread))
+	}
+}
+
+// A run is accepted if what its status must say just fits.
+func TestNoRoomForHistogramsIsRoomEnough(t *testing.T) {
+	lt := crowded(2, 2, 0)
+	annotated := func(n int) *v1alpha1.LoadTest {
+		lt.Annotations = map[string]string{"a": strings.Repeat("x", n)}
+		return lt
+	}
+	most := lifecycle.Room(annotated(1), plan.Steps(&lt.Spec)) + 1
+	if refused(annotated(most)) {
+		t.Error("a run that just fits is refused")
+	}
+	if !refused(annotated(most + 1)) {
+		t.Error("a run that is too large by a byte is accepted")
 	}
 }
 

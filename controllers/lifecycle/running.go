@@ -191,7 +191,7 @@ func (r *run) judge(i int, report *control.Report) (stop bool) {
 	j := verdict.Judge(r.spec, s, i, report.Merged)
 	s.Thresholds, s.Steps[i].ThresholdState = j.Thresholds, j.Step
 	for n, t := range s.Thresholds {
-		if t.State == v1alpha1.ThresholdFailed && (n >= len(r.read.Thresholds) || r.read.Thresholds[n].State != t.State) {
+		if t.State == v1alpha1.ThresholdFailed && r.read.Thresholds[n].State != t.State {
 			r.warn(v1alpha1.ReasonThresholdBreached, t.Message)
 		}
 	}

@@ -141,7 +141,7 @@ func (r *run) whyNotReady() wait {
 		}
 		return w
 	}
-	if ready == desired && desired > 0 {
+	if ready == desired {
 		return wait{status: metav1.ConditionTrue, reason: v1alpha1.ReasonAllReady, message: fmt.Sprintf("All %s ready.", workers(desired))}
 	}
 	if r.out.Status.TargetURL == "" {

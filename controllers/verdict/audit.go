@@ -77,12 +77,14 @@ func (r run) failedAudits() string {
 			more++
 		}
 	}
-	switch {
-	case message == "":
+	if message == "" {
 		return ""
-	case more == 1:
+	}
+	switch more {
+	case 0:
+	case 1:
 		message += " One more audit failed."
-	case more > 1:
+	default:
 		message += fmt.Sprintf(" %d more audits failed.", more)
 	}
 	if breach := r.breach(); breach != "" {

@@ -27,6 +27,7 @@ func TestAudit(t *testing.T) {
 			0, ptr(int64(5)), 99, "Failed: Audit links: .links fell by 1, from 100 to 99, and nothing was to be removed.",
 		},
 		"nothing acknowledged":      {0, ptr(int64(5)), 104, "Inconclusive: Audit links: nothing was acknowledged that it could be compared with; .links grew by 4, from 100 to 104."},
+		"nothing at all":            {0, ptr(int64(5)), 100, "Inconclusive: Audit links: nothing was acknowledged that it could be compared with; .links grew by 0, from 100 to 100."},
 		"no bound":                  {10, nil, 200, "Inconclusive: Audit links: .links grew by 100, from 100 to 200; 10 were acknowledged, and no bound is known for how many more were sent, as a worker was lost."},
 		"no bound, and one is lost": {10, nil, 109, "Failed: Audit links: 1 of 10 that were acknowledged are lost; .links grew by 9, from 100 to 109."},
 	}
@@ -40,6 +41,17 @@ func TestAudit(t *testing.T) {
 				t.Errorf("change %d, want %d", *a.Change, tt.after-100)
 			}
 		})
+	}
+}
+
+func TestAuditThatWasNotReadSaysWhen(t *testing.T) {
+	for point, want := range map[v1alpha1.AuditPoint]string{
+		v1alpha1.AuditBefore: "Audit links: .links is not known before the first step: no answer.",
+		v1alpha1.AuditAfter:  "Audit links: .links is not known after the last step: no answer.",
+	} {
+		if got := verdict.Unread(".links", v1alpha1.AuditStatus{Name: "links"}, point, "no answer"); got.State != v1alpha1.AuditInconclusive || got.Message != want {
+			t.Errorf("%s: %s: %q, want %q", point, got.State, got.Message, want)
+		}
 	}
 }
 
@@ -64,6 +76,7 @@ func TestAuditsDecideTheVerdict(t *testing.T) {
 		want   string
 	}{
 		"all passed":              {done(withAudits(pass, pass)), "Passed ThresholdsKept: All 2 thresholds were kept."},
+		"the only one passed":     {done(withAudits(pass)), "Passed ThresholdsKept: All 2 thresholds were kept."},
 		"one failed":              {done(withAudits(pass, fail)), "Failed AuditFailed: Audit b is Failed."},
 		"three failed":            {done(withAudits(fail, fail, fail)), "Failed AuditFailed: Audit a is Failed. 2 more audits failed."},
 		"one is in doubt":         {done(withAudits(pass, doubt)), "Inconclusive Inconclusive: Audit b is Inconclusive."},
