@@ -286,7 +286,7 @@ func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
 }
 
 // An instant that was read back too late to direct workers by it, as after an API server
-// was away, is chosen anew: twice as far ahead as it was missed by.
+// was away, is chosen anew: farther ahead than twice what it was missed by.
 func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 	start := began.Add(30 * time.Second)
 	for name, tc := range map[string]struct {
@@ -294,9 +294,9 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 		undirected bool
 		ahead      time.Duration // of the other instant; 0: none is chosen
 	}{
-		"workers begin it hardly late":       {500 * time.Millisecond, true, 0},
-		"they would begin it late":           {501 * time.Millisecond, true, 1002 * time.Millisecond},
-		"later still":                        {8 * time.Second, true, 16 * time.Second},
+		"at the instant":                     {0, true, 0},
+		"they would begin it late":           {time.Millisecond, true, 502 * time.Millisecond},
+		"later still":                        {8 * time.Second, true, 16500 * time.Millisecond},
 		"they were directed, and are silent": {8 * time.Second, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

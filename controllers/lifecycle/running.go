@@ -305,7 +305,7 @@ func (r *run) next(i int) {
 // read back late.
 func (r *run) isTooLate(i int) bool {
 	s := &r.read.Steps[i]
-	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > results.TolerableDelay
+	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > 0
 	begun := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i) || slices.ContainsFunc(r.seen.Workers, func(w control.Worker) bool { return int(w.Begun) > i })
 	return late && !begun && r.read.StopTime == nil
 }
@@ -317,8 +317,8 @@ func (r *run) lateness(i int) time.Duration { return r.now.Sub(r.read.Steps[i].S
 // and ready, so that it would have said that it began the step by the first instant.
 // Until then no worker is directed to begin it.
 //
-// The instant is twice as far ahead as the last one was missed by: an API server that is
-// slow to bring back what was written does not put the step off for ever.
+// The instant is farther ahead than twice what the last one was missed by: an API server
+// that is slow to bring back what was written does not put the step off for ever.
 func (r *run) startAnew(i int) {
 	r.out.Directive.Start = nil
 	if !r.gathered(i, hasReported) {
@@ -326,7 +326,7 @@ func (r *run) startAnew(i int) {
 	}
 	ahead := r.lead()
 	if r.seen.Undirected && !r.read.Steps[i].StartTime.Time.Before(r.since()) {
-		ahead = max(ahead, 2*r.lateness(i))
+		ahead = max(ahead, minLead+2*r.lateness(i))
 	}
 	r.startStep(i, r.now.Add(ahead))
 }
