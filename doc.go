@@ -11,6 +11,9 @@
 //	controllers/desired     describes the workers' Job (pure)
 //	controllers/results     merged measurement to status, with its audits (pure)
 //	controllers/verdict     judges a result against its thresholds (pure)
+//	controllers/baseline    what is copied of an earlier run (pure)
+//	controllers/figures     the figures of two runs, side by side (pure)
+//	controllers/change      by what factor figures changed, and how certain that is (pure)
 //	controllers/control     the values between lifecycle and coordinator (pure)
 //	controllers/coordinator sessions with the workers, gate, live merge
 //	measure                 histograms, outcomes, merge: both sides have it

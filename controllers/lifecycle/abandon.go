@@ -43,6 +43,9 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 	s.ObservedGeneration, s.Verdict, s.Phase = lt.Generation, v1alpha1.VerdictError, v1alpha1.PhaseEnded
 	s.Steps = r.abandonedSteps(cause.Refused)
 	s.Auditing = nil
+	if cause.Refused >= withoutResults {
+		s.Baseline = nil
+	}
 	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
 	r.set(v1alpha1.ConditionFailed, metav1.ConditionTrue, cause.Reason, cause.Message)
 	r.conclude()
@@ -54,10 +57,12 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 	return r.out
 }
 
+// What is left out of a status that is refused, from that many refusals on.
+const withoutHistograms, withoutResults, withoutSteps = 1, 2, 3
+
 // abandonedSteps are the steps of a run that is abandoned. What takes room is left out
 // of them little by little: the histograms and the samples, the results, all.
 func (r *run) abandonedSteps(refused int) []v1alpha1.StepStatus {
-	const withoutHistograms, withoutResults, withoutSteps = 1, 2, 3
 	if refused >= withoutSteps {
 		return nil
 	}

@@ -15,9 +15,11 @@ func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
 	if refusal == nil {
 		refusal = checkRoom(lt, planned.Steps)
 	}
+	if refusal == nil {
+		refusal = r.copyBaseline(planned.Steps)
+	}
 	if refusal != nil {
-		r.set(v1alpha1.ConditionAccepted, metav1.ConditionFalse, refusal.Reason, refusal.Message)
-		r.fail(v1alpha1.VerdictError, refusal.Reason, refusal.Message)
+		r.refuse(refusal)
 		return
 	}
 	r.set(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonAccepted, "The spec can be carried out.")
@@ -35,8 +37,7 @@ func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
 func (r *run) suspend() {
 	s := &r.out.Status
 	s.Phase = v1alpha1.PhaseSuspended
-	s.StartTime = nil
-	s.Auditing = nil
+	s.StartTime, s.Auditing, s.Baseline = nil, nil, nil
 	s.Workers.Ready = 0
 	if r.seen.Job == JobPresent || r.seen.Job == JobFinished {
 		r.out.Job = JobDelete

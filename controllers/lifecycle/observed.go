@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -39,6 +40,9 @@ type Observed struct {
 	// TargetProblem is a sentence of why. Looked up only if NeedsTargetPort.
 	TargetPort    int32
 	TargetProblem string
+	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: there is
+	// none of that name. Looked up only if NeedsBaseline.
+	Baseline *v1alpha1.LoadTest
 	// Step is what the workers reported of the step that runs; nil: nothing yet.
 	Step *control.Report
 }

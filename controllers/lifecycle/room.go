@@ -35,7 +35,11 @@ const maxDefaults = 2
 // spec, the metadata, and what a status must say of every step that is planned. Less
 // than none: it could not say that.
 func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
-	return maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps)
+	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps)
+	if lt.Status.Baseline != nil {
+		left -= size(lt.Status.Baseline)
+	}
+	return left
 }
 
 // sizeOfGiven is what the user's part of a LoadTest takes.

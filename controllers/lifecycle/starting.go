@@ -17,6 +17,10 @@ import (
 func (r *run) starting() {
 	s := &r.out.Status
 	r.findTarget()
+	if refusal := r.copyBaseline(r.read.Steps); refusal != nil {
+		r.refuse(refusal)
+		return
+	}
 	r.seen.Workers = r.eligibleWorkers()
 	s.Workers.Ready = count(r.seen.Workers, func(w control.Worker) bool { return w.Connected && w.Ready })
 	wait := r.whyNotReady()
@@ -66,8 +70,8 @@ func (r *run) findTarget() {
 // bringWorkers does what workers lack, or looks again at what they wait for.
 func (r *run) bringWorkers() {
 	switch {
-	case r.out.Status.TargetURL == "":
-		r.wake(r.now.Add(targetExpected)) // Services are not watched
+	case r.out.Status.TargetURL == "" || r.lacksBaseline(&r.out.Status):
+		r.wake(r.now.Add(targetExpected)) // neither Services nor other LoadTests are watched for it
 	case r.seen.Job == JobAbsent:
 		r.createJob()
 	case r.missesPods():
@@ -140,6 +144,9 @@ func (r *run) whyNotReady() wait {
 			w.until = r.until()
 		}
 		return w
+	}
+	if r.lacksBaseline(&r.out.Status) {
+		return r.baselineWait()
 	}
 	if ready == desired {
 		return wait{status: metav1.ConditionTrue, reason: v1alpha1.ReasonAllReady, message: fmt.Sprintf("All %s ready.", workers(desired))}

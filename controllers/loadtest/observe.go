@@ -43,6 +43,11 @@ func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, note *n
 			return seen, err
 		}
 	}
+	if lifecycle.NeedsBaseline(lt) {
+		if seen.Baseline, err = r.baseline(ctx, lt); err != nil {
+			return seen, err
+		}
+	}
 	return seen, r.explainMissingPods(ctx, lt, job, pods.Items, &seen, now)
 }
 

@@ -86,6 +86,8 @@ type bound struct {
 	text string
 	// isMax says that smaller is better, isDefault that the user did not set it.
 	isMax, isDefault bool
+	// isRelative says that the limit is on a change in percent, below 0 of a decrease.
+	isRelative bool
 }
 
 func newBound(t *v1alpha1.Threshold) (bound, error) {
@@ -95,11 +97,17 @@ func newBound(t *v1alpha1.Threshold) (bound, error) {
 		b.text, b.isMax = t.Max.String(), true
 	case t.Min != nil:
 		b.text = t.Min.String()
+	case t.MaxIncrease != "":
+		b.text, b.isMax, b.isRelative, b.unit = t.MaxIncrease, true, true, share
+	case t.MaxDecrease != "":
+		b.text, b.isRelative, b.unit = t.MaxDecrease, true, share
 	default:
 		return b, fmt.Errorf("exactly one of max, min, maxIncrease and maxDecrease must be set")
 	}
 	var err error
-	b.limit, err = b.unit.parse(b.text)
+	if b.limit, err = b.unit.parse(b.text); err == nil && b.isRelative && !b.isMax {
+		b.limit.Neg(b.limit)
+	}
 	return b, err
 }
 
@@ -124,6 +132,10 @@ func (b bound) demand() string {
 	switch {
 	case b.isDefault:
 		return "at most " + b.text + " is allowed by default"
+	case b.isRelative && b.isMax:
+		return "at most " + b.text + " above is allowed"
+	case b.isRelative:
+		return "at most " + b.text + " below is allowed"
 	case b.isMax:
 		return "at most " + b.text + " is allowed"
 	}
@@ -168,9 +180,9 @@ func (b bound) digits() int {
 func (b bound) decimal(value *big.Rat, digits int) string {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
 	scaled := new(big.Rat).Mul(value, new(big.Rat).SetInt(power))
-	whole, rest := new(big.Int).QuoRem(scaled.Num(), scaled.Denom(), new(big.Int))
-	if b.isMax && rest.Sign() > 0 {
-		whole.Add(whole, big.NewInt(1))
+	whole := floor(scaled)
+	if b.isMax {
+		whole.Neg(floor(scaled.Neg(scaled)))
 	}
 	text := new(big.Rat).SetFrac(whole, power).FloatString(digits)
 	if digits > 0 {
@@ -178,3 +190,5 @@ func (b bound) decimal(value *big.Rat, digits int) string {
 	}
 	return text
 }
+
+func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }

@@ -11,6 +11,9 @@
 // that a Passed can be believed. Each result carries the sentence that explains
 // it.
 //
-// It is pure: it may import the API, packages plan, results and measure and the
-// standard library; no client, clock or logger.
+// A bound on the difference to the baseline is judged in a step's last repetition, from
+// all of them (relative.go); package change says how certain a difference is.
+//
+// It is pure: it may import the API, packages plan, results, baseline, figures, change
+// and measure and the standard library; no client, clock or logger.
 package verdict

@@ -199,6 +199,9 @@ func (r run) undecided() string {
 			if t.Default || i >= len(r.spec.Thresholds) {
 				continue // what it would be about was not sent
 			}
+			if r.spec.Thresholds[i].IsRelative() {
+				return fmt.Sprintf("Threshold %s was not judged: no step that it is about ran in all its repetitions.", t.Name)
+			}
 			if upToUsers := r.spec.Thresholds[i].UpToUsers; upToUsers != nil {
 				return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upToUsers).", t.Name, *upToUsers)
 			}

@@ -30,10 +30,10 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 	l := limits{spec: spec, requests: status.Requests, merged: merged}
 	for n := range j.Thresholds {
 		t, ok := l.in(step, n, &j.Thresholds[n])
-		if !ok {
+		if !ok || t.IsRelative() && repeats(status.Steps, i) {
 			continue
 		}
-		judged := judge(spec, status.Requests, &t, step, merged)
+		judged := judge(spec, status, &t, step, merged)
 		if judged.State == v1alpha1.ThresholdFailed && stops(spec, &t.Threshold) {
 			j.Stop = true
 		}
@@ -50,7 +50,10 @@ func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
 }
 
 // judge is the result of one threshold in one step.
-func judge(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *limit, step *v1alpha1.StepStatus, merged *measure.Measurement) v1alpha1.ThresholdStatus {
+func judge(spec *v1alpha1.LoadTestSpec, run *v1alpha1.LoadTestStatus, t *limit, step *v1alpha1.StepStatus, merged *measure.Measurement) v1alpha1.ThresholdStatus {
+	if t.IsRelative() {
+		return relative(run, &t.Threshold, step)
+	}
 	status := pending(&t.Threshold)
 	status.Default = t.isDefault
 	status.Step = step.Name
@@ -61,7 +64,7 @@ func judge(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *li
 		return status
 	}
 	b.isDefault = t.isDefault
-	s, err := newSample(spec, requests, &t.Threshold, step, merged)
+	s, err := newSample(spec, run.Requests, &t.Threshold, step, merged)
 	if err != nil {
 		status.Message = fmt.Sprintf("%s cannot be judged: %v.", s.place(), err)
 		return status

@@ -56,6 +56,10 @@ func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
 		status.Limit = t.Max.String()
 	case t.Min != nil:
 		status.Limit = t.Min.String()
+	case t.MaxIncrease != "":
+		status.Limit = "+" + t.MaxIncrease
+	case t.MaxDecrease != "":
+		status.Limit = "-" + t.MaxDecrease
 	}
 	return status
 }

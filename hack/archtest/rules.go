@@ -33,6 +33,7 @@ type rule struct {
 var pure = []string{
 	"controllers/lifecycle/...", "controllers/plan/...", "controllers/desired/...",
 	"controllers/verdict/...", "controllers/results/...", "controllers/control/...", "controllers/format/...",
+	"controllers/baseline/...", "controllers/figures/...", "controllers/change/...",
 }
 
 // clients are the ways to the API server.
@@ -58,6 +59,12 @@ var rules = []rule{
 		reach:   direct,
 		forbid:  everything,
 		allow:   []string{"api/v1alpha1", "controllers/format", "measure"},
+	},
+	{
+		because: "statistics know nothing of what they are about",
+		of:      []string{"controllers/change/..."},
+		reach:   transitive,
+		forbid:  append([]string{"k8s.io/...", "sigs.k8s.io/..."}, everything...),
 	},
 	{
 		because: "tests lean on no tool: tools may use what tests share",

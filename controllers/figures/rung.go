@@ -1,0 +1,84 @@
+package figures
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Rung is a step that sends load, with all its repetitions.
+type Rung struct {
+	// Number is the step's rung.
+	Number int32
+	// Name is the step's in the first repetition.
+	Name string
+	Load v1alpha1.StepLoad
+	// Steps are the repetitions in order.
+	Steps []*v1alpha1.StepStatus
+}
+
+// Rungs are those of a run, in the order of its first repetition.
+func Rungs(steps []v1alpha1.StepStatus) []Rung {
+	var list []Rung
+	at := map[int32]int{}
+	for i := range steps {
+		s := &steps[i]
+		if s.Load.IsPause() {
+			continue
+		}
+		place, ok := at[s.Rung]
+		if !ok {
+			place = len(list)
+			at[s.Rung] = place
+			list = append(list, Rung{Number: s.Rung, Name: s.Name, Load: s.Load})
+		}
+		list[place].Steps = append(list[place].Steps, s)
+	}
+	return list
+}
+
+// Find is the rung of a list that has the name and the load of another; nil: there is
+// none.
+func Find(list []Rung, other *Rung) *Rung {
+	for i := range list {
+		if list[i].Name == other.Name && SameLoad(&list[i].Load, &other.Load) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// SameLoad says whether two steps send the same. How long a burst may take at most is no
+// part of that: it follows from the timeout.
+func SameLoad(a, b *v1alpha1.StepLoad) bool {
+	first, ok := spelled(a)
+	second, okToo := spelled(b)
+	return ok && okToo && maps.Equal(first, second)
+}
+
+// spelled are the fields of a load as texts: a rate of 5 is one of "5".
+func spelled(l *v1alpha1.StepLoad) (map[string]string, bool) {
+	raw, err := json.Marshal(l)
+	fields, decoder := map[string]any{}, json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err != nil || decoder.Decode(&fields) != nil {
+		return nil, false // not reached: it came as JSON
+	}
+	texts := map[string]string{}
+	for name, value := range fields {
+		texts[name] = fmt.Sprint(value)
+	}
+	delete(texts, "maxDuration")
+	return texts, true
+}
+
+// IsWhole says whether a step was carried out as it was planned, by all workers.
+func IsWhole(step *v1alpha1.StepStatus, workers int32) bool {
+	return step.State == v1alpha1.StepComplete && step.Result != nil && step.WorkersReporting >= workers
+}
+
+// IsSound says of a result that the generator was not its limit.
+func IsSound(r *v1alpha1.StepResult) bool { return r.Generator == nil || r.Generator.Healthy }

@@ -1,0 +1,87 @@
+package loadtest_test
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// The baseline of a run that is applied together with it is waited for, and read whole
+// when it has finished: the cache has no results of it. Its deletion changes nothing.
+func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
+	direct, kept, lt := apiserver.Client(t), cached(t), hello(t)
+	lt.Spec.Baseline = &v1alpha1.Baseline{Name: "before"}
+	if err := direct.Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	r := newFixture(t, kept)
+	r.Uncached = direct
+	pass := func() time.Duration {
+		t.Helper()
+		await(t, kept, lt, &v1alpha1.LoadTest{})
+		r.after(time.Second) // what a run waits for is written once a second
+		return r.mustPass(lt).RequeueAfter
+	}
+	waits := func(want string) {
+		t.Helper()
+		if pass() <= 0 {
+			t.Error("nothing looks at the baseline again")
+		}
+		if got := workersReady(lt); got.Reason != v1alpha1.ReasonBaselinePending || got.Message != want {
+			t.Errorf("WorkersReady is %s: %s; want %s", got.Reason, got.Message, want)
+		}
+		if err := direct.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); !apierrors.IsNotFound(err) {
+			t.Errorf("the Job: %v, want none before the baseline is known", err)
+		}
+	}
+	const until = " The run is given up at 10:05:01 UTC (startDeadlineSeconds)."
+	pass()
+	waits("LoadTest before of spec.baseline is not there." + until)
+
+	before := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: "before"}, Spec: *lt.Spec.DeepCopy()}
+	before.Spec.Baseline = nil
+	if err := direct.Create(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	await(t, kept, before, &v1alpha1.LoadTest{})
+	waits("LoadTest before of spec.baseline has not finished." + until)
+
+	finish(t, before)
+	await(t, kept, before, &v1alpha1.LoadTest{})
+	pass()
+	if err := direct.Delete(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	pass()
+	if copied := lt.Status.Baseline; copied == nil || copied.UID != string(before.UID) || len(copied.Steps) != 1 || copied.Steps[0].Sent != 7 {
+		t.Errorf("copied %+v", copied)
+	}
+	if err := direct.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); err != nil {
+		t.Errorf("the Job, after the baseline was copied and deleted: %v", err)
+	}
+}
+
+// finish stores a LoadTest as one that passed.
+func finish(t *testing.T, lt *v1alpha1.LoadTest) {
+	t.Helper()
+	now := metav1.NewTime(lt.CreationTimestamp.Time)
+	lt.Status = v1alpha1.LoadTestStatus{
+		ObservedGeneration: lt.Generation, StartTime: &now, CompletionTime: &now, Verdict: v1alpha1.VerdictPassed,
+		Phase: v1alpha1.PhaseComplete, Workers: v1alpha1.WorkerCounts{Desired: 2}, Steps: plan.Steps(&lt.Spec),
+		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Passed", LastTransitionTime: now}},
+	}
+	step := &lt.Status.Steps[0]
+	step.State, step.WorkersReporting, step.Result = v1alpha1.StepComplete, 2, &v1alpha1.StepResult{Goodput: "7.0"}
+	step.Result.Sent = 7
+	if err := apiserver.Client(t).Status().Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+}

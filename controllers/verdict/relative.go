@@ -1,0 +1,188 @@
+package verdict
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/baseline"
+	"github.com/loadtest-dev/loadtest-operator/controllers/change"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+// repeats says whether a later repetition of step i is planned: what is judged from all
+// of them waits for the last.
+func repeats(steps []v1alpha1.StepStatus, i int) bool {
+	return slices.ContainsFunc(steps[i+1:], func(s v1alpha1.StepStatus) bool {
+		return s.Rung == steps[i].Rung && !s.Load.IsPause()
+	})
+}
+
+// relative is the result of a threshold on the difference to the baseline, in a step of
+// which this is the last repetition.
+//
+// With at least three repetitions on both sides (or two against five) a change is
+// beyond the bound, or within it, if package change is certain of that at the level of
+// 5 %; else the result is Inconclusive. With fewer, the noise is not known: the change is
+// judged if all pairs of repetitions agree, and the sentence says what is missing.
+func relative(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) v1alpha1.ThresholdStatus {
+	result := pending(t)
+	result.Step, result.State = step.Name, v1alpha1.ThresholdInconclusive
+	b, err := newBound(t)
+	if err != nil {
+		result.Message = fmt.Sprintf("The bound of %s cannot be read: %v.", subject(t), err)
+		return result
+	}
+	s, err := newSides(status, t, step)
+	if err != nil {
+		result.Message = text.Truncate(fmt.Sprintf("%s of step %s cannot be compared: %v.", subject(t), step.Name, err), maxMessage)
+		return result
+	}
+	c, _ := change.Of(s.before, s.after)
+	result.Observed = b.signed(c.Factor)
+	answer := b.allows(c)
+	switch answer {
+	case change.Yes:
+		result.State = v1alpha1.ThresholdPassed
+	case change.No:
+		result.State = v1alpha1.ThresholdFailed
+	}
+	result.Message = text.Truncate(s.sentence(t, b, c, answer), maxMessage)
+	return result
+}
+
+// sides are the values of a metric in all repetitions of a step, and in those of the
+// baseline's.
+type sides struct {
+	step, baseline string
+	before, after  []*big.Rat
+}
+
+func newSides(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
+	if status.Baseline == nil {
+		return sides{}, fmt.Errorf("the status has no figures of the baseline")
+	}
+	s, q := sides{step: step.Name, baseline: status.Baseline.Name}, baseline.Of(t)
+	for i := range status.Baseline.Steps {
+		earlier := &status.Baseline.Steps[i]
+		if earlier.Rung != step.Rung {
+			continue
+		}
+		value := valueIn(earlier.Figures, q)
+		if value == nil {
+			return s, fmt.Errorf("LoadTest %s has no such figure of it in its step %s: it had too few samples", s.baseline, earlier.Name)
+		}
+		s.before = append(s.before, value)
+	}
+	for i := range status.Steps {
+		ours := &status.Steps[i]
+		if ours.Rung != step.Rung || !figures.IsWhole(ours, status.Workers.Desired) || !figures.IsSound(ours.Result) {
+			continue
+		}
+		value := figures.Value(q, ours.Result)
+		if value == nil {
+			return s, fmt.Errorf("step %s has no such figure: it had too few samples", ours.Name)
+		}
+		s.after = append(s.after, value)
+	}
+	switch {
+	case len(s.before) == 0:
+		return s, fmt.Errorf("LoadTest %s carried no step of that name and load out, with all workers and a healthy generator", s.baseline)
+	case len(s.after) == 0:
+		return s, fmt.Errorf("it was not carried out with all workers and a healthy generator")
+	}
+	return s, nil
+}
+
+// valueIn is nil if there is none.
+func valueIn(list []v1alpha1.Figure, q figures.Quantity) *big.Rat {
+	for _, f := range list {
+		if f.Metric == q.Metric && f.Type == q.Type {
+			value, _ := figures.Parse(f.Metric, f.Value)
+			return value
+		}
+	}
+	return nil
+}
+
+// sentence says what was found, what is allowed, and how certain that is.
+func (s sides) sentence(t *v1alpha1.Threshold, b bound, c change.Change, answer change.Answer) string {
+	values := bound{unit: unitOf(t.Metric), isMax: true}
+	found := fmt.Sprintf("%s is %s in step %s, %s the %s of LoadTest %s; %s.",
+		subject(t), values.format(middle(s.after)), s.step, b.words(c.Factor), values.format(middle(s.before)), s.baseline, b.demand())
+	scope := fmt.Sprintf("%s and %d of the baseline", repetitions(len(s.after)), len(s.before))
+	between := fmt.Sprintf("between %s and %s", b.signed(c.Low), b.signed(c.High))
+	switch {
+	case answer == change.Unsure && c.Tested:
+		return fmt.Sprintf("%s By %s the change may be anything %s: have more repetitions.", found, scope, between)
+	case c.Tested:
+		return fmt.Sprintf("%s By %s the change is %s.", found, scope, between)
+	case answer == change.Unsure:
+		return fmt.Sprintf("%s By the pairs of %s the change is %s: have at least 3 repetitions of both.", found, scope, between)
+	}
+	return fmt.Sprintf("%s How much of it is noise is not known from %s: have at least 3 repetitions of both.", found, scope)
+}
+
+func repetitions(n int) string {
+	if n == 1 {
+		return "1 repetition"
+	}
+	return fmt.Sprintf("%d repetitions", n)
+}
+
+// middle is the median; of an even number the lower of the two in the middle, as the
+// spread has it.
+func middle(values []*big.Rat) *big.Rat {
+	sorted := slices.Clone(values)
+	slices.SortFunc(sorted, func(a, b *big.Rat) int { return a.Cmp(b) })
+	return sorted[(len(sorted)-1)/2]
+}
+
+// allows says whether a change keeps the bound, whose limit is in percent.
+func (b bound) allows(c change.Change) change.Answer {
+	factor := new(big.Rat).Quo(b.limit, big.NewRat(100, 1))
+	factor.Add(factor, big.NewRat(1, 1))
+	if b.isMax {
+		return c.AtMost(factor)
+	}
+	return c.AtLeast(factor)
+}
+
+// noPercentage is a change from 0 to something.
+const noPercentage = "beyond any percentage"
+
+// inPercent is by how much a factor is above 1.
+func inPercent(factor *big.Rat) *big.Rat {
+	above := new(big.Rat).Sub(factor, big.NewRat(1, 1))
+	return above.Mul(above, big.NewRat(100, 1))
+}
+
+// signed is a change as a value: "+20.63%".
+func (b bound) signed(factor *big.Rat) string {
+	if factor == nil {
+		return noPercentage
+	}
+	value := b.format(inPercent(factor))
+	if factor.Cmp(big.NewRat(1, 1)) > 0 {
+		return "+" + value
+	}
+	return value
+}
+
+// words is a change as a part of a sentence.
+func (b bound) words(factor *big.Rat) string {
+	if factor == nil {
+		return noPercentage + " above"
+	}
+	value := strings.TrimPrefix(b.format(inPercent(factor)), "-")
+	switch factor.Cmp(big.NewRat(1, 1)) {
+	case 1:
+		return value + " above"
+	case -1:
+		return value + " below"
+	}
+	return "as much as"
+}
