@@ -19,7 +19,7 @@ import (
 type counter struct{ namespace, name string }
 
 // counted is what it counted of one run.
-type counted struct{ Received, Wrong int64 }
+type counted struct{ Received, Wrong, Stored int64 }
 
 // startCounter starts a counter, on that node if it is named.
 func startCounter(ctx context.Context, namespace, name, node string) (counter, error) {

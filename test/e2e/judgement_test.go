@@ -11,6 +11,7 @@ import (
 // judgementChecks are runs whose truth is known beforehand.
 var judgementChecks = []judgementCheck{
 	{"a target without the path", checkUnknownPath},
+	{"stored", checkStored},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true

@@ -14,6 +14,8 @@ type count struct {
 	Received int64 `json:"received"`
 	// Wrong is how many of them were answered with a server error.
 	Wrong int64 `json:"wrong"`
+	// Stored is how often those were stored that say how often they are to be.
+	Stored int64 `json:"stored"`
 }
 
 // counts are the counts of all names, as files of a folder.
@@ -26,6 +28,7 @@ type counts struct {
 const (
 	received = "received"
 	wrong    = "wrong"
+	stored   = "stored"
 )
 
 var nameFormat = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -80,6 +83,8 @@ func (c *counts) all() (map[string]count, error) {
 			n.Received = info.Size()
 		case wrong:
 			n.Wrong = info.Size()
+		case stored:
+			n.Stored = info.Size()
 		default:
 			continue
 		}

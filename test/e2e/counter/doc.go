@@ -1,7 +1,9 @@
-// Command counter is the target of the fault suite: an HTTP server that counts the
+// Command counter is a target whose truth is known: an HTTP server that counts the
 // requests that it received, whatever a load generator says that it sent.
 //
 //	:8080  GET /NAME[?delay=3s]     counts under NAME, and then answers 200
+//	       GET /NAME?stores=N       stores N times, too: 0 loses, 2 doubles
+//	       GET /NAME/stored         {"stored": 240}
 //	:8081  GET /counts              {"NAME": {"received": 240, "wrong": 0}}
 //	       PUT /mode?is=MODE        ok, wrong, hang or refuse
 //	       PUT /exit                ends the process, as a crash does

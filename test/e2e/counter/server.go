@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -85,6 +86,10 @@ func (t *target) now() (mode, <-chan struct{}) {
 // ServeHTTP counts a request, and then answers it as the mode says.
 func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
+	if name, ok := strings.CutSuffix(name, "/stored"); ok {
+		t.tellStored(w, name)
+		return
+	}
 	if !nameFormat.MatchString(name) {
 		http.Error(w, "the path is no name", http.StatusNotFound)
 		return
@@ -92,6 +97,12 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := t.counts.add(name, received); err != nil {
 		http.Error(w, err.Error(), http.StatusInsufficientStorage)
 		return
+	}
+	times, _ := strconv.Atoi(r.URL.Query().Get("stores"))
+	for range min(times, 10) {
+		if err := t.counts.add(name, stored); err != nil {
+			panic(http.ErrAbortHandler) // nothing is acknowledged that is not stored
+		}
 	}
 	m, changed := t.now()
 	if delay, err := time.ParseDuration(r.URL.Query().Get("delay")); err == nil {
@@ -107,6 +118,17 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // an answer that is not counted is not given
 	}
 	w.WriteHeader(http.StatusInternalServerError)
+}
+
+// tellStored says how often was stored under a name.
+func (t *target) tellStored(w http.ResponseWriter, name string) {
+	all, err := t.counts.all()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, "{\"stored\": %d}\n", all[name].Stored)
 }
 
 // wait returns after that time, when the client has gone, or at the signal.

@@ -185,10 +185,30 @@ func TestControl(t *testing.T) {
 	if _, err := get(url + "/run"); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.TrimSpace(do("GET", "/counts").Body.String()), `{"run":{"received":1,"wrong":1}}`; got != want {
+	if got, want := strings.TrimSpace(do("GET", "/counts").Body.String()), `{"run":{"received":1,"wrong":1,"stored":0}}`; got != want {
 		t.Errorf("counts are %s, want %s", got, want)
 	}
 	if do("PUT", "/exit"); ended != 1 {
 		t.Errorf("the target ended %d times, want once", ended)
+	}
+}
+
+// A request is stored as often as it says, and what is stored is what the target tells.
+func TestRequestsAreStoredAsOftenAsTheySay(t *testing.T) {
+	x, url := start(t, t.TempDir())
+	for _, query := range []string{"", "?stores=0", "?stores=1", "?stores=2", "?stores=2&delay=1ms"} {
+		if status, err := get(url + "/a" + query); err != nil || status != http.StatusOK {
+			t.Fatalf("GET /a%s: status %d, %v", query, status, err)
+		}
+	}
+	mustCount(t, x, "a", count{Received: 5, Stored: 5})
+	response, err := http.Get(url + "/a/stored")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || string(body) != "{\"stored\": 5}\n" {
+		t.Errorf("it tells %q (%v), want 5", body, err)
 	}
 }

@@ -1,0 +1,62 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// storedSpec sends four requests that are stored once, and one of another kind, 100 in
+// all.
+const storedSpec = `
+target: {service: {name: counter}, timeout: 1s}
+requests:
+  - {name: write, weight: 4, path: "/%[1]s?stores=1"}
+  - {name: odd, path: "/%[1]s?%[2]s"}
+steps: [{rate: 25, duration: 4s}]
+thresholds: [{metric: failureRate, max: 100%%}, {metric: unsentRate, max: 100%%}]
+audits:
+  - {name: stored, stored: {read: {path: /%[1]s/stored}, value: .stored, requests: [write, odd], stableFor: 1s, maxWait: 10s}}
+`
+
+// checkStored has one target lose a fifth of what it acknowledges, one store it twice,
+// and one acknowledge it too late. What is true is what the target counted; of what came
+// too late, what was sent of it.
+func checkStored(t *testing.T) judgement {
+	ns := namespace(t)
+	target, err := startCounter(t.Context(), ns, "counter", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := []struct{ name, query string }{{"loses", "stores=0"}, {"doubles", "stores=2"}, {"is-late", "stores=1&delay=3s"}}
+	runs := map[string]*v1alpha1.LoadTest{}
+	for _, kind := range kinds {
+		runs[kind.name] = create(t, ns, kind.name, fmt.Sprintf(storedSpec, kind.name, kind.query))
+	}
+	for _, lt := range runs {
+		finish(t, lt, waitTimeout)
+	}
+	counts, err := target.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := func(name string) v1alpha1.AuditStatus {
+		a := runs[name].Status.Audits[0]
+		t.Logf("%s: %s", name, a.Message)
+		if a.Change == nil || a.Unknown == nil {
+			t.Fatalf("%s: the number is not known", name)
+		}
+		return a
+	}
+	loses, doubles, late := stored("loses"), stored("doubles"), stored("is-late")
+	lost, twice := counts["loses"], counts["doubles"]
+	return agree(
+		fmt.Sprintf("Failed with %d lost, Failed with %d twice, Passed with 20 late",
+			lost.Received-lost.Stored, twice.Stored-twice.Received),
+		fmt.Sprintf("%s with %d lost, %s with %d twice, %s with %d late",
+			runs["loses"].Status.Verdict, loses.Acknowledged-*loses.Change, runs["doubles"].Status.Verdict,
+			*doubles.Change-doubles.Acknowledged-*doubles.Unknown, late.State, *late.Change-late.Acknowledged))
+}
