@@ -27,6 +27,10 @@ const (
 	presetsAtOnce = 2
 	// presetsLimit bounds the whole suite.
 	presetsLimit = 12 * time.Minute
+	// loadLimit bounds a load test. The longest wait is for a broker, which reassigns the
+	// partitions of a killed consumer after its session timeout of up to 45 s: the audit
+	// of the clicks waits for up to 2 min.
+	loadLimit = 4 * time.Minute
 	// readyLimit bounds an installation: of the slowest, a database for each
 	// shard, a broker on the JVM and what consumes from it.
 	readyLimit = 150 * time.Second
@@ -88,7 +92,7 @@ func (s *suite) run(ctx context.Context, t *testing.T, p audit.Preset) {
 	s.mu.Unlock()
 	x.install(ctx, t)
 	defer x.uninstall(t)
-	before := x.state(t)
+	before := x.limiterState(t)
 	x.load(t)
 	x.audit(t, before)
 	if t.Failed() {
@@ -134,9 +138,6 @@ type trial struct {
 	// phase names the current part of the trial in error messages.
 	phase string
 	lt    *v1alpha1.LoadTest
-	// filled is how many links there were after the setup of the load test, and
-	// before its load; 0 if they did not come to rest in time.
-	filled int64
 }
 
 func (x *trial) install(ctx context.Context, t *testing.T) {
@@ -190,9 +191,6 @@ func (x *trial) load(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.lt = create(t, x.ns, x.Preset.Name, spec)
-	if x.Preset.Service == audit.Shortener {
-		x.filled = x.afterSetup(t)
-	}
 	if victims := x.Preset.Victims(); len(victims) > 0 {
 		until(t, x.lt, waitTimeout, "in its steady step", steadily)
 		for _, component := range victims {
@@ -201,41 +199,12 @@ func (x *trial) load(t *testing.T) {
 			x.Killed = append(x.Killed, component)
 		}
 	}
-	finish(t, x.lt, 2*time.Minute)
+	finish(t, x.lt, loadLimit)
 	x.Sent, x.Failed = audit.Sent(x.lt.Status)
 	x.Verdict = string(x.lt.Status.Verdict)
 	if x.lt.Status.Phase != v1alpha1.PhaseComplete {
 		t.Fatalf("phase %s: %s", x.lt.Status.Phase, condition(x.lt, v1alpha1.ConditionFailed).Message)
 	}
-}
-
-// afterSetup counts the links in the pause with which the run begins, until their
-// number rests: a creation that was sent again may be stored after the setup has
-// ended. A step that is still pending has no instant at which it starts, so that
-// none of its requests was sent before the links were counted, whatever the clocks
-// say.
-func (x *trial) afterSetup(t *testing.T) (links int64) {
-	t.Helper()
-	begun := func(lt *v1alpha1.LoadTest, step int) bool {
-		return len(lt.Status.Steps) > step && lt.Status.Steps[step].State != v1alpha1.StepPending
-	}
-	until(t, x.lt, waitTimeout, "past its setup", func(lt *v1alpha1.LoadTest) bool {
-		return begun(lt, 0) || lt.Status.CompletionTime != nil
-	})
-	var rest audit.Rest
-	err := wait.PollUntilContextTimeout(t.Context(), audit.Every, waitTimeout, true, func(ctx context.Context) (bool, error) {
-		links = x.state(t).Links
-		rested := rest.Read(links) >= audit.FillRest
-		err := cluster.Get(ctx, client.ObjectKeyFromObject(x.lt), x.lt)
-		return rested || begun(x.lt, 1), err
-	})
-	if err != nil {
-		t.Fatalf("count the links of the fill: %v", err)
-	}
-	if begun(x.lt, 1) {
-		return 0
-	}
-	return links
 }
 
 // steadily says that the step named steady has been sending for a while.

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
 func spec(t *testing.T, p Preset) v1alpha1.LoadTestSpec {
@@ -41,10 +43,33 @@ func TestShortenerSpec(t *testing.T) {
 	}
 }
 
-// What the fill stored is counted before anything else is sent.
-func TestShortenerSpecBeginsWithPause(t *testing.T) {
-	if steps := spec(t, Preset{Service: Shortener, Host: "x", Port: 1}).Steps; steps[0].Pause == nil || len(steps) < 2 {
-		t.Errorf("steps = %+v, want a pause first", steps)
+// The links stand still before the load: whatever the client of the fill gave up is
+// stored by then, or given up by the service.
+func TestFillIsOverWhenLinksAreCounted(t *testing.T) {
+	s := spec(t, Preset{Service: Shortener, Host: "x", Port: 1})
+	late := servicesWait(t, "shortener/postgres/options.go", "queryTimeout") - s.Target.Timeout.Duration
+	if stable := plan.Audits(&s)[0].StableFor.Duration; stable <= late {
+		t.Errorf("the links stand still for %s; a creation that was given up may be stored for %s", stable, late)
+	}
+}
+
+// What is stored is audited, and clicks where there are any.
+func TestSpecsAuditWhatIsStored(t *testing.T) {
+	for preset, want := range map[Preset]string{
+		{Service: Shortener}:                  "links",
+		{Service: Shortener, Clicks: "none"}:  "links",
+		{Service: Shortener, Clicks: "redis"}: "links clicks",
+		{Service: EventStore}:                 "events",
+	} {
+		preset.Host, preset.Port = "x", 1
+		var got []string
+		s := spec(t, preset)
+		for _, a := range s.StoredAudits() {
+			got = append(got, a.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%+v: audits %v, want %s", preset, got, want)
+		}
 	}
 }
 
