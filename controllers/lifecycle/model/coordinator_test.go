@@ -29,6 +29,8 @@ type seat struct {
 	seen     time.Time
 	begun    int32
 	snapshot map[int32]snapshot
+	round    int32 // in which numbers were read
+	reading  control.Reading
 }
 
 // snapshot is what a worker measured of a step so far.
@@ -131,6 +133,15 @@ func (o *operator) takes(x *worker, step int32, m snapshot) {
 	}
 }
 
+// hears stores what a worker read in the round that it is directed to read.
+func (o *operator) hears(x *worker, round int32, reading control.Reading) {
+	if !o.since.IsZero() && o.directive.AuditRound(int32(x.number)) == round {
+		s := &o.seats[x.number]
+		s.round, s.reading, s.seen = round, reading, o.now()
+		o.notifySoon()
+	}
+}
+
 func (o *operator) allFinal(step int32) bool {
 	for n := range o.seats {
 		if !o.seats[n].snapshot[step].final {
@@ -174,6 +185,9 @@ func (o *operator) notifySoon() {
 func (c *coordinator) observe(number int) control.Worker {
 	s := &c.seats[number]
 	w := control.Worker{Connected: s.session != nil, Ready: s.ready, Reason: s.refuses[0], Message: s.refuses[1], LastSeen: s.seen, Begun: s.begun}
+	if round := c.directive.AuditRound(int32(number)); round != 0 && round == s.round {
+		w.Readings = []control.Reading{s.reading}
+	}
 	if step := c.directive.ActiveStep(); step != control.NoStep {
 		m, ok := s.snapshot[step]
 		w.Reported, w.Final, w.Cut = ok, m.final, m.cut

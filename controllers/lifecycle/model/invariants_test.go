@@ -21,6 +21,7 @@ const (
 	countsNeverFall = "counts never fall within a step"
 	trulyPassed     = "a run passes only if it truly did"
 	inTime          = "every run ends within its deadlines"
+	honestAudit     = "an audit finds what is true of a target that loses nothing"
 )
 
 // tolerablyLate is how long after its instant a worker may begin a step: users could
@@ -42,6 +43,9 @@ func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 	if complete && failed || lifecycle.Finished(after) != (complete || failed) || lifecycle.Finished(after) != (a.Verdict != "") {
 		w.violated(terminalOnce, "Complete=%t, Failed=%t, verdict %q", complete, failed, a.Verdict)
 	}
+	for _, audit := range a.Audits {
+		w.checkAudit(&audit, a.Verdict)
+	}
 	for i := range a.Steps {
 		if i < len(b.Steps) && b.Steps[i].Result != nil && a.StartTime != nil {
 			w.checkCounts(&b.Steps[i], &a.Steps[i])
@@ -52,6 +56,16 @@ func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 	}
 	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict != a.Verdict {
 		w.checkPassed(a)
+	}
+}
+
+// checkAudit compares an audit with the target, which stores what it is sent, once.
+func (w *world) checkAudit(a *v1alpha1.AuditStatus, verdict v1alpha1.Verdict) {
+	if a.State == v1alpha1.AuditFailed {
+		w.violated(honestAudit, "%s", a.Message)
+	}
+	if verdict == v1alpha1.VerdictPassed && (a.State != v1alpha1.AuditPassed || *a.Before != 60 || *a.After != w.stored()) {
+		w.violated(honestAudit, "%s, of a target that has %d; the verdict is Passed", a.Message, w.stored())
 	}
 }
 

@@ -64,6 +64,12 @@ func suspend(held bool) func(*v1alpha1.LoadTestSpec) {
 	return func(s *v1alpha1.LoadTestSpec) { s.Suspend = held }
 }
 
+// audited has a number of the target be compared with what it acknowledged.
+func audited(s *v1alpha1.LoadTestSpec) {
+	s.Requests[0].Name = "create"
+	s.Audits = []v1alpha1.Audit{{Name: "links", Stored: &v1alpha1.Stored{Value: ".links", Requests: []string{"create"}}}}
+}
+
 func terminate(s *v1alpha1.LoadTestSpec) { s.Terminate = true }
 
 // harm has something happen to workers in the first step, from which results are lost.
@@ -112,6 +118,9 @@ func stories() []*story {
 				x.end("OOMKilled, exit code 137", 0)
 			}
 		})},
+		{name: "audited", spec: audited},
+		{name: "audited, terminated in the last reading", timely: true, spec: audited, script: edit(17*time.Second, "terminate", terminate)},
+		{name: "audited, a worker dies", spec: audited, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 0) })},
 		{name: "a pod is deleted", script: harm(func(w *world) { w.workers[0].leave() })},
 		{name: "a worker stays silent", script: harm(func(w *world) { w.workers[1].isCutOff(time.Hour) })},
 	}

@@ -35,6 +35,7 @@ type worker struct {
 	running            *execution
 	held               map[int32]snapshot // final ones that are not acknowledged
 	endedBefore        int32
+	round              int32 // in which it reads the number; 0: it reads none
 }
 
 // execution is a step that a worker runs.
@@ -86,7 +87,7 @@ func (x *worker) connect() {
 		return
 	}
 	o := w.leader
-	x.session = o
+	x.session, x.round = o, 0
 	o.attach(x)
 	x.receives(o)
 	w.after(50*time.Millisecond, func() { x.saysReady(o) })
@@ -124,6 +125,11 @@ func (x *worker) receives(o *operator) {
 			}
 		})
 	}
+	if round := d.AuditRound(int32(x.number)); round != x.round {
+		if x.round = round; round != 0 {
+			x.reads(round, control.Reading{}, x.world.now)
+		}
+	}
 	if step := d.ActiveStep(); step != control.NoStep {
 		x.begin(o, step, d.Start.At)
 		if d.Stop {
@@ -132,6 +138,22 @@ func (x *worker) receives(o *operator) {
 	}
 	x.sends(o)
 	x.leaveIfDone()
+}
+
+// reads reads the number of the audit again and again, as long as the round lasts.
+func (x *worker) reads(round int32, last control.Reading, since time.Time) {
+	if !x.alive || x.round != round {
+		return
+	}
+	now := control.Reading{Read: true, Value: x.world.stored()}
+	if now != last {
+		last, since = now, x.world.now
+	}
+	now.Unchanged = x.world.now.Sub(since)
+	if o := x.session; o != nil && o.alive && !x.cutOff {
+		o.hears(x, round, now)
+	}
+	x.world.after(500*time.Millisecond, func() { x.reads(round, last, since) })
 }
 
 // saysReady sends the readiness.

@@ -142,6 +142,15 @@ func (w *world) run() {
 	w.checkEnd()
 }
 
+// stored is the number that the target tells: of all requests that it had.
+func (w *world) stored() int64 {
+	sum := int64(60)
+	for _, n := range w.served {
+		sum += n
+	}
+	return sum
+}
+
 // say adds a line to what happened.
 func (w *world) say(format string, args ...any) {
 	w.trace = append(w.trace, fmt.Sprintf("%9.3fs %4d  %s", w.now.Sub(began).Seconds(), w.events, fmt.Sprintf(format, args...)))
