@@ -11,12 +11,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/hgrm"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 )
 
 // outputs are the forms of a report, in the order of the help.
-var outputs = []string{"text", "markdown", "json", "yaml", "junit", "hgrm"}
+var outputs = []string{"text", "markdown", "html", "json", "yaml", "junit", "hgrm"}
 
 func checkOutput(output string) error {
 	if slices.Contains(outputs, output) {
@@ -31,6 +32,8 @@ func render(lt *v1alpha1.LoadTest, output, step string) ([]byte, error) {
 	switch output {
 	case "markdown":
 		return []byte(markdown.Report(lt)), nil
+	case "html":
+		return html.Report(lt)
 	case "json":
 		data, err := json.MarshalIndent(stored(lt), "", "  ")
 		return append(data, '\n'), err

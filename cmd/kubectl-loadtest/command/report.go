@@ -24,11 +24,12 @@ func (c *config) report() *cobra.Command {
 			"The exit code does not depend on the verdict.\n\n" +
 			"  text      for people, in the terminal\n" +
 			"  markdown  for a pull request\n" +
+			"  html      one page with plots, which needs no network\n" +
 			"  json      the LoadTest as it is stored; yaml likewise\n" +
 			"  junit     for CI: a test case for the verdict, each step, threshold and audit\n" +
 			"  hgrm      a step's response times, for HdrHistogram's tools",
 		Example: "  kubectl loadtest report burst -n limiter\n" +
-			"  kubectl loadtest report burst -n limiter -o markdown > burst.md\n" +
+			"  kubectl loadtest report burst -n limiter -o html > burst.html\n" +
 			"  kubectl loadtest report burst -o hgrm --step steady > steady.hgrm\n" +
 			"  kubectl loadtest report -f saved.yaml -o junit",
 		Args: nameOrFile(&file),

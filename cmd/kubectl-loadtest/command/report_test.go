@@ -31,6 +31,7 @@ func TestReportForms(t *testing.T) {
 	p.create(finished("Failed"))
 	for form, want := range map[string]string{
 		"markdown": "/hello: ❌ Failed\n",
+		"html":     `<p class="word">Failed</p>`,
 		"junit":    `<testcase classname="` + p.namespace + `.hello" name="step 10 users is complete"`,
 		"yaml":     "verdict: Failed\n",
 	} {

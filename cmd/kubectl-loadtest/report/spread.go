@@ -27,7 +27,7 @@ func (p *page) spread() {
 		p.line("")
 		p.line("Spread over repetitions, each the median (least to greatest) of n")
 		p.line("")
-		p.spreadTable(s.Spread)
+		p.table(SpreadHeads, Spread(p.lt))
 	case measured && repeated:
 		p.line("")
 		p.row("Spread", "not known: no step was completed in two repetitions")
@@ -37,23 +37,24 @@ func (p *page) spread() {
 	}
 }
 
-func (p *page) spreadTable(list []v1alpha1.SpreadStatus) {
-	rows := make([][]string, len(list))
-	for i := range list {
-		rows[i] = p.spreadRow(&list[i])
-	}
-	p.table([]string{"step", "n", "p50", "p95", "p99", "goodput", "failed"}, rows)
-}
+// SpreadHeads are the heads of the table of spreads.
+var SpreadHeads = []string{"step", "n", "p50", "p95", "p99", "goodput", "failed"}
 
-func (p *page) spreadRow(s *v1alpha1.SpreadStatus) []string {
-	return []string{p.titleOf(s.Name), fmt.Sprint(s.Repetitions),
-		times(s.P50), times(s.P95), times(s.P99), rates(s.Goodput), shares(s.FailureRate)}
+// Spread is how far the repetitions of each step differ, in a row for each.
+func Spread(lt *v1alpha1.LoadTest) [][]string {
+	rows := make([][]string, len(lt.Status.Spread))
+	for i := range rows {
+		s := &lt.Status.Spread[i]
+		rows[i] = []string{titleOf(&lt.Status, s.Name), fmt.Sprint(s.Repetitions),
+			times(s.P50), times(s.P95), times(s.P99), rates(s.Goodput), shares(s.FailureRate)}
+	}
+	return rows
 }
 
 // titleOf names a step by its name alone.
-func (p *page) titleOf(name string) string {
-	for i := range p.lt.Status.Steps {
-		if step := &p.lt.Status.Steps[i]; step.Name == name && !step.Load.IsPause() {
+func titleOf(s *v1alpha1.LoadTestStatus, name string) string {
+	for i := range s.Steps {
+		if step := &s.Steps[i]; step.Name == name && !step.Load.IsPause() {
 			return Title(step)
 		}
 	}

@@ -233,13 +233,18 @@ func ofType(t *v1alpha1.TypeResult) string {
 	return text
 }
 
+// Contract is what the limiter is audited against, "" if it is not.
+func Contract(lt *v1alpha1.LoadTest) string {
+	c := lt.Spec.RateLimit()
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("at most %d + %s/s for each %s", c.Capacity, c.RefillPerSecond, c.ClientHeader)
+}
+
 // rateLimit is the audit of the limiter, in the words of a race condition check.
 func (p *page) rateLimit(a *v1alpha1.RateLimitStatus) {
-	contract := ""
-	if c := p.lt.Spec.RateLimit(); c != nil {
-		contract = fmt.Sprintf("at most %d + %s/s for each %s", c.Capacity, c.RefillPerSecond, c.ClientHeader)
-	}
-	p.row("Rate limit check", "%s", contract)
+	p.row("Rate limit check", "%s", Contract(p.lt))
 	p.row("  Clients", "%d", a.Clients)
 	p.row("  Granted", "%d", a.Granted)
 	p.row("  Denied", "%d", a.Denied)

@@ -1,0 +1,122 @@
+package html
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+)
+
+const unknown = "–"
+
+func known(text string) string {
+	if text == "" {
+		return unknown
+	}
+	return text
+}
+
+// count is a number of requests, its digits in groups: 1,234,567.
+func count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+func duration(d *metav1.Duration) string {
+	if d == nil {
+		return unknown
+	}
+	return spaced(d.Duration)
+}
+
+func rungs(s *v1alpha1.LoadTestStatus) table {
+	t := table{Title: "Steps", Heads: report.RungHeads, Words: 1}
+	steps := measured(s.Steps)
+	for i, r := range report.Rungs(s) {
+		of := steps[i].Result
+		r.Due, r.Sent = count(of.Due), count(of.Sent)
+		if l := of.ResponseTime; l != nil {
+			r.P50, r.P95, r.P99 = duration(l.P50), duration(l.P95), duration(l.P99)
+		}
+		t.Rows = append(t.Rows, r.Cells())
+	}
+	return t
+}
+
+func audits(lt *v1alpha1.LoadTest) table {
+	t := table{Title: "Rate limit check", Note: report.Contract(lt), Words: 1,
+		Heads: []string{"step", "clients", "granted", "denied", "over-limit grants", "false denials", "not audited"}}
+	for _, step := range measured(lt.Status.Steps) {
+		if a := step.Result.RateLimit; a != nil {
+			t.Rows = append(t.Rows, []string{report.Title(step), count(a.Clients), count(a.Granted), count(a.Denied),
+				count(a.OverLimitGrants), count(a.FalseDenials), count(a.Untracked)})
+		}
+	}
+	return t
+}
+
+func types(list []v1alpha1.StepStatus) table {
+	t := table{Title: "By type of request", Words: 2, Heads: []string{"step", "type", "sent", "expected", "failed", "p50", "p95", "p99"}}
+	for _, step := range measured(list) {
+		for i := range step.Result.Types {
+			of := &step.Result.Types[i]
+			l := of.ResponseTime
+			if l == nil {
+				l = &v1alpha1.Latency{}
+			}
+			t.Rows = append(t.Rows, []string{report.Title(step), of.Name, count(of.Sent), count(of.Expected), count(of.Failed),
+				duration(l.P50), duration(l.P95), duration(l.P99)})
+		}
+	}
+	return t
+}
+
+func codes(list []v1alpha1.StepStatus) table {
+	t := table{Title: "Status codes", Words: 2, Heads: []string{"step", "responses by code"}}
+	for _, step := range measured(list) {
+		if text := report.StatusCodes(&step.Result.Counts); text != "" {
+			t.Rows = append(t.Rows, []string{report.Title(step), text})
+		}
+	}
+	return t
+}
+
+func samples(list []v1alpha1.StepStatus) table {
+	t := table{Title: "Errors as they were met", Note: "One for each class of failure.", Words: 3, Heads: []string{"step", "outcome", "message"}}
+	for _, step := range measured(list) {
+		for _, e := range step.Result.ErrorSamples {
+			t.Rows = append(t.Rows, []string{report.Title(step), e.Outcome, e.Message})
+		}
+	}
+	return t
+}
+
+func spread(lt *v1alpha1.LoadTest) table {
+	return table{Title: "Spread over repetitions", Note: "Each the median, and the least to the greatest.", Words: 1,
+		Heads: report.SpreadHeads, Rows: report.Spread(lt)}
+}
+
+func generator(list []v1alpha1.StepStatus) table {
+	t := table{Title: "Generator", Note: "Whether the load generator itself was the limit.", Words: 2,
+		Heads: []string{"step", "state", "sent late p99", "sent late max", "read late p99", "throttled", "waited for CPU", "connections"}}
+	for _, step := range measured(list) {
+		if g := step.Result.Generator; g != nil {
+			t.Rows = append(t.Rows, []string{report.Title(step), report.Healthy(g), duration(g.SendLatenessP99), duration(g.SendLatenessMax),
+				duration(g.ReadLatenessP99), known(g.CPUThrottled), known(g.RunQueueWait), count(g.ConnectionsOpened)})
+		}
+	}
+	return t
+}
+
+func conditions(list []metav1.Condition) table {
+	t := table{Title: "Conditions", Words: 4, Heads: []string{"condition", "status", "reason", "message"}}
+	for _, c := range list {
+		t.Rows = append(t.Rows, []string{c.Type, string(c.Status), c.Reason, c.Message})
+	}
+	return t
+}

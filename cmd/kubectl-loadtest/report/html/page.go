@@ -1,0 +1,167 @@
+package html
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+)
+
+var (
+	//go:embed page.html
+	source string
+	//go:embed page.css
+	style string
+)
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"tone": tone}).Parse(source))
+
+// view is what the template shows.
+type view struct {
+	Style           template.CSS
+	Namespace, Name string
+	State, Sentence string
+	Facts           []report.Fact
+	Keys            []key
+	Attention       []report.Notice
+	Figures         []figure
+	Rungs           table
+	Tail            *figure
+	Quantiles       table
+	Outcomes        []outcome
+	Failures        table
+	Thresholds      []threshold
+	Tables          []table
+	Conditions      table
+	Manifest        string
+}
+
+// key is a figure that is read first.
+type key struct{ Name, Value, Unit, Note string }
+
+type threshold struct{ State, Name, Step, Observed, Limit, Message string }
+
+// table has words in its first columns, and figures in the others.
+type table struct {
+	Title, Note string
+	Heads       []string
+	Words       int
+	Rows        [][]string
+}
+
+// Last is the number of the last column.
+func (t table) Last() int { return len(t.Heads) - 1 }
+
+// Report is the report of a LoadTest.
+func Report(lt *v1alpha1.LoadTest) ([]byte, error) {
+	s := &lt.Status
+	text, err := manifest(lt)
+	if err != nil {
+		return nil, err
+	}
+	v := view{
+		Style:     template.CSS(style),
+		Namespace: lt.Namespace, Name: lt.Name,
+		State: state(s), Sentence: report.Judgement(s),
+		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s),
+		Figures: ladder(s), Rungs: rungs(s),
+		Tail: tail(s.Steps), Quantiles: quantiles(s.Steps),
+		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
+		Thresholds: thresholds(s.Thresholds),
+		Tables:     []table{audits(lt), types(s.Steps), codes(s.Steps), samples(s.Steps), spread(lt), generator(s.Steps)},
+		Conditions: conditions(s.Conditions),
+		Manifest:   text,
+	}
+	var b bytes.Buffer
+	err = page.Execute(&b, v)
+	return b.Bytes(), err
+}
+
+// state is the verdict or, as long as there is none, where the run stands.
+func state(s *v1alpha1.LoadTestStatus) string {
+	if s.Verdict != "" {
+		return string(s.Verdict)
+	}
+	if s.Phase == "" {
+		return string(v1alpha1.PhasePending)
+	}
+	return string(s.Phase)
+}
+
+// facts are those that no key says.
+func facts(lt *v1alpha1.LoadTest) []report.Fact {
+	return slices.DeleteFunc(report.Facts(lt), func(f report.Fact) bool { return f.Name == "Sustained" && telling(&lt.Status) != nil })
+}
+
+// tone is the class that colours a state: one of four, whatever the state is.
+func tone(state string) string {
+	switch state {
+	case "Passed", "Healthy", "True":
+		return "good"
+	case "Failed", "Error":
+		return "bad"
+	case "Inconclusive", "Canceled", "Suspended":
+		return "unsure"
+	}
+	return "plain"
+}
+
+// keys are the figures of the step that says most: the highest one that was
+// sustained or, where none was, the last one that was measured.
+func keys(s *v1alpha1.LoadTestStatus) []key {
+	step := telling(s)
+	if step == nil {
+		return nil
+	}
+	r, in := step.Result, "in step "+shortened(step.Name, 24)
+	var list []key
+	if s.MaxSustainedUsers != nil {
+		list = append(list, key{"Sustained", count(int64(*s.MaxSustainedUsers)), "users", "every threshold kept"})
+	}
+	if rate, ok := strings.CutSuffix(format.Rate(r.Goodput), "/s"); ok {
+		list = append(list, key{"Goodput", rate, "/s", in})
+	}
+	if r.ResponseTime != nil && r.ResponseTime.P95 != nil {
+		value, unit := units(r.ResponseTime.P95.Duration)
+		list = append(list, key{"Response time, p95", value, unit, in})
+	}
+	if failed := format.Percent(r.Failed, r.Sent-r.InFlight); failed != "" {
+		list = append(list, key{"Failed", failed, "", "of " + count(r.Sent-r.InFlight) + " sent"})
+	}
+	if unsent := format.Percent(r.Unsent, r.Due); unsent != "" {
+		list = append(list, key{"Never sent", unsent, "", "of " + count(r.Due) + " due"})
+	}
+	return list
+}
+
+func telling(s *v1alpha1.LoadTestStatus) *v1alpha1.StepStatus {
+	var last, sustained *v1alpha1.StepStatus
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if step.Result == nil {
+			continue
+		}
+		last = step
+		if s.MaxSustainedUsers != nil && step.Load.Users == *s.MaxSustainedUsers && !step.Load.IsBurst() {
+			sustained = step
+		}
+	}
+	if sustained != nil {
+		return sustained
+	}
+	return last
+}
+
+func thresholds(list []v1alpha1.ThresholdStatus) []threshold {
+	rows := make([]threshold, len(list))
+	for i := range list {
+		t := &list[i]
+		rows[i] = threshold{string(t.State), report.ThresholdName(t), t.Step, t.Observed, t.Limit, t.Message}
+	}
+	return rows
+}

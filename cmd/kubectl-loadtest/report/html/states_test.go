@@ -1,0 +1,144 @@
+package html_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+)
+
+var keep = flag.String("keep", "", "folder into which the pages of all states are written, to look at them")
+
+// states are LoadTests in every state that a page must be good for.
+func states(t *testing.T) map[string]*v1alpha1.LoadTest {
+	t.Helper()
+	all := reporttest.All(t, "../testdata")
+	all["passed"] = reporttest.Ladder(t, 100, 250, 500, 1000)
+	var many []int32
+	for i := range int32(64) {
+		many = append(many, 50*(i+1))
+	}
+	all["many"] = reporttest.Ladder(t, many...)
+	all["single"] = reporttest.Ladder(t, 100)
+	all["long"] = long(t)
+	all["hostile"] = hostile(t)
+	return all
+}
+
+// long has the longest names, and messages as long as they may be.
+func long(t *testing.T) *v1alpha1.LoadTest {
+	lt := reporttest.Knee(t)
+	lt.Name, lt.Namespace = strings.Repeat("checkout-", 5)+"nightly", strings.Repeat("n", 63)
+	for i := range lt.Status.Steps {
+		lt.Status.Steps[i].Name = fmt.Sprintf("%d%s", i, strings.Repeat("w", 62))
+	}
+	lt.Status.Thresholds[0].Name = strings.Repeat("threshold", 7)
+	lt.Status.Thresholds[0].Message = strings.Repeat("It is what it is. ", 28)
+	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionGeneratorHealthy, Status: metav1.ConditionFalse,
+		Reason: v1alpha1.ReasonScheduleLag, Message: strings.Repeat("x", 1000)})
+	return lt
+}
+
+// foreign is what a target or a user would write to run a script in the page.
+const foreign = `</title></style></pre></svg><script>window.broken=1</script><img src="//x.invalid/" onerror="window.broken=2">` +
+	`" onmouseover="window.broken=3" ' x='{{.Name}} javascript:window.broken=4 ]]> &lt;script&gt;`
+
+// hostile has it wherever a text may stand.
+func hostile(t *testing.T) *v1alpha1.LoadTest {
+	lt := reporttest.Read(t, "../testdata/ladder.yaml")
+	lt.Name, lt.Namespace = foreign, foreign
+	lt.Spec.Target.URL = foreign
+	lt.Spec.Requests[0].Path, lt.Spec.Requests[0].Body = foreign, foreign
+	s := &lt.Status
+	s.Verdict = v1alpha1.Verdict(foreign)
+	for i := range s.Conditions {
+		s.Conditions[i].Reason, s.Conditions[i].Message = foreign, foreign
+	}
+	for i := range s.Thresholds {
+		th := &s.Thresholds[i]
+		th.Name, th.Step, th.Observed, th.Limit, th.Message, th.State = foreign, foreign, foreign, foreign, foreign, foreign
+	}
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		step.Name, step.Message, step.State = foreign, foreign, foreign
+		if step.Result == nil {
+			continue
+		}
+		step.Result.Goodput, step.Result.Transport, step.Result.Histogram = foreign, foreign, foreign
+		step.Result.Generator.CPUThrottled, step.Result.Generator.Reason = foreign, foreign
+		for j := range step.Result.Types {
+			step.Result.Types[j].Name = foreign
+		}
+		for j := range step.Result.ErrorSamples {
+			step.Result.ErrorSamples[j] = v1alpha1.ErrorSample{Outcome: foreign, Message: foreign}
+		}
+	}
+	return lt
+}
+
+// write writes the page of a LoadTest and returns its path.
+func write(t *testing.T, folder, name string, lt *v1alpha1.LoadTest) string {
+	t.Helper()
+	data, err := html.Report(lt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, name+".html")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReportOfEveryState(t *testing.T) {
+	folder := *keep
+	if folder == "" {
+		folder = t.TempDir()
+	}
+	for name, lt := range states(t) {
+		before := lt.DeepCopy()
+		path := write(t, folder, name, lt)
+		first, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := html.Report(before); string(again) != string(first) {
+			t.Errorf("%s: two pages of one LoadTest differ", name)
+		}
+		for _, bad := range []string{"%!", "NaN", "Inf", "ZgotmplZ", "&lt;nil&gt;", "http-equiv=\"refresh\"", "<script"} {
+			if strings.Contains(string(first), bad) {
+				t.Errorf("%s: the page contains %q", name, bad)
+			}
+		}
+	}
+}
+
+// themes are the colours of the style sheet: light, dark, print.
+func themes(t *testing.T) []map[string]string {
+	t.Helper()
+	source, err := os.ReadFile("page.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []map[string]string
+	for _, root := range regexp.MustCompile(`:root \{[^}]*\}`).FindAllString(string(source), -1) {
+		theme := map[string]string{}
+		for _, m := range regexp.MustCompile(`--(\w+): (#[0-9a-f]{6});`).FindAllStringSubmatch(root, -1) {
+			theme[m[1]] = m[2]
+		}
+		list = append(list, theme)
+	}
+	if len(list) != 3 {
+		t.Fatalf("%d themes, want light, dark and print", len(list))
+	}
+	return list
+}

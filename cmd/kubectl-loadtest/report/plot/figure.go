@@ -1,0 +1,126 @@
+package plot
+
+import "math"
+
+// Figure is a plot of lines over two axes.
+type Figure struct {
+	Width, Height float64
+	X, Y          Axis
+	Lines         []Line
+	Rules         []Rule
+}
+
+// Axis is a scale with a title that names the quantity and its unit.
+type Axis struct {
+	Title string
+	Scale Scale
+	Ticks []Tick
+}
+
+// Tick is a value that is labelled.
+type Tick struct {
+	At    float64
+	Label string
+}
+
+// Line goes through points. Its label stands at its end.
+type Line struct {
+	Label string
+	// Class is the line's class in the style sheet.
+	Class  string
+	Points []Point
+	// Marks are points that are shown as such, with what is read when they are pointed
+	// at.
+	Marks []Mark
+}
+
+// Point is a pair of values.
+type Point struct{ X, Y float64 }
+
+// Mark is a point that stands out. Its shape says what its class's colour says.
+type Mark struct {
+	Point
+	Shape Shape
+	Title string
+}
+
+// Shape is how a mark looks.
+type Shape string
+
+// The shapes of a mark.
+const (
+	Dot   Shape = "dot"
+	Ring  Shape = "ring"
+	Cross Shape = "cross"
+)
+
+// Rule is a value of the X axis from which on the plot is shaded.
+type Rule struct {
+	At    float64
+	Label string
+}
+
+// The room around the plot, in which ticks and labels stand.
+const (
+	left, right, top, bottom = 58, 84, 34, 44
+	// labelGap is the least distance of two labels above each other, tickGap that of two
+	// ticks of the X axis for each character of their labels.
+	labelGap, tickGap = 15, 7.5
+)
+
+func (f *Figure) x(v float64) float64 {
+	return left + f.X.Scale.At(v)*(f.Width-left-right)
+}
+
+func (f *Figure) y(v float64) float64 {
+	return top + (1-f.Y.Scale.At(v))*(f.Height-top-bottom)
+}
+
+// Draw computes where everything stands.
+func (f *Figure) Draw() *Drawing {
+	d := &Drawing{
+		Width: number(f.Width), Height: number(f.Height),
+		Left: number(left), Right: number(f.Width - right), Top: number(top), Bottom: number(f.Height - bottom),
+		Depth:  number(f.Height - bottom - top),
+		XTitle: Text{X: number((left + f.Width - right) / 2), Y: number(f.Height - 8), Text: f.X.Title},
+		YTitle: Text{X: number(2), Y: number(top - 18), Text: f.Y.Title},
+	}
+	f.ticks(d)
+	for _, r := range f.Rules {
+		d.Rules = append(d.Rules, f.rule(r))
+	}
+	for _, l := range f.Lines {
+		d.Curves = append(d.Curves, Curve{Class: l.Class, Path: f.path(l.Points)})
+		for _, m := range l.Marks {
+			d.Marks = append(d.Marks, Placed{Class: l.Class, Shape: m.Shape, X: number(f.x(m.X)), Y: number(f.y(m.Y)), Title: m.Title})
+		}
+	}
+	d.Labels = f.labels()
+	return d
+}
+
+// ticks leaves out those of the X axis whose labels would touch.
+func (f *Figure) ticks(d *Drawing) {
+	for _, t := range f.Y.Ticks {
+		d.YTicks = append(d.YTicks, Text{X: number(left - 8), Y: number(f.y(t.At)), Text: t.Label})
+	}
+	free := math.Inf(-1)
+	for _, t := range f.X.Ticks {
+		x, half := f.x(t.At), tickGap*float64(len([]rune(t.Label)))/2
+		if x-half < free {
+			continue
+		}
+		free = x + half + tickGap
+		d.XTicks = append(d.XTicks, Text{X: number(x), Y: number(f.Height - bottom + 18), Text: t.Label})
+	}
+}
+
+// rule has its label on the side that has more room.
+func (f *Figure) rule(r Rule) Ruler {
+	x := f.x(r.At)
+	at := Ruler{X: number(x), Width: number(f.Width - right - x), Label: Text{X: number(x - 6), Y: number(top + 12), Text: r.Label, Anchor: "end"}}
+	if x < f.Width/2 {
+		at.Label.X, at.Label.Anchor = number(x+6), "start"
+	}
+	return at
+}

@@ -1,0 +1,104 @@
+package plot
+
+import (
+	"math"
+	"strconv"
+	"testing"
+	"testing/quick"
+)
+
+func TestScales(t *testing.T) {
+	tests := map[string]struct {
+		scale Scale
+		at    map[float64]float64
+	}{
+		"linear": {Linear(0, 10), map[float64]float64{0: 0, 5: 0.5, 10: 1, -1: 0, 20: 1}},
+		"log":    {Log(1, 100), map[float64]float64{1: 0, 10: 0.5, 100: 1, 0: 0, -3: 0, 1e9: 1}},
+		"tail":   {Tail(4), map[float64]float64{0: 0, 0.9: 0.25, 0.99: 0.5, 0.9999: 1, 1: 1}},
+	}
+	for name, test := range tests {
+		for v, want := range test.at {
+			if got := test.scale.At(v); math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s: %g stands at %g, want %g", name, v, got, want)
+			}
+		}
+	}
+}
+
+// Whatever the values are, they stand between the ends, and so do the ticks, which
+// rise and are few.
+func TestBoundsHoldTheirValues(t *testing.T) {
+	hold := func(raw []uint32, exponent uint8) bool {
+		values := []float64{0}
+		for _, v := range raw {
+			values = append(values, float64(v)*math.Pow(10, float64(exponent%12)-9))
+		}
+		scale, ticks := Bounds(values)
+		at := -1.0
+		for _, tick := range ticks {
+			next := scale.At(tick)
+			if next <= at && len(ticks) > 1 {
+				return false
+			}
+			at = next
+		}
+		for _, v := range values {
+			if a := scale.At(v); a < 0 || a > 1 || math.IsNaN(a) {
+				return false
+			}
+		}
+		return len(ticks) >= 1 && len(ticks) <= 16
+	}
+	if err := quick.Check(hold, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTicksAreRound(t *testing.T) {
+	for _, test := range []struct {
+		values []float64
+		want   []float64
+	}{
+		{[]float64{60, 45}, []float64{0, 20, 40, 60}},
+		{[]float64{9}, []float64{0, 2.5, 5, 7.5, 10}},
+		{[]float64{100, 4000}, []float64{100, 200, 500, 1000, 2000, 5000}},
+		{[]float64{0.004, 13}, []float64{0.01, 0.1, 1, 10}},
+		{[]float64{0, 0}, []float64{0, 1}},
+		{nil, []float64{0, 1}},
+	} {
+		_, got := Bounds(test.values)
+		same := len(got) == len(test.want)
+		for i := range got {
+			same = same && math.Abs(got[i]-test.want[i]) < 1e-9
+		}
+		if !same {
+			t.Errorf("the ticks of %v are %v, want %v", test.values, got, test.want)
+		}
+	}
+}
+
+// Labels of lines that end together stand apart and within the plot.
+func TestLabelsDoNotTouch(t *testing.T) {
+	f := Figure{Width: 380, Height: 280, X: Axis{Scale: Linear(0, 1)}, Y: Axis{Scale: Linear(0, 1)}}
+	for range 8 {
+		f.Lines = append(f.Lines, Line{Label: "same", Points: []Point{{0, 0}, {1, 0.02}}})
+	}
+	before := math.Inf(-1)
+	for _, l := range f.Draw().Labels {
+		y, err := strconv.ParseFloat(l.Y, 64)
+		if err != nil || y-before < labelGap-0.1 || y < top || y > f.Height-bottom+0.1 {
+			t.Errorf("a label stands at %s after %g (%v)", l.Y, before, err)
+		}
+		before = y
+	}
+}
+
+func TestTicksThatWouldTouchAreLeftOut(t *testing.T) {
+	f := Figure{Width: 380, Height: 280, X: Axis{Scale: Linear(0, 64)}, Y: Axis{Scale: Linear(0, 1)}}
+	for i := range 65 {
+		f.X.Ticks = append(f.X.Ticks, Tick{At: float64(i), Label: "12345"})
+	}
+	if n := len(f.Draw().XTicks); n < 2 || n > 6 {
+		t.Errorf("%d labels of 5 characters on 240 units", n)
+	}
+}
