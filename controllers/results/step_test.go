@@ -312,3 +312,13 @@ func TestTheTransportFitsTheAPI(t *testing.T) {
 		t.Errorf("transport %q, want %q", got, want)
 	}
 }
+
+func TestErrorSamplesTakeTheirJSON(t *testing.T) {
+	sample := v1alpha1.ErrorSample{Outcome: "refused", Message: "connection refused"}
+	if got, want := results.SamplesSize(&v1alpha1.StepResult{ErrorSamples: []v1alpha1.ErrorSample{sample}}), len(`[{"outcome":"refused","message":"connection refused"}]`); got != want {
+		t.Errorf("a sample takes %d bytes, want %d", got, want)
+	}
+	if got := results.SamplesSize(&v1alpha1.StepResult{}); got != 0 {
+		t.Errorf("no samples take %d bytes, want none", got)
+	}
+}
