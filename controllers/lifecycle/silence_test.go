@@ -15,11 +15,14 @@ import (
 )
 
 // denied is the report of a step whose first request was answered 429.
-func denied() *measure.Measurement {
+func denied() *measure.Measurement { return deniedAfter(0) }
+
+// deniedAfter is that of one that was sent so long after the step began.
+func deniedAfter(d time.Duration) *measure.Measurement {
 	m := measure.NewMeasurement(1)
 	m.Requests[0].Sent, m.Requests[0].Outcomes[measure.RateLimited] = 1, 1
 	ledger := &measure.Ledger{}
-	ledger.Record(0, 0, time.Millisecond, measure.RateLimited)
+	ledger.Record(0, d, d+time.Millisecond, measure.RateLimited)
 	m.Clients = measure.NewClients(measure.MaxLedgerBytes)
 	m.Clients.Add("192.0.2.1", ledger)
 	return m
@@ -74,6 +77,32 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 				t.Errorf("%d false denials, want %d", got, tc.want)
 			}
 		})
+	}
+}
+
+// A bucket that was empty when a step began has refilled 9 s later, unless requests that
+// no report tells of may still be under way.
+func TestUnreportedRequestsMayTakeWhatRefills(t *testing.T) {
+	for name, tc := range map[string]struct {
+		step int
+		edit func(*v1alpha1.LoadTest)
+		want int64
+	}{
+		"no silence before the step":         {0, startedAfter(0), 1},
+		"a setup before it":                  {0, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 0},
+		"a worker that has not reported":     {0, func(lt *v1alpha1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0},
+		"a request of the step before it":    {1, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[0].Result.Outcomes.Timeout = 1 }, 0},
+		"none of the step before it is left": {1, func(*v1alpha1.LoadTest) {}, 1},
+	} {
+		lt := limited(tc.step)
+		tc.edit(lt)
+		seen := one(control.Worker{Connected: true, Ready: true, Final: true})
+		seen.Since = began
+		seen.Step = &control.Report{Step: int32(tc.step), Merged: deniedAfter(9 * time.Second), Reporting: 1, Until: began.Add(time.Minute)}
+		result := lifecycle.Decide(lt, plan.Policy{}, seen, lt.Status.Steps[tc.step].StartTime.Add(10*time.Second)).Status.Steps[tc.step].Result
+		if result == nil || result.RateLimit.FalseDenials != tc.want {
+			t.Errorf("%s: the result is %+v, want %d false denials", name, result, tc.want)
+		}
 	}
 }
 
