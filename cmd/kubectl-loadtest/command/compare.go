@@ -1,0 +1,83 @@
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
+)
+
+func (c *config) compare() *cobra.Command {
+	var files []string
+	var output string
+	command := &cobra.Command{
+		Use:   "compare NAME... | compare -f FILE...",
+		Short: "Put finished LoadTests side by side",
+		Long: "Put finished LoadTests side by side: steps of the same name and load, the median of\n" +
+			"their repetitions, the best marked, and how far each differs from the first. LoadTests\n" +
+			"of files, such as report -o yaml writes, come first.\n\n" +
+			"A difference has a range where there are at least 3 repetitions of both: the true one\n" +
+			"is below the range in at most 5% of comparisons, and above it in at most 5% (exact test\n" +
+			"of Mann and Whitney).",
+		Example: "  kubectl loadtest compare shortener-v3 shortener-v4\n" +
+			"  kubectl loadtest compare -f v3.yaml shortener-v4 -o markdown",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output != "text" && output != "markdown" {
+				return fmt.Errorf("--output must be text or markdown, not %q", output)
+			}
+			tests, err := c.compared(cmd.Context(), files, args)
+			if err != nil {
+				return err
+			}
+			compared, err := comparison.New(tests)
+			if err != nil {
+				return err
+			}
+			page := compared.Text()
+			if output == "markdown" {
+				page = compared.Markdown()
+			}
+			_, err = fmt.Fprint(c.streams.Out, page)
+			return err
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&output, "output", "o", "text", "Form of the comparison: text or markdown")
+	flags.StringArrayVarP(&files, "filename", "f", nil, "File with LoadTests and their status, - for the standard input")
+	return command
+}
+
+// compared are the LoadTests of the files and those of the cluster, in that order.
+func (c *config) compared(ctx context.Context, files, names []string) ([]*v1alpha1.LoadTest, error) {
+	var tests []*v1alpha1.LoadTest
+	found, err := readManifests(files, c.streams.In)
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range found {
+		lt := &v1alpha1.LoadTest{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, lt); err != nil {
+			return nil, fmt.Errorf("LoadTest %s: %w", displayName(object), err)
+		}
+		tests = append(tests, lt)
+	}
+	if len(names) == 0 {
+		return tests, nil
+	}
+	cluster, err := c.connect()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		lt, err := cluster.get(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, lt)
+	}
+	return tests, nil
+}

@@ -1,0 +1,31 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// LoadTests of files and of the cluster are compared with the first of the files.
+func TestCompare(t *testing.T) {
+	p := newTestUser(t)
+	p.create(finished("Failed"))
+	saved := p.file(p.run("report", "hello", "-o", "yaml").out)
+	for _, args := range [][]string{
+		{"compare", "hello", "hello"}, {"compare", "-f", saved, "hello"}, {"compare", "-f", saved, "-f", saved}, {"compare", "hello", "hello", "-o", "markdown"},
+	} {
+		if got := p.run(args...); got.code != 0 || !strings.Contains(got.out, "(hello (2)) Requests failed") {
+			t.Errorf("%v: exit code %d, %s\n%s", args, got.code, got.err, got.out)
+		}
+	}
+	for want, args := range map[string][]string{
+		"at least two LoadTests": {"compare", "hello"},
+		"not \"html\"":           {"compare", "hello", "hello", "-o", "html"},
+		"\"nobody\" not found":   {"compare", "hello", "nobody"},
+		"hello has not finished": {"compare", "-f", p.file(manifest("hello")), "hello"},
+		"no such file":           {"compare", "-f", "/nowhere/at/all", "hello"},
+	} {
+		if got := p.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
+			t.Errorf("%v: exit code %d, %q, want 4 and %q", args, got.code, got.err, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package comparison_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// step is one whose median response time is that many milliseconds.
+func step(name string, rung, repetition, users int32, millis float64) v1alpha1.StepStatus {
+	at := func(factor float64) *metav1.Duration {
+		return &metav1.Duration{Duration: time.Duration(millis * factor * float64(time.Millisecond))}
+	}
+	s := v1alpha1.StepStatus{
+		Name: name, Rung: rung, Repetition: repetition, State: v1alpha1.StepComplete, WorkersReporting: 1,
+		Load:   v1alpha1.StepLoad{Users: users},
+		Result: &v1alpha1.StepResult{Due: 1000, Goodput: "998.0", ResponseTime: &v1alpha1.Latency{P50: at(1), P95: at(2), P99: at(3)}},
+	}
+	s.Result.Sent, s.Result.Failed = 1000, 2
+	return s
+}
+
+func finished(name string, steps ...v1alpha1.StepStatus) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	lt.Status = v1alpha1.LoadTestStatus{
+		Verdict: v1alpha1.VerdictPassed, TargetURL: "http://shop:80", Workers: v1alpha1.WorkerCounts{Desired: 1}, Steps: steps,
+		Requests:   []v1alpha1.RequestStatus{{Name: "buy", Type: "Write"}},
+		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}},
+	}
+	return lt
+}
+
+// thrice is a run of two rungs with three repetitions.
+func thrice(name string, low, high float64) *v1alpha1.LoadTest {
+	return finished(name,
+		step("100", 1, 1, 100, low), step("1000", 2, 1, 1000, high),
+		step("100 (2)", 1, 2, 100, low+1), step("1000 (2)", 2, 2, 1000, high-0.5),
+		step("100 (3)", 1, 3, 100, low+2), step("1000 (3)", 2, 3, 1000, high+0.5))
+}
+
+func TestPages(t *testing.T) {
+	other := thrice("v5", 30, 150)
+	other.Status.Verdict, other.Status.Workers.Desired, other.Status.TargetURL = v1alpha1.VerdictInconclusive, 2, "http://shop-v5:80"
+	other.Status.Requests[0].Name = "sell"
+	for i := range other.Status.Steps {
+		other.Status.Steps[i].WorkersReporting = 2
+	}
+	other.Status.Steps[5].State = v1alpha1.StepCut
+	other.Status.Steps[3].Result.Generator = &v1alpha1.GeneratorStatus{}
+	more := finished("v4", step("100", 1, 0, 100, 35), step("5000", 2, 0, 5000, 900))
+	for name, tests := range map[string][]*v1alpha1.LoadTest{
+		"repetitions": {thrice("v3", 40, 100), thrice("v4", 50, 100)},
+		"once":        {finished("v3", step("100", 1, 0, 100, 40)), finished("v3", step("100", 3, 0, 100, 44))},
+		"three":       {thrice("v3", 40, 100), more, other},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := comparison.New(tests)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".txt", c.Text())
+			golden(t, name+".md", c.Markdown())
+		})
+	}
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+func TestWhatCannotBeCompared(t *testing.T) {
+	running := finished("v4")
+	running.Status.Conditions = nil
+	for want, tests := range map[string][]*v1alpha1.LoadTest{
+		"at least two LoadTests":       {finished("v3")},
+		"LoadTest v4 has not finished": {finished("v3"), running},
+	} {
+		if _, err := comparison.New(tests); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

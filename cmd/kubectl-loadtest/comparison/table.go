@@ -1,0 +1,120 @@
+package comparison
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// none stands for a value that a test does not have.
+const none = "-"
+
+// noRange explains a difference without a range.
+const noRange = "A difference without a range may be noise: it takes 3 repetitions of both (spec.repetitions) to tell."
+
+// Text is the page for a terminal. The best of each step has a star.
+func (c *Comparison) Text() string {
+	return c.page(func(value string) string { return value + " *" }, textTable, "", "  ")
+}
+
+// Markdown is the page for a document. The best of each step is bold.
+func (c *Comparison) Markdown() string {
+	return c.page(func(value string) string { return "**" + value + "**" }, markdownTable, "### Comparison\n\n", "- ")
+}
+
+func (c *Comparison) page(mark func(string) string, table func([][]string) string, title, bullet string) string {
+	var b strings.Builder
+	b.WriteString(title)
+	b.WriteString(table(c.rows(mark)))
+	b.WriteString("\n" + noRange + "\n")
+	if warnings := c.warnings(); len(warnings) > 0 {
+		b.WriteString("\nMind:\n")
+		if bullet == "- " {
+			b.WriteString("\n")
+		}
+		for _, warning := range warnings {
+			b.WriteString(bullet + warning + "\n")
+		}
+	}
+	return b.String()
+}
+
+// rows are the table: a column for each step, and for each metric a row for each test,
+// and then one for each difference to the first.
+func (c *Comparison) rows(mark func(string) string) [][]string {
+	head := []string{"Metric"}
+	for i := range c.columns {
+		head = append(head, c.columns[i].Name)
+	}
+	rows := [][]string{head}
+	for _, m := range metrics {
+		for test, name := range c.names {
+			rows = append(rows, c.row(fmt.Sprintf("(%s) %s", name, m.name), func(column int) string { return c.cell(test, column, m, mark) }))
+		}
+		for test := 1; test < len(c.tests); test++ {
+			label := "Difference"
+			if len(c.tests) > 2 {
+				label = fmt.Sprintf("Difference of %s", c.names[test])
+			}
+			rows = append(rows, c.row(label, func(column int) string { return c.difference(test, column, m) }))
+		}
+	}
+	return rows
+}
+
+func (c *Comparison) row(label string, cell func(column int) string) []string {
+	row := []string{label}
+	for column := range c.columns {
+		text := cell(column)
+		if text == "" {
+			text = none
+		}
+		row = append(row, text)
+	}
+	return row
+}
+
+func (c *Comparison) cell(test, column int, m metric, mark func(string) string) string {
+	value := middle(c.values(test, column, m))
+	if value == nil {
+		return ""
+	}
+	if best := c.best(column, m); best != nil && best.Cmp(value) == 0 {
+		return mark(m.text(value))
+	}
+	return m.text(value)
+}
+
+// textTable aligns the columns.
+func textTable(rows [][]string) string {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+3))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// markdownTable escapes what would end a cell.
+func markdownTable(rows [][]string) string {
+	var b strings.Builder
+	for i, row := range rows {
+		for _, cell := range row {
+			b.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
+		}
+		b.WriteString("|\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("| --- ", len(row)) + "|\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,80 @@
+package comparison
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+)
+
+// warnings are what else differs, and what is left out.
+func (c *Comparison) warnings() []string {
+	var list []string
+	first := c.tests[0]
+	for i, lt := range c.tests {
+		if v := lt.Status.Verdict; v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed {
+			list = append(list, fmt.Sprintf("The verdict of %s is %s: its figures may not speak of its target.", c.names[i], v))
+		}
+		if i > 0 {
+			list = append(list, c.differs(i, first, lt)...)
+		}
+	}
+	for test := range c.tests {
+		list = append(list, c.leftOut(test)...)
+	}
+	return list
+}
+
+// differs is what a test sent otherwise than the first.
+func (c *Comparison) differs(i int, first, lt *v1alpha1.LoadTest) []string {
+	var list []string
+	if a, b := first.Status.TargetURL, lt.Status.TargetURL; a != b {
+		list = append(list, fmt.Sprintf("The targets differ: %s sent to %s, %s to %s.", c.names[0], a, c.names[i], b))
+	}
+	if !slices.Equal(weights(first), weights(lt)) {
+		list = append(list, fmt.Sprintf("The requests, or their weights, differ between %s and %s.", c.names[0], c.names[i]))
+	}
+	if a, b := first.Status.Workers.Desired, lt.Status.Workers.Desired; a != b {
+		list = append(list, fmt.Sprintf("The numbers of workers differ: %s had %d, %s had %d.", c.names[0], a, c.names[i], b))
+	}
+	return list
+}
+
+// weighted is a request and its weight.
+type weighted struct {
+	v1alpha1.RequestStatus
+	weight int32
+}
+
+func weights(lt *v1alpha1.LoadTest) []weighted {
+	var list []weighted
+	for i, request := range lt.Status.Requests {
+		w := weighted{request, 1}
+		if i < len(lt.Spec.Requests) && lt.Spec.Requests[i].Weight != nil {
+			w.weight = *lt.Spec.Requests[i].Weight
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// leftOut are the steps of which a test has no figures, and why.
+func (c *Comparison) leftOut(test int) []string {
+	var list []string
+	for column, rung := range c.rungs[test] {
+		if rung == nil {
+			list = append(list, fmt.Sprintf("%s has no step %s of that load.", c.names[test], c.columns[column].Name))
+			continue
+		}
+		for _, step := range rung.Steps {
+			switch {
+			case !figures.IsWhole(step, c.tests[test].Status.Workers.Desired):
+				list = append(list, fmt.Sprintf("Step %s of %s is left out: it is %s, or lacks a worker.", step.Name, c.names[test], step.State))
+			case !figures.IsSound(step.Result):
+				list = append(list, fmt.Sprintf("Step %s of %s is left out: the generator was the limit, not the target.", step.Name, c.names[test]))
+			}
+		}
+	}
+	return list
+}
