@@ -61,6 +61,33 @@ func (h *Histogram) Merge(o *Histogram) error {
 	return nil
 }
 
+// RecordN counts one time n times, as Record does.
+func (h *Histogram) RecordN(d time.Duration, n int64) {
+	if d > Highest {
+		d = Highest
+		h.clamped += n
+	}
+	_ = h.hdr.RecordValues(int64((max(d, 0)+Lowest/2)/Lowest), n)
+}
+
+// without is the histogram less the times of o, which are some of its own; ok is false
+// if they are not.
+func (h *Histogram) without(o *Histogram) (less *Histogram, ok bool) {
+	if o == nil || o.Count() == 0 {
+		return h, true
+	}
+	if h == nil {
+		return nil, false
+	}
+	counts := h.Counts()
+	for slot, n := range o.Counts() {
+		if counts[slot] -= n; counts[slot] < 0 {
+			return nil, false
+		}
+	}
+	return HistogramOf(counts, max(0, h.clamped-o.clamped)), true
+}
+
 // Count is how many times were recorded.
 func (h *Histogram) Count() int64 { return h.hdr.TotalCount() }
 

@@ -113,6 +113,10 @@ type Request struct {
 	// Response is measured from the due time, Service from the send time; both
 	// hold every outcome but Unfinished.
 	Response, Service *Histogram
+	// Punctuality is how many were due, and on time.
+	Punctuality
+	// Failed are the times of the requests without an expected response.
+	Failed FailedTimes
 }
 
 // NewMeasurement returns an empty measurement for a plan of that many requests.
@@ -148,11 +152,12 @@ func (r *Request) CountStatus(code int, n int64) {
 
 // Reset empties the request, keeping its memory.
 func (r *Request) Reset() {
-	response, service, codes := r.Response, r.Service, r.StatusCodes
+	response, service, codes, onTime := r.Response, r.Service, r.StatusCodes, r.OnTime
 	response.Reset()
 	service.Reset()
 	clear(codes)
-	*r = Request{Response: response, Service: service, StatusCodes: codes}
+	clear(onTime)
+	*r = Request{Response: response, Service: service, StatusCodes: codes, Punctuality: Punctuality{OnTime: onTime}}
 }
 
 // Merge adds o to r.
@@ -168,7 +173,8 @@ func (r *Request) Merge(o *Request) error {
 	for code, n := range o.StatusCodes {
 		r.CountStatus(code, n)
 	}
-	return errors.Join(r.Response.Merge(o.Response), r.Service.Merge(o.Service))
+	r.Punctuality.merge(o.Punctuality)
+	return errors.Join(r.Response.Merge(o.Response), r.Service.Merge(o.Service), r.Failed.Merge(&o.Failed))
 }
 
 // Merge adds o, of another worker, to s.

@@ -42,7 +42,8 @@ type StepResult struct {
 	// +optional
 	ServiceTime *Latency `json:"serviceTime,omitempty"`
 	// expectedResponseTime is responseTime of the requests with an expected response
-	// alone. Absent when there are none, and when the workers did not report it.
+	// alone. Absent when all that ended got one: it is responseTime then. Absent, too,
+	// when none did.
 	// +optional
 	ExpectedResponseTime *Latency `json:"expectedResponseTime,omitempty"`
 	// expectedServiceTime is serviceTime of the requests with an expected response
@@ -214,10 +215,6 @@ type TypeResult struct {
 	// responseTime is measured from when a request was due.
 	// +optional
 	ResponseTime *Latency `json:"responseTime,omitempty"`
-	// expectedResponseTime is responseTime of the requests with an expected response
-	// alone.
-	// +optional
-	ExpectedResponseTime *Latency `json:"expectedResponseTime,omitempty"`
 	// onTime are the requests that were answered in time, for each time that a threshold
 	// names as within.
 	// +optional

@@ -1613,11 +1613,6 @@ func (in *TypeResult) DeepCopyInto(out *TypeResult) {
 		*out = new(Latency)
 		(*in).DeepCopyInto(*out)
 	}
-	if in.ExpectedResponseTime != nil {
-		in, out := &in.ExpectedResponseTime, &out.ExpectedResponseTime
-		*out = new(Latency)
-		(*in).DeepCopyInto(*out)
-	}
 	if in.OnTime != nil {
 		in, out := &in.OnTime, &out.OnTime
 		*out = make([]OnTimeCount, len(*in))

@@ -45,7 +45,7 @@ func isPending(a v1alpha1.AuditStatus) bool { return a.State == v1alpha1.AuditPe
 // a worker now is of no matter to the result, and is not counted any more.
 func (r *run) auditAfter(reason string) {
 	r.cutIfAsked()
-	if r.out.Status.StopTime != nil {
+	if r.out.Status.StopTime != nil && r.abortedBy() == nil {
 		r.finishCut()
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
 // Decision is what is to be done, and what is to be said.
@@ -21,6 +22,8 @@ type Decision struct {
 	Forget bool
 	// Delete says that the LoadTest's time to live is over.
 	Delete bool
+	// Seconds is what the next pass of this process is to see again.
+	Seconds verdict.Seconds
 	// Events are to be emitted once the status is written.
 	Events []Event
 	// RequeueAfter is the time to the next known instant; 0: none.

@@ -27,6 +27,7 @@ func (r *run) finish(i int, reason string) {
 	message := map[string]string{
 		v1alpha1.ReasonAllStepsRan:         "All steps ran.",
 		v1alpha1.ReasonStoppedOnBreach:     "A threshold was breached; the steps after it were skipped.",
+		v1alpha1.ReasonAborted:             "A threshold was breached while a step ran, which was cut; the steps after it were skipped.",
 		v1alpha1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
 		v1alpha1.ReasonStoppedOnCutStep:    "A step was not carried out as it was planned; the steps after it were skipped.",
 	}[reason]

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -23,6 +24,8 @@ type Observed struct {
 	// Undirected says that this process has not directed workers to begin the step that
 	// runs by the status.
 	Undirected bool
+	// Seconds is that of the last decision of this process.
+	Seconds verdict.Seconds
 	// Written is what this process wrote of the run last.
 	Written Written
 	// LiveFrom is the instant from which the store can take what is not urgent, by what

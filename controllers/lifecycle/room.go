@@ -18,8 +18,9 @@ const maxObject = 1_200 << 10
 // JSON, with counts of ten digits and times of an hour to the microsecond. The names
 // and the plan of each step, whose length is known, come on top.
 const (
-	sizeLoad      = 3_800 // a step that sends load: 2.6 KB with its message, and a sick generator's sentence of 1 KB
-	sizeType      = 960   // the counts and the response times of a type of request in a step
+	sizeLoad      = 4_600 // a step that sends load: 3.4 KB with its message, and a sick generator's sentence of 1 KB
+	sizeType      = 980   // the counts and the response times of a type of request in a step
+	sizeOnTime    = 70    // how many requests were on time, in a step or of a type of request in it
 	sizePause     = 400
 	sizeSpread    = 600
 	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values
@@ -50,9 +51,10 @@ func sizeOfGiven(lt *v1alpha1.LoadTest) int {
 }
 
 func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int {
-	load := sizeLoad
+	onTime := sizeOnTime * len(plan.OnTime(spec))
+	load := sizeLoad + onTime
 	for _, name := range requestTypes(spec) {
-		load += sizeType + size(name)
+		load += sizeType + onTime + size(name)
 	}
 	sum := sizeRest + size(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
 	for _, s := range steps {

@@ -96,8 +96,12 @@ func (r *run) load(i int) {
 			return
 		}
 	}
-	if done {
+	switch {
+	case done:
 		r.loadDone(i, report, isFinal)
+	case report != nil:
+		r.out.Seconds = r.seen.Seconds
+		r.abortIfBreached(i, report)
 	}
 }
 
@@ -151,6 +155,10 @@ func (r *run) loadDone(i int, report *control.Report, isFinal func(control.Worke
 	r.giveUp(func(w control.Worker) bool { return !isFinal(w) })
 	s.Steps[i].MissingAtMost = r.missingAtMost(i, report)
 	r.countStored(i, report)
+	if by := r.abortedBy(); by != nil {
+		r.aborted(i, report, by)
+		return
+	}
 	if r.read.StopTime != nil {
 		r.finishCut()
 		return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -25,6 +26,8 @@ type note struct {
 	wakeAt time.Time
 	// conflicts counts the passes in a row whose status was of a cache that was behind.
 	conflicts int
+	// seconds is what the latest decision remembers of a step that runs.
+	seconds verdict.Seconds
 	// written is the latest write of the status.
 	written lifecycle.Written
 	// version is that of the object after it, until it is read back.

@@ -191,8 +191,10 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *no
 		return seen, lifecycle.Decision{}, err
 	}
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
-	seen.ReadBack = r.delays.longest(now)
-	return seen, lifecycle.Decide(lt, r.Policy, seen, now), nil
+	seen.ReadBack, seen.Seconds = r.delays.longest(now), note.seconds
+	decision := lifecycle.Decide(lt, r.Policy, seen, now)
+	note.seconds = decision.Seconds
+	return seen, decision, nil
 }
 
 // wakeAt is the instant for which a decision asks; zero: none.

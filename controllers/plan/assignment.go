@@ -74,6 +74,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			Setup:        setup(&lt.Spec, w, workers),
 			Preflight:    preflight,
 			Audits:       audits,
+			OnTimeNanos:  onTimeNanos(&lt.Spec),
 		}
 	}
 	return list

@@ -39,7 +39,7 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
-	types, err := typeResults(lt.Status.Requests, merged)
+	types, err := typeResults(lt, merged)
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
@@ -54,10 +54,12 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 		ResponseTime:   latency(total.Response),
 		ServiceTime:    latency(total.Service),
 		Types:          types,
+		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, total.Response),
 		ErrorSamples:   errorSamples(merged.Errors),
 	}
+	result.ExpectedResponseTime, result.ExpectedServiceTime = expectedTimes(&total)
 	if total.Response.Count() > 0 {
 		if result.Histogram, err = total.Response.Encode(); err != nil {
 			return nil, fmt.Errorf("step %s: %w", step.Name, err)
@@ -131,7 +133,8 @@ func statusCodes(codes measure.StatusCodes) []v1alpha1.StatusCodeCount {
 }
 
 // typeResults adds the requests up by type, in order of first appearance.
-func typeResults(requests []v1alpha1.RequestStatus, merged *measure.Measurement) ([]v1alpha1.TypeResult, error) {
+func typeResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) ([]v1alpha1.TypeResult, error) {
+	requests := lt.Status.Requests
 	var order []string
 	byType := map[string]*measure.Request{}
 	for i := range requests {
@@ -150,7 +153,10 @@ func typeResults(requests []v1alpha1.RequestStatus, merged *measure.Measurement)
 	list := make([]v1alpha1.TypeResult, len(order))
 	for i, name := range order {
 		sum := byType[name]
-		list[i] = v1alpha1.TypeResult{Name: name, Counts: counts(sum), ResponseTime: latency(sum.Response)}
+		list[i] = v1alpha1.TypeResult{Name: name, Counts: counts(sum), ResponseTime: latency(sum.Response), OnTime: onTime(&lt.Spec, sum)}
+		if merged.Due > 0 && merged.KnowsDue() {
+			list[i].Due = &sum.Due
+		}
 	}
 	return list, nil
 }

@@ -20,7 +20,7 @@ const (
 
 func unitOf(m v1alpha1.Metric) unit {
 	switch m {
-	case v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricUnsentRate:
+	case v1alpha1.MetricOnTimeRate, v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricUnsentRate:
 		return share
 	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemsPerSecond:
 		return rate

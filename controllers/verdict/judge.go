@@ -46,7 +46,7 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 }
 
 func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
-	return t.OnBreach == v1alpha1.BreachStopLadder || spec.Ladder != nil && spec.Ladder.StopOnBreach
+	return t.OnBreach == v1alpha1.BreachStopLadder || t.OnBreach == v1alpha1.BreachAbort || spec.Ladder != nil && spec.Ladder.StopOnBreach
 }
 
 // judge is the result of one threshold in one step.
@@ -90,7 +90,7 @@ func decide(s sample, b bound, o observation, observed string) (v1alpha1.Thresho
 		return v1alpha1.ThresholdInconclusive, sentence + ", but a part of the load is missing."
 	case !b.keeps(o.value):
 		return v1alpha1.ThresholdFailed, sentence + "."
-	case b.isMax && (o.worst == nil || !b.keeps(o.worst)):
+	case (b.isMax || s.threshold.Metric == v1alpha1.MetricOnTimeRate) && (o.worst == nil || !b.keeps(o.worst)):
 		return v1alpha1.ThresholdInconclusive, o.caveat
 	}
 	return v1alpha1.ThresholdPassed, sentence + "."

@@ -45,10 +45,11 @@ type sample struct {
 	merged    *measure.Measurement
 	request   measure.Request // of all requests that the threshold names
 	items     int64           // that those expected in the window carried
+	within    int             // of the times of the plan, the threshold's
 }
 
 func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) (sample, error) {
-	s := sample{threshold: t, step: step, merged: merged, request: measure.NewRequest()}
+	s := sample{threshold: t, step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t)}
 	if merged == nil || step.Result == nil {
 		return s, nil
 	}
@@ -79,7 +80,7 @@ func about(t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus, i int) bool
 
 // subject is what a sentence about the threshold is about.
 func subject(t *v1alpha1.Threshold) string {
-	text := string(t.Metric)
+	text := label(t)
 	for _, filter := range []struct {
 		names []string
 		what  string
@@ -98,7 +99,7 @@ func subject(t *v1alpha1.Threshold) string {
 // place is the subject and where it was observed.
 func (s sample) place() string {
 	if len(s.threshold.Requests)+len(s.threshold.Types) == 0 {
-		return fmt.Sprintf("%s of step %s", s.threshold.Metric, s.step.Name)
+		return fmt.Sprintf("%s of step %s", label(s.threshold), s.step.Name)
 	}
 	return fmt.Sprintf("%s in step %s", subject(s.threshold), s.step.Name)
 }
@@ -109,6 +110,8 @@ func (s sample) observe() observation {
 		return unknown("%s cannot be judged: no request was sent.", s.place())
 	}
 	switch s.threshold.Metric {
+	case v1alpha1.MetricOnTimeRate:
+		return s.onTimeRate()
 	case v1alpha1.MetricFailureRate:
 		return s.failureRate()
 	case v1alpha1.MetricRateLimitedRate:
@@ -175,14 +178,17 @@ func (s sample) audit(value func(*v1alpha1.RateLimitStatus) int64) observation {
 	return o
 }
 
-// latency is a quantile, mean or maximum of response time. What was still in
+// latency is a quantile, mean or maximum of a time. What was still in
 // flight when the step was cut has no response time, but would have had a long
 // one: leaving it out must not make a slow target look fast.
 func (s sample) latency() observation {
 	q := quantiles[s.threshold.Metric] // 0 of a mean or maximum, of which one sample is enough
 	needed := parts / (parts - q)
-	h, unfinished := s.request.Response, s.request.Outcomes[measure.Unfinished]
-	n := h.Count()
+	h, ok := s.times()
+	if !ok {
+		return unknown("%s cannot be judged: a worker did not report which times are of expected responses.", s.place())
+	}
+	n, unfinished := h.Count(), s.request.Outcomes[measure.Unfinished]
 	if n < needed {
 		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
 	}

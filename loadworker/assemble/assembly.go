@@ -86,6 +86,7 @@ func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) e
 		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections: connections,
 		LedgerBytes:    ledgerBytes(a),
+		OnTime:         durations(a.GetOnTimeNanos()),
 	})
 	if err != nil {
 		return err
@@ -170,6 +171,14 @@ func loadOf(s *workerv1.Step) attack.Load {
 
 func shareOf(s *workerv1.Share) pace.Share {
 	return pace.Share{First: s.GetFirst(), Stride: s.GetStride(), Count: s.GetCount()}
+}
+
+func durations(nanos []int64) []time.Duration {
+	var list []time.Duration
+	for _, n := range nanos {
+		list = append(list, time.Duration(n))
+	}
+	return list
 }
 
 // ledgerBytes is the memory for the audit's ledgers.

@@ -81,10 +81,6 @@ func maxInFlight(perSec float64, timeout time.Duration, connections int) int {
 
 func (a *arrivals) maxParts() int64 { return int64(a.limit) }
 
-func (a *arrivals) due(t time.Duration, _ int64) int64 {
-	return a.dueTimes.Before(t) - a.dueTimes.Before(0)
-}
-
 // render renders the worker's n-th hit into a buffer, and returns its index in the
 // mix.
 func (a *arrivals) render(x *Execution, b *source.Buffer, n int64) int {

@@ -20,9 +20,9 @@ const MaxDrain = 5 * time.Second
 
 // schedule is the load of a worker's share of a step.
 type schedule interface {
-	// due is the number of requests that are due before t. Loads without due times
-	// return the number that was sent.
-	due(t time.Duration, sent int64) int64
+	// tallyDue adds the requests that are due in the window before t. Loads without due
+	// times add none: a request of theirs is due when it is sent.
+	tallyDue(t time.Duration, to *source.Tally)
 	// connections is the number to open before the step.
 	connections() int
 	// maxParts is the largest number of parts, and feed is that of one of them.

@@ -20,11 +20,11 @@ const (
 )
 
 // Memory is the memory for counting a mix of so many requests: the cells, their
-// sum, and as much again for the last step, whose recorder is garbage that may not
+// sum, the times of failures, and as much again for the last step, whose recorder is garbage that may not
 // have been collected when the next one's is full.
 func Memory(requests int) int64 {
 	cells := int64(shards(requests)) * int64(requests)
-	return 2 * (6*cells + 3*int64(requests) + 2) * histogramMemory
+	return 2 * (6*cells + 5*int64(requests) + 2) * histogramMemory
 }
 
 // shards is the number of them, one for each processor while they are not too
@@ -34,7 +34,9 @@ func shards(requests int) int { return max(1, min(runtime.GOMAXPROCS(0), maxCell
 // recorder counts the requests of a step. Each connection writes to one of a few
 // shards, so that they seldom wait for each other.
 type recorder struct {
-	shards [][]cell // by shard, then by request
+	shards [][]cell        // by shard, then by request
+	failed []failedTimes   // by request
+	times  []time.Duration // within which requests are on time, ascending
 	last   atomic.Int64
 	waits  waits
 
@@ -59,8 +61,10 @@ type counters struct {
 	reused   int64
 }
 
-func newCounters() *counters {
-	return &counters{request: measure.NewRequest(), lateness: measure.NewHistogram()}
+func newCounters(times int) *counters {
+	c := &counters{request: measure.NewRequest(), lateness: measure.NewHistogram()}
+	c.request.OnTime = make([]int64, times)
+	return c
 }
 
 func (p *counters) reset() {
@@ -69,13 +73,16 @@ func (p *counters) reset() {
 	p.reused = 0
 }
 
-func newRecorder(requests int, clients *clientLedgers) *recorder {
-	r := &recorder{total: measure.NewMeasurement(requests), clients: clients, waits: waits{times: measure.NewHistogram()}}
+func newRecorder(requests int, times []time.Duration, clients *clientLedgers) *recorder {
+	r := &recorder{
+		total: measure.NewMeasurement(requests), failed: make([]failedTimes, requests), times: times,
+		clients: clients, waits: waits{times: measure.NewHistogram()},
+	}
 	r.shards = make([][]cell, shards(requests))
 	for i := range r.shards {
 		r.shards[i] = make([]cell, requests)
 		for j := range r.shards[i] {
-			r.shards[i][j] = cell{counters: newCounters(), spare: newCounters()}
+			r.shards[i][j] = cell{counters: newCounters(len(times)), spare: newCounters(len(times))}
 		}
 	}
 	return r
@@ -110,6 +117,12 @@ func (r *recorder) countEnd(shard int, h *hit, res result) {
 	if res.waited > 0 {
 		r.waits.record(res.waited)
 	}
+	if res.outcome != measure.Unfinished && !res.expected {
+		f := &r.failed[h.request]
+		f.mu.Lock() // before the cell's: collect does so, too
+		defer f.mu.Unlock()
+		f.times.Record(res.received-h.due, res.received-h.sent)
+	}
 	c := r.cell(shard, h.request)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,11 +142,20 @@ func (r *recorder) countEnd(shard int, h *hit, res result) {
 	q.Service.Record(res.received - h.sent)
 	if res.expected {
 		q.Expected++
+		r.countOnTime(q.OnTime, res.received-h.due)
 	}
 	if res.inWindow && res.outcome.Responded() {
 		q.CompletedInWindow++
 		if res.expected {
 			q.ExpectedInWindow++
+		}
+	}
+}
+
+func (r *recorder) countOnTime(counts []int64, response time.Duration) {
+	for i, within := range r.times {
+		if response <= within {
+			counts[i]++
 		}
 	}
 }
@@ -158,11 +180,9 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 	if err := r.waits.addTo(out.ReadLateness); err != nil {
 		return nil, err
 	}
-	for i := range r.shards {
-		for j := range r.shards[i] {
-			if err := r.shards[i][j].drain(r.total, j); err != nil {
-				return nil, err
-			}
+	for i := range out.Requests {
+		if err := r.drain(i, &out.Requests[i].Failed); err != nil {
+			return nil, err
 		}
 	}
 	if err := out.Merge(r.total); err != nil {
@@ -173,6 +193,20 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 	}
 	out.Errors = r.errors.all()
 	return out, nil
+}
+
+// drain adds what was counted of a request to the total, and copies the times of its
+// failures. No failure is counted meanwhile, so that each is in both or in neither.
+func (r *recorder) drain(request int, failed *measure.FailedTimes) error {
+	f := &r.failed[request]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range r.shards {
+		if err := r.shards[i][request].drain(r.total, request); err != nil {
+			return err
+		}
+	}
+	return failed.Merge(&f.times)
 }
 
 // drain adds the cell's counters to a total and empties it. Only one goroutine may
@@ -188,6 +222,13 @@ func (c *cell) drain(total *measure.Measurement, request int) error {
 		return err
 	}
 	return total.Lateness.Merge(full.lateness)
+}
+
+// failedTimes are the times of a request's failures. Failures are few, or come from a
+// target that does not work: one lock is enough for all shards.
+type failedTimes struct {
+	mu    sync.Mutex
+	times measure.FailedTimes
 }
 
 // waits are how long responses waited to be read. They are known of a few connections

@@ -26,6 +26,8 @@ type Config struct {
 	MaxConnections int
 	// LedgerBytes is the memory for the audit's ledgers; 0: there is no audit.
 	LedgerBytes int
+	// OnTime are the times within which requests are counted as on time, ascending.
+	OnTime []time.Duration
 	// Seed of the times that are drawn.
 	Seed int64
 }
@@ -121,7 +123,7 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 	if bytes := r.config.LedgerBytes; bytes > 0 {
 		ledgers = newClientLedgers(step.Load.length(), bytes)
 	}
-	x.rec = newRecorder(r.config.Source.Len(), ledgers)
+	x.rec = newRecorder(r.config.Source.Len(), r.config.OnTime, ledgers)
 	x.used = x.schedule.connections()
 	x.conns = r.ensure(x.used)
 	go x.execute()

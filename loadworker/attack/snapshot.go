@@ -20,7 +20,7 @@ func (x *Execution) Clients() *measure.Clients {
 // Snapshot is the measurement so far, without the ledgers and the times that only the
 // session knows: start and clock error.
 func (x *Execution) Snapshot() (*measure.Measurement, error) {
-	ended := x.Ended()
+	ended, before := x.Ended(), x.elapsed()
 	s, err := x.rec.collect()
 	if err != nil {
 		return nil, err
@@ -29,16 +29,9 @@ func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	for i := range s.Requests {
 		sent += s.Requests[i].Sent
 	}
-	// The time is read after the counts, so that all that was sent is due.
-	elapsed := x.elapsed()
-	now := max(0, min(elapsed, x.windowEnd()))
-	s.Due = sent
-	if elapsed >= 0 {
-		s.Due = max(sent, x.schedule.due(min(now+1, x.windowEnd()), sent))
-	}
-	if b, ok := x.step.Load.(Burst); ok && ended && !x.cut.Load() {
-		s.Due = b.Requests * x.step.Share.Count
-	}
+	after := x.elapsed()
+	now := max(0, min(after, x.windowEnd()))
+	x.fillDue(s, before, after, ended && !x.cut.Load())
 	s.Unsent = s.Due - sent
 	s.Window = x.window(now, ended)
 	x.fillHealth(s)

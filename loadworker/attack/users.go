@@ -49,10 +49,6 @@ func (l PacedUsers) schedule(s StepShare, _ Config) schedule {
 	return &pacedUsers{users: s.users(), turns: turns, duration: l.Duration}
 }
 
-func (p *pacedUsers) due(t time.Duration, _ int64) int64 {
-	return p.turns.Before(t) - p.turns.Before(0)
-}
-
 func (p *pacedUsers) feed(s *scheduler) feed { return newUserFeed(p.users, p, s) }
 
 func (p *pacedUsers) dueAt(j, k int64, _ time.Duration) (time.Duration, bool) {
@@ -84,8 +80,6 @@ func (l ClosedUsers) schedule(s StepShare, _ Config) schedule {
 func (l Burst) schedule(s StepShare, _ Config) schedule {
 	return &closedUsers{users: s.users(), requests: l.Requests}
 }
-
-func (*closedUsers) due(_ time.Duration, sent int64) int64 { return sent }
 
 func (c *closedUsers) feed(s *scheduler) feed { return newUserFeed(c.users, c, s) }
 

@@ -96,9 +96,13 @@ func (r *Reading) readRequest(to *measure.Request, m *workerv1.RequestMeasuremen
 	); err != nil {
 		return err
 	}
+	failed := to.Sent - to.Expected
 	return errors.Join(
+		toPunctuality(to, m),
 		r.readHistogram("response", m.GetResponse(), to.Sent),
 		r.readHistogram("service", m.GetService(), to.Sent),
+		r.readHistogram("failed_response", m.GetFailedResponse(), failed),
+		r.readHistogram("failed_service", m.GetFailedService(), failed),
 	)
 }
 

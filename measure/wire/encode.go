@@ -48,6 +48,11 @@ func fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 		StatusCodes:       fromStatusCodes(r.StatusCodes),
 		Response:          fromHistogram(r.Response),
 		Service:           fromHistogram(r.Service),
+		Due:               r.Due,
+		OnTime:            slices.Clone(r.OnTime),
+		Overdue:           slices.Clone(r.Overdue),
+		FailedResponse:    fromHistogram(r.Failed.Response),
+		FailedService:     fromHistogram(r.Failed.Service),
 	}
 }
 

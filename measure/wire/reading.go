@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -15,10 +16,13 @@ import (
 type Reading struct {
 	// rest is everything but the histograms.
 	rest measure.Measurement
-	// histograms are the response and the service times of each request, then
-	// the lateness and that of reading.
+	// histograms are the response and the service times of each request, and those of
+	// its failures, then the lateness and that of reading.
 	histograms []histogram
 }
+
+// perRequest is how many histograms there are of a request.
+const perRequest = 4
 
 // Read validates what a worker sent of a step in a plan of that many requests.
 // Of m it keeps the bytes of the histograms, which must not be modified. The ledgers of
@@ -30,7 +34,7 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if len(m.GetRequests()) != requests {
 		return nil, fmt.Errorf("requests: %d, the plan has %d", len(m.GetRequests()), requests)
 	}
-	r := &Reading{histograms: make([]histogram, 0, 2*requests+2)}
+	r := &Reading{histograms: make([]histogram, 0, perRequest*requests+2)}
 	if err := r.readTotals(m); err != nil {
 		return nil, err
 	}
@@ -41,6 +45,9 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 			return nil, fmt.Errorf("requests[%d].%w", i, err)
 		}
 		sent += request.GetSent()
+	}
+	if err := checkDue(r.rest.Requests, r.rest.Due); err != nil {
+		return nil, err
 	}
 	if err := r.readHistogram("lateness", m.GetLateness(), sent); err != nil {
 		return nil, err
@@ -111,10 +118,17 @@ func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
 		}
 		return measure.HistogramOf(dense, clamped)
 	}
-	for i := range sum.Requests {
-		sum.Requests[i].Response, sum.Requests[i].Service = histogram(2*i), histogram(2*i+1)
+	isEmpty := func(i int) bool {
+		return !slices.ContainsFunc(readings, func(r *Reading) bool { return len(r.histograms[i].counts) > 0 })
 	}
-	sum.Lateness, sum.ReadLateness = histogram(2*requests), histogram(2*requests+1)
+	for i := range sum.Requests {
+		first := perRequest * i
+		sum.Requests[i].Response, sum.Requests[i].Service = histogram(first), histogram(first+1)
+		if !isEmpty(first+2) || !isEmpty(first+3) {
+			sum.Requests[i].Failed = measure.FailedTimes{Response: histogram(first + 2), Service: histogram(first + 3)}
+		}
+	}
+	sum.Lateness, sum.ReadLateness = histogram(perRequest*requests), histogram(perRequest*requests+1)
 	return sum, nil
 }
 

@@ -31,7 +31,10 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 	for range min(rng.Int64N(5), s.Lateness.Count()) {
 		s.ReadLateness.Record(time.Duration(rng.Int64N(int64(time.Minute))))
 	}
-	s.Due, s.Unsent = rng.Int64N(1e6), rng.Int64N(1e6)
+	for i := range s.Requests {
+		s.Due += s.Requests[i].Due
+	}
+	s.Unsent = rng.Int64N(1e6)
 	s.ConnectionsOpened, s.Reused = rng.Int64N(1e6), rng.Int64N(1e6)
 	s.Window, s.ClockError = time.Duration(rng.Int64N(1e12)), time.Duration(rng.Int64N(1e6))
 	if rng.IntN(10) > 0 {
@@ -74,6 +77,9 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 		if o != measure.Unfinished {
 			r.Response.Record(d)
 			r.Service.Record(d / 2)
+			if o != measure.Success {
+				r.Failed.Record(d, d/2)
+			}
 		}
 		lateness.Record(d / 1000)
 		if o.Responded() && rng.IntN(2) == 0 {
@@ -85,6 +91,9 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 	}
 	r.Expected = r.Outcomes[measure.Success]
 	r.Late = rng.Int64N(r.Sent + 1)
+	onTime := rng.Int64N(r.Expected + 1)
+	r.Due = r.Sent + rng.Int64N(100)
+	r.OnTime, r.Overdue = []int64{onTime, r.Expected}, []int64{r.Due, rng.Int64N(r.Due + 1)}
 }
 
 // randomClients divides what was sent between some clients.
@@ -258,7 +267,10 @@ func flat(t *testing.T, s *measure.Measurement) map[string]any {
 	var histograms []counted
 	for _, r := range s.Requests {
 		histograms = append(histograms, encode(r.Response), encode(r.Service))
-		r.Response, r.Service = nil, nil
+		if r.Failed.Response != nil {
+			histograms = append(histograms, encode(r.Failed.Response), encode(r.Failed.Service))
+		}
+		r.Response, r.Service, r.Failed = nil, nil, measure.FailedTimes{}
 		rs = append(rs, r)
 	}
 	all["requests"], all["histograms"] = rs, histograms

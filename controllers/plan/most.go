@@ -1,0 +1,28 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// MostRequests is the most requests that may be due in a step; known is false for users
+// without a rate, who send as many as the target answers.
+//
+// The number of Poisson arrivals is drawn: its mean is that of an even schedule, m, and
+// its standard deviation the root of m. Fewer than one step in a billion has more than
+// m + 6·√m + 10.
+func MostRequests(load *v1alpha1.StepLoad) (n int64, known bool) {
+	switch {
+	case load.Requests > 0:
+		return load.Requests, true
+	case load.Rate == nil:
+		return 0, false
+	}
+	from, to := micros(load.Rate), micros(load.Rate)
+	if load.RampTo != nil {
+		to = micros(load.RampTo)
+	}
+	mean := hits(from, to, optional(load.Duration))
+	return mean + int64(math.Ceil(6*math.Sqrt(float64(mean)))) + 10, true
+}

@@ -1,0 +1,36 @@
+package results
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// onTime is how many requests were answered as expected within each of the times that
+// thresholds name; nil if the workers did not count them.
+func onTime(spec *v1alpha1.LoadTestSpec, r *measure.Request) []v1alpha1.OnTimeCount {
+	times := plan.OnTime(spec)
+	if len(r.OnTime) != len(times) {
+		return nil
+	}
+	var list []v1alpha1.OnTimeCount
+	for i, within := range times {
+		list = append(list, v1alpha1.OnTimeCount{Within: metav1.Duration{Duration: within}, Requests: r.OnTime[i]})
+	}
+	return list
+}
+
+// expectedTimes are nil if each request that ended got an expected response, so that
+// the times of all are theirs, and if it is not known which did.
+func expectedTimes(r *measure.Request) (response, service *v1alpha1.Latency) {
+	if r.Response.Count() == r.Expected {
+		return nil, nil
+	}
+	ofResponse, ofService, ok := r.ExpectedTimes()
+	if !ok {
+		return nil, nil
+	}
+	return latency(ofResponse), latency(ofService)
+}

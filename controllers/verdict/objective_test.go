@@ -1,0 +1,111 @@
+package verdict_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// punctual has so many of the requests create due, on time and certainly missed.
+func punctual(due, onTime, overdue int64) func(*outcome) {
+	return func(o *outcome) {
+		r := &o.merged.Requests[0]
+		r.Punctuality = measure.Punctuality{Due: due, OnTime: []int64{onTime}, Overdue: []int64{overdue}}
+		other := &o.merged.Requests[1]
+		other.Punctuality = measure.Punctuality{Due: other.Sent, OnTime: []int64{other.Sent}, Overdue: []int64{other.Sent}}
+		o.merged.Due = due + other.Sent
+	}
+}
+
+// failures turns n of the requests create into failures of 500 ms.
+func failures(n int64) func(*outcome) {
+	return func(o *outcome) {
+		r := &o.merged.Requests[0]
+		failed(n)(o)
+		for range n {
+			r.Response.Record(500 * ms)
+			r.Service.Record(400 * ms)
+			r.Failed.Record(500*ms, 400*ms)
+			r.Sent++
+			r.Outcomes[measure.Success]++
+			r.Expected++
+			r.Service.Record(10 * ms) // of the one that stands for what failed
+		}
+	}
+}
+
+func onTime(limit string, requests ...string) v1alpha1.Threshold {
+	t := atLeast("onTimeRate", limit)
+	t.Within, t.Requests = &metav1.Duration{Duration: 200 * ms}, requests
+	return t
+}
+
+func TestOnTimeRate(t *testing.T) {
+	judgeOne(t, map[string]oneStep{
+		"kept": {
+			onTime("99.5%"), sent(100, 900, punctual(100, 95, 100)), passed, "99.5%",
+			"onTimeRate within 200ms is 99.5% in step burst; at least 99.5% is required.",
+		},
+		"breached by a hair": {
+			onTime("99.5%"), sent(100, 900, punctual(100, 94, 100)), broken, "99.4%",
+			"onTimeRate within 200ms is 99.4% in step burst; at least 99.5% is required.",
+		},
+		"what was never sent was not on time": {
+			onTime("99%", "create"), sent(100, 900, punctual(200, 100, 200)), broken, "50%",
+			"onTimeRate within 200ms of create is 50% in step burst; at least 99% is required.",
+		},
+		"of another request": {
+			onTime("100%", "follow"), sent(100, 900, punctual(200, 0, 200)), passed, "100%",
+			"onTimeRate within 200ms of follow is 100% in step burst; at least 100% is required.",
+		},
+		"a cut step leaves open what had no answer yet": {
+			onTime("99%", "create"), sent(100, 900, punctual(150, 100, 100)), inconclusive, "100%",
+			"onTimeRate within 200ms of create in step burst leaves out 50 requests that had no answer when the step was cut.",
+		},
+		"not counted": {
+			onTime("99%"), sent(100, 900), inconclusive, "",
+			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests that are on time.",
+		},
+		"not counted by one worker": {
+			onTime("99%"), sent(100, 900, punctual(100, 100, 100), func(o *outcome) { o.merged.Due++ }), inconclusive, "",
+			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests that are on time.",
+		},
+	})
+}
+
+func TestLatencyOfWhichRequestsAndFromWhen(t *testing.T) {
+	of := func(of v1alpha1.LatencyOf, time v1alpha1.LatencyTime) v1alpha1.Threshold {
+		limit := atMost("longest", "100ms")
+		limit.Of, limit.Time = of, time
+		return limit
+	}
+	judgeOne(t, map[string]oneStep{
+		"failures count": {
+			of("", ""), sent(100, 900, failures(3)), broken, "500.223ms",
+			"longest is 500.223ms in step burst; at most 100ms is allowed.",
+		},
+		"of all": {
+			of(v1alpha1.LatencyOfAll, v1alpha1.ResponseTime), sent(100, 900, failures(3)), broken, "500.223ms",
+			"longest is 500.223ms in step burst; at most 100ms is allowed.",
+		},
+		"of the expected": {
+			of(v1alpha1.LatencyOfExpected, ""), sent(100, 900, failures(3)), passed, "20.015ms",
+			"longest of expected responses is 20.015ms in step burst; at most 100ms is allowed.",
+		},
+		"service time": {
+			of("", v1alpha1.ServiceTime), sent(100, 900, failures(3)), broken, "400.127ms",
+			"longest service time is 400.127ms in step burst; at most 100ms is allowed.",
+		},
+		"service time of the expected": {
+			of(v1alpha1.LatencyOfExpected, v1alpha1.ServiceTime), sent(100, 900, failures(3)), passed, "10.007ms",
+			"longest service time of expected responses is 10.007ms in step burst; at most 100ms is allowed.",
+		},
+		"not reported which are expected": {
+			of(v1alpha1.LatencyOfExpected, ""), sent(100, 900, failed(3)), inconclusive, "",
+			"longest of expected responses of step burst cannot be judged: a worker did not report which times are of expected responses.",
+		},
+	})
+}

@@ -1,0 +1,99 @@
+package measure
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestMissed(t *testing.T) {
+	request := func(sent, unfinished, due, onTime, overdue int64) Request {
+		r := Request{Sent: sent, Punctuality: Punctuality{Due: due, OnTime: []int64{onTime}, Overdue: []int64{overdue}}}
+		r.Outcomes[Unfinished], r.Outcomes[Success] = unfinished, sent-unfinished
+		return r
+	}
+	for name, tt := range map[string]struct {
+		r    Request
+		want int64
+	}{
+		"what ended late":                     {request(10, 0, 10, 7, 10), 3},
+		"what is in flight may be in time":    {request(10, 4, 10, 6, 3), 0},
+		"what is in flight for too long":      {request(10, 4, 10, 6, 9), 3},
+		"what waits to be sent for too long":  {request(5, 5, 20, 0, 12), 12},
+		"what ended late, of a shorter while": {request(10, 0, 10, 2, 5), 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, ok := tt.r.Missed(0); !ok || got != tt.want {
+				t.Errorf("missed %d, %t; want %d", got, ok, tt.want)
+			}
+		})
+	}
+	if _, ok := (&Request{Sent: 1}).Missed(0); ok {
+		t.Error("what was not counted is known")
+	}
+}
+
+// failing counts n requests with an expected response in 1 ms, and failures in 50 ms.
+func failing(n, failures int64) *Measurement {
+	m := NewMeasurement(1)
+	r := &m.Requests[0]
+	for range n {
+		r.Response.Record(time.Millisecond)
+		r.Service.Record(time.Millisecond)
+	}
+	for range failures {
+		r.Response.Record(50 * time.Millisecond)
+		r.Service.Record(25 * time.Millisecond)
+		r.Failed.Record(50*time.Millisecond, 25*time.Millisecond)
+	}
+	r.Sent, r.Expected, r.Outcomes[Success], r.Outcomes[Timeout] = n+failures, n, n, failures
+	r.Punctuality = Punctuality{Due: n + failures, OnTime: []int64{n}, Overdue: []int64{n + failures}}
+	m.Due = n + failures
+	return m
+}
+
+func TestExpectedTimesLeaveFailuresOut(t *testing.T) {
+	m := failing(9, 3)
+	if err := m.Merge(failing(4, 0)); err != nil {
+		t.Fatal(err)
+	}
+	response, service, ok := m.Requests[0].ExpectedTimes()
+	if !ok || response.Count() != 13 || response.Max() != time.Millisecond || service.Max() != time.Millisecond {
+		t.Errorf("%t: %d expected, at most %v and %v", ok, response.Count(), response.Max(), service.Max())
+	}
+	if !m.KnowsDue() || m.Requests[0].Due != 16 || m.Requests[0].OnTime[0] != 13 {
+		t.Errorf("due %d, on time %v", m.Requests[0].Due, m.Requests[0].OnTime)
+	}
+}
+
+// A worker that does not report which times are of failures, or says so of times that
+// are not among its own, leaves them unknown.
+func TestExpectedTimesAreUnknown(t *testing.T) {
+	silent, forged := failing(9, 3), failing(9, 0)
+	silent.Requests[0].Failed = FailedTimes{}
+	forged.Requests[0].Failed.Record(time.Second, time.Second)
+	for name, m := range map[string]*Measurement{"not reported": silent, "not its own": forged} {
+		if _, _, ok := m.Requests[0].ExpectedTimes(); ok {
+			t.Errorf("%s: known", name)
+		}
+	}
+}
+
+func TestEndedSince(t *testing.T) {
+	before, now := failing(9, 3), failing(20, 8)
+	before.Window, now.Window = 2*time.Second, 3*time.Second
+	now.Requests[0].Sent, now.Requests[0].Outcomes[Unfinished] = 30, 2 // in flight
+	since, err := now.EndedSince(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &since.Requests[0]
+	got := []int64{r.Sent, r.Due, r.Expected, r.Outcomes[Timeout], r.OnTime[0], r.Response.Count(), r.Failed.Service.Count(), int64(since.Window)}
+	if diff := cmp.Diff([]int64{16, 16, 11, 5, 11, 16, 5, int64(time.Second)}, got); diff != "" {
+		t.Errorf("since (-want +got):\n%s", diff)
+	}
+	if _, err := before.EndedSince(now); err == nil {
+		t.Error("counts that fall are taken")
+	}
+}
