@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -54,6 +55,8 @@ type simulation struct {
 	// step that was not begun by then.
 	since time.Time
 	from  int32
+	// seconds are those of the decision before.
+	seconds verdict.Seconds
 	// sum is what was added up of the workers' measurements.
 	added []*measure.Measurement
 	sum   *measure.Measurement
@@ -149,6 +152,7 @@ func (w *simulation) settle() time.Time {
 	for range bound {
 		before := w.lt.Status.DeepCopy()
 		d := lifecycle.Decide(w.lt.DeepCopy(), w.policy, w.observe(), w.now)
+		w.seconds = d.Seconds
 		w.apply(d)
 		if d.Delete {
 			w.deleted = true
@@ -192,7 +196,7 @@ func (w *simulation) write(d lifecycle.Decision) {
 }
 
 func (w *simulation) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: w.job, Since: w.since, From: w.from, TargetPort: w.port, TargetProblem: w.noPort}
+	seen := lifecycle.Observed{Job: w.job, Seconds: w.seconds, Since: w.since, From: w.from, TargetPort: w.port, TargetProblem: w.noPort}
 	desired := int(w.lt.Status.Workers.Desired)
 	var report control.Report
 	var steps []*measure.Measurement

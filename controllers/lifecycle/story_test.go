@@ -46,6 +46,12 @@ func questions() []v1alpha1.Preflight {
 	}
 }
 
+// aborts has the threshold abort a ladder of longer rungs.
+func aborts(w *simulation) {
+	w.lt.Spec.Ladder.Duration = metav1.Duration{Duration: 20 * time.Second}
+	w.lt.Spec.Thresholds[0].OnBreach = v1alpha1.BreachAbort
+}
+
 // stories are the lives that a run can have. Each is told in a golden file, to
 // be read and reviewed as a text.
 var stories = map[string]func(*simulation){
@@ -53,6 +59,21 @@ var stories = map[string]func(*simulation){
 	"breaches": func(w *simulation) {
 		w.lt.Spec.Ladder.StopOnBreach = true
 		w.latency = 300 * time.Millisecond
+	},
+	"aborts": func(w *simulation) {
+		w.latency = 300 * time.Millisecond
+		aborts(w)
+	},
+	"aborts-users-without-a-rate": func(w *simulation) {
+		w.latency = 300 * time.Millisecond
+		w.lt.Spec.Ladder.RatePerUser = nil
+		aborts(w)
+	},
+	"aborts-nothing": aborts,
+	"aborts-once-though-terminated-then": func(w *simulation) {
+		w.latency = 300 * time.Millisecond
+		aborts(w)
+		w.in(8*time.Second, func() { w.lt.Spec.Terminate = true })
 	},
 	"requests-are-in-flight": func(w *simulation) { w.inFlight = 5 },
 	"in-flight-when-terminated": func(w *simulation) {

@@ -22,6 +22,7 @@ const (
 	trulyPassed     = "a run passes only if it truly did"
 	inTime          = "every run ends within its deadlines"
 	honestAudit     = "an audit finds what is true of a target that loses nothing"
+	abortedOnce     = "an abort is neither forgotten nor repeated"
 )
 
 // tolerablyLate is how long after its instant a worker may begin a step: users could
@@ -54,6 +55,7 @@ func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 			w.checkComplete(int32(i), a)
 		}
 	}
+	w.checkAbort(b, a)
 	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict != a.Verdict {
 		w.checkPassed(a)
 	}
@@ -66,6 +68,21 @@ func (w *world) checkAudit(a *v1alpha1.AuditStatus, verdict v1alpha1.Verdict) {
 	}
 	if verdict == v1alpha1.VerdictPassed && (a.State != v1alpha1.AuditPassed || *a.Before != 60 || *a.After != w.stored()) {
 		w.violated(honestAudit, "%s, of a target that has %d; the verdict is Passed", a.Message, w.stored())
+	}
+}
+
+// checkAbort holds a threshold that has ended a run to it.
+func (w *world) checkAbort(b, a *v1alpha1.LoadTestStatus) {
+	for n, t := range b.Thresholds {
+		if t.AbortTime == nil {
+			continue
+		}
+		if now := a.Thresholds[n]; !now.AbortTime.Equal(t.AbortTime) || now.State != t.State || now.Step != t.Step || !a.StopTime.Equal(b.StopTime) {
+			w.violated(abortedOnce, "aborted at %v in step %s, then %v in step %s, stopped at %v", t.AbortTime, t.Step, now.AbortTime, now.Step, a.StopTime)
+		}
+		if a.Verdict != "" && a.Verdict != v1alpha1.VerdictFailed {
+			w.violated(abortedOnce, "it was aborted, and the verdict is %s", a.Verdict)
+		}
 	}
 }
 

@@ -101,6 +101,9 @@ func stories() []*story {
 		{name: "passes without rests", spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.Rest = nil }},
 		{name: "passes twice", spec: func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 2 }},
 		{name: "breaches", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.StopOnBreach = true }},
+		{name: "aborts", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) {
+			s.Ladder.Duration, s.Thresholds[0].OnBreach = metav1.Duration{Duration: 10 * time.Second}, v1alpha1.BreachAbort
+		}},
 		{name: "the target comes late", refuses: map[int][2]string{0: unreachable}, script: becomesReady(20*time.Second, 0)},
 		{name: "the target never comes", refuses: map[int][2]string{1: unreachable}},
 		{name: "a worker refuses", refuses: map[int][2]string{1: {v1alpha1.ReasonWorkerRefused, "too many users"}}},
