@@ -98,7 +98,7 @@ func unleash(folder string, env []string, file string) (report, error) {
 	// The timeout is a multiple of what all tests took; beside other work each takes
 	// longer. Without --test-cpu: gremlins 0.6 passes it as one word, "-cpu 1", which
 	// no test program knows.
-	cmd := exec.Command("gremlins", "unleash", "--workers", "2", "--timeout-coefficient", "30",
+	cmd := exec.Command("gremlins", "unleash", "--workers", "2", "--timeout-coefficient", "10",
 		"--output-statuses", "lctv", "--output", file, "./"+folder)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {

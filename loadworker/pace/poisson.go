@@ -111,7 +111,7 @@ func (p *Poisson) extend() {
 func (p *Poisson) gaps(b int) *rand.Rand { return rand.New(rand.NewPCG(p.seed, uint64(b))) }
 
 // gap draws a gap in parts of a hit; the mean is one hit.
-func gap(r *rand.Rand) uint64 { return uint64(r.ExpFloat64()*part + 0.5) }
+func gap(r *rand.Rand) uint64 { return uint64(math.Round(r.ExpFloat64() * part)) }
 
 // beyond reports whether no ramp reaches a position.
 func (p *Poisson) beyond(position uint64) bool { return position > maxHits*part/p.workers }

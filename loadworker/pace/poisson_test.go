@@ -86,6 +86,17 @@ func TestPoissonBeforeCountsExactlyWhatIsDue(t *testing.T) {
 	}
 }
 
+// At 5^15 millionths of a hit per second, of two workers, a part of a hit takes a
+// nanosecond: due times are exact, and what is due at an instant is not due before it.
+func TestPoissonHitIsNotDueBeforeItsInstant(t *testing.T) {
+	p := NewPoisson(Ramp{From: 30_517_578_125, To: 30_517_578_125, Length: time.Hour}, 2, 1, 0, 0)
+	for j := range int64(100) {
+		if got := p.Before(p.Due(j)); got != j {
+			t.Errorf("%d hits are due before hit %d is", got, j)
+		}
+	}
+}
+
 // The counts of a Poisson process have a variance that is equal to their mean,
 // and its gaps a standard deviation equal to theirs. The seeds are fixed, so that
 // the sums are always the same; the bounds are six standard errors.

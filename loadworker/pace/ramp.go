@@ -45,10 +45,7 @@ func (r Ramp) Due(i int64) time.Duration {
 
 // Before returns how many hits are due before t: the i < H(t).
 func (r Ramp) Before(t time.Duration) int64 {
-	if t <= 0 {
-		return 0
-	}
-	t = min(t, r.Length)
+	t = min(max(t, 0), r.Length)
 	// Due(i) < t if and only if H(t) > i: search for the first i that is not.
 	low, high := int64(0), int64(maxHits)
 	for low < high {
