@@ -57,6 +57,14 @@ deps: ## Install the Debian packages that builds and tests need, if any is missi
 clean: ## Remove what was built. Take a local cluster down first.
 	rm -rf $(BIN)
 
+##@ Try
+
+.PHONY: try
+#? SERVE=shortener  what is tested: ratelimiter, ratelimiter-racy (it must fail) or shortener
+SERVE ?= shortener
+try: bin/kubectl-loadtest ## Run a load test of 20 s on this machine: no cluster, no root, no Docker.
+	@kubectl-loadtest try --serve $(SERVE) --html bin/try.html
+
 ##@ Build
 
 COMMANDS := $(patsubst cmd/%,bin/%,$(wildcard cmd/*))

@@ -4,5 +4,8 @@
 //	command   what a person types; talks to the API server
 //	├─ display    a block on a terminal, lines in a log
 //	├─ progress   pure: a LoadTest that runs → the lines
-//	└─ report     pure: a LoadTest → the page
+//	├─ report     pure: a LoadTest → the page
+//	├─ admission  what an API server does before it stores a LoadTest
+//	├─ local      runs a LoadTest without a cluster
+//	└─ serve      reference systems in this process, for trying
 package main

@@ -4,6 +4,8 @@
 //	run     manifest.go → create → follow.go → report
 //	watch                          follow.go → report
 //	report                   get → report
+//	run --local  localmanifest.go → admission → local → report
+//	try          the same, of a sample, beside a system of serve
 //
 // What a LoadTest says is read in package report and package progress; nothing
 // is judged here, the operator has done that.

@@ -167,7 +167,12 @@ func TestLocalRunFindsSecrets(t *testing.T) {
 
 // The same manifest runs against the system in this process, and its contract is audited.
 func TestTryFindsTheFault(t *testing.T) {
-	got := alone(t.Context(), t, "try", "--serve", "ratelimiter-racy")
+	page := filepath.Join(t.TempDir(), "try.html")
+	got := alone(t.Context(), t, "try", "--serve", "ratelimiter-racy", "--html", page)
+	contains(t, "the report", got.out, "The page for a browser: "+page)
+	if html, err := os.ReadFile(page); err != nil || !bytes.Contains(html, []byte("overLimitGrants")) {
+		t.Errorf("the page does not say what was found: %v", err)
+	}
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")
 	if last := lines[len(lines)-1]; got.code != 1 || !strings.HasPrefix(last, "try: FAILED: overLimitGrants is ") {
 		t.Errorf("exit code %d, last line %q; want 1 and try: FAILED", got.code, last)

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,11 +15,11 @@ import (
 )
 
 func (c *config) try() *cobra.Command {
-	var system string
+	var system, page string
 	command := &cobra.Command{
 		Use:   "try",
-		Short: "Run a load test of half a minute against a reference system in this process",
-		Long: "Start a reference system inside this process, run a load test of less than a minute\n" +
+		Short: "Run a load test of 20 seconds against a reference system in this process",
+		Long: "Start a reference system inside this process, run a load test of some 20 seconds\n" +
 			"against it on this machine, and print its report. Nothing else is needed, and nothing\n" +
 			"stays behind. The last line says what came of it.\n\n" + exitCodes,
 		Example: "  # A URL shortener, a ladder of users that read and write\n" +
@@ -29,13 +30,14 @@ func (c *config) try() *cobra.Command {
 			"  # What is sent: the same file runs in a cluster\n" +
 			"  cat config/samples/try-shortener.yaml",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.runTry(cmd.Context(), system) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.runTry(cmd.Context(), system, page) },
 	}
+	command.Flags().StringVar(&page, "html", "", "File to write the report to as a page for a browser, too")
 	command.Flags().StringVar(&system, "serve", "shortener", "The system to start: "+oneOf(serve.Names()))
 	return command
 }
 
-func (c *config) runTry(ctx context.Context, system string) error {
+func (c *config) runTry(ctx context.Context, system, page string) error {
 	if err := serve.Check(system); err != nil {
 		return err
 	}
@@ -53,10 +55,29 @@ func (c *config) runTry(ctx context.Context, system string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.writePage(lt, page); err != nil {
+		return err
+	}
 	if _, err := fmt.Fprintf(c.streams.Out, "\n%s\n", outcome(lt)); err != nil {
 		return fmt.Errorf("write the last line: %w", err)
 	}
 	return exit(code)
+}
+
+// writePage writes the report as a page, if a file was named for it.
+func (c *config) writePage(lt *v1alpha1.LoadTest, file string) error {
+	if file == "" {
+		return nil
+	}
+	data, err := render(lt, "html", "")
+	if err == nil {
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("--html %s: %w", file, err)
+	}
+	_, err = fmt.Fprintf(c.streams.Out, "\nThe page for a browser: %s\n", file)
+	return err
 }
 
 // outcome is the verdict in a line, and why.
