@@ -66,8 +66,8 @@ func (r Ramp) at(position uint64) time.Duration {
 	}
 	// H(low) <= position < H(high): bracket the guess, then halve the bracket.
 	guess := r.guess(position)
-	low, high := guess, guess+1
-	for step := time.Duration(1); low > 0 && r.compare(low, position) > 0; step *= 2 {
+	low, high := guess, guess
+	for step := time.Duration(1); r.compare(low, position) > 0; step *= 2 {
 		low, high = max(0, low-step), low
 	}
 	for step := time.Duration(1); r.compare(high, position) <= 0; step *= 2 {

@@ -24,6 +24,7 @@ func TestRampDue(t *testing.T) {
 		"one whose parts would wrap":    {Ramp{1e6, 3e6, 10 * time.Second}, 1 << 48, math.MaxInt64},
 		"an absurd number":              {Ramp{1e6, 3e6, 10 * time.Second}, math.MaxInt64, math.MaxInt64},
 		"no slope":                      {Ramp{4e6, 4e6, 10 * time.Second}, 6, 1500 * time.Millisecond},
+		"exact, and guessed too early":  {Ramp{44e5, 44e5, 10 * time.Second}, 33, 7500 * time.Millisecond},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
