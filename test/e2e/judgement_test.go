@@ -12,6 +12,8 @@ import (
 var judgementChecks = []judgementCheck{
 	{"a target without the path", checkUnknownPath},
 	{"stored", checkStored},
+	{"abort", checkAbort},
+	{"on time", checkOnTime},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true

@@ -1,0 +1,78 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// abortSpec would send 3000 requests in a minute. The 31st failure decides that more than
+// 1% of them fail: it comes after 0.62 s, and 150 more are due in 3 s.
+const abortSpec = `
+target: {service: {name: counter}, timeout: 1s}
+requests: [{path: /abort}]
+parallelism: 2
+steps: [{name: wrong, rate: 50, duration: 60s}, {name: next, rate: 50, duration: 10s}]
+thresholds: [{metric: failureRate, max: 1%, onBreach: Abort, grace: 0s}]
+`
+
+// checkAbort has a target answer wrongly. Its own count is the clock: what it received
+// says for how long requests came.
+func checkAbort(t *testing.T) judgement {
+	ns := namespace(t)
+	target, err := startCounter(t.Context(), ns, "counter", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := target.behave(t.Context(), "wrong"); err != nil {
+		t.Fatal(err)
+	}
+	lt := create(t, ns, "abort", abortSpec)
+	finish(t, lt, waitTimeout)
+	counts, err := target.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const decided, inThreeSeconds = 31, 150
+	received, threshold, steps := counts["abort"].Received, lt.Status.Thresholds[0], lt.Status.Steps
+	t.Logf("%s The target received %d requests, %d of them after it was decided.", threshold.Message, received, received-decided)
+	if threshold.AbortTime == nil || steps[0].Result == nil {
+		t.Fatal("the run was not aborted")
+	}
+	return agree(
+		fmt.Sprintf("Failed in step wrong, %d sent, stopped in 3s true, then %s", received, v1alpha1.StepSkipped),
+		fmt.Sprintf("%s in step %s, %d sent, stopped in 3s %t, then %s", lt.Status.Verdict, threshold.Step,
+			steps[0].Result.Sent, received <= decided+inThreeSeconds, steps[1].State))
+}
+
+// onTimeSpec sends 80 requests, a quarter of which is answered after 2 s.
+const onTimeSpec = `
+target: {service: {name: counter}, timeout: 5s}
+requests:
+  - {name: fast, type: Fast, weight: 3, path: /ontime}
+  - {name: slow, type: Slow, path: "/ontime?delay=2s"}
+steps: [{rate: 20, duration: 4s}]
+thresholds:
+  - {metric: onTimeRate, within: 1s, min: 90%}
+  - {metric: onTimeRate, within: 1s, min: 100%, requests: [fast]}
+  - {metric: onTimeRate, within: 1s, min: 1%, types: [Slow]}
+  - {metric: onTimeRate, within: 4s, min: 100%}
+`
+
+// checkOnTime has a quarter of the requests be late, by their schedule.
+func checkOnTime(t *testing.T) judgement {
+	ns := namespace(t)
+	if _, err := startCounter(t.Context(), ns, "counter", ""); err != nil {
+		t.Fatal(err)
+	}
+	lt := create(t, ns, "on-time", onTimeSpec)
+	finish(t, lt, waitTimeout)
+	found := fmt.Sprint(lt.Status.Verdict)
+	for _, threshold := range lt.Status.Thresholds[:4] {
+		found += fmt.Sprintf(", %s %s", threshold.Observed, threshold.State)
+	}
+	return agree("Failed, 75% Failed, 100% Passed, 0% Failed, 100% Passed", found)
+}
