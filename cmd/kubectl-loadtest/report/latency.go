@@ -12,11 +12,11 @@ import (
 // columnWidth is that of a distribution.
 const columnWidth = 34
 
-func (p *page) latency(response, service *v1alpha1.Latency) {
+func (p *page) latency(title string, response, service *v1alpha1.Latency) {
 	if service == nil {
 		service = &v1alpha1.Latency{}
 	}
-	p.row("Latency", "%-*s%s", columnWidth, "response time (from when due)", "service time (from when sent)")
+	p.row(title, "%-*s%s", columnWidth, "response time (from when due)", "service time (from when sent)")
 	times := Quantiles(service)
 	for i, q := range Quantiles(response) {
 		p.row("  "+q.Name, "%-*s%s", columnWidth, precise(q.Time), precise(times[i].Time))

@@ -174,6 +174,9 @@ func (p *page) result(r *v1alpha1.StepResult) {
 		p.row("Rate limited (429)", "%d%s%s", n, share(n, ended), asExpected(&r.Counts))
 	}
 	p.row("Failed", "%d%s", r.Failed, share(r.Failed, ended))
+	for _, on := range r.OnTime {
+		p.row("On time", "%d%s of due, within %v", on.Requests, share(on.Requests, r.Due), on.Within.Duration)
+	}
 	if r.Throughput != "" {
 		p.row("Throughput", "%s req/s    goodput %s req/s%s", r.Throughput, r.Goodput, items(r))
 	}
@@ -202,7 +205,11 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	}
 	if r.ResponseTime != nil {
 		p.line("")
-		p.latency(r.ResponseTime, r.ServiceTime)
+		p.latency("Latency", r.ResponseTime, r.ServiceTime)
+	}
+	if r.ExpectedResponseTime != nil {
+		p.line("")
+		p.latency("Of expected", r.ExpectedResponseTime, r.ExpectedServiceTime)
 	}
 }
 
