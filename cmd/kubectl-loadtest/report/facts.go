@@ -38,5 +38,8 @@ func Facts(lt *v1alpha1.LoadTest) []Fact {
 	if s.MaxSustainedUsers != nil {
 		list = append(list, Fact{"Sustained", fmt.Sprintf("up to %d users with every threshold kept", *s.MaxSustainedUsers)})
 	}
+	if s.MaxSustainedRate != "" {
+		list = append(list, Fact{"Sustained", "up to " + s.MaxSustainedRate + " requests per second with every threshold kept"})
+	}
 	return list
 }

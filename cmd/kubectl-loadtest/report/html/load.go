@@ -56,20 +56,19 @@ func measured(list []v1alpha1.StepStatus) []*v1alpha1.StepStatus {
 	return steps
 }
 
-// loadAxis is the X axis; users says that it is of users.
+// loadAxis is the X axis: of users, of a rate, or of the steps in order.
 type loadAxis struct {
 	plot.Axis
-	users bool
+	kind string
 }
 
 // loads are the axis of load and each step's place on it: its users or its rate
 // where all steps have the one or the other, its order where they differ.
 func loads(steps []*v1alpha1.StepStatus) (loadAxis, []float64) {
 	for _, kind := range []struct {
-		title string
-		of    func(*v1alpha1.StepLoad) float64
-		users bool
-	}{{"users", usersOf, true}, {"requests per second that arrive", rateOf, false}} {
+		name, title string
+		of          func(*v1alpha1.StepLoad) float64
+	}{{"users", "users", usersOf}, {"rate", "requests per second that arrive", rateOf}} {
 		at := make([]float64, len(steps))
 		for i, step := range steps {
 			at[i] = kind.of(&step.Load)
@@ -83,7 +82,7 @@ func loads(steps []*v1alpha1.StepStatus) (loadAxis, []float64) {
 		for _, v := range distinct {
 			axis.Ticks = append(axis.Ticks, plot.Tick{At: v, Label: compact(v)})
 		}
-		return loadAxis{axis, kind.users}, at
+		return loadAxis{axis, kind.name}, at
 	}
 	axis := plot.Axis{Title: "step", Scale: plot.Linear(0.5, float64(len(steps))+0.5)}
 	at := make([]float64, len(steps))
@@ -91,7 +90,7 @@ func loads(steps []*v1alpha1.StepStatus) (loadAxis, []float64) {
 		at[i] = float64(i + 1)
 		axis.Ticks = append(axis.Ticks, plot.Tick{At: at[i], Label: shortened(step.Name, 16)})
 	}
-	return loadAxis{axis, false}, at
+	return loadAxis{axis, "step"}, at
 }
 
 // usersOf is 0 for what is no number of users that send until the step is over.
@@ -116,11 +115,17 @@ func parsed(text string) float64 {
 
 // knee marks the load up to which every threshold was kept.
 func knee(s *v1alpha1.LoadTestStatus, x loadAxis) []plot.Rule {
-	if s.MaxSustainedUsers == nil || !x.users {
+	at := 0.0
+	switch {
+	case x.kind == "users" && s.MaxSustainedUsers != nil:
+		at = float64(*s.MaxSustainedUsers)
+	case x.kind == "rate":
+		at = parsed(s.MaxSustainedRate)
+	}
+	if at <= 0 {
 		return nil
 	}
-	users := float64(*s.MaxSustainedUsers)
-	return []plot.Rule{{At: users, Label: "kept up to " + compact(users)}}
+	return []plot.Rule{{At: at, Label: "kept up to " + compact(at)}}
 }
 
 // series is a line through the medians of what steps of the same load had, and a

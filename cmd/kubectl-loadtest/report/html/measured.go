@@ -60,6 +60,24 @@ func audits(lt *v1alpha1.LoadTest) table {
 	return t
 }
 
+// stored are the audits of what the target tells of itself.
+func stored(list []v1alpha1.AuditStatus) table {
+	t := table{Title: "Audits", Note: "What the target stored, against what it acknowledged.", Words: 3,
+		Heads: []string{"audit", "state", "result", "before", "after", "change", "acknowledged", "unknown"}}
+	for _, a := range list {
+		t.Rows = append(t.Rows, []string{a.Name, string(a.State), a.Message, optional(a.Before), optional(a.After), optional(a.Change),
+			count(a.Acknowledged), optional(a.Unknown)})
+	}
+	return t
+}
+
+func optional(n *int64) string {
+	if n == nil {
+		return unknown
+	}
+	return count(*n)
+}
+
 func types(list []v1alpha1.StepStatus) table {
 	t := table{Title: "By type of request", Words: 2, Heads: []string{"step", "type", "sent", "expected", "failed", "p50", "p95", "p99"}}
 	for _, step := range measured(list) {

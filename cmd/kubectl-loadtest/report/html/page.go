@@ -54,8 +54,14 @@ type table struct {
 	Rows        [][]string
 }
 
-// Last is the number of the last column.
-func (t table) Last() int { return len(t.Heads) - 1 }
+// Prose is the number of the column that has sentences: the last of the words, where
+// they are more than names.
+func (t table) Prose() int {
+	if t.Words > 2 || t.Words == len(t.Heads) {
+		return t.Words - 1
+	}
+	return -1
+}
 
 // Report is the report of a LoadTest.
 func Report(lt *v1alpha1.LoadTest) ([]byte, error) {
@@ -73,7 +79,7 @@ func Report(lt *v1alpha1.LoadTest) ([]byte, error) {
 		Tail: tail(s.Steps), Quantiles: quantiles(s.Steps),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s.Thresholds),
-		Tables:     []table{audits(lt), types(s.Steps), codes(s.Steps), samples(s.Steps), spread(lt), generator(s.Steps)},
+		Tables:     []table{stored(s.Audits), audits(lt), types(s.Steps), codes(s.Steps), samples(s.Steps), spread(lt), generator(s.Steps)},
 		Conditions: conditions(s.Conditions),
 		Manifest:   text,
 	}
@@ -123,6 +129,9 @@ func keys(s *v1alpha1.LoadTestStatus) []key {
 	if s.MaxSustainedUsers != nil {
 		list = append(list, key{"Sustained", count(int64(*s.MaxSustainedUsers)), "users", "every threshold kept"})
 	}
+	if s.MaxSustainedRate != "" {
+		list = append(list, key{"Sustained", s.MaxSustainedRate, "/s", "every threshold kept"})
+	}
 	if rate, ok := strings.CutSuffix(format.Rate(r.Goodput), "/s"); ok {
 		list = append(list, key{"Goodput", rate, "/s", in})
 	}
@@ -147,7 +156,7 @@ func telling(s *v1alpha1.LoadTestStatus) *v1alpha1.StepStatus {
 			continue
 		}
 		last = step
-		if s.MaxSustainedUsers != nil && step.Load.Users == *s.MaxSustainedUsers && !step.Load.IsBurst() {
+		if highest(s, step) {
 			sustained = step
 		}
 	}
@@ -155,6 +164,14 @@ func telling(s *v1alpha1.LoadTestStatus) *v1alpha1.StepStatus {
 		return sustained
 	}
 	return last
+}
+
+// highest says whether the step has the highest load that was sustained.
+func highest(s *v1alpha1.LoadTestStatus, step *v1alpha1.StepStatus) bool {
+	if s.MaxSustainedUsers != nil && usersOf(&step.Load) == float64(*s.MaxSustainedUsers) {
+		return true
+	}
+	return s.MaxSustainedRate != "" && rateOf(&step.Load) == parsed(s.MaxSustainedRate)
 }
 
 func thresholds(list []v1alpha1.ThresholdStatus) []threshold {

@@ -76,6 +76,7 @@ func showsTheStatus(t *testing.T, lt *v1alpha1.LoadTest, page rendered) {
 	rowsAre(t, page, "thresholds", thresholdRows(s))
 	rowsAre(t, page, "outcomes", outcomeRows(steps))
 	rowsAre(t, page, "Response time by step", quantileRows(steps))
+	rowsAre(t, page, "Audits", auditRows(s))
 	barsAre(t, page, steps)
 	marksAre(t, s, page, steps)
 	rest := strings.Join(strings.Fields(page.Text), "")
@@ -139,6 +140,15 @@ func quantileRows(steps []*v1alpha1.StepStatus) [][]string {
 			}
 		}
 		rows = append(rows, row)
+	}
+	return rows
+}
+
+func auditRows(s *v1alpha1.LoadTestStatus) [][]string {
+	var rows [][]string
+	for _, a := range s.Audits {
+		rows = append(rows, []string{a.Name, string(a.State), a.Message, fmt.Sprint(*a.Before), fmt.Sprint(*a.After), fmt.Sprint(*a.Change),
+			fmt.Sprint(a.Acknowledged), fmt.Sprint(*a.Unknown)})
 	}
 	return rows
 }

@@ -25,6 +25,9 @@ func cases(lt *v1alpha1.LoadTest) []testcase {
 	for i := range s.Thresholds {
 		list = append(list, j.threshold(&s.Thresholds[i]))
 	}
+	for i := range s.Audits {
+		list = append(list, j.stored(&s.Audits[i]))
+	}
 	for i := range s.Steps {
 		if r := s.Steps[i].Result; r != nil && r.RateLimit != nil {
 			list = append(list, j.rateLimit(s.Steps[i].Name, r.RateLimit))
@@ -75,17 +78,26 @@ func lacks(step *v1alpha1.StepStatus) string {
 }
 
 func (j judge) threshold(t *v1alpha1.ThresholdStatus) testcase {
-	c := testcase{Class: j.class, Name: "threshold " + report.ThresholdName(t), Time: "0.000"}
-	switch t.State {
-	case v1alpha1.ThresholdPassed:
-	case v1alpha1.ThresholdFailed:
-		j.wrong(&c, "ThresholdBreached", t.Message)
-	case v1alpha1.ThresholdInconclusive:
-		if j.wrong(&c, "Inconclusive", t.Message); c.Failure != nil {
+	return j.judged("threshold "+report.ThresholdName(t), string(t.State), t.Message)
+}
+
+func (j judge) stored(a *v1alpha1.AuditStatus) testcase {
+	return j.judged("audit "+a.Name, string(a.State), a.Message)
+}
+
+// judged is a case of what the operator has judged already.
+func (j judge) judged(name, state, sentence string) testcase {
+	c := testcase{Class: j.class, Name: name, Time: "0.000"}
+	switch state {
+	case "Passed":
+	case "Failed":
+		j.wrong(&c, state, sentence)
+	case "Inconclusive":
+		if j.wrong(&c, state, sentence); c.Failure != nil {
 			c.Failure, c.Error = nil, c.Failure
 		}
 	default:
-		c.Skipped = because("", "No step was judged by it.")
+		c.Skipped = because("", "It was not judged.")
 	}
 	return c
 }

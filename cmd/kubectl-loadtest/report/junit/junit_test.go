@@ -81,6 +81,17 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// An audit of what the target stored is a case, with its sentence.
+func TestStoredAuditsAreCases(t *testing.T) {
+	statuses := map[string]reader.Status{}
+	for _, c := range read(t, reporttest.Read(t, "../testdata/audits.yaml")).Tests {
+		statuses[c.Name] = c.Status
+	}
+	if statuses["audit every-link-is-there"] != reader.StatusFailed || statuses["audit every-click-is-counted"] != reader.StatusPassed {
+		t.Errorf("the cases are %v, want the first audit failed and the second passed", statuses)
+	}
+}
+
 // What a target or a user wrote stays text, and the file stays XML.
 func TestForeignTextIsNoMarkup(t *testing.T) {
 	const hostile = "]]></failure><testcase name=\"forged\"/>\x00\x1b[31m & \ufffe"

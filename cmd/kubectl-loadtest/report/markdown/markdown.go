@@ -125,7 +125,11 @@ func (p *page) failures() {
 }
 
 func (p *page) audits() {
-	var rows [][]string
+	var stored, rows [][]string
+	for _, a := range p.lt.Status.Audits {
+		stored = append(stored, []string{marked(string(a.State)), escape(a.Name), escape(a.Message)})
+	}
+	p.table("Audits", []string{"", "audit", ""}, 3, stored)
 	p.measured(func(title string, r *v1alpha1.StepResult) {
 		if a := r.RateLimit; a != nil {
 			rows = append(rows, []string{title, fmt.Sprint(a.Clients), fmt.Sprint(a.Granted), fmt.Sprint(a.Denied),

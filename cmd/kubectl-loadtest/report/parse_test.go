@@ -1,0 +1,200 @@
+package report_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+)
+
+// TestTextParsesBackIntoTheSameNumbers reads the figures of every step out of the
+// text again: none is rounded, and none is in the wrong place.
+func TestTextParsesBackIntoTheSameNumbers(t *testing.T) {
+	for name, lt := range reporttest.All(t, "testdata") {
+		t.Run(name, func(t *testing.T) {
+			var want []*v1alpha1.StepResult
+			for i := range lt.Status.Steps {
+				if r := lt.Status.Steps[i].Result; r != nil {
+					want = append(want, printed(r))
+				}
+			}
+			if diff := cmp.Diff(want, parseText(t, report.Text(lt))); diff != "" {
+				t.Errorf("the text reads otherwise (-status +text):\n%s", diff)
+			}
+		})
+	}
+}
+
+// printed is the part of a result that the text has to the last digit.
+func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
+	p := &v1alpha1.StepResult{
+		Due: r.Due, Unsent: r.Unsent, Late: r.Late, Throughput: r.Throughput, Goodput: r.Goodput, ItemsPerSecond: r.ItemsPerSecond,
+		RateLimit: r.RateLimit, ErrorSamples: r.ErrorSamples,
+	}
+	p.Sent, p.Failed, p.InFlight, p.Outcomes, p.StatusCodes = r.Sent, r.Failed, r.InFlight, r.Outcomes, r.StatusCodes
+	for _, of := range r.Types {
+		p.Types = append(p.Types, v1alpha1.TypeResult{Name: of.Name, Counts: v1alpha1.Counts{Sent: of.Sent,
+			Outcomes: v1alpha1.Outcomes{Success: of.Outcomes.Success, RateLimited: of.Outcomes.RateLimited}}})
+	}
+	if r.ResponseTime != nil {
+		p.ResponseTime, p.ServiceTime = timesOf(r.ResponseTime), timesOf(r.ServiceTime)
+	}
+	return p
+}
+
+// timesOf is a distribution without its number of samples.
+func timesOf(l *v1alpha1.Latency) *v1alpha1.Latency {
+	if l == nil {
+		return &v1alpha1.Latency{}
+	}
+	times := *l
+	times.Samples = 0
+	return &times
+}
+
+var (
+	requestsLine = regexp.MustCompile(`^due (\d+) · sent (\d+).* · unsent (\d+) · late (\d+)(?: · in flight (\d+))?$`)
+	ratesLine    = regexp.MustCompile(`^(\S+) req/s    goodput (\S+) req/s(?:    (\S+) items/s)?$`)
+	classPart    = regexp.MustCompile(`^(.*) (\d+)$`)
+	typeLine     = regexp.MustCompile(`^(.*) (\d+) total, (\d+) successful[^,]*(?:, (\d+) rate limited)?`)
+)
+
+// parseText reads the blocks of the steps, each from its line of requests on.
+func parseText(t *testing.T, text string) []*v1alpha1.StepResult {
+	t.Helper()
+	var list []*v1alpha1.StepResult
+	label := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if len([]rune(line)) <= 20 {
+			continue
+		}
+		if at := strings.TrimRight(line[:20], " "); at != "" {
+			label = at
+		}
+		value := line[20:]
+		if m := requestsLine.FindStringSubmatch(value); label == "Requests" && m != nil {
+			r := &v1alpha1.StepResult{Due: whole(t, m[1]), Unsent: whole(t, m[3]), Late: whole(t, m[4])}
+			r.Sent, r.InFlight = whole(t, m[2]), whole(t, m[5])
+			list = append(list, r)
+			continue
+		}
+		if len(list) > 0 {
+			take(t, list[len(list)-1], label, value)
+		}
+	}
+	return list
+}
+
+// take reads a line of a step's block.
+func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
+	t.Helper()
+	first, _, _ := strings.Cut(value, " ")
+	switch label {
+	case "Successful":
+		r.Outcomes.Success = whole(t, first)
+	case "Rate limited (429)":
+		r.Outcomes.RateLimited = whole(t, first)
+	case "Failed":
+		r.Failed = whole(t, first)
+	case "Throughput":
+		m := ratesLine.FindStringSubmatch(value)
+		r.Throughput, r.Goodput, r.ItemsPerSecond = m[1], m[2], m[3]
+	case "Failures":
+		takeFailures(t, r, value)
+	case "Status codes":
+		for _, part := range strings.Split(value, " · ") {
+			if code, n, _ := strings.Cut(part, ": "); code != "others" {
+				r.StatusCodes = append(r.StatusCodes, v1alpha1.StatusCodeCount{Code: int32(whole(t, code)), Count: whole(t, n)})
+			}
+		}
+	case "By type":
+		m := typeLine.FindStringSubmatch(value)
+		r.Types = append(r.Types, v1alpha1.TypeResult{Name: m[1], Counts: v1alpha1.Counts{Sent: whole(t, m[2]),
+			Outcomes: v1alpha1.Outcomes{Success: whole(t, m[3]), RateLimited: whole(t, m[4])}}})
+	case "Rate limit check":
+		r.RateLimit = &v1alpha1.RateLimitStatus{}
+	case "  Clients":
+		r.RateLimit.Clients = whole(t, value)
+	case "  Granted":
+		r.RateLimit.Granted = whole(t, value)
+	case "  Denied":
+		r.RateLimit.Denied = whole(t, value)
+	case "  Over-limit grants":
+		r.RateLimit.OverLimitGrants = whole(t, value)
+	case "  False denials":
+		r.RateLimit.FalseDenials = whole(t, value)
+	case "  Not audited":
+		r.RateLimit.Untracked = whole(t, first)
+	case "Latency":
+		r.ResponseTime, r.ServiceTime = &v1alpha1.Latency{}, &v1alpha1.Latency{}
+	default:
+		takeTime(t, r, strings.TrimSpace(label), value)
+	}
+}
+
+// takeFailures reads the classes, and the samples of errors in the lines below.
+func takeFailures(t *testing.T, r *v1alpha1.StepResult, value string) {
+	t.Helper()
+	o := &r.Outcomes
+	classes := map[string]*int64{
+		"timeouts": &o.Timeout, "server errors (5xx)": &o.ServerError, "client errors (4xx)": &o.ClientError, "unexpected status": &o.UnexpectedStatus,
+		"connection refused": &o.Refused, "connection reset": &o.Reset, "host not resolved": &o.DNS, "TLS": &o.TLS,
+		"bad response": &o.BadResponse, "unfinished at the end": &o.Unfinished, "other": &o.Other, "rate limited (429)": new(int64),
+	}
+	if outcome, message, ok := strings.Cut(value, ": "); ok {
+		r.ErrorSamples = append(r.ErrorSamples, v1alpha1.ErrorSample{Outcome: outcome, Message: message})
+		return
+	}
+	for _, part := range strings.Split(value, " · ") {
+		if m := classPart.FindStringSubmatch(part); m != nil {
+			*classes[m[1]] = whole(t, m[2])
+		}
+	}
+}
+
+func takeTime(t *testing.T, r *v1alpha1.StepResult, name, value string) {
+	t.Helper()
+	of := func(l *v1alpha1.Latency) map[string]**metav1.Duration {
+		return map[string]**metav1.Duration{"min": &l.Min, "mean": &l.Mean, "p50": &l.P50, "p75": &l.P75, "p90": &l.P90, "p95": &l.P95,
+			"p99": &l.P99, "p99.9": &l.P999, "p99.99": &l.P9999, "longest": &l.Longest}
+	}
+	if r.ResponseTime == nil || of(r.ResponseTime)[name] == nil {
+		return
+	}
+	*of(r.ResponseTime)[name] = exact(t, value[:34])
+	*of(r.ServiceTime)[name] = exact(t, value[34:])
+}
+
+func exact(t *testing.T, text string) *metav1.Duration {
+	t.Helper()
+	if text = strings.TrimSpace(text); text == report.TooFew {
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &metav1.Duration{Duration: d}
+}
+
+// whole is 0 for what is not there.
+func whole(t *testing.T, text string) int64 {
+	t.Helper()
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
