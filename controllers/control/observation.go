@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
 // Observation is what is known of a run's workers and of the step that was
@@ -101,4 +102,6 @@ type Report struct {
 	MeanWindow time.Duration
 	// ShortestWindow is the shortest of the windows in it.
 	ShortestWindow time.Duration
+	// Series are those of the workers that are done; a worker may know of none.
+	Series wire.Series
 }

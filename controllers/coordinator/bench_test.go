@@ -108,7 +108,7 @@ func (l load) receive(b *testing.B, c *Coordinator, messages [][]byte, round int
 		if m.Final = l.ledgers && round > 0; !m.Final {
 			m.Measurement.Clients = nil
 		}
-		read, err := readMeasurement(m, l.requests)
+		read, err := readMeasurement(m, r.directive.Assignments[i])
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func (l load) receive(b *testing.B, c *Coordinator, messages [][]byte, round int
 			b.Fatal(why)
 		}
 		if m.Final {
-			c.foldLedgers(r)
+			c.foldFinals(r)
 		}
 	}
 }

@@ -186,10 +186,10 @@ func (f *fuzzed) check() {
 	}
 	var r *runState
 	f.locked(func() { r = f.runs["a"] })
-	r.ledgers.mu.Lock()
-	defer r.ledgers.mu.Unlock()
+	r.finals.mu.Lock()
+	defer r.finals.mu.Unlock()
 	f.locked(func() {
-		kept := r.ledgers.bytes()
+		kept := r.finals.bytes()
 		for number, w := range f.runs["a"].workers {
 			if number > 1 && (len(w.snapshots) > 0 || w.session != nil) {
 				f.t.Errorf("there is a worker %d of 2", number)
@@ -204,7 +204,7 @@ func (f *fuzzed) check() {
 				}
 			}
 		}
-		if kept != f.runs["a"].kept && len(f.runs["a"].pendingLedgers) == 0 {
+		if kept != f.runs["a"].kept && len(f.runs["a"].pendingFinals) == 0 {
 			f.t.Errorf("%d bytes are counted, %d are kept", f.runs["a"].kept, kept)
 		}
 	})

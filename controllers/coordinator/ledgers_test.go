@@ -85,7 +85,7 @@ func TestLedgersOfAStep(t *testing.T) {
 	send(0, withLedgers(t, 0, "x", 100))
 	send(0, withLedgers(t, 0, "x", 100)) // again
 	wantLedgers(t, "when one is done", c.Observe("a"), 100, 20)
-	if held := c.runs["a"].pendingLedgers; held != nil {
+	if held := c.runs["a"].pendingFinals; held != nil {
 		t.Errorf("%d are held that are in the sum", len(held))
 	}
 	first := c.Observe("a").Step.Merged.Clients
@@ -174,7 +174,7 @@ func TestLedgersThatCannotBeAddedAreTheRunsError(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.locked(func() {
-		c.runs["a"].pendingLedgers = append(c.runs["a"].pendingLedgers, &measure.Clients{}, &measure.Clients{})
+		c.runs["a"].pendingFinals = append(c.runs["a"].pendingFinals, &final{clients: &measure.Clients{}}, &final{clients: &measure.Clients{}})
 	})
 	if err := c.snapshot(s, withLedgers(t, 0, "x", 1)); err != nil {
 		t.Fatal(err)

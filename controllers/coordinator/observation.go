@@ -36,11 +36,12 @@ func (c *Coordinator) Observe(id RunID) control.Observation {
 }
 
 // collect returns what is known of a run without the step, and what to merge for it;
-// nil: the step is known. The ledgers are of the same moment as the snapshots.
+// nil: the step is known. The ledgers and the series are of
+// the same moment as the snapshots.
 func (c *Coordinator) collect(r *runState) (o control.Observation, found *readings) {
-	r.ledgers.mu.Lock()
-	defer r.ledgers.mu.Unlock()
-	var pending []*measure.Clients
+	r.finals.mu.Lock()
+	defer r.finals.mu.Unlock()
+	var pending []*final
 	c.locked(func() {
 		o = control.Observation{Since: r.since, From: r.from, Started: control.NoStep, Workers: r.observeWorkers(), Step: r.merged.Value()}
 		if r.directive.Start != nil {
@@ -48,16 +49,19 @@ func (c *Coordinator) collect(r *runState) (o control.Observation, found *readin
 		}
 		if o.Step == nil || r.mergedVersion != r.version {
 			found = r.observeStep()
-			pending = r.takeLedgers()
+			pending = r.takeFinals()
 		}
 	})
-	c.addLedgers(r, pending)
-	if found == nil || !found.audited {
+	c.addFinals(r, pending)
+	if found == nil || found.report == nil {
 		return o, found
 	}
-	var err error
-	if found.clients, err = r.ledgers.copy(); err != nil {
-		found.err = err
+	found.report.Series = r.finals.copySeries()
+	if found.audited {
+		var err error
+		if found.clients, err = r.finals.copyClients(); err != nil {
+			found.err = err
+		}
 	}
 	return o, found
 }

@@ -37,7 +37,7 @@ func TestKeptSnapshotsAreCounted(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	ledgers := c.runs["a"].ledgers.bytes()
+	ledgers := c.runs["a"].finals.bytes()
 	if want := c.runs["a"].workers[0].snapshots[0].size + ledgers; ledgers == 0 || c.runs["a"].kept != want {
 		t.Errorf("%d bytes are kept of the run, want %d", c.runs["a"].kept, want)
 	}

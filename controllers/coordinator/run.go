@@ -10,7 +10,6 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
-	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
@@ -40,10 +39,10 @@ type runState struct {
 	merged        weak.Pointer[control.Report]
 	mergedVersion int64
 
-	// ledgers are those of the active step. pendingLedgers came since they were added up,
+	// finals are those of the active step. pendingFinals came since they were added up,
 	// in order; a nil stands for the beginning of another step.
-	ledgers        ledgers
-	pendingLedgers []*measure.Clients
+	finals        finals
+	pendingFinals []*final
 
 	notified    time.Time
 	urgent      *rate.Limiter
@@ -125,7 +124,7 @@ func (r *runState) direct(d control.Directive, now time.Time) {
 	if d.ActiveStep() != r.directive.ActiveStep() {
 		r.version++
 		r.tooLarge = false
-		r.pendingLedgers = []*measure.Clients{nil}
+		r.pendingFinals = []*final{nil}
 	}
 	r.directive = d
 	close(r.redirected)
@@ -218,8 +217,8 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, read measured, now ti
 		size:     read.Size(),
 		reading:  read.Reading,
 	}
-	if read.clients != nil {
-		r.pendingLedgers = append(r.pendingLedgers, read.clients)
+	if !read.isEmpty() {
+		r.pendingFinals = append(r.pendingFinals, &read.final)
 	}
 	r.version++
 	return "", true
@@ -229,11 +228,11 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, read measured, now ti
 // started yet waits until it is: after a restart of the operator, workers connect
 // before the run is directed.
 func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
-	requests, known, err := c.await(s, m.GetStep())
+	assignment, known, err := c.await(s, m.GetStep())
 	if err != nil || !known {
 		return err
 	}
-	read, err := readMeasurement(m, requests)
+	read, err := readMeasurement(m, assignment)
 	if err != nil {
 		return c.reject(rejectInvalid, codes.InvalidArgument, "snapshot of step %d: measurement: %v", m.GetStep(), err)
 	}
@@ -246,8 +245,8 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 		why, ok, err = c.store(s, m, read)
 		last = ok && m.GetFinal() && s.run.allFinal()
 	})
-	if ok && read.clients != nil {
-		c.foldLedgers(s.run)
+	if ok && !read.isEmpty() {
+		c.foldFinals(s.run)
 	}
 	switch {
 	case err != nil:
@@ -270,25 +269,41 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 // measured is what a snapshot holds, validated.
 type measured struct {
 	*wire.Reading
-	// clients are the ledgers of the audit; nil: none came.
-	clients *measure.Clients
+	final
 }
 
-func readMeasurement(m *workerv1.Snapshot, requests int) (read measured, err error) {
+func readMeasurement(m *workerv1.Snapshot, a *workerv1.Assignment) (read measured, err error) {
 	if !m.GetFinal() && m.GetMeasurement().GetClients() != nil {
 		return read, errors.New("clients: before the step has ended")
 	}
-	if read.Reading, err = wire.Read(m.GetMeasurement(), requests); err != nil {
+	if !m.GetFinal() && m.GetMeasurement().GetSeries() != nil {
+		return read, errors.New("series: before the step has ended")
+	}
+	if read.Reading, err = wire.Read(m.GetMeasurement(), len(a.GetRequests())); err != nil {
 		return read, err
 	}
-	read.clients, err = wire.ReadClients(m.GetMeasurement())
+	if read.clients, err = wire.ReadClients(m.GetMeasurement()); err != nil {
+		return read, err
+	}
+	read.series, err = wire.ReadSeries(m.GetMeasurement(), windowOf(a, m.GetStep()))
 	return read, err
 }
 
-// await returns how many requests the plan has, once the directive covers the
-// step. known is false if the step is of no interest any more. Meanwhile the step is
-// known to have begun: another process directed the worker.
-func (c *Coordinator) await(s *session, step int32) (requests int, known bool, err error) {
+// windowOf is how long the window of a step is at most.
+func windowOf(a *workerv1.Assignment, step int32) time.Duration {
+	for _, s := range a.GetSteps() {
+		if s.GetIndex() == step {
+			return time.Duration(s.GetPacedUsers().GetDurationNanos() + s.GetClosedUsers().GetDurationNanos() +
+				s.GetBurst().GetLimitNanos() + s.GetArrivals().GetDurationNanos()) // it has one of them
+		}
+	}
+	return 0
+}
+
+// await returns the worker's assignment, once the directive covers the step. known is
+// false if the step is of no interest any more. Meanwhile the step is known to have
+// begun: another process directed the worker.
+func (c *Coordinator) await(s *session, step int32) (a *workerv1.Assignment, known bool, err error) {
 	for {
 		var directed, over, news bool
 		var d control.Directive
@@ -302,11 +317,11 @@ func (c *Coordinator) await(s *session, step int32) (requests int, known bool, e
 		})
 		switch {
 		case over:
-			return 0, false, nil
+			return nil, false, nil
 		case directed && !d.Includes(s.identity.Worker, step):
-			return 0, false, c.reject(rejectInvalid, codes.InvalidArgument, "snapshot: step %d is not in the plan", step)
+			return nil, false, c.reject(rejectInvalid, codes.InvalidArgument, "snapshot: step %d is not in the plan", step)
 		case directed && d.HasReached(step):
-			return len(d.Assignments[s.identity.Worker].GetRequests()), true, nil
+			return d.Assignments[s.identity.Worker], true, nil
 		}
 		if news {
 			c.notifyChange(s.run, atOnce)
@@ -314,9 +329,9 @@ func (c *Coordinator) await(s *session, step int32) (requests int, known bool, e
 		select {
 		case <-redirected:
 		case <-s.over:
-			return 0, false, s.err
+			return nil, false, s.err
 		case <-s.stream.Context().Done():
-			return 0, false, s.stream.Context().Err()
+			return nil, false, s.stream.Context().Err()
 		}
 	}
 }

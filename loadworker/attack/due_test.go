@@ -21,7 +21,7 @@ func mixed(t *testing.T, step StepShare, times ...time.Duration) *Execution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &Execution{step: step, source: src, rec: newRecorder(len(requests), times, nil)}
+	x := &Execution{step: step, source: src, rec: newRecorder(len(requests), time.Hour, times, nil)}
 	x.schedule = step.Load.schedule(step, Config{Timeout: time.Second, MaxConnections: 10, Worker: int32(step.Share.First)})
 	x.end.Store(int64(step.Load.length()))
 	return x
@@ -127,7 +127,7 @@ func TestDueOfABurst(t *testing.T) {
 
 // On time is exact, where a histogram knows a time to a thousandth only.
 func TestOnTimeIsCountedToTheNanosecond(t *testing.T) {
-	r := newRecorder(1, []time.Duration{200 * ms, time.Second}, nil)
+	r := newRecorder(1, time.Minute, []time.Duration{200 * ms, time.Second}, nil)
 	for _, took := range []time.Duration{ms, 200 * ms, 200*ms + 1, 200*ms + 50*time.Microsecond, time.Second, time.Second + 1} {
 		r.countSent(0, &hit{sent: 5 * ms}, nil)
 		r.countEnd(0, &hit{sent: 5 * ms}, result{received: took, expected: true})

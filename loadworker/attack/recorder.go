@@ -20,11 +20,12 @@ const (
 )
 
 // Memory is the memory for counting a mix of so many requests: the cells, their
-// sum, the times of failures, and as much again for the last step, whose recorder is garbage that may not
-// have been collected when the next one's is full.
+// sum, the times of failures, the series, and as much again for the last step, whose
+// recorder is garbage that may not have been collected when the next one's is full.
 func Memory(requests int) int64 {
-	cells := int64(shards(requests)) * int64(requests)
-	return 2 * (6*cells + 5*int64(requests) + 2) * histogramMemory
+	n := shards(requests)
+	cells := int64(n) * int64(requests)
+	return 2 * ((6*cells+5*int64(requests)+2)*histogramMemory + seriesMemory(n))
 }
 
 // shards is the number of them, one for each processor while they are not too
@@ -35,6 +36,7 @@ func shards(requests int) int { return max(1, min(runtime.GOMAXPROCS(0), maxCell
 // shards, so that they seldom wait for each other.
 type recorder struct {
 	shards [][]cell        // by shard, then by request
+	series []series        // fewer than there are shards
 	failed []failedTimes   // by request
 	times  []time.Duration // within which requests are on time, ascending
 	last   atomic.Int64
@@ -73,12 +75,13 @@ func (p *counters) reset() {
 	p.reused = 0
 }
 
-func newRecorder(requests int, times []time.Duration, clients *clientLedgers) *recorder {
+func newRecorder(requests int, window time.Duration, times []time.Duration, clients *clientLedgers) *recorder {
 	r := &recorder{
 		total: measure.NewMeasurement(requests), failed: make([]failedTimes, requests), times: times,
 		clients: clients, waits: waits{times: measure.NewHistogram()},
 	}
 	r.shards = make([][]cell, shards(requests))
+	r.series = newSeries(len(r.shards), window)
 	for i := range r.shards {
 		r.shards[i] = make([]cell, requests)
 		for j := range r.shards[i] {
@@ -103,6 +106,7 @@ func (r *recorder) countSent(shard int, h *hit, client []byte) {
 	}
 	p.lateness.Record(h.sent - max(h.due, h.free))
 	c.mu.Unlock()
+	r.series[shard%len(r.series)].countSent(h.sent)
 	if r.clients != nil {
 		h.ledger = r.clients.sent(client, h.sent)
 	}
@@ -117,6 +121,7 @@ func (r *recorder) countEnd(shard int, h *hit, res result) {
 	if res.waited > 0 {
 		r.waits.record(res.waited)
 	}
+	r.series[shard%len(r.series)].countEnd(h, res)
 	if res.outcome != measure.Unfinished && !res.expected {
 		f := &r.failed[h.request]
 		f.mu.Lock() // before the cell's: collect does so, too

@@ -27,7 +27,7 @@ func TestMemoryCoversTwoRecorders(t *testing.T) {
 	for _, requests := range []int{1, 8, 32} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		r := newRecorder(requests, nil, nil)
+		r := newRecorder(requests, time.Hour, nil, nil)
 		for i := range requests {
 			r.countEnd(0, &hit{request: i}, result{outcome: measure.Timeout})
 		}
@@ -56,7 +56,7 @@ func TestLatenessIsTheGeneratorsOwn(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := newRecorder(1, nil, nil)
+			r := newRecorder(1, time.Minute, nil, nil)
 			r.countSent(0, &tt.h, nil)
 			s := collect(t, r)
 			// Times below 2 ms are exact, those above to 0.1 %.
@@ -86,7 +86,7 @@ func TestRecorderCountsEachOutcome(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := newRecorder(1, nil, nil)
+			r := newRecorder(1, time.Minute, nil, nil)
 			r.countSent(0, &h, nil)
 			r.countEnd(0, &h, tt.res)
 			q := collect(t, r).Requests[0]
@@ -112,7 +112,7 @@ func TestRecorderCountsEachOutcome(t *testing.T) {
 // Collecting must neither lose nor double what is counted meanwhile.
 func TestCollectLosesNoConcurrentCount(t *testing.T) {
 	const users, each = 8, 2000
-	r := newRecorder(3, nil, newClientLedgers(time.Minute, measure.MaxLedgerBytes))
+	r := newRecorder(3, time.Minute, nil, newClientLedgers(time.Minute, measure.MaxLedgerBytes))
 	var counting sync.WaitGroup
 	for u := range users {
 		counting.Go(func() {

@@ -123,7 +123,7 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 	if bytes := r.config.LedgerBytes; bytes > 0 {
 		ledgers = newClientLedgers(step.Load.length(), bytes)
 	}
-	x.rec = newRecorder(r.config.Source.Len(), r.config.OnTime, ledgers)
+	x.rec = newRecorder(r.config.Source.Len(), step.Load.length(), r.config.OnTime, ledgers)
 	x.used = x.schedule.connections()
 	x.conns = r.ensure(x.used)
 	go x.execute()

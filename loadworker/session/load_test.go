@@ -7,6 +7,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -30,8 +31,13 @@ func TestEveryLoadIsSentAndCounted(t *testing.T) {
 			s.send(t, assign(workertest.Assignment(server.URL, step)))
 			c.waitUntilReady(t)
 			s.send(t, start(0, 50*time.Millisecond))
-			_, got := c.waitForFinal(t, 0)
+			final, got := c.waitForFinal(t, 0)
 			q := got.Requests[0]
+			window := time.Duration(step.GetPacedUsers().GetDurationNanos() + step.GetClosedUsers().GetDurationNanos() +
+				step.GetBurst().GetLimitNanos() + step.GetArrivals().GetDurationNanos())
+			if series, err := wire.ReadSeries(final.GetMeasurement(), window); err != nil || series == nil {
+				t.Errorf("the series of the step: %v, %v", series, err)
+			}
 			if q.Sent != server.Served() || q.Outcomes[measure.Success] != q.Sent || got.Due != q.Sent+got.Unsent || q.Sent == 0 {
 				t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.Served())
 			}

@@ -117,6 +117,11 @@ func (w *worker) measure(final bool) (*measure.Measurement, *workerv1.Snapshot, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if final {
+		if err := wire.AddSeries(m, w.run.Series(step.Due)); err != nil {
+			w.log.Error("series", "step", w.run.Step().Index, "error", err.Error())
+		}
+	}
 	w.sequence++
 	return step, &workerv1.Snapshot{Step: w.run.Step().Index, Sequence: w.sequence, Final: final, Measurement: m, Cut: final && w.cut}, nil
 }

@@ -35,8 +35,9 @@ func fromHistogram(h *measure.Histogram) *workerv1.Histogram {
 	return &workerv1.Histogram{Counts: encodeCounts(h.Counts()), Clamped: h.Clamped()}
 }
 
-func encodeCounts(counts []int64) []byte {
-	var b []byte
+func encodeCounts(counts []int64) []byte { return appendCounts(nil, counts) }
+
+func appendCounts(b []byte, counts []int64) []byte {
 	next := 0
 	for slot, n := range counts {
 		if n == 0 {
@@ -69,11 +70,16 @@ var (
 // checkCounts says how many values the counts have together. All counts have one
 // encoding, so that whatever is accepted is what encodeCounts would write.
 func checkCounts(b []byte, sent uint64) (total uint64, err error) {
-	slot := uint64(0)
+	return checkCountsOf(b, int(measure.Slots), sent)
+}
+
+// checkCountsOf does it for so many slots.
+func checkCountsOf(b []byte, most int, sent uint64) (total uint64, err error) {
+	slot, slots := uint64(0), uint64(most)
 	for i := 0; i < len(b); {
 		if eight, ok := shortCounts(b[i:]); ok {
 			zeros, n := eight.sums()
-			if slot+zeros+8 <= uint64(measure.Slots) && n <= sent-total {
+			if slot+zeros+8 <= slots && n <= sent-total {
 				slot, total, i = slot+zeros+8, total+n, i+8
 				continue
 			}
@@ -90,7 +96,7 @@ func checkCounts(b []byte, sent uint64) (total uint64, err error) {
 			return 0, errTruncated
 		case size < 0:
 			return 0, errOverlong
-		case zeros >= uint64(measure.Slots)-slot:
+		case zeros >= slots-slot:
 			return 0, fmt.Errorf("counts: a time is longer than %v", measure.Highest)
 		case n == 0:
 			return 0, errors.New("counts: a slot is empty that should be left out")

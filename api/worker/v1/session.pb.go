@@ -2528,7 +2528,9 @@ type StepMeasurement struct {
 	ReadLateness *Histogram `protobuf:"bytes,17,opt,name=read_lateness,json=readLateness,proto3" json:"read_lateness,omitempty"`
 	// clients are of a final measurement only, and only if the assignment names a
 	// client header.
-	Clients       *Clients `protobuf:"bytes,18,opt,name=clients,proto3" json:"clients,omitempty"`
+	Clients *Clients `protobuf:"bytes,18,opt,name=clients,proto3" json:"clients,omitempty"`
+	// series is of a final measurement only; absent: the worker does not know of it.
+	Series        *Series `protobuf:"bytes,19,opt,name=series,proto3" json:"series,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2668,6 +2670,73 @@ func (x *StepMeasurement) GetClients() *Clients {
 	return nil
 }
 
+func (x *StepMeasurement) GetSeries() *Series {
+	if x != nil {
+		return x.Series
+	}
+	return nil
+}
+
+// Series is what happened in a step, point by point of time. A point is a second wide,
+// or as many whole seconds as it takes for 600 to last for the step's duration, or the
+// limit of a burst. One more is for what came after that.
+type Series struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// points are, for each of them, numbers as Histogram.counts has them: how many
+	// requests were due, were sent, and were answered as expected in it; how many ended
+	// in it, by outcome class; and how many of these took how long, by slot, see package
+	// measure.
+	Points [][]byte `protobuf:"bytes,1,rep,name=points,proto3" json:"points,omitempty"`
+	// longest_nanos is, for each of them, the longest response time of what ended in it.
+	LongestNanos  []int64 `protobuf:"varint,2,rep,packed,name=longest_nanos,json=longestNanos,proto3" json:"longest_nanos,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Series) Reset() {
+	*x = Series{}
+	mi := &file_worker_v1_session_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Series) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Series) ProtoMessage() {}
+
+func (x *Series) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Series.ProtoReflect.Descriptor instead.
+func (*Series) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *Series) GetPoints() [][]byte {
+	if x != nil {
+		return x.Points
+	}
+	return nil
+}
+
+func (x *Series) GetLongestNanos() []int64 {
+	if x != nil {
+		return x.LongestNanos
+	}
+	return nil
+}
+
 // GeneratorHealth is what a worker used and waited for in a step.
 type GeneratorHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2691,7 +2760,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2703,7 +2772,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2716,7 +2785,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -2801,7 +2870,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2813,7 +2882,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2826,7 +2895,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -2943,7 +3012,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2955,7 +3024,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2968,7 +3037,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -3012,7 +3081,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3024,7 +3093,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3037,7 +3106,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Clients) GetNames() []string {
@@ -3120,7 +3189,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3132,7 +3201,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3145,7 +3214,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -3336,7 +3405,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xa1\x05\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xd5\x05\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
@@ -3353,7 +3422,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06reused\x18\x0e \x01(\x03R\x06reused\x12\x16\n" +
 	"\x06engine\x18\x0f \x01(\tR\x06engine\x12B\n" +
 	"\rread_lateness\x18\x11 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\freadLateness\x125\n" +
-	"\aclients\x18\x12 \x01(\v2\x1b.loadtest.worker.v1.ClientsR\aclients\"\xbf\x02\n" +
+	"\aclients\x18\x12 \x01(\v2\x1b.loadtest.worker.v1.ClientsR\aclients\x122\n" +
+	"\x06series\x18\x13 \x01(\v2\x1a.loadtest.worker.v1.SeriesR\x06series\"E\n" +
+	"\x06Series\x12\x16\n" +
+	"\x06points\x18\x01 \x03(\fR\x06points\x12#\n" +
+	"\rlongest_nanos\x18\x02 \x03(\x03R\flongestNanos\"\xbf\x02\n" +
 	"\x0fGeneratorHealth\x12.\n" +
 	"\x13cpu_throttled_nanos\x18\x01 \x01(\x03R\x11cpuThrottledNanos\x12\x1b\n" +
 	"\tcpu_nanos\x18\x02 \x01(\x03R\bcpuNanos\x12+\n" +
@@ -3430,7 +3503,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Protocol)(0),              // 0: loadtest.worker.v1.Protocol
 	(DataFormat)(0),            // 1: loadtest.worker.v1.DataFormat
@@ -3467,13 +3540,14 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Finish)(nil),             // 32: loadtest.worker.v1.Finish
 	(*Snapshot)(nil),           // 33: loadtest.worker.v1.Snapshot
 	(*StepMeasurement)(nil),    // 34: loadtest.worker.v1.StepMeasurement
-	(*GeneratorHealth)(nil),    // 35: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 36: loadtest.worker.v1.RequestMeasurement
-	(*Histogram)(nil),          // 37: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 38: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 39: loadtest.worker.v1.ErrorSample
-	nil,                        // 40: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 41: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Series)(nil),             // 35: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 36: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 37: loadtest.worker.v1.RequestMeasurement
+	(*Histogram)(nil),          // 38: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 39: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 40: loadtest.worker.v1.ErrorSample
+	nil,                        // 41: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 42: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	5,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
@@ -3505,7 +3579,7 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	18, // 26: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
 	19, // 27: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
 	21, // 28: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	40, // 29: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	41, // 29: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
 	2,  // 30: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
 	21, // 31: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
 	22, // 32: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
@@ -3514,24 +3588,25 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	25, // 35: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
 	31, // 36: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
 	34, // 37: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	36, // 38: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	37, // 39: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	39, // 40: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	35, // 41: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	37, // 42: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	38, // 43: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	37, // 44: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	37, // 45: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	41, // 46: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	37, // 47: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	37, // 48: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	3,  // 49: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	4,  // 50: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	50, // [50:51] is the sub-list for method output_type
-	49, // [49:50] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	37, // 38: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	38, // 39: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	40, // 40: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	36, // 41: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	38, // 42: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	39, // 43: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	35, // 44: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	38, // 45: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	38, // 46: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	42, // 47: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	38, // 48: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	38, // 49: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	3,  // 50: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	4,  // 51: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	51, // [51:52] is the sub-list for method output_type
+	50, // [50:51] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -3567,7 +3642,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   39,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,6 +28,7 @@ type step struct {
 	sequence int64
 	final    bool
 	measured *measure.Measurement
+	series   *measure.Series
 	random   *rand.Rand
 }
 
@@ -44,6 +45,7 @@ func newStep(a *workerv1.Assignment, start *workerv1.StartStep) (*step, error) {
 			index: planned.GetIndex(), start: at, due: at, length: length,
 			total:    int64(math.Round(float64(planned.GetShare().GetCount()) * perUser)),
 			measured: measure.NewMeasurement(len(a.GetRequests())),
+			series:   measure.NewSeries(length),
 			random:   newRandom(uint64(a.GetWorker()), uint64(planned.GetIndex())),
 		}, nil
 	}
@@ -68,6 +70,9 @@ func (s *step) snapshot(now time.Time) (*workerv1.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.final {
+		measured.Series = wire.EncodeSeries(s.series)
+	}
 	return &workerv1.Snapshot{Step: s.index, Sequence: s.sequence, Final: s.final, Measurement: measured}, nil
 }
 
@@ -77,10 +82,13 @@ func (s *step) record(elapsed time.Duration) {
 	m := s.measured
 	due := int64(float64(s.total) * float64(elapsed) / float64(s.length))
 	r := &m.Requests[0]
+	p := &s.series.Points[max(0, elapsed-1)/measure.PointWidth(s.length)]
 	for range due - m.Due {
 		latency := time.Duration(typical * math.Exp(spread*s.random.NormFloat64()) * float64(time.Second))
 		r.Response.Record(latency)
 		r.Service.Record(latency)
+		p.Times[measure.TimeSlot(latency)]++
+		p.Longest = max(p.Longest, latency)
 		m.Lateness.Record(time.Microsecond)
 	}
 	n := due - m.Due
@@ -89,6 +97,7 @@ func (s *step) record(elapsed time.Duration) {
 	m.Transport, m.Engine = "simulated", "simulated"
 	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = r.Sent+n, r.Expected+n, r.CompletedInWindow+n, r.ExpectedInWindow+n
 	r.Outcomes[measure.Success] += n
+	p.Due, p.Sent, p.Expected, p.Outcomes[measure.Success] = p.Due+n, p.Sent+n, p.Expected+n, p.Outcomes[measure.Success]+n
 	if n > 0 {
 		r.CountStatus(200, n)
 	}

@@ -1,0 +1,122 @@
+package attack
+
+import (
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// maxSeries is how many series a step has at most: each takes 1.2 MB, and connections
+// that share one seldom write to the same counter of it at the same instant.
+const maxSeries = 4
+
+// seriesMemory is the memory for the series of a step, as long as it may be.
+func seriesMemory(shards int) int64 {
+	return int64(min(shards, maxSeries)) * (measure.MaxPoints + 1) * int64(unsafe.Sizeof(point{}))
+}
+
+// series counts point by point of time, without a lock and without allocating.
+type series struct {
+	width  time.Duration
+	points []point
+}
+
+// point counts what happens in one of them.
+type point struct {
+	sent, expected atomic.Int64
+	outcomes       [measure.NumOutcomes]atomic.Int64
+	longest        atomic.Int64
+	times          [measure.TimeSlots]atomic.Uint32
+}
+
+// newSeries returns a few for a step whose window has that length.
+func newSeries(n int, window time.Duration) []series {
+	all := make([]series, min(n, maxSeries))
+	for i := range all {
+		all[i] = series{measure.PointWidth(window), make([]point, measure.Points(window))}
+	}
+	return all
+}
+
+// at is the point of an instant; after the window, that is the last.
+func (s *series) at(t time.Duration) *point {
+	return &s.points[min(max(0, int(t/s.width)), len(s.points)-1)]
+}
+
+// countSent counts a request when it is sent.
+func (s *series) countSent(at time.Duration) { s.at(at).sent.Add(1) }
+
+// countEnd counts a request when it ends.
+func (s *series) countEnd(h *hit, res result) {
+	if res.outcome == measure.Unfinished {
+		return
+	}
+	p := s.at(res.received)
+	p.outcomes[res.outcome].Add(1)
+	if res.expected {
+		p.expected.Add(1)
+	}
+	took := res.received - h.due
+	p.times[measure.TimeSlot(took)].Add(1)
+	for {
+		old := p.longest.Load()
+		if int64(took) <= old || p.longest.CompareAndSwap(old, int64(took)) {
+			return
+		}
+	}
+}
+
+// addTo adds the points up.
+func (s *series) addTo(sum *measure.Series) {
+	for i := range s.points {
+		p, to := &s.points[i], &sum.Points[i]
+		to.Sent += p.sent.Load()
+		to.Expected += p.expected.Load()
+		to.Longest = max(to.Longest, time.Duration(p.longest.Load()))
+		for o := range p.outcomes {
+			to.Outcomes[o] += p.outcomes[o].Load()
+		}
+		for slot := range p.times {
+			to.Times[slot] += int64(p.times[slot].Load())
+		}
+	}
+}
+
+// Series is what happened in a step that has ended, in which so many requests were due.
+func (x *Execution) Series(due int64) *measure.Series {
+	sum := measure.NewSeries(x.step.Load.length())
+	for i := range x.rec.series {
+		x.rec.series[i].addTo(sum)
+	}
+	x.divideDue(sum, due)
+	return sum
+}
+
+// divideDue divides the requests that were due between the points of the window. Those
+// of a load without due times are due when they are sent.
+func (x *Execution) divideDue(sum *measure.Series, due int64) {
+	width, end := measure.PointWidth(x.step.Load.length()), x.windowEnd()
+	last := int(max(0, end-1) / width) // of the window, which may have been cut
+	var before, sent int64
+	for i := range last {
+		sent += sum.Points[i].Sent
+		until := min(max(sent, before, x.scheduledBefore(time.Duration(i+1)*width)), due)
+		sum.Points[i].Due = until - before
+		before = until
+	}
+	sum.Points[last].Due = due - before
+}
+
+// scheduledBefore is how many requests are due in the window before t; none of a load
+// without due times.
+func (x *Execution) scheduledBefore(t time.Duration) int64 {
+	switch s := x.schedule.(type) {
+	case *pacedUsers:
+		return s.turns.Before(t) - s.turns.Before(0)
+	case *arrivals:
+		return s.dueTimes.Before(t) - s.dueTimes.Before(0)
+	}
+	return 0
+}
