@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// LabelName carries the LoadTest's name on its Job and pods.
+	// LabelName carries the LoadTest's name on its Job, pods and results.
 	LabelName = "loadtest.dev/name"
-	// LabelRun carries the LoadTest's UID on its Job and pods.
+	// LabelRun carries the LoadTest's UID on its Job, pods and results.
 	LabelRun = "loadtest.dev/run"
 	// Container is the name of the worker's container.
 	Container = "worker"
@@ -36,14 +36,19 @@ type Config struct {
 	CA string
 }
 
-// Job is the run's Job: one pod for each worker, none of them ever replaced,
-// because a worker that began again would count twice or measure a hole.
-func Job(lt *v1alpha1.LoadTest, cfg Config) *batchv1.Job {
-	labels := map[string]string{
+// labels are those of everything that is made for a run.
+func labels(lt *v1alpha1.LoadTest) map[string]string {
+	return map[string]string{
 		"app.kubernetes.io/managed-by": "loadtest-operator",
 		LabelName:                      lt.Name,
 		LabelRun:                       string(lt.UID),
 	}
+}
+
+// Job is the run's Job: one pod for each worker, none of them ever replaced,
+// because a worker that began again would count twice or measure a hole.
+func Job(lt *v1alpha1.LoadTest, cfg Config) *batchv1.Job {
+	labels := labels(lt)
 	n := lt.Status.Workers.Desired
 	return &batchv1.Job{
 		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},

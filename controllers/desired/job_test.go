@@ -49,27 +49,33 @@ func TestJob(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := yaml.Marshal(Job(lt, config))
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join("testdata", "job-"+name+".yaml")
-			if *update {
-				if err := os.MkdirAll("testdata", 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("Job differs (-want +got):\n%s", diff)
-			}
+			golden(t, "job-"+name, Job(lt, config))
 		})
+	}
+}
+
+// golden compares an object with the file of that name.
+func golden(t *testing.T, name string, object any) {
+	t.Helper()
+	got, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name+".yaml")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", name, diff)
 	}
 }
 

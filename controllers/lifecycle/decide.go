@@ -16,6 +16,8 @@ type Decision struct {
 	Status v1alpha1.LoadTestStatus
 	// Job says what to do with the run's Job.
 	Job JobAction
+	// Store is to be done before the status is written; nil: nothing is.
+	Store *Store
 	// Directive is what the workers are to do, from the status as it was read.
 	Directive control.Directive
 	// Forget says that no worker is left to be directed.

@@ -37,6 +37,8 @@ type Observed struct {
 	// Refused is why the API server did not take the Job; nil: it did, or it was not
 	// asked yet.
 	Refused *Refusal
+	// Unstored is the archive that this process gave up last; nil: none.
+	Unstored *Unstored
 	// Workers has one entry for each worker, by number.
 	Workers []control.Worker
 	// TargetPort is the number of the target Service's named port; 0: unknown, and

@@ -18,7 +18,7 @@ const maxObject = 1_200 << 10
 // JSON, with counts of ten digits and times of an hour to the microsecond. The names
 // and the plan of each step, whose length is known, come on top.
 const (
-	sizeLoad      = 4_600 // a step that sends load: 3.4 KB with its message, and a sick generator's sentence of 1 KB
+	sizeLoad      = 5_000 // a step that sends load: 3.4 KB with its message, a sick generator's sentence of 1 KB, and 0.4 KB of resultsRef
 	sizeType      = 980   // the counts and the response times of a type of request in a step
 	sizeOnTime    = 70    // how many requests were on time, in a step or of a type of request in it
 	sizePause     = 400

@@ -95,6 +95,9 @@ func (r *run) load(i int) {
 		if !r.record(i, report, done) {
 			return
 		}
+		if done {
+			r.store(i, report)
+		}
 	}
 	switch {
 	case done:

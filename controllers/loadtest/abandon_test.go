@@ -101,10 +101,11 @@ func TestAnInvalidStatusEndsTheRun(t *testing.T) {
 	if failed := r.untilEnded(lt); failed != 1 {
 		t.Errorf("%d passes failed, want 1", failed)
 	}
-	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of a deletion.
+	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of the results of a step, of a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
 loadtest_refusals_total{of="Job"} 0
+loadtest_refusals_total{of="Results"} 0
 loadtest_refusals_total{of="Status"} 1
 `)
 	if s := lt.Status.Steps[0]; s.State != v1alpha1.StepCut || s.Result != nil {

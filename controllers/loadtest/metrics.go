@@ -20,6 +20,7 @@ const (
 	refusedJob      refused = "Job"
 	refusedStatus   refused = "Status"
 	refusedDeletion refused = "Deletion"
+	refusedResults  refused = "Results"
 )
 
 // phases are the values of label to.
@@ -38,7 +39,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		finished:    vector("loadtest_runs_finished_total", "Finished runs by verdict.", "verdict"),
 		transitions: vector("loadtest_transitions_total", "Runs that came into a phase.", "to"),
-		refusals:    vector("loadtest_refusals_total", "Writes that the API server refused: of a Job, of a status, of a deletion.", "of"),
+		refusals:    vector("loadtest_refusals_total", "Writes that the API server refused: of a Job, of a status, of the results of a step, of a deletion.", "of"),
 		panics:      counter("loadtest_panics_total", "Passes that panicked."),
 		writes:      counter("loadtest_status_writes_total", "Statuses written."),
 		bytes:       counter("loadtest_status_bytes_total", "Bytes of the LoadTests whose status was written, as the store takes them."),
@@ -46,7 +47,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	for _, to := range phases {
 		m.transitions.WithLabelValues(string(to))
 	}
-	for _, of := range []refused{refusedJob, refusedStatus, refusedDeletion} {
+	for _, of := range []refused{refusedJob, refusedStatus, refusedResults, refusedDeletion} {
 		m.refusals.WithLabelValues(string(of))
 	}
 	reg.MustRegister(m.finished, m.transitions, m.refusals, m.panics, m.writes, m.bytes)

@@ -31,10 +31,11 @@ func TestWrittenStatusesAreCounted(t *testing.T) {
 # HELP loadtest_panics_total Passes that panicked.
 # TYPE loadtest_panics_total counter
 loadtest_panics_total 1
-# HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of a deletion.
+# HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of the results of a step, of a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
 loadtest_refusals_total{of="Job"} 1
+loadtest_refusals_total{of="Results"} 0
 loadtest_refusals_total{of="Status"} 2
 # HELP loadtest_runs_finished_total Finished runs by verdict.
 # TYPE loadtest_runs_finished_total counter

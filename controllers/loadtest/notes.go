@@ -36,6 +36,14 @@ type note struct {
 	jobExists bool
 	// refused is why the Job was not created.
 	refused *lifecycle.Refusal
+	// stored is the name of the archive that was stored and may not be named by the
+	// status yet, and storedBytes is what it cost the store.
+	stored      string
+	storedBytes int
+	// storing is the step whose archive was not stored, tries how often it was tried,
+	// and unstored the archive that was given up.
+	storing, storeTries int
+	unstored            *lifecycle.Unstored
 	// panics counts the passes in a row that panicked, statusRefusals those whose status
 	// was refused. One too many of either is the cause why the run is abandoned.
 	panics, statusRefusals int

@@ -35,6 +35,7 @@ import (
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=services,verbs=get
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;list;patch
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 
@@ -160,6 +161,9 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 	}
 	note.wakeAt = wakeAt(now, decision)
 	applied := r.apply(ctx, lt, seen, decision, note, now)
+	if again, err := r.store(ctx, lt, decision.Store, note, now); again > 0 || err != nil {
+		return after(again, errors.Join(applied, err))
+	}
 	reported := r.report(ctx, lt, decision, note, now)
 	if refusal, ok := refusedBy(reported, now); ok {
 		r.Metrics.refused(refusedStatus)
@@ -191,7 +195,7 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *no
 		return seen, lifecycle.Decision{}, err
 	}
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
-	seen.ReadBack, seen.Seconds = r.delays.longest(now), note.seconds
+	seen.ReadBack, seen.Seconds, seen.Unstored = r.delays.longest(now), note.seconds, note.unstored
 	decision := lifecycle.Decide(lt, r.Policy, seen, now)
 	note.seconds = decision.Seconds
 	return seen, decision, nil

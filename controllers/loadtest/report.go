@@ -32,7 +32,8 @@ func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecy
 	} else if err != nil {
 		return fmt.Errorf("patch status: %w", err)
 	}
-	note.written = lifecycle.Written{At: now, Size: size(next)}
+	note.written = lifecycle.Written{At: now, Size: size(next) + note.storedBytes}
+	note.stored, note.storedBytes = "", 0
 	note.version = next.ResourceVersion
 	r.budget.spend(now, note.written.Size)
 	for _, e := range d.Events {

@@ -6,6 +6,9 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
 */}}
 {{- define "loadtest-operator.testRules" -}}
 - apiGroups: [""]
+  resources: [configmaps]
+  verbs: [create, get]
+- apiGroups: [""]
   resources: [pods]
   verbs: [get, list, watch]
 - apiGroups: [batch]

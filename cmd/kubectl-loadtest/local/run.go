@@ -93,6 +93,7 @@ func (r *run) untilFinished(ctx context.Context) error {
 func (r *run) pass() (changed bool, wake time.Duration, err error) {
 	now := r.clock.Now()
 	decision := lifecycle.Decide(r.test, policy, r.observe(), now)
+	decision.Status.ResultsRef = nil // there is no cluster to store them in
 	if err := r.apply(decision); err != nil {
 		return false, 0, err
 	}

@@ -15,6 +15,7 @@ import (
 var (
 	errConflict = errors.New("the object has been modified")
 	errAway     = errors.New("the API server is away")
+	errQuota    = errors.New("exceeded quota")
 )
 
 // apiServer stores the LoadTest, its Job and its pods, with the cluster's controllers.
@@ -22,6 +23,14 @@ type apiServer struct {
 	world *world
 	state
 	deleted bool
+	// archives are those that were stored, by name.
+	archives map[string]archive
+}
+
+// archive is what is stored of a step.
+type archive struct {
+	step, reporting int32
+	due, sent       int64
 }
 
 // state is all that is stored. An operator's cache is a copy.
@@ -43,7 +52,7 @@ type pod struct {
 }
 
 func newAPIServer(w *world, lt *v1alpha1.LoadTest) apiServer {
-	return apiServer{world: w, state: state{lt: lt, pods: make([]pod, len(w.workers))}}
+	return apiServer{world: w, archives: map[string]archive{}, state: state{lt: lt, pods: make([]pod, len(w.workers))}}
 }
 
 func (s state) copy() state {
@@ -112,6 +121,24 @@ func (a *apiServer) patchStatus(o *operator, version int, next v1alpha1.LoadTest
 	a.version++
 	a.world.checkWrite(o, before, a.lt)
 	a.changed()
+	return a.answered()
+}
+
+// createResults stores the archive of a step. One of that name that is there is as good.
+func (a *apiServer) createResults(s *lifecycle.Store) error {
+	if err := a.reachable(); err != nil {
+		return err
+	}
+	if a.world.now.Before(a.world.quotaUntil) {
+		a.world.say("the results of step %d are refused", s.Step)
+		return errQuota
+	}
+	m := s.Report.Merged
+	stored := archive{int32(s.Step), s.Report.Reporting, m.Due, m.Requests[0].Sent}
+	if old, ok := a.archives[s.Name]; ok && old != stored {
+		a.world.violated(archiveIsOfStatus, "%s is there with %+v, and is to be stored with %+v", s.Name, old, stored)
+	}
+	a.archives[s.Name] = stored
 	return a.answered()
 }
 

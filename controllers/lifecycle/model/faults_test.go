@@ -71,6 +71,15 @@ func apiServerAway(d time.Duration) func(*world) {
 	}
 }
 
+// resultsRefused has no archive be taken for a while, as a quota does.
+func resultsRefused(d time.Duration) func(*world) {
+	return func(w *world) {
+		w.quotaUntil = later(w.quotaUntil, w.now.Add(d))
+		const steps = 8 // more than any story has
+		w.slack += steps * maxStoreTries * storeRetry
+	}
+}
+
 // victim is a worker, another at each instant.
 func (w *world) victim() *worker { return w.workers[w.events%len(w.workers)] }
 
@@ -96,6 +105,8 @@ var faults = []fault{
 	{"reads are behind by 2 s", cachesBehind(2*time.Second, 10*time.Second)},
 	{"a write fails", func(w *world) { w.failWrites++; w.slack += lastRetry }},
 	{"a write is made and reported as failed", func(w *world) { w.failAfterWrites++; w.slack += lastRetry }},
+	{"results are refused for a second", resultsRefused(time.Second)},
+	{"results are refused for 10 min", resultsRefused(10 * time.Minute)},
 	{"the API server is away for 10 s", apiServerAway(10 * time.Second)},
 	{"the API server is away for 3 min", apiServerAway(3 * time.Minute)},
 	{"a worker dies", func(w *world) {

@@ -23,6 +23,9 @@ const (
 	inTime          = "every run ends within its deadlines"
 	honestAudit     = "an audit finds what is true of a target that loses nothing"
 	abortedOnce     = "an abort is neither forgotten nor repeated"
+	// The archive of a step is what is too large for a status.
+	archiveIsOfStatus = "the archive that a status names is stored, and is of its result"
+	archiveIsNamed    = "a step that is complete names its archive, or says why there is none"
 )
 
 // tolerablyLate is how long after its instant a worker may begin a step: users could
@@ -56,6 +59,7 @@ func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 		}
 	}
 	w.checkAbort(b, a)
+	w.checkArchives(a)
 	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict != a.Verdict {
 		w.checkPassed(a)
 	}
@@ -82,6 +86,28 @@ func (w *world) checkAbort(b, a *v1alpha1.LoadTestStatus) {
 		}
 		if a.Verdict != "" && a.Verdict != v1alpha1.VerdictFailed {
 			w.violated(abortedOnce, "it was aborted, and the verdict is %s", a.Verdict)
+		}
+	}
+}
+
+// checkArchives compares the archives that a status names with its results.
+func (w *world) checkArchives(s *v1alpha1.LoadTestStatus) {
+	named := map[string]v1alpha1.ResultsRef{}
+	for _, ref := range s.ResultsRef {
+		named[ref.Step] = ref
+	}
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		ref, ok := named[step.Name]
+		if step.State == v1alpha1.StepComplete && !step.Load.IsPause() && (!ok || (ref.ConfigMap == "") == (ref.Message == "")) {
+			w.violated(archiveIsNamed, "step %s: %+v", step.Name, ref)
+		}
+		if ref.ConfigMap == "" {
+			continue
+		}
+		want := archive{int32(i), step.WorkersReporting, step.Result.Due, step.Result.Sent}
+		if got, ok := w.api.archives[ref.ConfigMap]; !ok || got != want {
+			w.violated(archiveIsOfStatus, "step %s names %s, which is %+v (stored: %t), want %+v", step.Name, ref.ConfigMap, got, ok, want)
 		}
 	}
 }

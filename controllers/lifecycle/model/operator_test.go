@@ -15,6 +15,10 @@ const (
 	lastRetry  = 5 * time.Second
 	// conflictRetry is when a pass whose cache was behind is tried again.
 	conflictRetry = 100 * time.Millisecond
+	// storeRetry is when an archive that was refused is tried again, maxStoreTries how
+	// often.
+	storeRetry    = time.Second
+	maxStoreTries = 3
 )
 
 // operator is a process of the operator that reconciles and serves workers.
@@ -32,6 +36,10 @@ type operator struct {
 	wake     time.Time // by the world's clock; zero: none is asked for
 	wakes    int
 	failures int
+	// storing is the step whose archive was refused, unstored the archive that was given
+	// up.
+	storing, storeTries int
+	unstored            *lifecycle.Unstored
 	// passed is when the run was last looked at, behind since when a pass would have
 	// something to do.
 	passed, behind time.Time
@@ -133,6 +141,9 @@ func (o *operator) pass() {
 	if d.Delete && applied == nil {
 		return
 	}
+	if d.Store != nil && !o.stores(d) {
+		return
+	}
 	var reported error
 	written := !unchanged(lt.Status, d.Status)
 	if written {
@@ -160,6 +171,26 @@ func (o *operator) retry(wake time.Duration) time.Duration {
 		return min(backoff, wake)
 	}
 	return backoff
+}
+
+// stores stores the archive of a step, before the status that names it. If it is not, the
+// pass ends, and comes again.
+func (o *operator) stores(d lifecycle.Decision) bool {
+	switch err := o.world.api.createResults(d.Store); {
+	case errors.Is(err, errQuota):
+		if o.storing != d.Store.Step {
+			o.storing, o.storeTries = d.Store.Step, 0
+		}
+		if o.storeTries++; o.storeTries >= maxStoreTries {
+			o.unstored = &lifecycle.Unstored{Step: d.Store.Step, Message: err.Error()}
+		}
+		o.sleep(storeRetry)
+	case err != nil:
+		o.sleep(o.retry(d.RequeueAfter))
+	default:
+		return true
+	}
+	return false
 }
 
 // apply carries a decision out.
@@ -195,7 +226,7 @@ func (o *operator) apply(d lifecycle.Decision) error {
 
 // observe is what a pass sees: the cache, and the sessions.
 func (o *operator) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report()}
+	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(), Unstored: o.unstored}
 	start := o.directive.Start
 	seen.Undirected = start == nil || start.Step != o.cache.lt.Status.CurrentStep
 	for n := range o.cache.lt.Status.Workers.Desired {

@@ -41,6 +41,8 @@ type world struct {
 	failWrites, failAfterWrites int
 	// refuses is why workers are not ready: reason and message.
 	refuses map[int][2]string
+	// quotaUntil is until when no archive is taken.
+	quotaUntil time.Time
 	// dropNotices is how many notifications are lost.
 	dropNotices int
 

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// Writes adds up what the changes of LoadTests take in the store: each change is a
-// revision of the whole object.
+// Writes adds up what the changes of LoadTests take in the store, each of which is a
+// revision of the whole object, and the ConfigMaps of their results.
 type Writes struct {
 	mu     sync.Mutex
 	bytes  map[string]int64 // by prefix of the name
@@ -23,44 +24,51 @@ type Writes struct {
 
 // WatchWrites counts from now on until ctx ends.
 func WatchWrites(ctx context.Context, c client.WithWatch) (*Writes, error) {
-	changes, err := c.Watch(ctx, &v1alpha1.LoadTestList{}, client.InNamespace(Namespace))
-	if err != nil {
-		return nil, fmt.Errorf("watch LoadTests: %w", err)
-	}
 	w := &Writes{bytes: map[string]int64{}, counts: map[string]int64{}}
-	go func() {
-		defer changes.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case e, ok := <-changes.ResultChan():
-				if !ok {
-					return
-				}
-				if lt, isTest := e.Object.(*v1alpha1.LoadTest); isTest && e.Type == watch.Modified {
-					w.add(lt)
-				}
-			}
+	for _, list := range []client.ObjectList{&v1alpha1.LoadTestList{}, &corev1.ConfigMapList{}} {
+		changes, err := c.Watch(ctx, list, client.InNamespace(Namespace))
+		if err != nil {
+			return nil, fmt.Errorf("watch %T: %w", list, err)
 		}
-	}()
+		go w.follow(ctx, changes)
+	}
 	return w, nil
 }
 
-func (w *Writes) add(lt *v1alpha1.LoadTest) {
-	raw, err := json.Marshal(lt)
-	if err != nil {
-		return // not reached: it came as JSON
+func (w *Writes) follow(ctx context.Context, changes watch.Interface) {
+	defer changes.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-changes.ResultChan():
+			if !ok {
+				return
+			}
+			switch object := e.Object.(type) {
+			case *v1alpha1.LoadTest:
+				if raw, err := json.Marshal(object); err == nil && e.Type == watch.Modified { // it came as JSON
+					w.add(object.Name, len(raw))
+				}
+			case *corev1.ConfigMap: // is stored as protobuf
+				if e.Type == watch.Added {
+					w.add(object.Name, object.Size())
+				}
+			}
+		}
 	}
-	prefix, _, _ := strings.Cut(lt.Name, "-")
+}
+
+func (w *Writes) add(name string, size int) {
+	prefix, _, _ := strings.Cut(name, "-")
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.bytes[prefix] += int64(len(raw))
+	w.bytes[prefix] += int64(size)
 	w.counts[prefix]++
 }
 
-// Of is what was written of the LoadTests whose names begin so, in bytes, and in how many
-// writes.
+// Of is what was written of the LoadTests whose names begin so and of their results, in
+// bytes, and in how many writes.
 func (w *Writes) Of(prefix string) (bytes, writes int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

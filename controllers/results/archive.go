@@ -1,0 +1,67 @@
+package results
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+)
+
+// ArchiveName is the name under which the archive of a step with that result is stored.
+// It is the same for the same run, step and result, so that an operator that carries on
+// where another ended stores nothing twice. Another result, as of a worker that was
+// found again meanwhile, has another name: what is stored is of the status that names it.
+func ArchiveName(lt *v1alpha1.LoadTest, i int, result *v1alpha1.StepResult) (string, error) {
+	const longest = 200 // of 253
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return "", fmt.Errorf("name the results of step %d: %w", i, err)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", archive.Format, lt.UID, i, raw))
+	name := strings.TrimRight(lt.Name[:min(len(lt.Name), longest)], ".-")
+	return fmt.Sprintf("%s-%d-%s", name, i, hex.EncodeToString(sum[:8])), nil
+}
+
+// Archive is the archive of step i of a run, of which all has been reported.
+func Archive(lt *v1alpha1.LoadTest, i int, report *control.Report) ([]byte, error) {
+	step := archive.Step{
+		LoadTest: lt.Name, UID: string(lt.UID), Name: lt.Status.Steps[i].Name, Index: i,
+		WorkersReporting: report.Reporting, Due: report.Merged.Due,
+	}
+	for n := range report.Merged.Requests {
+		request, err := archiveRequest(&lt.Status.Requests[n], &report.Merged.Requests[n])
+		if err != nil {
+			return nil, fmt.Errorf("step %s: %w", step.Name, err)
+		}
+		step.Requests = append(step.Requests, request)
+		step.Sent += report.Merged.Requests[n].Sent
+	}
+	if workers := report.Series.Workers(); workers > 0 {
+		width := measure.PointWidth(windowOf(&lt.Status.Steps[i].Load))
+		step.Series = archive.NewSeries(report.Series.Series(), width, workers)
+	}
+	return archive.Encode(step)
+}
+
+func archiveRequest(of *v1alpha1.RequestStatus, measured *measure.Request) (archive.Request, error) {
+	r := archive.Request{Name: of.Name, Type: of.Type}
+	var err error
+	if r.Response, err = archive.NewHistogram(measured.Response); err != nil {
+		return r, err
+	}
+	r.Service, err = archive.NewHistogram(measured.Service)
+	return r, err
+}
+
+// windowOf is how long the window of a step is at most: the coordinator and the workers
+// have it from the same plan.
+func windowOf(l *v1alpha1.StepLoad) time.Duration {
+	return optional(l.Duration) + optional(l.MaxDuration) // it has one of them
+}

@@ -1,0 +1,110 @@
+package results
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+)
+
+// archived is a run of one request and one step of 20 minutes.
+func archived(load v1alpha1.StepLoad) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{}
+	lt.Name, lt.UID = "checkout", "uid-1"
+	lt.Status.Requests = []v1alpha1.RequestStatus{{Name: "GET /", Type: "Read"}}
+	lt.Status.Steps = []v1alpha1.StepStatus{{Name: "users-10", Load: load}}
+	return lt
+}
+
+// An archive has what was reported, with the points as wide as the plan has them.
+func TestArchiveIsOfTheReport(t *testing.T) {
+	length := &metav1.Duration{Duration: 20 * time.Minute}
+	for name, load := range map[string]v1alpha1.StepLoad{"users": {Duration: length}, "a burst": {MaxDuration: length}} {
+		t.Run(name, func(t *testing.T) {
+			report := &control.Report{Merged: measure.NewMeasurement(1), Reporting: 2}
+			r := &report.Merged.Requests[0]
+			report.Merged.Due, r.Sent, r.Outcomes[measure.Timeout] = 1, 1, 1
+			r.Response.Record(time.Second)
+			report.Series = oneTimeout(t, length.Duration)
+			raw, err := Archive(archived(load), 0, report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			step, err := archive.Decode(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if step.Due != 1 || step.Sent != 1 || step.WorkersReporting != 2 || step.Name != "users-10" || step.Requests[0].Response == nil || step.Requests[0].Service != nil {
+				t.Errorf("archived %+v", step)
+			}
+			if s := step.Series; s == nil || s.Seconds != 2 || s.Workers != 1 || len(s.Points) != 2 || s.Points[1].Outcomes["timeout"] != 1 {
+				t.Errorf("archived the series %+v", s)
+			}
+			report.Series = wire.Series{}
+			if raw, err = Archive(archived(load), 0, report); err != nil {
+				t.Fatal(err)
+			}
+			if step, err = archive.Decode(raw); err != nil || step.Series != nil {
+				t.Errorf("without a series: %+v, %v", step, err)
+			}
+		})
+	}
+}
+
+// oneTimeout is the series of a worker in whose third second a request timed out.
+func oneTimeout(t *testing.T, window time.Duration) (sum wire.Series) {
+	t.Helper()
+	s := measure.NewSeries(window)
+	p := &s.Points[1]
+	p.Due, p.Sent, p.Outcomes[measure.Timeout], p.Times[0] = 1, 1, 1, 1
+	m := &workerv1.StepMeasurement{
+		Due: 1, Series: wire.EncodeSeries(s),
+		Requests: []*workerv1.RequestMeasurement{{Sent: 1, Outcomes: p.Outcomes[:]}},
+	}
+	read, err := wire.ReadSeries(m, window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum.Add(read)
+	return sum
+}
+
+// Names are those of a result: of one run, one step, one measurement.
+func TestArchiveNames(t *testing.T) {
+	name := func(edit func(*v1alpha1.LoadTest), i int, due int64) string {
+		lt := archived(v1alpha1.StepLoad{})
+		edit(lt)
+		s, err := ArchiveName(lt, i, &v1alpha1.StepResult{Due: due})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if invalid := validation.IsDNS1123Subdomain(s); len(invalid) > 0 {
+			t.Errorf("%s is no name: %v", s, invalid)
+		}
+		return s
+	}
+	same := func(*v1alpha1.LoadTest) {}
+	first := name(same, 0, 1)
+	if !strings.HasPrefix(first, "checkout-0-") || first != name(same, 0, 1) {
+		t.Errorf("%s, and again %s", first, name(same, 0, 1))
+	}
+	for what, other := range map[string]string{
+		"another step": name(same, 1, 1), "another result": name(same, 0, 2),
+		"another run":    name(func(lt *v1alpha1.LoadTest) { lt.UID = "uid-2" }, 0, 1),
+		"a long name":    name(func(lt *v1alpha1.LoadTest) { lt.Name = strings.Repeat("a", 253) }, 0, 1),
+		"dots in a name": name(func(lt *v1alpha1.LoadTest) { lt.Name = strings.Repeat("a", 199) + ".b" }, 0, 1),
+	} {
+		if other == first {
+			t.Errorf("%s has the same name, %s", what, first)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package archive
+
+import (
+	"bytes"
+	"compress/gzip"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// stepOf is a step of so many requests and seconds, with as many values in each second
+// of each request.
+func stepOf(t testing.TB, requests, seconds, rate int) Step {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	window := time.Duration(seconds) * time.Second
+	all := measure.NewSeries(window)
+	step := Step{LoadTest: "checkout", UID: "uid-1", Name: "users-100", Index: 2, WorkersReporting: 4}
+	for range requests {
+		response, service := measure.NewHistogram(), measure.NewHistogram()
+		for i := range seconds {
+			p := &all.Points[i]
+			for range rate {
+				took := time.Duration(math.Exp(rng.NormFloat64()) * float64(20*time.Millisecond))
+				response.Record(took)
+				service.Record(took * 9 / 10)
+				p.Times[measure.TimeSlot(took)]++
+				p.Longest = max(p.Longest, took)
+			}
+			n := int64(rate)
+			p.Due, p.Sent, p.Expected, p.Outcomes[measure.Success] = p.Due+n, p.Sent+n, p.Expected+n, p.Outcomes[measure.Success]+n
+			step.Due, step.Sent = step.Due+n, step.Sent+n
+		}
+		r := Request{Name: "GET /path", Type: "Read"}
+		var err error
+		if r.Response, err = NewHistogram(response); err != nil {
+			t.Fatal(err)
+		}
+		if r.Service, err = NewHistogram(service); err != nil {
+			t.Fatal(err)
+		}
+		step.Requests = append(step.Requests, r)
+	}
+	step.Series = NewSeries(all, measure.PointWidth(window), 4)
+	return step
+}
+
+// encode prints how many bytes a step takes.
+func encode(t testing.TB, step Step) []byte {
+	t.Helper()
+	b, err := Encode(step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d requests, %d points, %d requests sent: %d bytes", len(step.Requests), len(step.Series.Points), step.Sent, len(b))
+	return b
+}
+
+func TestRoundTrip(t *testing.T) {
+	for name, size := range map[string][3]int{"30 s with 3 requests": {3, 30, 333}, "600 s with 32 requests": {32, 600, 30}, "nothing": {1, 2, 0}} {
+		t.Run(name, func(t *testing.T) {
+			step := stepOf(t, size[0], size[1], size[2])
+			b := encode(t, step)
+			if again := encode(t, step); !bytes.Equal(b, again) {
+				t.Error("the same step is of other bytes")
+			}
+			got, err := Decode(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			step.Format = Format
+			if diff := cmp.Diff(&step, got); diff != "" {
+				t.Errorf("after the way (-want +got):\n%s", diff)
+			}
+			h, err := got.Requests[0].Response.Decode()
+			if err != nil || h.Count() != int64(size[1]*size[2]) {
+				t.Errorf("the histogram has %d values, %v", h.Count(), err)
+			}
+		})
+	}
+}
+
+// What there is no room for is left out, the series never.
+func TestWhatDoesNotFitIsOmitted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	large := func(bytes int) *Histogram {
+		text := make([]byte, bytes)
+		for i := range text {
+			text[i] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[rng.IntN(64)]
+		}
+		return &Histogram{HDR: string(text)}
+	}
+	for name, tt := range map[string]struct {
+		response, service int
+		want              []string
+	}{
+		"all fits":      {200 << 10, 200 << 10, nil},
+		"no service":    {600 << 10, 800 << 10, []string{"requests.service"}},
+		"no histograms": {2 << 20, 1, []string{"requests.service", "requests.response"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			step := stepOf(t, 2, 600, 20)
+			step.Requests[1].Response, step.Requests[1].Service = large(tt.response), large(tt.service)
+			b := encode(t, step)
+			z, err := gzip.NewReader(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var raw bytes.Buffer
+			if _, err := raw.ReadFrom(z); err != nil {
+				t.Fatal(err)
+			}
+			if len(b) > MaxBytes {
+				t.Errorf("%d bytes, at most %d", len(b), MaxBytes)
+			}
+			if step.Requests[0].Service == nil || step.Omitted != nil {
+				t.Error("the step itself was changed")
+			}
+			for _, what := range []string{"requests.service", "requests.response"} {
+				want := strings.Contains(strings.Join(tt.want, " "), what)
+				if got := strings.Contains(raw.String(), what); got != want {
+					t.Errorf("%s is said to be omitted: %v, want %v", what, got, want)
+				}
+			}
+			if strings.Contains(raw.String(), `"service":{`) != (len(tt.want) < 1) || strings.Contains(raw.String(), `"response":{`) != (len(tt.want) < 2) {
+				t.Error("other histograms are there than those that are not omitted")
+			}
+			if n := strings.Count(raw.String(), `"due":40,`); n != 600 {
+				t.Errorf("%d points, want 600", n)
+			}
+		})
+	}
+}
+
+func TestPointsSayWhatHappened(t *testing.T) {
+	all := measure.NewSeries(3 * time.Second)
+	p := &all.Points[0]
+	p.Due, p.Sent, p.Expected, p.Longest = 5, 4, 2, 4*time.Millisecond
+	p.Outcomes[measure.Success], p.Outcomes[measure.Timeout] = 2, 1
+	p.Times[measure.TimeSlot(10*time.Microsecond)], p.Times[measure.TimeSlot(4*time.Millisecond)] = 2, 1
+	all.Points[3].Outcomes[measure.Reset], all.Points[3].Times[0] = 1, 1
+	micros := func(n int64) *int64 { return &n }
+	want := &Series{
+		Seconds: 1, Workers: 2,
+		Points: []Point{{Due: 5, Sent: 4, Completed: 2, Expected: 2, Outcomes: map[string]int64{"success": 2, "timeout": 1}, P50: micros(10), Longest: micros(4000)}},
+		After:  Point{Outcomes: map[string]int64{"reset": 1}, Longest: micros(0)},
+	}
+	if diff := cmp.Diff(want, NewSeries(all, time.Second, 2)); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for want, change := range map[string]func(*Step){
+		`format: "loadtest.dev/step-results/v2"`: func(s *Step) { s.Format = "loadtest.dev/step-results/v2" },
+		"33 requests, at most 32":                func(s *Step) { s.Requests = make([]Request, 33) },
+		"due -1 and sent":                        func(s *Step) { s.Due = -1 },
+		"requests[0].response: decode histogram": func(s *Step) { s.Requests[0].Response.HDR = "AAAA" },
+		"requests[0].service: decode histogram":  func(s *Step) { s.Requests[0].Service.Clamped = 1 << 40 },
+		"series: 601 points of 1 seconds":        func(s *Step) { s.Series.Points = make([]Point, 601) },
+		"series: 3 points of 0 seconds":          func(s *Step) { s.Series.Seconds = 0 },
+		"series.points[1]: it does not add up":   func(s *Step) { s.Series.Points[1].Expected = -1 },
+		"series.points[2]: it does not add up":   func(s *Step) { s.Series.Points[2].Outcomes = map[string]int64{"a": math.MaxInt64, "b": 1} },
+		"series.after: it does not add up":       func(s *Step) { s.Series.After.Completed = 1 },
+		"decompress step: more than 8388608":     func(s *Step) { s.Name = strings.Repeat("a", maxJSON) },
+	} {
+		t.Run(want, func(t *testing.T) {
+			step := stepOf(t, 1, 3, 10)
+			step.Format = Format
+			change(&step)
+			b, err := pack(&step)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Decode(b); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
+			}
+		})
+	}
+	for _, b := range []string{"", "{}", "\x1f\x8b"} {
+		if _, err := Decode([]byte(b)); err == nil {
+			t.Errorf("%q was decoded", b)
+		}
+	}
+}
+
+// Whatever is decoded is encoded again.
+func FuzzDecode(f *testing.F) {
+	for _, step := range []Step{stepOf(f, 1, 3, 10), stepOf(f, 1, 1, 0)} {
+		var z bytes.Buffer
+		b, err := Encode(step)
+		if err != nil {
+			f.Fatal(err)
+		}
+		r, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			f.Fatal(err)
+		}
+		if _, err := z.ReadFrom(r); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(z.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write(raw); err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+		step, err := Decode(b.Bytes())
+		if err != nil {
+			return
+		}
+		again, err := Encode(*step)
+		if err != nil {
+			return // the names may be larger than what fits
+		}
+		if _, err := Decode(again); err != nil {
+			t.Errorf("what was decoded and encoded again: %v", err)
+		}
+	})
+}

@@ -1,0 +1,191 @@
+package archive
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// Format names the format and its version.
+const Format = "loadtest.dev/step-results/v1"
+
+// Step is what is kept of a finished step.
+type Step struct {
+	// Format is Format.
+	Format string `json:"format"`
+	// LoadTest and UID are those of the run, Name and Index those of the step.
+	LoadTest string `json:"loadTest"`
+	UID      string `json:"uid"`
+	Name     string `json:"step"`
+	Index    int    `json:"index"`
+	// WorkersReporting is how many workers' measurements are in the histograms, as in
+	// the status.
+	WorkersReporting int32 `json:"workersReporting"`
+	// Due and Sent are how many requests were due and sent, as in the status.
+	Due  int64 `json:"due"`
+	Sent int64 `json:"sent"`
+	// Requests are those of the plan, in its order.
+	Requests []Request `json:"requests"`
+	// Series is absent if no worker handed one over.
+	Series *Series `json:"series,omitempty"`
+	// Omitted names what was left out for there was no room, in the order in which it
+	// was: "requests.service", then "requests.response".
+	Omitted []string `json:"omitted,omitempty"`
+}
+
+// Request is a request of the plan, with its times.
+type Request struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Response and Service are absent if nothing ended, or if they are omitted.
+	Response *Histogram `json:"response,omitempty"`
+	Service  *Histogram `json:"service,omitempty"`
+}
+
+// Histogram is a histogram of times in microseconds.
+type Histogram struct {
+	// HDR is HdrHistogram's format V2, compressed, in base64.
+	HDR string `json:"hdr"`
+	// Clamped is how many of the times were longer than an hour, for which they count.
+	Clamped int64 `json:"clamped,omitempty"`
+}
+
+// Series is what happened in a step, point by point of time.
+type Series struct {
+	// Seconds is how wide a point is.
+	Seconds int `json:"seconds"`
+	// Workers is how many workers handed over theirs, which are added up here.
+	Workers int `json:"workers"`
+	// Points are those of the step's duration, or of the limit of a burst, in order.
+	// Those at the end in which nothing happened are left out.
+	Points []Point `json:"points"`
+	// After is what happened later: the responses that were waited for.
+	After Point `json:"after"`
+}
+
+// Point is what happened in a part of a step. Quantiles are wrong by at most a 32nd, and
+// absent where a point has too few values.
+type Point struct {
+	Due       int64 `json:"due"`
+	Sent      int64 `json:"sent"`
+	Completed int64 `json:"completed"`
+	Expected  int64 `json:"expected"`
+	// Outcomes divides the requests that ended in the point, by the names that the
+	// status has for them. Those that did not occur are left out.
+	Outcomes map[string]int64 `json:"outcomes,omitempty"`
+	P50      *int64           `json:"p50Micros,omitempty"`
+	P95      *int64           `json:"p95Micros,omitempty"`
+	P99      *int64           `json:"p99Micros,omitempty"`
+	Longest  *int64           `json:"longestMicros,omitempty"`
+}
+
+// NewHistogram is nil for a histogram without values.
+func NewHistogram(h *measure.Histogram) (*Histogram, error) {
+	if h == nil || h.Count() == 0 {
+		return nil, nil
+	}
+	encoded, err := h.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return &Histogram{HDR: encoded, Clamped: h.Clamped()}, nil
+}
+
+// Decode is the histogram itself; it is empty for a nil.
+func (h *Histogram) Decode() (*measure.Histogram, error) {
+	if h == nil {
+		return measure.NewHistogram(), nil
+	}
+	return measure.DecodeHistogram(h.HDR, h.Clamped)
+}
+
+// NewSeries is the series of so many workers, of points of that width.
+func NewSeries(s *measure.Series, width time.Duration, workers int) *Series {
+	last := len(s.Points) - 1
+	all := &Series{Seconds: int(width / time.Second), Workers: workers, Points: make([]Point, 0, last), After: newPoint(&s.Points[last])}
+	empty := measure.Point{}
+	for last > 0 && s.Points[last-1] == empty {
+		last--
+	}
+	for i := range last {
+		all.Points = append(all.Points, newPoint(&s.Points[i]))
+	}
+	return all
+}
+
+func newPoint(p *measure.Point) Point {
+	to := Point{Due: p.Due, Sent: p.Sent, Completed: p.Completed(), Expected: p.Expected}
+	for o, n := range p.Outcomes {
+		if n == 0 {
+			continue
+		}
+		if to.Outcomes == nil {
+			to.Outcomes = map[string]int64{}
+		}
+		to.Outcomes[measure.Outcome(o).String()] = n
+	}
+	to.P50, to.P95, to.P99 = quantile(p, 0.50), quantile(p, 0.95), quantile(p, 0.99)
+	if p.Ended() > 0 {
+		longest := p.Longest.Microseconds()
+		to.Longest = &longest
+	}
+	return to
+}
+
+func quantile(p *measure.Point, q float64) *int64 {
+	d, ok := p.Quantile(q)
+	if !ok {
+		return nil
+	}
+	micros := d.Microseconds()
+	return &micros
+}
+
+// check validates what was read.
+func (s *Step) check() error {
+	if s.Format != Format {
+		return fmt.Errorf("format: %q, want %q", s.Format, Format)
+	}
+	if s.Due < 0 || s.Sent < 0 {
+		return fmt.Errorf("due %d and sent %d: must not be negative", s.Due, s.Sent)
+	}
+	for i := range s.Requests {
+		for name, h := range map[string]*Histogram{"response": s.Requests[i].Response, "service": s.Requests[i].Service} {
+			if _, err := h.Decode(); err != nil {
+				return fmt.Errorf("requests[%d].%s: %w", i, name, err)
+			}
+		}
+	}
+	if s.Series == nil {
+		return nil
+	}
+	return s.Series.check()
+}
+
+func (s *Series) check() error {
+	if s.Seconds < 1 || len(s.Points) > measure.MaxPoints {
+		return fmt.Errorf("series: %d points of %d seconds, at most %d of at least one", len(s.Points), s.Seconds, measure.MaxPoints)
+	}
+	for i := range s.Points {
+		if !s.Points[i].isPlausible() {
+			return fmt.Errorf("series.points[%d]: it does not add up", i)
+		}
+	}
+	if !s.After.isPlausible() {
+		return fmt.Errorf("series.after: it does not add up")
+	}
+	return nil
+}
+
+// isPlausible says whether no count is negative, and none more than what it is part of.
+func (p *Point) isPlausible() bool {
+	var ended int64
+	for _, n := range p.Outcomes {
+		if n < 0 || ended+n < ended {
+			return false
+		}
+		ended += n
+	}
+	return p.Due >= 0 && p.Sent >= 0 && 0 <= p.Expected && p.Expected <= p.Completed && p.Completed <= ended
+}
