@@ -45,6 +45,9 @@ func cached(t *testing.T) client.Client {
 			t.Errorf("cache: %v", err)
 		}
 	})
+	if !reader.WaitForCacheSync(t.Context()) {
+		t.Fatal("the cache does not start")
+	}
 	c, err := client.New(apiserver.Config(t), client.Options{Scheme: options.Scheme, Cache: &client.CacheOptions{Reader: reader}})
 	if err != nil {
 		t.Fatal(err)
