@@ -95,9 +95,6 @@ func (r *run) load(i int) {
 		if !r.record(i, report, done) {
 			return
 		}
-		if done {
-			r.store(i, report)
-		}
 	}
 	switch {
 	case done:
@@ -234,6 +231,9 @@ func (r *run) record(i int, report *control.Report, done bool) bool {
 	if !report.Merged.FirstStart.IsZero() {
 		skew := report.Merged.LastStart.Sub(report.Merged.FirstStart)
 		step.StartSkew = &metav1.Duration{Duration: skew.Round(time.Microsecond)}
+	}
+	if done {
+		r.store(i, report)
 	}
 	return true
 }
