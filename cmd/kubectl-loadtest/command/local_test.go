@@ -48,9 +48,9 @@ func write(t *testing.T, name, content string) string {
 }
 
 // localTest is a LoadTest of twenty requests.
-func localTest(target, more string) string {
+func localTest(target string) string {
 	return "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: hello}\n" +
-		"spec: {target: {" + target + "}, requests: [{path: /}], steps: [{name: burst, users: 5, requestsPerUser: 4}]" + more + "}\n"
+		"spec: {target: {" + target + "}, requests: [{path: /}], steps: [{name: burst, users: 5, requestsPerUser: 4}]}\n"
 }
 
 // judged checks the exit code of a verdict, and returns the verdict. On a machine that is
@@ -70,7 +70,7 @@ func TestLocalRunEndsWithTheVerdict(t *testing.T) {
 	for name, tt := range map[string]struct{ status, code int }{"Passed": {200, 0}, "Failed": {500, 1}} {
 		t.Run(name, func(t *testing.T) {
 			url, asked := answering(t, tt.status)
-			got := alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", localTest("url: "+url, "")))
+			got := alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", localTest("url: "+url)))
 			verdict := judged(t, got, tt.code, name)
 			if asked.Load() != 20 {
 				t.Errorf("the target was asked %d times, want 20", asked.Load())
@@ -84,7 +84,7 @@ func TestLocalRunEndsWithTheVerdict(t *testing.T) {
 // What a run on this machine leaves is what it prints: it can be reported on later.
 func TestLocalRunIsReportedFromAFile(t *testing.T) {
 	url, _ := answering(t, 200)
-	saved := alone(t.Context(), t, "run", "--local", "-o", "yaml", "-f", write(t, "a.yaml", localTest("url: "+url, "")))
+	saved := alone(t.Context(), t, "run", "--local", "-o", "yaml", "-f", write(t, "a.yaml", localTest("url: "+url)))
 	lt := &v1alpha1.LoadTest{}
 	if err := yaml.UnmarshalStrict([]byte(saved.out), lt); err != nil || lt.Status.Verdict == "" {
 		t.Fatalf("what was printed is no LoadTest that ran: %v\n%s", err, saved.out)
@@ -105,7 +105,7 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	long := strings.Replace(localTest("url: "+s.URL, ""), "requestsPerUser: 4", "duration: 10m", 1)
+	long := strings.Replace(localTest("url: "+s.URL), "requestsPerUser: 4", "duration: 10m", 1)
 	got := alone(ctx, t, "run", "--local", "-f", write(t, "a.yaml", long+"---\n"+long))
 	if got.code != 3 || strings.Count(got.out, "LoadTest local/hello") != 1 {
 		t.Errorf("exit code %d, want 3 after one report:\n%s%s", got.code, got.out, got.err)
@@ -114,7 +114,7 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 }
 
 func TestLocalRunRefuses(t *testing.T) {
-	file := write(t, "a.yaml", localTest("service: {name: shortener}", ""))
+	file := write(t, "a.yaml", localTest("service: {name: shortener}"))
 	for name, tt := range map[string]struct {
 		args []string
 		want string
@@ -130,7 +130,7 @@ func TestLocalRunRefuses(t *testing.T) {
 		"a form that is none":      {args: []string{"--local", "-f", file, "-o", "pdf"}, want: "--output must be one of text"},
 		"a folder that is missing": {args: []string{"--local", "-f", file, "--with", "/does/not/exist"}, want: "--with /does/not/exist: "},
 		"what the API server does": {
-			args: []string{"--local", "-f", write(t, "b.yaml", localTest("url: ftp://a", ""))},
+			args: []string{"--local", "-f", write(t, "b.yaml", localTest("url: ftp://a"))},
 			want: `LoadTest hello: LoadTest.loadtest.dev "hello" is invalid: spec.target.url: Invalid value: "ftp://a": url must be http:// or https:// with a host and without a path, such as http://shortener:8080`,
 		},
 		"another kind": {
@@ -152,7 +152,7 @@ func TestLocalRunFindsSecrets(t *testing.T) {
 	var token atomic.Value
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { token.Store(r.Header.Get("Token")) }))
 	t.Cleanup(s.Close)
-	test := localTest("url: "+s.URL+", headers: [{name: Token, valueFrom: {secretKeyRef: {name: api, key: token}}}]", "")
+	test := localTest("url: " + s.URL + ", headers: [{name: Token, valueFrom: {secretKeyRef: {name: api, key: token}}}]")
 	secret := func(value string) string {
 		return "apiVersion: v1\nkind: Secret\nmetadata: {name: api}\nstringData: {token: " + value + "}\n"
 	}

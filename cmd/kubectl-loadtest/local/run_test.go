@@ -103,8 +103,9 @@ const burst = "{target: {url: TARGET}, requests: [{path: /}], parallelism: 2, st
 // inconclusive, and says why.
 func passes(t *testing.T, lt *v1alpha1.LoadTest) {
 	t.Helper()
-	busy := meta.IsStatusConditionFalse(lt.Status.Conditions, v1alpha1.ConditionGeneratorHealthy)
-	if v := lt.Status.Verdict; v != v1alpha1.VerdictPassed && !(v == v1alpha1.VerdictInconclusive && busy) {
+	v := lt.Status.Verdict
+	busy := v == v1alpha1.VerdictInconclusive && meta.IsStatusConditionFalse(lt.Status.Conditions, v1alpha1.ConditionGeneratorHealthy)
+	if v != v1alpha1.VerdictPassed && !busy {
 		t.Errorf("verdict %s, want Passed: %+v", v, lt.Status.Conditions)
 	}
 }
