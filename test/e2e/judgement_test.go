@@ -14,6 +14,7 @@ var judgementChecks = []judgementCheck{
 	{"stored", checkStored},
 	{"abort", checkAbort},
 	{"on time", checkOnTime},
+	{"baseline", checkBaseline},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true
