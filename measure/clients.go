@@ -146,7 +146,7 @@ func (c *Clients) insert(name string, ledger *Ledger) *Ledger {
 }
 
 func (c *Clients) shrink() {
-	for c.bytes > c.most && len(c.ranked) > 0 {
+	for c.bytes > c.most {
 		c.Lower(c.ranked[0].rank)
 	}
 }

@@ -3,8 +3,10 @@ package measure
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/quick"
 	"time"
@@ -117,6 +119,62 @@ func TestClientsAreBounded(t *testing.T) {
 	}
 	if c.Ledger("no client") != nil {
 		t.Error("a client that is not there has a ledger")
+	}
+}
+
+// Clients that just fit are kept.
+func TestClientsOfTheBoundAreKept(t *testing.T) {
+	ledger := &Ledger{Slices: []Slice{{Index: 1, Granted: 1}}}
+	fits := clientsOf(map[string]*Ledger{"a": ledger}).Bytes()
+	for most, want := range map[int]int{fits: 1, fits - 1: 0} {
+		c := NewClients(most)
+		if c.Add("a", ledger); c.Len() != want {
+			t.Errorf("%d clients in %d bytes, want %d", c.Len(), most, want)
+		}
+	}
+}
+
+// A request is tracked if its client has a name of the ledgers, and a rank of the sample.
+func TestSentRequestIsTrackedIfItsClientIsOfTheSample(t *testing.T) {
+	low, high := "a", "b"
+	if rank(low) > rank(high) {
+		low, high = high, low
+	}
+	longest := strings.Repeat("x", MaxClientBytes)
+	for _, tc := range []struct {
+		name  string
+		below uint64
+		want  bool
+	}{
+		{longest, math.MaxUint64, true},
+		{longest + "x", math.MaxUint64, false},
+		{"\xff", math.MaxUint64, false},
+		{low, rank(high), true},
+		{high, rank(high), false},
+	} {
+		c := NewClients(MaxLedgerBytes)
+		c.Lower(tc.below)
+		if got := c.Sent([]byte(tc.name), 0, 0) != nil; got != tc.want || (c.Untracked == 0) != tc.want {
+			t.Errorf("a request of %.9q below rank %d is tracked: %v, %d are untracked; want %v", tc.name, tc.below, got, c.Untracked, tc.want)
+		}
+	}
+}
+
+// Slices that come about by requests take as much room as those of a merge.
+func TestSentRequestsTakeRoom(t *testing.T) {
+	c := NewClients(MaxLedgerBytes)
+	for _, slice := range []int{0, 1, 1, 2} {
+		c.Sent([]byte("a"), slice, 0)
+	}
+	if want := clientsOf(map[string]*Ledger{"a": {Slices: []Slice{{Index: 0}, {Index: 1}, {Index: 2}}}}).Bytes(); c.Bytes() != want {
+		t.Errorf("three slices take %d bytes, want %d", c.Bytes(), want)
+	}
+}
+
+func TestLedgerAccountsForEveryAnswer(t *testing.T) {
+	l := &Ledger{Slices: []Slice{{Granted: 100, Denied: 20, Unknown: 3}, {Index: 1, Granted: 1}}}
+	if got := l.Requests(); got != 124 {
+		t.Errorf("%d requests, want 124", got)
 	}
 }
 

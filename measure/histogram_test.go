@@ -48,6 +48,15 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+func TestMeanIsThatOfTheSamples(t *testing.T) {
+	h := NewHistogram()
+	h.Record(100 * time.Microsecond)
+	h.Record(300 * time.Microsecond)
+	if got := h.Mean(); got != 200*time.Microsecond {
+		t.Errorf("the mean is %v, want 200µs", got)
+	}
+}
+
 func TestEmptyHistogram(t *testing.T) {
 	h := NewHistogram()
 	if h.Count() != 0 || h.Min() != 0 || h.Max() != 0 || h.Mean() != 0 {

@@ -222,3 +222,21 @@ func TestMergedNamesAreASet(t *testing.T) {
 		}
 	}
 }
+
+// Of the messages of a class the alphabetically first is kept, in any order.
+func TestMergedErrorsKeepTheFirstMessage(t *testing.T) {
+	of := func(message string) *Measurement {
+		m := NewMeasurement(1)
+		m.Errors = map[Outcome]string{Refused: message}
+		return m
+	}
+	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+		m := of(order[0])
+		if err := m.Merge(of(order[1])); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Errors[Refused]; got != "a" {
+			t.Errorf("of %q, %q is kept, want a", order, got)
+		}
+	}
+}
