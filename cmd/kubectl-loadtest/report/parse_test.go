@@ -47,6 +47,9 @@ func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
 	if r.ResponseTime != nil {
 		p.ResponseTime, p.ServiceTime = timesOf(r.ResponseTime), timesOf(r.ServiceTime)
 	}
+	if r.ExpectedResponseTime != nil {
+		p.ExpectedResponseTime, p.ExpectedServiceTime = timesOf(r.ExpectedResponseTime), timesOf(r.ExpectedServiceTime)
+	}
 	return p
 }
 
@@ -136,6 +139,8 @@ func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
 		r.RateLimit.Untracked = whole(t, first)
 	case "Latency":
 		r.ResponseTime, r.ServiceTime = &v1alpha1.Latency{}, &v1alpha1.Latency{}
+	case "Of expected":
+		r.ExpectedResponseTime, r.ExpectedServiceTime = &v1alpha1.Latency{}, &v1alpha1.Latency{}
 	default:
 		takeTime(t, r, strings.TrimSpace(label), value)
 	}
@@ -167,11 +172,15 @@ func takeTime(t *testing.T, r *v1alpha1.StepResult, name, value string) {
 		return map[string]**metav1.Duration{"min": &l.Min, "mean": &l.Mean, "p50": &l.P50, "p75": &l.P75, "p90": &l.P90, "p95": &l.P95,
 			"p99": &l.P99, "p99.9": &l.P999, "p99.99": &l.P9999, "longest": &l.Longest}
 	}
-	if r.ResponseTime == nil || of(r.ResponseTime)[name] == nil {
+	response, service := r.ResponseTime, r.ServiceTime
+	if r.ExpectedResponseTime != nil {
+		response, service = r.ExpectedResponseTime, r.ExpectedServiceTime // they come second
+	}
+	if response == nil || of(response)[name] == nil {
 		return
 	}
-	*of(r.ResponseTime)[name] = exact(t, value[:34])
-	*of(r.ServiceTime)[name] = exact(t, value[34:])
+	*of(response)[name] = exact(t, value[:34])
+	*of(service)[name] = exact(t, value[34:])
 }
 
 func exact(t *testing.T, text string) *metav1.Duration {
