@@ -173,7 +173,7 @@ func (r *Request) Merge(o *Request) error {
 	for code, n := range o.StatusCodes {
 		r.CountStatus(code, n)
 	}
-	r.Punctuality.merge(o.Punctuality)
+	r.addPunctuality(o.Punctuality)
 	return errors.Join(r.Response.Merge(o.Response), r.Service.Merge(o.Service), r.Failed.Merge(&o.Failed))
 }
 

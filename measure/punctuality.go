@@ -14,7 +14,7 @@ type Punctuality struct {
 	Overdue []int64
 }
 
-func (p *Punctuality) merge(o Punctuality) {
+func (p *Punctuality) addPunctuality(o Punctuality) {
 	p.Due += o.Due
 	p.OnTime = addAll(p.OnTime, o.OnTime)
 	p.Overdue = addAll(p.Overdue, o.Overdue)

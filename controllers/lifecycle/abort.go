@@ -20,7 +20,11 @@ import (
 
 // abortIfBreached stops step i, which is under way, if a threshold aborts it.
 func (r *run) abortIfBreached(i int, report *control.Report) {
+	if report == nil {
+		return
+	}
 	s := &r.out.Status
+	r.out.Seconds = r.seen.Seconds
 	if s.StopTime != nil || !verdict.Aborts(r.spec) || results.BeganLate(&s.Steps[i], report) {
 		return
 	}

@@ -96,13 +96,11 @@ func (r *run) load(i int) {
 			return
 		}
 	}
-	switch {
-	case done:
+	if done {
 		r.loadDone(i, report, isFinal)
-	case report != nil:
-		r.out.Seconds = r.seen.Seconds
-		r.abortIfBreached(i, report)
+		return
 	}
+	r.abortIfBreached(i, report)
 }
 
 // reportOf is what was reported of step i; nil: nothing yet. Until the step before is

@@ -122,16 +122,19 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 		// failures are those of the 100 requests of a second, silent whether a worker is.
 		failures func(second int) int64
 		silent   func(second int) bool
-		want     int
+		// absent says that one has never reported: the others' windows go on.
+		absent bool
+		want   int
 	}{
-		"from the beginning":            {func(int) int64 { return 50 }, nil, 14},
-		"one good second in between":    {func(s int) int64 { return map[bool]int64{true: 0, false: 50}[s == 8] }, nil, 18},
-		"a single bad second":           {func(s int) int64 { return map[bool]int64{true: 100, false: 0}[s == 8] }, nil, 0},
-		"a breach that others outweigh": {func(s int) int64 { return map[bool]int64{true: 0, false: 11}[s < 20] }, nil, 0},
-		"a worker is silent":            {func(int) int64 { return 50 }, func(s int) bool { return s > 5 }, 0},
+		"from the beginning":            {func(int) int64 { return 50 }, nil, false, 14},
+		"one good second in between":    {func(s int) int64 { return map[bool]int64{true: 0, false: 50}[s == 8] }, nil, false, 18},
+		"a single bad second":           {func(s int) int64 { return map[bool]int64{true: 100, false: 0}[s == 8] }, nil, false, 0},
+		"a breach that others outweigh": {func(s int) int64 { return map[bool]int64{true: 0, false: 11}[s < 20] }, nil, false, 0},
+		"a worker is silent":            {func(int) int64 { return 50 }, func(s int) bool { return s > 5 }, false, 0},
 		"a worker is silent for a while": {
-			func(int) int64 { return 50 }, func(s int) bool { return s > 5 && s < 20 }, 27,
+			func(int) int64 { return 50 }, func(s int) bool { return s > 5 && s < 20 }, false, 27,
 		},
+		"a worker has not reported": {func(int) int64 { return 50 }, func(int) bool { return true }, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			limit := atMost("failureRate", "10%")
@@ -163,7 +166,7 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 				}
 				merged = next
 				silent := tc.silent != nil && tc.silent(second)
-				if !silent {
+				if !silent || tc.absent {
 					shortest = merged.Window
 				}
 				var breach *v1alpha1.ThresholdStatus

@@ -20,20 +20,19 @@ func punctual(due, onTime, overdue int64) func(*outcome) {
 	}
 }
 
-// failures turns n of the requests create into failures of 500 ms.
-func failures(n int64) func(*outcome) {
-	return func(o *outcome) {
-		r := &o.merged.Requests[0]
-		failed(n)(o)
-		for range n {
-			r.Response.Record(500 * ms)
-			r.Service.Record(400 * ms)
-			r.Failed.Record(500*ms, 400*ms)
-			r.Sent++
-			r.Outcomes[measure.Success]++
-			r.Expected++
-			r.Service.Record(10 * ms) // of the one that stands for what failed
-		}
+// failures turns three of the requests create into failures of 500 ms.
+func failures(o *outcome) {
+	const n = 3
+	r := &o.merged.Requests[0]
+	failed(n)(o)
+	for range n {
+		r.Response.Record(500 * ms)
+		r.Service.Record(400 * ms)
+		r.Failed.Record(500*ms, 400*ms)
+		r.Sent++
+		r.Outcomes[measure.Success]++
+		r.Expected++
+		r.Service.Record(10 * ms) // of the one that stands for what failed
 	}
 }
 
@@ -84,23 +83,23 @@ func TestLatencyOfWhichRequestsAndFromWhen(t *testing.T) {
 	}
 	judgeOne(t, map[string]oneStep{
 		"failures count": {
-			of("", ""), sent(100, 900, failures(3)), broken, "500.223ms",
+			of("", ""), sent(100, 900, failures), broken, "500.223ms",
 			"longest is 500.223ms in step burst; at most 100ms is allowed.",
 		},
 		"of all": {
-			of(v1alpha1.LatencyOfAll, v1alpha1.ResponseTime), sent(100, 900, failures(3)), broken, "500.223ms",
+			of(v1alpha1.LatencyOfAll, v1alpha1.ResponseTime), sent(100, 900, failures), broken, "500.223ms",
 			"longest is 500.223ms in step burst; at most 100ms is allowed.",
 		},
 		"of the expected": {
-			of(v1alpha1.LatencyOfExpected, ""), sent(100, 900, failures(3)), passed, "20.015ms",
+			of(v1alpha1.LatencyOfExpected, ""), sent(100, 900, failures), passed, "20.015ms",
 			"longest of expected responses is 20.015ms in step burst; at most 100ms is allowed.",
 		},
 		"service time": {
-			of("", v1alpha1.ServiceTime), sent(100, 900, failures(3)), broken, "400.127ms",
+			of("", v1alpha1.ServiceTime), sent(100, 900, failures), broken, "400.127ms",
 			"longest service time is 400.127ms in step burst; at most 100ms is allowed.",
 		},
 		"service time of the expected": {
-			of(v1alpha1.LatencyOfExpected, v1alpha1.ServiceTime), sent(100, 900, failures(3)), passed, "10.007ms",
+			of(v1alpha1.LatencyOfExpected, v1alpha1.ServiceTime), sent(100, 900, failures), passed, "10.007ms",
 			"longest service time of expected responses is 10.007ms in step burst; at most 100ms is allowed.",
 		},
 		"not reported which are expected": {
