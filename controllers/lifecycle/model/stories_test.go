@@ -123,7 +123,7 @@ func stories() []*story {
 		})},
 		{name: "audited", spec: audited},
 		{name: "audited, terminated in the last reading", timely: true, spec: audited, script: edit(17*time.Second, "terminate", terminate)},
-		{name: "audited, a worker dies", spec: audited, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 0) })},
+		{name: "audited, a worker dies", spec: audited, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 3500*time.Millisecond) })},
 		{name: "a pod is deleted", script: harm(func(w *world) { w.workers[0].leave() })},
 		{name: "a worker stays silent", script: harm(func(w *world) { w.workers[1].isCutOff(time.Hour) })},
 	}
