@@ -111,18 +111,22 @@ type SearchStatus struct {
 	// state is where the search stands.
 	// +required
 	State SearchState `json:"state"`
-	// low is the highest load that kept every threshold, in each of its probes, as did
-	// all lower ones: a number of users, or a rate, such as "1900". Absent when there is
-	// none, so far.
+	// low is a load that kept every threshold, as did all lower ones: a number of users, or
+	// a rate, such as "1900". At the end it kept them twice. Absent when there is none, so
+	// far.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Low string `json:"low,omitempty"`
-	// high is the lowest load that breached a threshold, as did all higher ones. The
-	// limit is between low and high. Absent when there is none, so far.
+	// high is a load that breached a threshold, as did all higher ones. At the end it did
+	// so twice. The limit is between low and high. Absent when there is none, so far.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	High string `json:"high,omitempty"`
-	// message is the result in a sentence.
+	// breach is the latest breach of a threshold, in a sentence: what limits the target.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Breach string `json:"breach,omitempty"`
+	// message is the result in a sentence. Absent while the search goes on.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`

@@ -345,7 +345,8 @@ const (
 	ThresholdInconclusive ThresholdState = "Inconclusive"
 )
 
-// ThresholdStatus is a threshold's worst result over the steps judged so far.
+// ThresholdStatus is a threshold's worst result over the steps judged so far, or its
+// result in the latest probe of a search.
 type ThresholdStatus struct {
 	// name identifies the threshold.
 	// +required

@@ -14,7 +14,8 @@ const NoStep = -1
 type Directive struct {
 	// Assignments has one for each worker, by number. They must not be modified
 	// afterwards. They differ between two directives of a run only if the run was
-	// suspended before its first step and resumed with another spec.
+	// suspended before its first step and resumed with another spec, or if a search
+	// appended steps.
 	Assignments []*workerv1.Assignment
 	// Start is the step that is to run, or runs: nil before the first.
 	Start *Start
@@ -61,15 +62,25 @@ func (d *Directive) HasReached(step int32) bool {
 	return step < d.Acknowledged || d.Finish || d.Start != nil && step <= d.Start.Step
 }
 
-// Includes says whether the step is in the worker's assignment.
+// Includes says whether the step is in the worker's assignment, or may yet be added to it.
 func (d *Directive) Includes(worker, step int32) bool {
 	if int(worker) >= len(d.Assignments) {
 		return false
 	}
-	for _, s := range d.Assignments[worker].GetSteps() {
+	a := d.Assignments[worker]
+	for _, s := range a.GetSteps() {
 		if s.GetIndex() == step {
 			return true
 		}
 	}
-	return false
+	return a.GetLargest() != nil && len(a.GetSteps()) > 0 && step > a.GetSteps()[len(a.GetSteps())-1].GetIndex()
+}
+
+// StepsAfter are the steps of the worker's assignment after the first n of them.
+func (d *Directive) StepsAfter(worker int32, n int) []*workerv1.Step {
+	if int(worker) >= len(d.Assignments) {
+		return nil
+	}
+	steps := d.Assignments[worker].GetSteps()
+	return steps[min(n, len(steps)):]
 }

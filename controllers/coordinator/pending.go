@@ -10,6 +10,7 @@ import (
 // nothing was sent, so that a worker which reconnects receives all of it again.
 type sentState struct {
 	assigned     bool
+	steps        int // of the assignment
 	start        control.Start
 	stopped      int32
 	acknowledged int32
@@ -46,13 +47,17 @@ func (sent *sentState) update(d *control.Directive, worker int32) (messages []*w
 		return messages
 	}
 	if !sent.assigned && int(worker) < len(d.Assignments) {
-		sent.assigned = true
+		sent.assigned, sent.steps = true, len(d.Assignments[worker].GetSteps())
 		// The assignment comes before an acknowledgement of its steps.
 		messages = append([]*workerv1.SessionResponse{assignment(d.Assignments[worker])}, messages...)
 	}
 	if round := d.AuditRound(worker); round != sent.auditRound {
 		sent.auditRound = round
 		messages = append(messages, readAudits(round))
+	}
+	if added := d.StepsAfter(worker, sent.steps); len(added) > 0 {
+		sent.steps += len(added)
+		messages = append(messages, addSteps(added))
 	}
 	// A worker that comes back after its step was acknowledged must not run it.
 	if d.ActiveStep() == control.NoStep {
@@ -71,6 +76,10 @@ func (sent *sentState) update(d *control.Directive, worker int32) (messages []*w
 
 func assignment(a *workerv1.Assignment) *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Assignment{Assignment: a}}
+}
+
+func addSteps(steps []*workerv1.Step) *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_AddSteps{AddSteps: &workerv1.AddSteps{Steps: steps}}}
 }
 
 func startStep(s control.Start) *workerv1.SessionResponse {

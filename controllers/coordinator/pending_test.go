@@ -11,7 +11,7 @@ import (
 func TestUpdateReturnsWhatWasNotSent(t *testing.T) {
 	plan := assignments("a", 2)
 	start := &control.Start{Step: 2, At: noon}
-	all := sentState{assigned: true, start: *start, stopped: 2, acknowledged: 2}
+	all := sentState{assigned: true, steps: 3, start: *start, stopped: 2, acknowledged: 2}
 	for name, test := range map[string]struct {
 		sent sentState
 		d    control.Directive
@@ -23,8 +23,9 @@ func TestUpdateReturnsWhatWasNotSent(t *testing.T) {
 		"a new session after the step":         {nothingSent, control.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 3}, []string{"assignment 1/2", "acknowledge before 3"}},
 		"a new session of a run that ended":    {nothingSent, control.Directive{Assignments: plan, Start: start, Acknowledged: 3, Finish: true}, []string{"acknowledge before 3", "finish"}},
 		"nothing new":                          {all, control.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 2}, nil},
-		"no stop without a step":               {sentState{assigned: true}, control.Directive{Assignments: plan, Stop: true}, nil},
+		"no stop without a step":               {sentState{assigned: true, steps: 3}, control.Directive{Assignments: plan, Stop: true}, nil},
 		"the next step":                        {all, control.Directive{Assignments: plan, Start: &control.Start{Step: 3, At: noon}, Acknowledged: 3}, []string{"acknowledge before 3", "start 3 at 12:00:00"}},
+		"steps that a search added":            {sentState{assigned: true, steps: 1}, control.Directive{Assignments: plan, Start: start, Acknowledged: 1}, []string{"acknowledge before 1", "add 2 steps from 2", "start 2 at 12:00:00"}},
 		"an acknowledgement is not taken back": {all, control.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

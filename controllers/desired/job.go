@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
 const (
@@ -87,7 +88,7 @@ func deadline(lt *v1alpha1.LoadTest) time.Duration {
 	for i := range lt.Status.Audits {
 		sum += 2 * lt.Status.Audits[i].MaxWait.Duration // before the steps and after them
 	}
-	for _, step := range lt.Status.Steps {
+	for _, step := range plan.Foreseen(&lt.Spec, &lt.Status) {
 		for _, length := range []*metav1.Duration{step.TimeLimit, step.Load.Pause} {
 			if length != nil {
 				sum += length.Duration

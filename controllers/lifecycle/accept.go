@@ -13,7 +13,7 @@ import (
 func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
 	planned, refusal := plan.New(lt, policy)
 	if refusal == nil {
-		refusal = checkRoom(lt, planned.Steps)
+		refusal = checkRoom(lt, plan.Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search}))
 	}
 	if refusal == nil {
 		refusal = r.copyBaseline(planned.Steps)

@@ -19,6 +19,8 @@ func (r *run) inconsistency() string {
 		return "" // what there is of it is planned anew
 	case len(s.Steps) == 0:
 		return "steps is empty, and startTime is set"
+	case (s.Search == nil) != (r.spec.Search == nil):
+		return "search does not follow from spec.search"
 	case s.Workers.Desired < 1:
 		return "workers.desired is less than 1"
 	case s.Auditing != nil && (s.Auditing.Point == v1alpha1.AuditBefore) == r.hasStarted():

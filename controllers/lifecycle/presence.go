@@ -90,9 +90,9 @@ func (r *run) giveUp(f func(control.Worker) bool) {
 func (r *run) gathered(i int, isHere func(control.Worker) bool) bool {
 	limit := func(w control.Worker) time.Time {
 		if w.Connected {
-			return r.since().Add(lengthOf(&r.read.Steps[i]))
+			return r.since().Add(lengthOf(&r.out.Status.Steps[i]))
 		}
-		return r.absentSince(w).Add(lengthOf(&r.read.Steps[i]))
+		return r.absentSince(w).Add(lengthOf(&r.out.Status.Steps[i]))
 	}
 	r.giveUp(func(w control.Worker) bool { return !isHere(w) && !r.now.Before(limit(w)) })
 	if s := &r.out.Status; s.Workers.Lost > 0 {

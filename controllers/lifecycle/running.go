@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
@@ -197,7 +198,7 @@ func (r *run) judge(i int, report *control.Report) (stop bool) {
 	j := verdict.Judge(r.spec, s, i, report.Merged)
 	s.Thresholds, s.Steps[i].ThresholdState = j.Thresholds, j.Step
 	for n, t := range s.Thresholds {
-		if t.State == v1alpha1.ThresholdFailed && r.read.Thresholds[n].State != t.State {
+		if s.Search == nil && t.State == v1alpha1.ThresholdFailed && r.read.Thresholds[n].State != t.State {
 			r.warn(v1alpha1.ReasonThresholdBreached, t.Message)
 		}
 	}
@@ -240,7 +241,7 @@ func (r *run) record(i int, report *control.Report, done bool) bool {
 // is most of it, before the error samples. A status that is larger than what the
 // cluster stores of an object could never be written, and the run would never end.
 func (r *run) trim(i int, result *v1alpha1.StepResult) {
-	left := room(r.test, r.read.Steps)
+	left := room(r.test, plan.Foreseen(r.spec, &r.read))
 	for j := range r.read.Steps {
 		if other := r.read.Steps[j].Result; other != nil && j != i {
 			left -= len(other.Histogram) + results.SamplesSize(other)
@@ -288,7 +289,7 @@ func (r *run) began(i int) bool { return !r.seen.Since.IsZero() && int32(i) >= r
 // next starts step i, holds before it, or ends the run.
 func (r *run) next(i int) {
 	s := &r.out.Status
-	if i >= len(s.Steps) {
+	if i >= len(s.Steps) && !r.appendProbe() {
 		r.finish(i, v1alpha1.ReasonAllStepsRan)
 		return
 	}
@@ -343,14 +344,14 @@ func (r *run) startAnew(i int) {
 // startAfter is when step i begins: exactly at the end of a pause before it,
 // else as soon as all workers can know of it.
 func (r *run) startAfter(i int) time.Time {
-	soonest := r.now
-	if !r.read.Steps[i].Load.IsPause() {
+	steps, soonest := r.out.Status.Steps, r.now
+	if !steps[i].Load.IsPause() {
 		soonest = r.now.Add(r.lead())
 	}
 	if i == 0 {
 		return soonest
 	}
-	before := &r.read.Steps[i-1]
+	before := &steps[i-1]
 	if !before.Load.IsPause() || before.StartTime == nil {
 		return soonest
 	}

@@ -111,12 +111,15 @@ func (w *simulation) measurement(x *worker, n int64, elapsed time.Duration, inFl
 	m.FirstStart, m.LastStart = x.started, x.started
 	m.Health.CPUThrottled, m.Health.CPUThrottledMax = w.throttled, w.throttled
 	r := &m.Requests[0]
-	answered := n - inFlight
+	answered, latency := n-inFlight, w.latency
+	if w.users > 0 && w.lt.Status.Steps[x.step].Load.Users > w.users {
+		latency = time.Second
+	}
 	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, answered, answered, answered
 	r.Outcomes[measure.Success], r.Outcomes[measure.Unfinished] = answered, inFlight
 	for range answered {
-		r.Response.Record(w.latency)
-		r.Service.Record(w.latency)
+		r.Response.Record(latency)
+		r.Service.Record(latency)
 	}
 	for range n {
 		m.Lateness.Record(w.lateness)

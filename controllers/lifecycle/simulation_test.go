@@ -41,6 +41,8 @@ type simulation struct {
 	story   strings.Builder
 	// latency and lateness are those of every simulated request.
 	latency, lateness time.Duration
+	// users is with how many users at most responses take no longer than that; 0: any.
+	users int32
 	// inFlight is how many requests of each worker have no outcome yet whenever it
 	// reports before the end of a step.
 	inFlight int64

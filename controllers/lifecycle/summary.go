@@ -16,7 +16,7 @@ func (r *run) summarize() {
 	}
 	latest, begun, all := r.latestLoad()
 	s.Summary = v1alpha1.Summary{
-		Step:    fmt.Sprintf("%d/%d", begun, all),
+		Step:    r.stepOf(begun, all),
 		Workers: fmt.Sprintf("%d/%d", s.Workers.Ready, s.Workers.Desired),
 	}
 	result := latest.Result
@@ -31,6 +31,15 @@ func (r *run) summarize() {
 	if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
 		s.Summary.P95 = format.Short(result.ResponseTime.P95.Duration)
 	}
+}
+
+// stepOf is the number of a step, and that of all: of a search that goes on, it is not
+// known how many there will be.
+func (r *run) stepOf(begun, all int) string {
+	if s := &r.out.Status; s.Search != nil && s.Verdict == "" {
+		return fmt.Sprint(begun)
+	}
+	return fmt.Sprintf("%d/%d", begun, all)
 }
 
 // latestLoad is the latest step that sends load and has begun, with its number among

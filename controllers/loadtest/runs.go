@@ -30,7 +30,9 @@ type Runs struct {
 type knownRun struct {
 	name types.NamespacedName
 	// generation is that of the spec from which the assignments were made.
-	generation  int64
+	generation int64
+	// steps is how many steps of the status are in them: a search appends some.
+	steps       int
 	assignments []*workerv1.Assignment
 }
 
@@ -42,16 +44,16 @@ func NewRuns() *Runs {
 // Learn remembers the run of a LoadTest that has been taken up, and returns its
 // assignments. It makes them once, and again when the spec has changed: a run that was
 // suspended before its first step may be resumed with another one, under the same UID
-// and with another plan in status. A run is learnt by one goroutine at a time; what
+// and with another plan in status; and a search appends steps. A run is learnt by one goroutine at a time; what
 // takes long is done outside the lock, for which the coordinator waits.
 func (r *Runs) Learn(run coordinator.RunID, lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	r.mu.Lock()
 	known, ok := r.known[run]
 	r.mu.Unlock()
-	if ok && known.generation == lt.Generation {
+	if ok && known.generation == lt.Generation && known.steps >= len(lt.Status.Steps) {
 		return known.assignments
 	}
-	known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, plan.Assignments(lt)}
+	known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, len(lt.Status.Steps), plan.Assignments(lt)}
 	r.mu.Lock()
 	r.known[run] = known
 	r.mu.Unlock()

@@ -60,6 +60,15 @@ func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 	if resumed := r.Learn("run", lt); len(resumed) != 5 {
 		t.Errorf("%d assignments of the second plan, want 5", len(resumed))
 	}
+	lt.Status.Steps = make([]v1alpha1.StepStatus, 3)
+	grown := r.Learn("run", lt)
+	if len(grown[0].Steps) != 3 {
+		t.Errorf("%d steps are assigned after a search appended some, want 3", len(grown[0].Steps))
+	}
+	lt.Status.Steps = nil // as the cache keeps a run that has ended
+	if kept := r.Learn("run", lt); kept[0] != grown[0] {
+		t.Error("the assignments of a run that has ended were made again")
+	}
 	r.Forget(types.NamespacedName{Namespace: "team", Name: "a"})
 	if next := r.Learn("run", lt); len(next) != 5 {
 		t.Errorf("%d assignments after the run was forgotten, want 5", len(next))

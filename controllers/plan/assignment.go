@@ -28,13 +28,15 @@ type Plan struct {
 	Steps []v1alpha1.StepStatus
 	// Audits are those that compare a number, none of which is read yet.
 	Audits []v1alpha1.AuditStatus
+	// Search is how a search goes on from there; nil: there is none.
+	Search *v1alpha1.SearchStatus
 }
 
 // Record writes the plan to a status.
 func (p Plan) Record(s *v1alpha1.LoadTestStatus) {
 	s.Workers = v1alpha1.WorkerCounts{Desired: p.Workers}
 	s.TargetURL, s.Requests, s.Steps = p.TargetURL, p.Requests, p.Steps
-	s.Audits = p.Audits
+	s.Audits, s.Search = p.Audits, p.Search
 }
 
 // workers is how many workers share the load: spec.parallelism, or enough for
@@ -42,6 +44,9 @@ func (p Plan) Record(s *v1alpha1.LoadTestStatus) {
 func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
 	if spec.Parallelism != nil {
 		return max(*spec.Parallelism, 1)
+	}
+	if s := spec.Search; s != nil {
+		steps = []v1alpha1.StepStatus{largestProbe(s)}
 	}
 	n := int64(1)
 	for i := range steps {
@@ -59,6 +64,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	workers := lt.Status.Workers.Desired
 	target, requests, data, preflight := target(lt), requests(&lt.Spec), data(&lt.Spec), preflight(&lt.Spec)
 	audits := audits(&lt.Spec)
+	foreseen := Foreseen(&lt.Spec, &lt.Status)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
 		list[w] = &workerv1.Assignment{
@@ -67,7 +73,8 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			Workers:      workers,
 			Target:       target,
 			Requests:     requests,
-			Steps:        workerSteps(lt.Status.Steps, w, workers),
+			Steps:        workerSteps(foreseen, len(lt.Status.Steps), w, workers),
+			Largest:      largest(&lt.Spec, w, workers),
 			ClientHeader: clientHeader(&lt.Spec),
 			Seed:         seed(lt),
 			Data:         data,
@@ -80,14 +87,15 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	return list
 }
 
-// workerSteps are one worker's shares of the steps that send load.
-func workerSteps(steps []v1alpha1.StepStatus, worker, workers int32) []*workerv1.Step {
+// workerSteps are one worker's shares of the first steps, those that are planned, that
+// send load. All that are foreseen say how long the run may take from each on.
+func workerSteps(foreseen []v1alpha1.StepStatus, planned int, worker, workers int32) []*workerv1.Step {
 	var list []*workerv1.Step
 	var remaining time.Duration
-	for i := range slices.Backward(steps) {
-		l := &steps[i].Load
-		remaining += optional(l.Pause) + optional(steps[i].TimeLimit)
-		if l.IsPause() {
+	for i := range slices.Backward(foreseen) {
+		l := &foreseen[i].Load
+		remaining += optional(l.Pause) + optional(foreseen[i].TimeLimit)
+		if l.IsPause() || i >= planned {
 			continue
 		}
 		step := workerStep(l, worker, workers)
@@ -96,6 +104,15 @@ func workerSteps(steps []v1alpha1.StepStatus, worker, workers int32) []*workerv1
 	}
 	slices.Reverse(list)
 	return list
+}
+
+// largest is one worker's share of the greatest load of a search; nil: there is none.
+func largest(spec *v1alpha1.LoadTestSpec, worker, workers int32) *workerv1.Step {
+	if spec.Search == nil {
+		return nil
+	}
+	probe := largestProbe(spec.Search)
+	return workerStep(&probe.Load, worker, workers)
 }
 
 func workerStep(l *v1alpha1.StepLoad, worker, workers int32) *workerv1.Step {

@@ -41,7 +41,8 @@ func Timeout(spec *v1alpha1.LoadTestSpec) time.Duration {
 }
 
 // Steps are the steps of a run in order, those of all repetitions; a ladder is
-// expanded to a step for each rung with the rests between them.
+// expanded to a step for each rung with the rests between them. Of a search they are its
+// first probe.
 func Steps(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 	steps := repeated(spec, stepsOnce(spec))
 	for i := range steps {
@@ -57,6 +58,10 @@ func Steps(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 
 // stepsOnce are the steps of one repetition, without their rungs.
 func stepsOnce(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
+	if s := spec.Search; s != nil {
+		low, _ := searchBounds(s)
+		return []v1alpha1.StepStatus{probeOf(s, low)}
+	}
 	if spec.Ladder != nil {
 		return ladderSteps(spec.Ladder)
 	}

@@ -34,8 +34,12 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 		return Plan{}, refusal
 	}
 	steps := Steps(&lt.Spec)
+	sent := steps
+	if s := lt.Spec.Search; s != nil {
+		sent = append(slices.Clone(steps), largestProbe(s))
+	}
 	for _, check := range []func() *Refusal{
-		func() *Refusal { return checkLoads(steps) },
+		func() *Refusal { return checkLoads(sent) },
 		func() *Refusal { return checkAudits(&lt.Spec, steps) },
 		func() *Refusal { return checkTarget(&lt.Spec.Target, policy) },
 	} {
@@ -49,6 +53,7 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 		Requests:  RequestNames(&lt.Spec),
 		Steps:     steps,
 		Audits:    Audits(&lt.Spec),
+		Search:    newSearch(&lt.Spec),
 	}, nil
 }
 
@@ -114,6 +119,9 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 		return refusal
 	}
 	if refusal := checkSetup(spec); refusal != nil {
+		return refusal
+	}
+	if refusal := checkSearch(spec); refusal != nil {
 		return refusal
 	}
 	return checkSteps(spec)
@@ -201,6 +209,11 @@ func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {
 			if refusal := check(fmt.Sprintf("spec.ladder.rates[%d]", i), &l.Rates[i]); refusal != nil {
 				return refusal
 			}
+		}
+	}
+	if s := spec.Search; s != nil {
+		if refusal := check("spec.search.ratePerUser", s.RatePerUser); refusal != nil {
+			return refusal
 		}
 	}
 	for i := range spec.Steps {

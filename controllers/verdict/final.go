@@ -95,6 +95,9 @@ func (r run) judgement() Judgement {
 
 // kept says which thresholds were kept.
 func (r run) kept() string {
+	if s := r.status.Search; s != nil {
+		return s.Message
+	}
 	byDefault := slices.ContainsFunc(r.thresholds, func(t v1alpha1.ThresholdStatus) bool { return t.Default })
 	switch n := len(r.thresholds); {
 	case n == 1:
@@ -106,8 +109,16 @@ func (r run) kept() string {
 	}
 }
 
-// breach is the sentence of the first breached threshold, in the spec's order.
+// breach is why the target has failed.
 func (r run) breach() string {
+	if r.status.Search != nil {
+		return r.failedSearch()
+	}
+	return r.firstBreach()
+}
+
+// firstBreach is the sentence of the first breached threshold, in the spec's order.
+func (r run) firstBreach() string {
 	message, more := "", 0
 	for _, t := range r.thresholds {
 		switch {
@@ -182,6 +193,9 @@ func (r run) cutSteps() string {
 }
 
 func (r run) generatorUnhealthy() string {
+	if r.status.Search != nil {
+		return "" // it tries such a probe again
+	}
 	if g := r.generator(); g != nil && !g.Healthy {
 		return g.Message
 	}
@@ -190,6 +204,9 @@ func (r run) generatorUnhealthy() string {
 
 // undecided is why a threshold could not be judged.
 func (r run) undecided() string {
+	if r.status.Search != nil {
+		return r.undecidedSearch()
+	}
 	judged := false
 	for i, t := range r.thresholds {
 		switch t.State {
@@ -228,7 +245,11 @@ func (r run) ran() []v1alpha1.StepStatus {
 
 func (r run) generator() *Generator {
 	var g *Generator
-	for _, s := range r.ran() {
+	steps := r.ran()
+	if r.status.Search != nil && len(steps) > 0 {
+		steps = steps[len(steps)-1:] // it relies on no probe before in which the generator was the limit
+	}
+	for _, s := range steps {
 		if s.Result == nil || s.Result.Generator == nil {
 			continue
 		}

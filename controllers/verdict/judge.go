@@ -14,7 +14,8 @@ const maxMessage = 512
 
 // Judged is what a finished step makes of the thresholds.
 type Judged struct {
-	// Thresholds are the results so far: of each its worst, in all repetitions.
+	// Thresholds are the results so far: of each its worst, in all repetitions, or in the
+	// latest probe of a search.
 	Thresholds []v1alpha1.ThresholdStatus
 	// Step is the worst result in this step alone; empty when no threshold is about
 	// it.
@@ -40,12 +41,18 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 		if severity[judged.State] > severity[j.Step] {
 			j.Step = judged.State
 		}
-		j.Thresholds[n] = worse(&t.Threshold, j.Thresholds[n], judged, status.Steps, step)
+		if status.Search == nil {
+			judged = worse(&t.Threshold, j.Thresholds[n], judged, status.Steps, step)
+		}
+		j.Thresholds[n] = judged
 	}
 	return j
 }
 
 func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
+	if spec.Search != nil {
+		return false
+	}
 	return t.OnBreach == v1alpha1.BreachStopLadder || t.OnBreach == v1alpha1.BreachAbort || spec.Ladder != nil && spec.Ladder.StopOnBreach
 }
 

@@ -24,6 +24,9 @@ type Sustained struct {
 // counts beyond what it kept from being run. So a run that stops at its first breach
 // says what it sustained until then, as it does without repetitions.
 func (r run) sustained() Sustained {
+	if r.status.Search != nil {
+		return r.searched()
+	}
 	var largest Sustained
 	for _, step := range r.ran() {
 		if step.Load.IsPause() {

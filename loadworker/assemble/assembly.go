@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -55,14 +56,15 @@ type Assembly struct {
 func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
 	x := &Assembly{target: a.GetTarget()}
 	for _, s := range a.GetSteps() {
-		step := stepOf(s)
-		if err := step.Check(); err != nil {
+		if err := x.AddStep(s); err != nil {
 			return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
 		}
-		x.steps = append(x.steps, step)
 	}
-	memory := memoryNeed(a)
-	if err := checkLimits(c.Limits, x.steps, memory); err != nil {
+	held, memory := x.steps, memoryNeed(a)
+	if largest := a.GetLargest(); largest != nil {
+		held = append(slices.Clone(held), stepOf(largest))
+	}
+	if err := checkLimits(c.Limits, held, memory); err != nil {
 		return nil, &Refusal{workerv1.ReasonWorkerRefused, err}
 	}
 	if err := x.assemble(a, c, int(connections(c.Limits, memory))); err != nil {
@@ -100,6 +102,17 @@ func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) e
 	}
 	x.Audit, err = newAudit(a, x.setup.config)
 	return err
+}
+
+// AddStep adds a step to those of the assignment. It is not safe while another
+// goroutine asks for steps.
+func (x *Assembly) AddStep(s *workerv1.Step) error {
+	step := stepOf(s)
+	if err := step.Check(); err != nil {
+		return err
+	}
+	x.steps = append(x.steps, step)
+	return nil
 }
 
 // Step finds a step by its index.

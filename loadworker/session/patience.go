@@ -10,7 +10,7 @@ import (
 // waitAsLongAs has the link wait for the coordinator for as long as the plan may take
 // from step index on, or from the first after it.
 func (w *worker) waitAsLongAs(index int32) {
-	for _, s := range w.assignment.GetSteps() {
+	for _, s := range w.plan {
 		if s.GetIndex() >= index {
 			w.patience.Store(int64(w.config.GiveUp) + s.GetRemainingNanos())
 			return

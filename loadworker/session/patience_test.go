@@ -17,10 +17,10 @@ import (
 func TestPatienceIsOfThePlan(t *testing.T) {
 	var patience atomic.Int64
 	w := &worker{config: Config{GiveUp: time.Minute}, patience: &patience, log: slog.New(slog.DiscardHandler)}
-	w.assignment = &workerv1.Assignment{Steps: []*workerv1.Step{
+	w.plan = []*workerv1.Step{
 		{Index: 0, RemainingNanos: int64(10 * time.Hour)},
 		{Index: 2, RemainingNanos: int64(time.Hour)},
-	}}
+	}
 	for index, want := range map[int32]time.Duration{0: 10*time.Hour + time.Minute, 1: time.Hour + time.Minute, 2: time.Hour + time.Minute} {
 		w.waitAsLongAs(index)
 		if got := time.Duration(patience.Load()); got != want {

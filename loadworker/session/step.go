@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -132,13 +133,37 @@ func (w *worker) finishStep(ctx context.Context) {
 	w.snapshot(true)
 	index := w.run.Step().Index
 	w.run, w.endedBefore = nil, index+1
-	next, ok := w.assembly.StepAfter(index)
+	w.openNext(ctx)
+}
+
+// openNext opens the connections for the step that follows the last one, if it is known.
+func (w *worker) openNext(ctx context.Context) {
+	next, ok := w.assembly.StepAfter(w.endedBefore - 1)
 	if !ok || w.shuttingDown {
 		return
 	}
 	ctx, w.stopOpening = context.WithCancel(ctx)
 	runner := w.assembly.Runner
 	go runner.Prepare(ctx, next)
+}
+
+// addSteps takes up the steps that follow those which are known, as a search adds them.
+// None is added before the worker is ready.
+func (w *worker) addSteps(ctx context.Context, steps []*workerv1.Step) {
+	for _, s := range steps {
+		if w.assembly == nil || len(w.plan) > 0 && s.GetIndex() <= w.plan[len(w.plan)-1].GetIndex() {
+			continue
+		}
+		if err := w.assembly.AddStep(s); err != nil {
+			w.log.Error("add step", "step", s.GetIndex(), "error", err.Error())
+			continue
+		}
+		w.plan = append(slices.Clip(w.plan), s)
+		w.log.Info("step added", "step", s.GetIndex())
+		if w.run == nil && w.stopOpening == nil && w.endedBefore > 0 {
+			w.openNext(ctx)
+		}
+	}
 }
 
 // endOpening ends the opening of connections for the next step.

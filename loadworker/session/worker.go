@@ -94,7 +94,8 @@ type worker struct {
 	probesAnswered int     // on this stream
 	patience       *atomic.Int64
 
-	assignment   *workerv1.Assignment
+	assignment   *workerv1.Assignment // the first
+	plan         []*workerv1.Step     // its steps, and those that were added
 	preparations chan preparation
 	assembly     *assemble.Assembly  // nil: not prepared
 	readiness    *workerv1.Readiness // the latest; nil: none
@@ -205,6 +206,8 @@ func (w *worker) onMessage(ctx context.Context, m *workerv1.SessionResponse, rec
 		return false, w.startPending()
 	case *workerv1.SessionResponse_Assignment:
 		w.assign(ctx, m.Assignment)
+	case *workerv1.SessionResponse_AddSteps:
+		w.addSteps(ctx, m.AddSteps.GetSteps())
 	case *workerv1.SessionResponse_StartStep:
 		w.pendingStart = m.StartStep
 		return false, w.startPending()
@@ -225,19 +228,31 @@ func (w *worker) onMessage(ctx context.Context, m *workerv1.SessionResponse, rec
 
 func (w *worker) assign(ctx context.Context, a *workerv1.Assignment) {
 	if w.assignment != nil {
-		if !proto.Equal(w.assignment, a) {
+		if !isExtended(w.assignment, a) {
 			w.log.Error("a second assignment differs from the first and is ignored")
+			return
 		}
+		w.addSteps(ctx, a.GetSteps()) // that were added while there was no session
 		return
 	}
 	if a.GetRun() != w.config.Run || a.GetWorker() != w.config.Worker {
 		w.log.Error("assignment of another worker is ignored", "run", a.GetRun(), "worker", a.GetWorker())
 		return
 	}
-	w.assignment = a
+	w.assignment, w.plan = a, a.GetSteps()
 	w.waitAsLongAs(0)
 	w.log.Info("assigned", "target", a.GetTarget().GetUrl(), "steps", len(a.GetSteps()), "workers", a.GetWorkers())
 	go prepare(ctx, a, w.config.Assembly, w.preparations)
+}
+
+// isExtended says whether an assignment is the first one, with or without more steps.
+func isExtended(first, a *workerv1.Assignment) bool {
+	if len(a.GetSteps()) < len(first.GetSteps()) {
+		return false
+	}
+	same := proto.CloneOf(a)
+	same.Steps = same.GetSteps()[:len(first.GetSteps())]
+	return proto.Equal(first, same)
 }
 
 // onPrepared sends the readiness if it has changed.

@@ -319,6 +319,7 @@ type SessionResponse struct {
 	//	*SessionResponse_Acknowledge
 	//	*SessionResponse_Finish
 	//	*SessionResponse_ReadAudits
+	//	*SessionResponse_AddSteps
 	Message       isSessionResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -424,6 +425,15 @@ func (x *SessionResponse) GetReadAudits() *ReadAudits {
 	return nil
 }
 
+func (x *SessionResponse) GetAddSteps() *AddSteps {
+	if x != nil {
+		if x, ok := x.Message.(*SessionResponse_AddSteps); ok {
+			return x.AddSteps
+		}
+	}
+	return nil
+}
+
 type isSessionResponse_Message interface {
 	isSessionResponse_Message()
 }
@@ -456,6 +466,10 @@ type SessionResponse_ReadAudits struct {
 	ReadAudits *ReadAudits `protobuf:"bytes,7,opt,name=read_audits,json=readAudits,proto3,oneof"`
 }
 
+type SessionResponse_AddSteps struct {
+	AddSteps *AddSteps `protobuf:"bytes,10,opt,name=add_steps,json=addSteps,proto3,oneof"`
+}
+
 func (*SessionResponse_ClockReply) isSessionResponse_Message() {}
 
 func (*SessionResponse_Assignment) isSessionResponse_Message() {}
@@ -469,6 +483,8 @@ func (*SessionResponse_Acknowledge) isSessionResponse_Message() {}
 func (*SessionResponse_Finish) isSessionResponse_Message() {}
 
 func (*SessionResponse_ReadAudits) isSessionResponse_Message() {}
+
+func (*SessionResponse_AddSteps) isSessionResponse_Message() {}
 
 // Hello is the first message of a session.
 type Hello struct {
@@ -717,7 +733,8 @@ func (x *Readiness) GetPreflightAnswers() int32 {
 	return 0
 }
 
-// Assignment is one worker's share of a run. It never changes.
+// Assignment is one worker's share of a run. It never changes, but for the steps that a
+// search adds.
 type Assignment struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Run    string                 `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
@@ -741,7 +758,9 @@ type Assignment struct {
 	Audits []*Audit `protobuf:"bytes,12,rep,name=audits,proto3" json:"audits,omitempty"`
 	// on_time_nanos are the times within which requests are on time, ascending; the
 	// worker counts those that are.
-	OnTimeNanos   []int64 `protobuf:"varint,13,rep,packed,name=on_time_nanos,json=onTimeNanos,proto3" json:"on_time_nanos,omitempty"`
+	OnTimeNanos []int64 `protobuf:"varint,13,rep,packed,name=on_time_nanos,json=onTimeNanos,proto3" json:"on_time_nanos,omitempty"`
+	// largest is the greatest load of the steps that may be added; absent: none will be.
+	Largest       *Step `protobuf:"bytes,20,opt,name=largest,proto3" json:"largest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -867,6 +886,58 @@ func (x *Assignment) GetOnTimeNanos() []int64 {
 	return nil
 }
 
+func (x *Assignment) GetLargest() *Step {
+	if x != nil {
+		return x.Largest
+	}
+	return nil
+}
+
+// AddSteps has steps that follow those of the assignment.
+type AddSteps struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Steps         []*Step                `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddSteps) Reset() {
+	*x = AddSteps{}
+	mi := &file_worker_v1_session_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddSteps) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddSteps) ProtoMessage() {}
+
+func (x *AddSteps) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddSteps.ProtoReflect.Descriptor instead.
+func (*AddSteps) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *AddSteps) GetSteps() []*Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
 // Audit is a number that the target tells of itself.
 type Audit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -881,7 +952,7 @@ type Audit struct {
 
 func (x *Audit) Reset() {
 	*x = Audit{}
-	mi := &file_worker_v1_session_proto_msgTypes[7]
+	mi := &file_worker_v1_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -893,7 +964,7 @@ func (x *Audit) String() string {
 func (*Audit) ProtoMessage() {}
 
 func (x *Audit) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[7]
+	mi := &file_worker_v1_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -906,7 +977,7 @@ func (x *Audit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Audit.ProtoReflect.Descriptor instead.
 func (*Audit) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{7}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Audit) GetRead() *Request {
@@ -946,7 +1017,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -958,7 +1029,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -971,7 +1042,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Target) GetUrl() string {
@@ -1040,7 +1111,7 @@ type TLS struct {
 
 func (x *TLS) Reset() {
 	*x = TLS{}
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1052,7 +1123,7 @@ func (x *TLS) String() string {
 func (*TLS) ProtoMessage() {}
 
 func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1065,7 +1136,7 @@ func (x *TLS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TLS.ProtoReflect.Descriptor instead.
 func (*TLS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TLS) GetCaFile() string {
@@ -1129,7 +1200,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1141,7 +1212,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1154,7 +1225,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Request) GetName() string {
@@ -1254,7 +1325,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1266,7 +1337,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1279,7 +1350,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -1308,7 +1379,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1320,7 +1391,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1333,7 +1404,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Header) GetName() string {
@@ -1371,7 +1442,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1383,7 +1454,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1396,7 +1467,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Data) GetName() string {
@@ -1438,7 +1509,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1450,7 +1521,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1463,7 +1534,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -1497,7 +1568,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1580,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1593,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -1565,7 +1636,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1577,7 +1648,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1590,7 +1661,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -1639,7 +1710,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1651,7 +1722,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1664,7 +1735,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -1784,7 +1855,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1796,7 +1867,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1809,7 +1880,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -1846,7 +1917,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1858,7 +1929,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1871,7 +1942,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -1898,7 +1969,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1910,7 +1981,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1923,7 +1994,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -1945,7 +2016,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1957,7 +2028,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1970,7 +2041,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -2007,7 +2078,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2019,7 +2090,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2032,7 +2103,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -2075,7 +2146,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2087,7 +2158,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2100,7 +2171,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -2128,7 +2199,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2211,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2224,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -2174,7 +2245,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2186,7 +2257,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2199,7 +2270,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -2222,7 +2293,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2234,7 +2305,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2247,7 +2318,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -2269,7 +2340,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2281,7 +2352,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2294,7 +2365,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -2327,7 +2398,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2339,7 +2410,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +2423,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -2392,7 +2463,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2404,7 +2475,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2417,7 +2488,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -2440,7 +2511,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2452,7 +2523,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2465,7 +2536,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -2537,7 +2608,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2549,7 +2620,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2562,7 +2633,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -2695,7 +2766,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2707,7 +2778,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2720,7 +2791,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -2760,7 +2831,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2772,7 +2843,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2785,7 +2856,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -2870,7 +2941,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +2953,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +2966,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -3012,7 +3083,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3024,7 +3095,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3037,7 +3108,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -3081,7 +3152,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3093,7 +3164,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3106,7 +3177,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Clients) GetNames() []string {
@@ -3189,7 +3260,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3201,7 +3272,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3214,7 +3285,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -3243,7 +3314,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\treadiness\x18\x03 \x01(\v2\x1d.loadtest.worker.v1.ReadinessH\x00R\treadiness\x12:\n" +
 	"\bsnapshot\x18\x04 \x01(\v2\x1c.loadtest.worker.v1.SnapshotH\x00R\bsnapshot\x12J\n" +
 	"\x0eaudit_readings\x18\x05 \x01(\v2!.loadtest.worker.v1.AuditReadingsH\x00R\rauditReadingsB\t\n" +
-	"\amessage\"\xdc\x03\n" +
+	"\amessage\"\x99\x04\n" +
 	"\x0fSessionResponse\x12A\n" +
 	"\vclock_reply\x18\x01 \x01(\v2\x1e.loadtest.worker.v1.ClockReplyH\x00R\n" +
 	"clockReply\x12@\n" +
@@ -3256,7 +3327,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vacknowledge\x18\x05 \x01(\v2\x1f.loadtest.worker.v1.AcknowledgeH\x00R\vacknowledge\x124\n" +
 	"\x06finish\x18\x06 \x01(\v2\x1a.loadtest.worker.v1.FinishH\x00R\x06finish\x12A\n" +
 	"\vread_audits\x18\a \x01(\v2\x1e.loadtest.worker.v1.ReadAuditsH\x00R\n" +
-	"readAuditsB\t\n" +
+	"readAudits\x12;\n" +
+	"\tadd_steps\x18\n" +
+	" \x01(\v2\x1c.loadtest.worker.v1.AddStepsH\x00R\baddStepsB\t\n" +
 	"\amessage\"g\n" +
 	"\x05Hello\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -3274,7 +3347,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05ready\x18\x01 \x01(\bR\x05ready\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12+\n" +
-	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\"\x97\x04\n" +
+	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\"\xcb\x04\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -3290,7 +3363,10 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	" \x01(\v2\x19.loadtest.worker.v1.SetupR\x05setup\x129\n" +
 	"\tpreflight\x18\v \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\x121\n" +
 	"\x06audits\x18\f \x03(\v2\x19.loadtest.worker.v1.AuditR\x06audits\x12\"\n" +
-	"\ron_time_nanos\x18\r \x03(\x03R\vonTimeNanos\"N\n" +
+	"\ron_time_nanos\x18\r \x03(\x03R\vonTimeNanos\x122\n" +
+	"\alargest\x18\x14 \x01(\v2\x18.loadtest.worker.v1.StepR\alargest\":\n" +
+	"\bAddSteps\x12.\n" +
+	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\xa7\x02\n" +
@@ -3503,7 +3579,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Protocol)(0),              // 0: loadtest.worker.v1.Protocol
 	(DataFormat)(0),            // 1: loadtest.worker.v1.DataFormat
@@ -3515,98 +3591,102 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*ClockReply)(nil),         // 7: loadtest.worker.v1.ClockReply
 	(*Readiness)(nil),          // 8: loadtest.worker.v1.Readiness
 	(*Assignment)(nil),         // 9: loadtest.worker.v1.Assignment
-	(*Audit)(nil),              // 10: loadtest.worker.v1.Audit
-	(*Target)(nil),             // 11: loadtest.worker.v1.Target
-	(*TLS)(nil),                // 12: loadtest.worker.v1.TLS
-	(*Request)(nil),            // 13: loadtest.worker.v1.Request
-	(*ExpectedValue)(nil),      // 14: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 15: loadtest.worker.v1.Header
-	(*Data)(nil),               // 16: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 17: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 18: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 19: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 20: loadtest.worker.v1.Step
-	(*Share)(nil),              // 21: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 22: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 23: loadtest.worker.v1.ClosedUsers
-	(*Burst)(nil),              // 24: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 25: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 26: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 27: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 28: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 29: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 30: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 31: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 32: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 33: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 34: loadtest.worker.v1.StepMeasurement
-	(*Series)(nil),             // 35: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 36: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 37: loadtest.worker.v1.RequestMeasurement
-	(*Histogram)(nil),          // 38: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 39: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 40: loadtest.worker.v1.ErrorSample
-	nil,                        // 41: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 42: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*AddSteps)(nil),           // 10: loadtest.worker.v1.AddSteps
+	(*Audit)(nil),              // 11: loadtest.worker.v1.Audit
+	(*Target)(nil),             // 12: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 13: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 14: loadtest.worker.v1.Request
+	(*ExpectedValue)(nil),      // 15: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 16: loadtest.worker.v1.Header
+	(*Data)(nil),               // 17: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 18: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 19: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 20: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 21: loadtest.worker.v1.Step
+	(*Share)(nil),              // 22: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 23: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 24: loadtest.worker.v1.ClosedUsers
+	(*Burst)(nil),              // 25: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 26: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 27: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 28: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 29: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 30: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 31: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 32: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 33: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 34: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 35: loadtest.worker.v1.StepMeasurement
+	(*Series)(nil),             // 36: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 37: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 38: loadtest.worker.v1.RequestMeasurement
+	(*Histogram)(nil),          // 39: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 40: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 41: loadtest.worker.v1.ErrorSample
+	nil,                        // 42: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 43: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	5,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	6,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	8,  // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	33, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	30, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	34, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	31, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	7,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	9,  // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	26, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	27, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	28, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	32, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	29, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
-	11, // 12: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	13, // 13: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	20, // 14: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	16, // 15: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	17, // 16: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	13, // 17: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
-	10, // 18: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	13, // 19: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	0,  // 20: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	12, // 21: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	15, // 22: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	14, // 23: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	1,  // 24: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	2,  // 25: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	18, // 26: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	19, // 27: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	21, // 28: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	41, // 29: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	2,  // 30: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	21, // 31: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	22, // 32: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	23, // 33: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	24, // 34: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	25, // 35: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	31, // 36: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	34, // 37: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	37, // 38: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	38, // 39: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	40, // 40: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	36, // 41: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	38, // 42: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	39, // 43: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	35, // 44: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	38, // 45: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	38, // 46: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	42, // 47: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	38, // 48: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	38, // 49: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	3,  // 50: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	4,  // 51: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	51, // [51:52] is the sub-list for method output_type
-	50, // [50:51] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	27, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	28, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	29, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	33, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	30, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	10, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
+	12, // 13: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	14, // 14: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	21, // 15: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	17, // 16: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	18, // 17: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	14, // 18: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	11, // 19: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
+	21, // 20: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	21, // 21: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	14, // 22: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	0,  // 23: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	13, // 24: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	16, // 25: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	15, // 26: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	1,  // 27: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	2,  // 28: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	19, // 29: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	20, // 30: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	22, // 31: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	42, // 32: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	2,  // 33: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	22, // 34: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	23, // 35: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	24, // 36: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	25, // 37: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	26, // 38: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	32, // 39: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	35, // 40: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	38, // 41: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	39, // 42: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	41, // 43: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	37, // 44: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	39, // 45: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	40, // 46: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	36, // 47: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	39, // 48: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	39, // 49: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	43, // 50: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	39, // 51: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	39, // 52: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	3,  // 53: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	4,  // 54: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	54, // [54:55] is the sub-list for method output_type
+	53, // [53:54] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -3629,8 +3709,9 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_Acknowledge)(nil),
 		(*SessionResponse_Finish)(nil),
 		(*SessionResponse_ReadAudits)(nil),
+		(*SessionResponse_AddSteps)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[17].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[18].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -3642,7 +3723,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   40,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -15,7 +15,7 @@ type coordinator struct {
 	seats     []seat
 	notified  time.Time
 	timer     bool
-	latency   time.Duration // of every response
+	latency   func(step int32) time.Duration // of every response
 	merged    *control.Report
 	fresh     bool
 }
@@ -232,7 +232,7 @@ func (c *coordinator) report() *control.Report {
 		return nil
 	}
 	r.MeanWindow /= time.Duration(r.Reporting)
-	r.Merged = merge(all, c.latency)
+	r.Merged = merge(all, c.latency(step))
 	c.merged = r
 	return r
 }

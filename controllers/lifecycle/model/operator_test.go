@@ -50,7 +50,7 @@ type operator struct {
 func (w *world) startOperator(skew time.Duration) {
 	w.agents++
 	o := &operator{world: w, name: fmt.Sprintf("operator %d", w.agents), alive: true, skew: skew}
-	o.coordinator = coordinator{seats: make([]seat, len(w.workers)), latency: w.story.latency}
+	o.coordinator = coordinator{seats: make([]seat, len(w.workers)), latency: w.latencyOf}
 	w.all = append(w.all, o)
 	w.leader = o
 	if w.agents > 1 {

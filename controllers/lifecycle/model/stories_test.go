@@ -39,6 +39,8 @@ type story struct {
 	script func(*world)
 	// latency is that of every response; default 20 ms.
 	latency time.Duration
+	// users is with how many users at most responses come in time; default any.
+	users int32
 	// refuses is why workers are not ready, unschedulable which have no node.
 	refuses       map[int][2]string
 	unschedulable map[int]bool
@@ -58,6 +60,15 @@ func all(scripts ...func(*world)) func(*world) {
 			s(w)
 		}
 	}
+}
+
+// searches has the run look for the limit, of which the target is in the middle.
+func searches(s *v1alpha1.LoadTestSpec) {
+	s.Search = &v1alpha1.Search{
+		Users: &v1alpha1.UsersRange{Min: 9, Max: 60}, RatePerUser: s.Ladder.RatePerUser,
+		Duration: s.Ladder.Duration, Rest: s.Ladder.Rest, Precision: "50%",
+	}
+	s.Ladder = nil
 }
 
 func suspend(held bool) func(*v1alpha1.LoadTestSpec) {
@@ -104,6 +115,8 @@ func stories() []*story {
 		{name: "aborts", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) {
 			s.Ladder.Duration, s.Thresholds[0].OnBreach = metav1.Duration{Duration: 10 * time.Second}, v1alpha1.BreachAbort
 		}},
+		{name: "searches", spec: searches, users: 20},
+		{name: "searches without rests", users: 20, spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.Rest = &metav1.Duration{}; searches(s) }},
 		{name: "the target comes late", refuses: map[int][2]string{0: unreachable}, script: becomesReady(20*time.Second, 0)},
 		{name: "the target never comes", refuses: map[int][2]string{1: unreachable}},
 		{name: "a worker refuses", refuses: map[int][2]string{1: {v1alpha1.ReasonWorkerRefused, "too many users"}}},

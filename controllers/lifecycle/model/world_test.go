@@ -153,6 +153,14 @@ func (w *world) stored() int64 {
 	return sum
 }
 
+// latencyOf is that of every response in a step.
+func (w *world) latencyOf(step int32) time.Duration {
+	if most := w.story.users; most > 0 && w.api.lt.Status.Steps[step].Load.Users > most {
+		return 2 * limit
+	}
+	return w.story.latency
+}
+
 // say adds a line to what happened.
 func (w *world) say(format string, args ...any) {
 	w.trace = append(w.trace, fmt.Sprintf("%9.3fs %4d  %s", w.now.Sub(began).Seconds(), w.events, fmt.Sprintf(format, args...)))

@@ -1,0 +1,16 @@
+// Package search chooses the loads of a search: the highest load that a target
+// sustains lies between a load that was kept and one that was breached.
+//
+//	min ×2 ×2 ×2 … until a breach     ┐
+//	bisect between kept and breached  ├ Next(probes so far) ─▶ the next load, or the end
+//	confirm high, then low            ┘
+//
+// A probe is a measurement, and near the limit two of one load may differ. So both ends
+// of the interval are probed twice, and it has nothing on its wrong side: no load up to
+// Low was breached, none from High on was kept. A load of which one probe was kept and
+// another breached is at the limit itself; the interval is put around it.
+//
+// Next is a pure function of the probes, all of which stand in the status: a process
+// that takes the run over goes on where another stopped. The package imports the
+// standard library only.
+package search
