@@ -40,7 +40,8 @@ func checkBaseline(t *testing.T) judgement {
 	}
 	return agree(
 		"before Passed, same Passed, slower Failed: p50 above and goodput below, by their repetitions",
-		fmt.Sprintf("before %s, same %s, slower %s: %s", before.Status.Verdict, same.Status.Verdict, slower.Status.Verdict, differences(t, slower)))
+		fmt.Sprintf("before %s, same %s, slower %s: %s", before.Status.Verdict, same.Status.Verdict, slower.Status.Verdict, differences(t, slower)),
+		before, same, slower)
 }
 
 // differences are the directions of the breaches that the repetitions prove. A repetition

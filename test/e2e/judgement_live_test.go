@@ -74,5 +74,5 @@ func checkOnTime(t *testing.T) judgement {
 	for _, threshold := range lt.Status.Thresholds[:4] {
 		found += fmt.Sprintf(", %s %s", threshold.Observed, threshold.State)
 	}
-	return agree("Failed, 75% Failed, 100% Passed, 0% Failed, 100% Passed", found)
+	return agree("Failed, 75% Failed, 100% Passed, 0% Failed, 100% Passed", found, lt)
 }
