@@ -126,7 +126,7 @@ verify: generate lint ## Check that what is generated is committed, and that lin
 test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a real API server; no cluster needed.
 	cluster build
 	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
-	for m in $(MODULES); do CGO_ENABLED=1 go -C $$m test -race -shuffle=on ./...; done
+	for m in $(MODULES); do CGO_ENABLED=1 go -C $$m test -race -shuffle=on -timeout 20m ./...; done
 	go test -run 'Allocates?Nothing' ./loadworker/attack ./loadworker/transport/http1 # what the race detector allocates is not theirs
 	go -C $(KUBERNETES) test -vet=off -shuffle=on ./... # vet would read the facts of all of Kubernetes
 
