@@ -38,7 +38,7 @@ func (c *Coordinator) auditReadings(s *session, m *workerv1.AuditReadings) error
 			return
 		}
 		said := numbers{round: m.GetRound(), readings: readingsOf(m)}
-		changed = w.round != said.round || !slices.Equal(w.numbers.readings, said.readings)
+		changed = w.round != said.round || !slices.Equal(w.readings, said.readings)
 		w.numbers = said
 	})
 	switch {

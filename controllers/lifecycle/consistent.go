@@ -34,12 +34,17 @@ func (r *run) inconsistency() string {
 	if s.Auditing != nil && s.Auditing.Point == v1alpha1.AuditAfter {
 		return endedInconsistency(s.Steps)
 	}
+	return stepsInconsistency(s.Steps)
+}
+
+// stepsInconsistency is what is wrong with steps that are under way.
+func stepsInconsistency(steps []v1alpha1.StepStatus) string {
 	under := v1alpha1.StepComplete // the state of the step before
-	for i := range s.Steps {
-		if problem := stepInconsistency(&s.Steps[i], under); problem != "" {
+	for i := range steps {
+		if problem := stepInconsistency(&steps[i], under); problem != "" {
 			return fmt.Sprintf("steps[%d] %s", i, problem)
 		}
-		under = s.Steps[i].State
+		under = steps[i].State
 	}
 	return ""
 }

@@ -190,50 +190,48 @@ func checkExpectations(spec *v1alpha1.LoadTestSpec) *Refusal {
 }
 
 func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {
-	check := func(field string, d *v1alpha1.Decimal) *Refusal {
-		if d == nil {
-			return nil
+	for _, d := range decimals(spec) {
+		if d.value == nil {
+			continue
 		}
-		if n, err := Micros(*d); err != nil {
-			return invalid("%s: %v.", field, err)
+		if n, err := Micros(*d.value); err != nil {
+			return invalid("%s: %v.", d.field, err)
 		} else if n == 0 {
-			return invalid("%s: must be greater than 0.", field)
-		}
-		return nil
-	}
-	if l := spec.Ladder; l != nil {
-		if refusal := check("spec.ladder.ratePerUser", l.RatePerUser); refusal != nil {
-			return refusal
-		}
-		for i := range l.Rates {
-			if refusal := check(fmt.Sprintf("spec.ladder.rates[%d]", i), &l.Rates[i]); refusal != nil {
-				return refusal
-			}
-		}
-	}
-	if s := spec.Search; s != nil {
-		if refusal := check("spec.search.ratePerUser", s.RatePerUser); refusal != nil {
-			return refusal
-		}
-	}
-	for i := range spec.Steps {
-		s := &spec.Steps[i]
-		if refusal := check(fmt.Sprintf("spec.steps[%d].rate", i), s.Rate); refusal != nil {
-			return refusal
-		}
-		if refusal := check(fmt.Sprintf("spec.steps[%d].rampTo", i), s.RampTo); refusal != nil {
-			return refusal
-		}
-		if refusal := check(fmt.Sprintf("spec.steps[%d].ratePerUser", i), s.RatePerUser); refusal != nil {
-			return refusal
-		}
-	}
-	for i := range spec.Audits {
-		if contract := spec.Audits[i].RateLimit; contract != nil {
-			if refusal := check(fmt.Sprintf("spec.audits[%d].rateLimit.refillPerSecond", i), &contract.RefillPerSecond); refusal != nil {
-				return refusal
-			}
+			return invalid("%s: must be greater than 0.", d.field)
 		}
 	}
 	return nil
+}
+
+// decimal is a field of the spec; value is nil if it is absent.
+type decimal struct {
+	field string
+	value *v1alpha1.Decimal
+}
+
+// decimals are the fields that must be numbers above 0. Those of a search's range are
+// checked with it.
+func decimals(spec *v1alpha1.LoadTestSpec) (all []decimal) {
+	add := func(field string, value *v1alpha1.Decimal) { all = append(all, decimal{field, value}) }
+	if l := spec.Ladder; l != nil {
+		add("spec.ladder.ratePerUser", l.RatePerUser)
+		for i := range l.Rates {
+			add(fmt.Sprintf("spec.ladder.rates[%d]", i), &l.Rates[i])
+		}
+	}
+	if s := spec.Search; s != nil {
+		add("spec.search.ratePerUser", s.RatePerUser)
+	}
+	for i := range spec.Steps {
+		s := &spec.Steps[i]
+		add(fmt.Sprintf("spec.steps[%d].rate", i), s.Rate)
+		add(fmt.Sprintf("spec.steps[%d].rampTo", i), s.RampTo)
+		add(fmt.Sprintf("spec.steps[%d].ratePerUser", i), s.RatePerUser)
+	}
+	for i := range spec.Audits {
+		if contract := spec.Audits[i].RateLimit; contract != nil {
+			add(fmt.Sprintf("spec.audits[%d].rateLimit.refillPerSecond", i), &contract.RefillPerSecond)
+		}
+	}
+	return all
 }

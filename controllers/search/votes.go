@@ -23,6 +23,16 @@ func (r Range) count(probes []Probe) *votes {
 			v.breached[p.Load]++
 		}
 	}
+	r.findDoubt(v)
+	v.findInterval()
+	if v.high == 0 && v.firstBreached != 0 && v.lastKept == r.Max {
+		v.high = r.Max // nothing above it can be probed
+	}
+	return v
+}
+
+// findDoubt finds the loads between which there is doubt.
+func (r Range) findDoubt(v *votes) {
 	for load := range v.breached {
 		if !r.isOutlier(load, v.breached, v.kept, func(other int64) bool { return load == r.Min || !r.close(load, other) }) {
 			v.firstBreached = leastOf(v.firstBreached, load)
@@ -33,6 +43,10 @@ func (r Range) count(probes []Probe) *votes {
 			v.lastKept = max(v.lastKept, load)
 		}
 	}
+}
+
+// findInterval finds the ends of the interval that has nothing on its wrong side.
+func (v *votes) findInterval() {
 	for load := range v.kept {
 		if v.firstBreached == 0 || load < v.firstBreached {
 			v.low = max(v.low, load)
@@ -43,10 +57,6 @@ func (r Range) count(probes []Probe) *votes {
 			v.high = leastOf(v.high, load)
 		}
 	}
-	if v.high == 0 && v.firstBreached != 0 && v.lastKept == r.Max {
-		v.high = r.Max // nothing above it can be probed
-	}
-	return v
 }
 
 // doubtful says whether the loads at the limit were both kept and breached.

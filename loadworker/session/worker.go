@@ -153,11 +153,14 @@ func (w *worker) loop(ctx, linked context.Context, events <-chan event, linkEnde
 		case <-timeout:
 			return ErrUnfinished
 		}
-		if w.shuttingDown && w.run == nil && len(w.finals) == 0 {
+		if w.hasHandedOver() {
 			return ErrUnfinished
 		}
 	}
 }
+
+// hasHandedOver says whether a worker that must end has nothing left to hand over.
+func (w *worker) hasHandedOver() bool { return w.shuttingDown && w.run == nil && len(w.finals) == 0 }
 
 // runDone is nil, which is never ready, while no step runs.
 func (w *worker) runDone() <-chan struct{} {

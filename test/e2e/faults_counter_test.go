@@ -22,7 +22,8 @@ type counter struct{ namespace, name string }
 type counted struct{ Received, Wrong, Stored int64 }
 
 // startCounter starts a counter, on that node if it is named.
-func startCounter(ctx context.Context, namespace, name, node string) (counter, error) {
+func startCounter(ctx context.Context, namespace, node string) (counter, error) {
+	const name = "counter"
 	c := counter{namespace, name}
 	service := &corev1.Service{ObjectMeta: c.meta(), Spec: corev1.ServiceSpec{
 		Selector: map[string]string{"app": name},

@@ -69,7 +69,7 @@ func (c *campaign) counter(ctx context.Context, node string) (counter, error) {
 	if err != nil {
 		return counter{}, err
 	}
-	return startCounter(ctx, ns, "counter", node)
+	return startCounter(ctx, ns, node)
 }
 
 // injectInto brings a run to the instant of a fault, and injects it.

@@ -28,7 +28,7 @@ thresholds: [{metric: p50, maxIncrease: 40%%}, {metric: goodput, maxDecrease: 30
 // three runs are created at once: those that are compared wait for the first.
 func checkBaseline(t *testing.T) judgement {
 	ns := namespace(t)
-	if _, err := startCounter(t.Context(), ns, "counter", ""); err != nil {
+	if _, err := startCounter(t.Context(), ns, ""); err != nil {
 		t.Fatal(err)
 	}
 	same := create(t, ns, "same", fmt.Sprintf(comparedSpec, "same", "100ms"))

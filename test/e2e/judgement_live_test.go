@@ -23,7 +23,7 @@ thresholds: [{metric: failureRate, max: 1%, onBreach: Abort, grace: 0s}]
 // says for how long requests came.
 func checkAbort(t *testing.T) judgement {
 	ns := namespace(t)
-	target, err := startCounter(t.Context(), ns, "counter", "")
+	target, err := startCounter(t.Context(), ns, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ thresholds:
 // checkOnTime has a quarter of the requests be late, by their schedule.
 func checkOnTime(t *testing.T) judgement {
 	ns := namespace(t)
-	if _, err := startCounter(t.Context(), ns, "counter", ""); err != nil {
+	if _, err := startCounter(t.Context(), ns, ""); err != nil {
 		t.Fatal(err)
 	}
 	lt := create(t, ns, "on-time", onTimeSpec)

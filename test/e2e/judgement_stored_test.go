@@ -27,7 +27,7 @@ audits:
 // too late, what was sent of it.
 func checkStored(t *testing.T) judgement {
 	ns := namespace(t)
-	target, err := startCounter(t.Context(), ns, "counter", "")
+	target, err := startCounter(t.Context(), ns, "")
 	if err != nil {
 		t.Fatal(err)
 	}
