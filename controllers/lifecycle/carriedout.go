@@ -44,7 +44,8 @@ func (r *run) missingAtMost(i int, report *control.Report) *int64 {
 //	  + sum of P(w) over the others
 //
 // whatever became of these: they may have sent their whole share unseen. A result that
-// counts S requests, each of which was sent, lacks at most B - S. How many the snapshots of the others say were due is of no use: what was not due by
+// counts S requests, each of which was sent, lacks at most B - S.
+// How many the snapshots of the others say were due is of no use: what was not due by
 // then may have been sent later.
 func (r *run) sentAtMost(i int, report *control.Report) (bound int64, certain, known bool) {
 	step, workers := &r.out.Status.Steps[i], r.seen.Workers

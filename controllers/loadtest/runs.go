@@ -42,10 +42,11 @@ func NewRuns() *Runs {
 }
 
 // Learn remembers the run of a LoadTest that has been taken up, and returns its
-// assignments. It makes them once, and again when the spec has changed: a run that was
+// assignments. It makes them once, again when the spec has changed (a run that was
 // suspended before its first step may be resumed with another one, under the same UID
-// and with another plan in status; and a search appends steps. A run is learnt by one goroutine at a time; what
-// takes long is done outside the lock, for which the coordinator waits.
+// and with another plan in status), and again when a search has appended steps. A run is
+// learnt by one goroutine at a time; what takes long is done outside the lock, for which
+// the coordinator waits.
 func (r *Runs) Learn(run coordinator.RunID, lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	r.mu.Lock()
 	known, ok := r.known[run]
