@@ -85,7 +85,7 @@ func TestRefused(t *testing.T) {
 		"no target":      {"{target: {}, requests: [{path: /}], ladder: {users: [1], duration: 1s}}", "exactly one of url and service must be set"},
 		"no users":       {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [0], duration: 1s}}", "spec.ladder.users"},
 		"unknown metric": {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [1], duration: 1s}, thresholds: [{metric: p42, max: 1s}]}", "spec.thresholds[0].metric"},
-		"two forms":      {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [1], duration: 1s}, steps: [{pause: 1s}]}", "exactly one of ladder and steps must be set"},
+		"two forms":      {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [1], duration: 1s}, steps: [{pause: 1s}]}", "exactly one of ladder, steps and search must be set"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			manifest := "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: wrong, namespace: " + ns + "}\nspec: " + tc.spec + "\n"
