@@ -84,7 +84,7 @@ func finished(ctx context.Context, c client.Client, name, histogram string) erro
 
 // histogramOf is a histogram of that many response times, as it stands in a status.
 func histogramOf(n int64) (string, error) {
-	s := &step{total: n, length: time.Second, measured: measure.NewMeasurement(1), random: newRandom(1, 1)}
+	s := &step{total: n, length: time.Second, measured: measure.NewMeasurement(1), series: measure.NewSeries(time.Second), random: newRandom(1, 1)}
 	s.record(time.Second)
 	return s.measured.Requests[0].Response.Encode()
 }
