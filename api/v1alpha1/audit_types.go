@@ -132,7 +132,7 @@ const (
 	AuditPending AuditState = "Pending"
 	// AuditPassed means that the number changed as it had to.
 	AuditPassed AuditState = "Passed"
-	// AuditFailed means that data was lost, or stored that no client knows of.
+	// AuditFailed means that data was lost, or that more was stored than was sent.
 	AuditFailed AuditState = "Failed"
 	// AuditInconclusive means that the number could not be read or compared.
 	AuditInconclusive AuditState = "Inconclusive"

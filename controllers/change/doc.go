@@ -11,7 +11,7 @@
 // larger than the other", 1947) rejects a factor at the level of 5 % on each side
 // (Hollander, Wolfe and Chicken, "Nonparametric Statistical Methods", section 4.3).
 //
-// Nothing is assumed of how the figures are distributed, which nobody knows of the 95th
+// Nothing is assumed of how the figures are distributed, which is not known of the 95th
 // percentile of five runs. The price is small: where figures are normally distributed
 // the test needs 5 % more of them than that of Student. Ties make it more careful, not
 // less.

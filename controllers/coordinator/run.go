@@ -311,7 +311,8 @@ func (c *Coordinator) await(s *session, step int32) (a *workerv1.Assignment, kno
 		c.locked(func() {
 			r := s.run
 			directed, over, d, redirected = r.directed(), r.forgotten || r.directive.Finish, r.directive, r.redirected
-			if w := r.worker(s.identity.Worker); w.session == s && w.begun <= step {
+			mayBegin := !directed || d.Includes(s.identity.Worker, step)
+			if w := r.worker(s.identity.Worker); mayBegin && w.session == s && w.begun <= step {
 				w.begun, news = step+1, true
 			}
 		})

@@ -280,3 +280,16 @@ func TestStepBegunByAnotherProcessIsObserved(t *testing.T) {
 	r.Direct("a", running("a", 1, 2))
 	r.until("what it measured is here", func(o control.Observation) bool { return sent(o) == 10 && o.Workers[0].Ready })
 }
+
+// A step that is not in the plan was begun by none, whatever a worker says.
+func TestStepOutsideThePlanIsNotBegun(t *testing.T) {
+	r := newFixture(t)
+	r.Direct("a", control.Directive{Assignments: assignments("a", 1)})
+	w := r.connect("a", 0, "pod-0")
+	wantReceived(t, w, "assignment 0/1")
+	w.snapshot(snapshot(t, 1, 1, false, 10))
+	wantEnd(t, w.end(), codes.InvalidArgument, "step 1 is not in the plan")
+	if got := r.Observe("a").Workers[0].Begun; got != 0 {
+		t.Errorf("the worker has begun %d steps, want none", got)
+	}
+}

@@ -20,7 +20,7 @@ func TestCompare(t *testing.T) {
 	for want, args := range map[string][]string{
 		"at least two LoadTests": {"compare", "hello"},
 		"not \"html\"":           {"compare", "hello", "hello", "-o", "html"},
-		"\"nobody\" not found":   {"compare", "hello", "nobody"},
+		"\"missing\" not found":  {"compare", "hello", "missing"},
 		"hello has not finished": {"compare", "-f", p.file(manifest("hello")), "hello"},
 		"no such file":           {"compare", "-f", "/nowhere/at/all", "hello"},
 	} {
