@@ -101,6 +101,10 @@ var auditStories = map[string]func(*simulation){
 		w.in(4*time.Second, func() { w.lt.Spec.Suspend = true })
 		w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
 	},
+	"audit-after-an-abort": func(w *simulation) {
+		w.latency = 300 * time.Millisecond
+		aborts(w)
+	},
 	"audit-after-a-breach": func(w *simulation) {
 		w.lt.Spec.Ladder.StopOnBreach = true
 		w.latency = 300 * time.Millisecond

@@ -53,7 +53,7 @@ func due(load *v1alpha1.StepLoad, worker, workers int, elapsed time.Duration) in
 // final one 100 ms after the window.
 func (w *simulation) measure(i int, x *worker, untilStart time.Duration) {
 	step := x.step
-	alive := func() bool { return w.workers[i] == x && x.Pod == control.PodRunning && x.step == step }
+	alive := func() bool { return w.workers[i] == x && x.Pod == control.PodRunning && x.step == step && !x.stopped }
 	length := time.Second // of a burst
 	if d := w.lt.Status.Steps[step].Load.Duration; d != nil {
 		length = d.Duration

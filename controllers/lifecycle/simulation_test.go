@@ -94,6 +94,7 @@ type worker struct {
 	started time.Time
 	round   int32 // in which it reads the numbers of audits
 	counted int64 // of its step, that the target has stored
+	stopped bool  // in its step: it sends no more of it
 	latest  *measure.Measurement
 	until   time.Time
 }
@@ -319,11 +320,11 @@ func (w *simulation) directWorker(i int, x *worker, d control.Directive) {
 		w.readNumbers(i, x, round)
 	}
 	if s := d.Start; s != nil && x.step < s.Step {
-		x.step, x.started, x.counted = s.Step, s.At, 0
+		x.step, x.started, x.counted, x.stopped = s.Step, s.At, 0, false
 		w.measure(i, x, s.At.Sub(w.now))
 	}
 	if d.Stop && x.step >= 0 && x.latest != nil && !x.Final {
-		x.Final = true
+		x.Final, x.stopped = true, true
 	}
 	if d.Finish && x.Pod == control.PodRunning {
 		w.in(time.Second, func() { w.end(x, "Completed, exit code 0") })
