@@ -103,17 +103,20 @@ func surviveTakeover(t *testing.T, disturb func(t *testing.T, ended func() bool)
 		return cluster.Get(t.Context(), client.ObjectKeyFromObject(lt), now) == nil && now.Status.Verdict != ""
 	})
 	finish(t, lt, 3*time.Minute)
-	var due, sent int64
+	var due, sent, expected int64
 	for _, step := range lt.Status.Steps {
 		if step.Result != nil {
 			due += step.Result.Due
 			sent += step.Result.Sent
+			expected += step.Result.Expected
 		}
 	}
 	served := ask(t, ns).total() - before.total()
-	t.Logf("takeover: verdict=%s due=%d sent=%d served=%d", lt.Status.Verdict, due, sent, served)
-	if want := int64((60 + 90 + 120) * 20); due != want || served != sent {
-		t.Errorf("%d due, %d sent and %d served, want %d due, and all that was sent served", due, sent, served, want)
+	t.Logf("takeover: verdict=%s due=%d sent=%d expected=%d served=%d", lt.Status.Verdict, due, sent, expected, served)
+	// Only the limiter answers as expected. After the API server was away its nodes may
+	// count as not ready for a moment: requests then fail on their way to it.
+	if want := int64((60 + 90 + 120) * 20); due != want || served < expected || served > sent {
+		t.Errorf("%d due, %d sent, %d answered as expected and %d served, want %d due, and served what was sent, less failures", due, sent, expected, served, want)
 	}
 	// A machine that is busy with other things sends late, which no takeover causes.
 	busy := lt.Status.Verdict == v1alpha1.VerdictInconclusive && condition(lt, v1alpha1.ConditionGeneratorHealthy).Status == metav1.ConditionFalse
