@@ -23,6 +23,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || self.spec.baseline.name != self.metadata.name",fieldPath=".spec.baseline.name",message="name must be that of another LoadTest"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.target == oldSelf.spec.target",fieldPath=".spec.target",reason="FieldValueForbidden",message="target cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.requests == oldSelf.spec.requests",fieldPath=".spec.requests",reason="FieldValueForbidden",message="requests cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.journeys) ? has(oldSelf.spec.journeys) && self.spec.journeys == oldSelf.spec.journeys : !has(oldSelf.spec.journeys))",fieldPath=".spec.journeys",reason="FieldValueForbidden",message="journeys cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.data) ? has(oldSelf.spec.data) && self.spec.data == oldSelf.spec.data : !has(oldSelf.spec.data))",fieldPath=".spec.data",reason="FieldValueForbidden",message="data cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.setup) ? has(oldSelf.spec.setup) && self.spec.setup == oldSelf.spec.setup : !has(oldSelf.spec.setup))",fieldPath=".spec.setup",reason="FieldValueForbidden",message="setup cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?randomSeed == oldSelf.spec.?randomSeed",fieldPath=".spec.randomSeed",reason="FieldValueForbidden",message="randomSeed cannot change once the run has started; create another LoadTest instead"
@@ -76,6 +77,13 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.audits) || self.audits.all(a, !has(a.stored) || a.stored.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".audits",message="requests of an audit must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.fill) || self.requests.exists(r, has(r.name) && r.name == self.setup.fill.request)",fieldPath=".setup.fill.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.warmUp) || self.requests.exists(r, has(r.name) && r.name == self.setup.warmUp.request)",fieldPath=".setup.warmUp.request",message="request must be the name of one of spec.requests"
+// +kubebuilder:validation:XValidation:rule="has(self.journeys) || self.requests.size() == 0 || self.requests.exists(r, !has(r.weight) || r.weight > 0)",fieldPath=".requests",message="requests must have at least one with a weight above 0"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, j.steps.all(s, !has(s.request) || self.requests.exists(r, has(r.name) && r.name == s.request)))",fieldPath=".journeys",message="requests of a journey must be names of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, !has(j.user) || has(self.data) && self.data.exists(d, d.name == j.user.data))",fieldPath=".journeys",message="user.data of a journey must be the name of one of spec.data"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || (!has(self.ladder) || !has(self.ladder.rates)) && (!has(self.steps) || self.steps.all(s, !has(s.rate))) && (!has(self.search) || !has(self.search.rate))",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with a rate, whose requests are of no user; set users"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, j.steps.all(s, !has(s.think))) || (!has(self.ladder) || !has(self.ladder.ratePerUser)) && (!has(self.steps) || self.steps.all(s, !has(s.ratePerUser))) && (!has(self.search) || !has(self.search.ratePerUser))",fieldPath=".journeys",reason="FieldValueForbidden",message="think must not be set with ratePerUser, which says when a user's requests are due"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.setup) || !has(self.setup.fill) || !has(self.setup.fill.capture) || self.journeys.all(j, j.steps.all(s, !has(s.capture) || s.capture.all(c, !(c in self.setup.fill.capture))))",fieldPath=".journeys",message="capture of a journey must have no name that setup.fill captures"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.journeys) || t.journeys.all(n, has(self.journeys) && self.journeys.exists(j, j.name == n)))",fieldPath=".thresholds",message="journeys of a threshold must be names of spec.journeys"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?terminate.orValue(false) || self.?terminate.orValue(false)",fieldPath=".terminate",reason="FieldValueForbidden",message="terminate cannot be taken back"
 type LoadTestSpec struct {
 	// target is the service under test.
@@ -98,9 +106,19 @@ type LoadTestSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || self.exists(r, !has(r.weight) || r.weight > 0)",message="requests must have at least one with a weight above 0"
 	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.name) || self.exists_one(o, has(o.name) && o.name == r.name))",message="requests must have names that are unique"
 	Requests []Request `json:"requests"`
+
+	// journeys are what users do in order, with values of one response in the next
+	// request. They take part in the mix by weight, beside requests, and go with users,
+	// not with a rate. Example: [{name: buy, steps: [{request: login, capture: {token:
+	// .token}}, {request: checkout}]}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Journeys []Journey `json:"journeys,omitempty"`
 
 	// data are tables whose columns the templates of requests name as ${column}. A
 	// column belongs to one table only.

@@ -63,6 +63,12 @@ type StepResult struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Types []TypeResult `json:"types,omitempty"`
+	// journeys are what became of the journeys, in the order of spec.journeys.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Journeys []JourneyResult `json:"journeys,omitempty"`
 	// transport is the client with which the workers sent, such as "http1" or
 	// "net/http HTTP/2".
 	// +optional

@@ -23,6 +23,9 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.onBreach) || self.onBreach != 'Abort' || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with overLimitGrants, falseDenials or unsentRate, which are not known before the end of a step"
 // +kubebuilder:validation:XValidation:rule="!has(self.grace) || has(self.onBreach) && self.onBreach == 'Abort'",fieldPath=".grace",reason="FieldValueForbidden",message="grace must not be set without onBreach Abort"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || self.metric != 'onTimeRate' && !has(self.of) && !has(self.time) && (!has(self.onBreach) || self.onBreach != 'Abort')",message="maxIncrease and maxDecrease must not be set with onTimeRate, of, time or onBreach Abort"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.metric.matches('^(p[0-9.]+|longest|mean|failureRate)$')",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with a metric that is neither a latency nor failureRate"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.requests) && !has(self.types) && !has(self.of) && !has(self.time) && !has(self.maxIncrease) && !has(self.maxDecrease)",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with requests, types, of, time, maxIncrease or maxDecrease"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.onBreach) || self.onBreach != 'Abort'",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with journeys, which are judged when a step has ended"
 type Threshold struct {
 	// name identifies the threshold in the result. Absent: the metric.
 	// +optional
@@ -70,6 +73,17 @@ type Threshold struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=63
 	Types []string `json:"types,omitempty"`
+
+	// journeys has the metric be of journeys of these names instead of requests: a
+	// latency is the time of those that were completed, failureRate the share of failed
+	// ones among those that ended. Absent: of requests.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Journeys []string `json:"journeys,omitempty"`
 
 	// upToUsers restricts the threshold to steps of at most this many users. Steps
 	// with a rate are always judged. Absent: all steps.

@@ -4,9 +4,9 @@ import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
 
 // Request is one of the requests of the traffic mix.
 //
-// path, body and header values are templates: ${user} and ${seq} (numbers of the
-// user and of the request in its step, over all workers), ${worker}, ${uuid},
-// ${rand:a-b} and ${column} (of spec.data or spec.setup.fill). $$ is a dollar sign.
+// path, body and header values are templates: ${user} and ${seq} (numbers of the user
+// and of the request in its step, over all workers), ${worker}, ${uuid}, ${rand:a-b} and
+// ${column} (of spec.data, setup.fill or its journey). $$ is a dollar sign.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
 type Request struct {
@@ -25,7 +25,8 @@ type Request struct {
 	Type string `json:"type,omitempty"`
 
 	// weight is the request's share of the mix, relative to the other weights. With
-	// 0 only the setup sends it. Example: 20 beside 80 is one of five. Default 1.
+	// 0 only the setup and journeys send it. Example: 20 beside 80 is one of five.
+	// Default 1, and 0 for a request that a journey sends.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000

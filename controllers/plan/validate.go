@@ -109,6 +109,9 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if len(spec.Requests) == 0 {
 		return invalid("spec.requests: at least one request must be set.")
 	}
+	if len(spec.Journeys) > 0 {
+		return invalid("spec.journeys: this operator does not carry out journeys; leave them out.")
+	}
 	if !slices.ContainsFunc(spec.Requests, func(r v1alpha1.Request) bool { return requestWeight(&r) > 0 }) {
 		return invalid("spec.requests: at least one request must have a weight above 0.")
 	}
