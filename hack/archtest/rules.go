@@ -55,10 +55,23 @@ var rules = []rule{
 	{
 		because: "the command line reads objects: what a run does stands in them, and is not planned or judged again but by what runs it on this machine",
 		of:      []string{"cmd/..."},
-		except:  []string{"cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve"},
+		except:  []string{"cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview"},
 		reach:   direct,
 		forbid:  everything,
 		allow:   []string{"api/v1alpha1", "controllers/format", "controllers/figures", "controllers/change", "measure"},
+	},
+	{
+		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",
+		of:      []string{"cmd/kubectl-loadtest/preview"},
+		reach:   direct,
+		forbid:  everything,
+		allow:   []string{"api/v1alpha1", "controllers/lifecycle", "controllers/plan"},
+	},
+	{
+		because: "a preview knows neither a cluster nor how load is sent",
+		of:      []string{"cmd/kubectl-loadtest/preview"},
+		reach:   transitive,
+		forbid:  slices.Concat(clients, []string{"loadworker/...", "targets/..."}),
 	},
 	{
 		because: "statistics know nothing of what they are about",

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metavalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -68,21 +67,32 @@ func properties(definition []byte) (*apiextensions.JSONSchemaProps, error) {
 // manifest is not changed; a status in it is dropped.
 func (a *Admission) Admit(ctx context.Context, manifest *unstructured.Unstructured) (*v1alpha1.LoadTest, error) {
 	object := manifest.DeepCopy()
-	unknown := pruning.PruneWithOptions(object.Object, a.structure, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
-	if len(unknown) > 0 {
+	switch unknown, malformed := a.unknown(object); {
+	case len(unknown) > 0:
 		return nil, unknownFields(unknown)
+	case malformed != nil:
+		return nil, malformed
 	}
+	lt, errs, err := a.store(ctx, object)
+	if len(errs) > 0 {
+		return nil, apierrors.NewInvalid(object.GroupVersionKind().GroupKind(), object.GetName(), errs)
+	}
+	return lt, err
+}
+
+// store makes of an object without unknown fields the LoadTest that would be stored.
+func (a *Admission) store(ctx context.Context, object *unstructured.Unstructured) (*v1alpha1.LoadTest, field.ErrorList, error) {
 	delete(object.Object, "status")
 	defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, a.structure)
 	defaulting.Default(object.Object, a.structure)
 	if errs := a.validate(ctx, object); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(object.GroupVersionKind().GroupKind(), object.GetName(), errs)
+		return nil, errs, nil
 	}
 	lt := &v1alpha1.LoadTest{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, lt); err != nil {
-		return nil, fmt.Errorf("read LoadTest %s: %w", object.GetName(), err)
+		return nil, nil, fmt.Errorf("read LoadTest %s: %w", object.GetName(), err)
 	}
-	return lt, nil
+	return lt, nil, nil
 }
 
 // unknownFields says it as the API server does.

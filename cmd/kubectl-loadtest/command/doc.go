@@ -6,6 +6,7 @@
 //	report                   get → report
 //	run --local  localmanifest.go → admission → local → report
 //	try          the same, of a sample, beside a system of serve
+//	plan, validate  documents.go → admission → preview
 //
 // What a LoadTest says is read in package report and package progress; nothing
 // is judged here, the operator has done that.

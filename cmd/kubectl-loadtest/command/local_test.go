@@ -21,8 +21,13 @@ import (
 func alone(ctx context.Context, t *testing.T, args ...string) answer {
 	t.Helper()
 	t.Setenv("KUBECONFIG", "/does/not/exist")
+	return execute(ctx, "", args...)
+}
+
+// execute runs a command with a standard input.
+func execute(ctx context.Context, input string, args ...string) answer {
 	var out, log bytes.Buffer
-	code := command.Execute(ctx, args, command.Streams{In: strings.NewReader(""), Out: &out, Err: &log})
+	code := command.Execute(ctx, args, command.Streams{In: strings.NewReader(input), Out: &out, Err: &log})
 	return answer{code: code, out: out.String(), err: log.String()}
 }
 

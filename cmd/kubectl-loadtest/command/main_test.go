@@ -249,3 +249,11 @@ func contains(t *testing.T, where, text string, parts ...string) {
 		}
 	}
 }
+
+// apply creates an object in the user's namespace.
+func (p *testUser) apply(manifest string) {
+	p.t.Helper()
+	if out, err := apiserver.Kubectl(p.t)(manifest, "apply", "-n", p.namespace, "-f", "-"); err != nil {
+		p.t.Fatalf("%v: %s", err, out)
+	}
+}

@@ -1,17 +1,12 @@
 package command
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	yamlstream "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -43,54 +38,33 @@ func readObjects(paths []string, stdin io.Reader, check check) ([]*unstructured.
 // check refuses an object.
 type check func(*unstructured.Unstructured) error
 
+// readFile reads the objects of a file, each of which has to pass the check.
 func readFile(path string, stdin io.Reader, check check) ([]*unstructured.Unstructured, error) {
-	if path == "-" {
-		return parse(path, stdin, check)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("-f %s: %w", path, errors.Unwrap(err))
-	}
-	defer func() { _ = file.Close() }()
-	return parse(path, file, check)
-}
-
-// parse reads the documents of a YAML stream; empty ones do not count.
-func parse(path string, input io.Reader, check check) ([]*unstructured.Unstructured, error) {
-	var list []*unstructured.Unstructured
-	documents := yamlstream.NewYAMLReader(bufio.NewReader(input))
-	for n := 1; ; n++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return list, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("-f %s: %w", path, err)
-		}
-		object, err := decode(document)
-		if err == nil && object != nil {
-			list, err = append(list, object), check(object)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("-f %s: document %d: %w", path, n, err)
-		}
-	}
-}
-
-// decode returns nil for a document without content.
-func decode(document []byte) (*unstructured.Unstructured, error) {
-	content, err := yaml.YAMLToJSONStrict(document)
+	documents, err := readDocuments(path, stdin)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Equal(content, []byte("null")) {
-		return nil, nil
+	return checked(documents, check)
+}
+
+// parse reads the objects of a YAML stream.
+func parse(path string, input io.Reader, check check) ([]*unstructured.Unstructured, error) {
+	documents, err := parseDocuments(path, input)
+	if err != nil {
+		return nil, err
 	}
-	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(content); err != nil {
-		return nil, fmt.Errorf("is no Kubernetes object: %w", err)
+	return checked(documents, check)
+}
+
+func checked(documents []document, check check) ([]*unstructured.Unstructured, error) {
+	var list []*unstructured.Unstructured
+	for _, d := range documents {
+		if err := check(d.object); err != nil {
+			return nil, fmt.Errorf("-f %s: document %d: %w", d.path, d.number, err)
+		}
+		list = append(list, d.object)
 	}
-	return object, nil
+	return list, nil
 }
 
 var loadTestKind = v1alpha1.GroupVersion.WithKind("LoadTest")

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -84,10 +85,9 @@ func (s *Objects) find(namespace string, f plan.File) (value []byte, found bool)
 		return nil, false
 	}
 	for _, o := range s.kept {
-		if o.secret != f.Secret || o.name != f.Name || o.namespace != "" && o.namespace != namespace {
-			continue
+		if o.is(namespace, f) {
+			value, found = o.data[f.Key]
 		}
-		value, found = o.data[f.Key]
 	}
 	return value, found
 }
@@ -111,6 +111,21 @@ func kind(f plan.File) string {
 	return "ConfigMap"
 }
 
+// File is a key of a ConfigMap or Secret that a LoadTest names.
+type File struct{ plan.File }
+
+// Kind is that of the object.
+func (f File) Kind() string { return kind(f.File) }
+
+// Files are those that a spec names.
+func Files(spec *v1alpha1.LoadTestSpec) []File {
+	var list []File
+	for _, f := range plan.Files(spec) {
+		list = append(list, File{f})
+	}
+	return list
+}
+
 // write puts the files that a LoadTest names where its workers look for them, as a
 // kubelet does: those and no others.
 func (s *Objects) write(folder string, lt *v1alpha1.LoadTest) error {
@@ -126,4 +141,25 @@ func (s *Objects) write(folder string, lt *v1alpha1.LoadTest) error {
 		}
 	}
 	return nil
+}
+
+// MissingKeys says which keys a LoadTest names that a ConfigMap or Secret lacks. Those
+// that are not among the objects at all are not known here.
+func (s *Objects) MissingKeys(lt *v1alpha1.LoadTest) (sentences []string) {
+	for _, f := range plan.Files(&lt.Spec) {
+		if _, found := s.find(lt.Namespace, f); !found && s.has(lt.Namespace, f) {
+			sentences = append(sentences, fmt.Sprintf("%s %s has no key %s, which the LoadTest names", kind(f), f.Name, f.Key))
+		}
+	}
+	return sentences
+}
+
+// has says whether the object of a file is there, whatever its keys.
+func (s *Objects) has(namespace string, f plan.File) bool {
+	return slices.ContainsFunc(s.kept, func(o keptObject) bool { return o.is(namespace, f) })
+}
+
+// is says whether a LoadTest of a namespace means the object by a file.
+func (o *keptObject) is(namespace string, f plan.File) bool {
+	return o.secret == f.Secret && o.name == f.Name && (o.namespace == "" || namespace == "" || o.namespace == namespace)
 }

@@ -1,0 +1,72 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Problem is why a field of a manifest is refused.
+type Problem struct {
+	// Field is its path, such as spec.steps[0].users; "" for the manifest as a whole.
+	Field string
+	// Message says what is wrong, and the way out.
+	Message string
+}
+
+// Review finds all that the API server would refuse in a LoadTest, where that stops at
+// unknown fields, and says what may have been meant. The LoadTest is as it would be
+// stored; nil if there is a problem.
+func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructured) (*v1alpha1.LoadTest, []Problem) {
+	object := manifest.DeepCopy()
+	var problems []Problem
+	unknown, malformed := a.unknown(object)
+	for _, path := range unknown {
+		problems = append(problems, Problem{path, "unknown field" + a.meant(path)})
+	}
+	if malformed != nil {
+		return nil, append(problems, Problem{malformed.Field, malformed.ErrorBody()})
+	}
+	lt, errs, err := a.store(ctx, object)
+	for _, e := range errs {
+		if e.Field != "<nil>" { // that the rules were not checked: they are, once the rest is right
+			problems = append(problems, Problem{e.Field, e.ErrorBody() + a.remedy(e)})
+		}
+	}
+	if err != nil {
+		problems = append(problems, Problem{Message: err.Error()})
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return lt, nil
+}
+
+// unknown removes the fields that the definition does not have, and returns their paths.
+// The error is of metadata that cannot be read.
+func (a *Admission) unknown(object *unstructured.Unstructured) ([]string, *field.Error) {
+	paths := pruning.PruneWithOptions(object.Object, a.structure, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	malformed, meta := objectmeta.CoerceWithOptions(nil, object.Object, a.structure, true, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+	return append(paths, meta...), malformed
+}
+
+// remedy says what a field is that the schema refuses. The rules say it themselves.
+func (a *Admission) remedy(e *field.Error) string {
+	switch e.Type {
+	case field.ErrorTypeRequired, field.ErrorTypeTypeInvalid:
+	default:
+		return ""
+	}
+	text := firstSentence(a.describe(e.Field))
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", text)
+}

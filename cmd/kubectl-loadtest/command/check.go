@@ -1,0 +1,221 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
+)
+
+// policyHelp is the part of the help that is about the operator's policy.
+const policyHelp = `Which targets are allowed is the administrator's decision, and stands in the operator's
+--allowed-target-hosts (allowedTargetHosts of its chart). Give the same here to have it
+enforced; without it a target that is no Service of the cluster is a warning.`
+
+// checkCodes is the part of the help that describes the exit codes.
+const checkCodes = `Exit code:
+  0  all LoadTests are valid
+  1  a LoadTest is not: the output says which, where and why
+  4  a file could not be read`
+
+// checkOptions are the flags of the commands that check LoadTests without running them.
+type checkOptions struct {
+	files []string
+	hosts []string
+	// known says that the policy is.
+	known func() bool
+}
+
+func (o *checkOptions) bind(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringSliceVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
+	flags.StringSliceVar(&o.hosts, "allowed-target-hosts", nil, "What the administrator allows beside Services of the cluster: a host, *.domain, an address, a CIDR range, or * for all")
+	o.known = func() bool { return flags.Changed("allowed-target-hosts") }
+	if err := command.MarkFlagRequired("filename"); err != nil {
+		panic(err) // the flag is defined some lines above
+	}
+}
+
+// checkedFiles are the LoadTests of files, and what is wrong with them.
+type checkedFiles struct {
+	tests    []*checkedTest
+	problems []problem
+	warnings []problem
+	// others is how many objects are no LoadTests.
+	others int
+}
+
+// checkedTest is a LoadTest of a file.
+type checkedTest struct {
+	document
+	files    *checkedFiles
+	loadTest *v1alpha1.LoadTest
+	// preview is nil when there is no plan.
+	preview *preview.Preview
+	refused bool
+}
+
+// problem is a sentence about a field of an object of a file.
+type problem struct {
+	document
+	field, message string
+}
+
+// check reads the files and checks their LoadTests. The error is of what keeps all of
+// them from being checked.
+func (o *checkOptions) check(ctx context.Context, stdin io.Reader, now time.Time) (*checkedFiles, error) {
+	policy, err := preview.Policy(o.hosts)
+	if err != nil {
+		return nil, fmt.Errorf("--allowed-target-hosts: %w", err)
+	}
+	rules, err := admission.New()
+	if err != nil {
+		return nil, err
+	}
+	checked, files := &checkedFiles{}, &local.Objects{}
+	for _, path := range o.files {
+		documents, err := readDocuments(path, stdin)
+		if err != nil {
+			return nil, err
+		}
+		if err := checked.take(path, documents, files); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range checked.tests {
+		t.admit(ctx, rules)
+		if t.loadTest != nil {
+			t.plan(policy, o.known(), files, now)
+		}
+	}
+	return checked, nil
+}
+
+// take sorts the objects of a file.
+func (c *checkedFiles) take(path string, documents []document, files *local.Objects) error {
+	found := false
+	for _, d := range documents {
+		switch {
+		case isLoadTest(d.object):
+			found = true
+			c.tests = append(c.tests, &checkedTest{document: d, files: c})
+		case d.object.GetKind() == loadTestKind.Kind && d.object.GroupVersionKind().Group == loadTestKind.Group:
+			found = true
+			c.problems = append(c.problems, problem{d, "apiVersion", fmt.Sprintf("%s is not known here; it must be %s", d.object.GetAPIVersion(), v1alpha1.GroupVersion)})
+		case local.Takes(d.object):
+			if err := files.Add(d.object); err != nil {
+				c.problems = append(c.problems, problem{d, "", err.Error()})
+			}
+		default:
+			c.others++
+		}
+	}
+	if !found {
+		return fmt.Errorf("-f %s: holds no LoadTest", path)
+	}
+	return nil
+}
+
+// refuse notes a problem.
+func (t *checkedTest) refuse(field, message string) {
+	t.files.problems = append(t.files.problems, problem{t.document, field, message})
+	t.refused = true
+}
+
+// admit checks what the API server checks.
+func (t *checkedTest) admit(ctx context.Context, rules *admission.Admission) {
+	if t.object.GetName() == "" && t.object.GetGenerateName() == "" {
+		t.refuse("metadata.name", "must be set, or metadata.generateName")
+		return
+	}
+	given := t.object.DeepCopy()
+	if given.GetName() == "" {
+		given.SetName(given.GetGenerateName() + "xxxxx")
+	}
+	if given.GetNamespace() == "" {
+		given.SetNamespace(localNamespace)
+	}
+	lt, problems := rules.Review(ctx, given)
+	for _, p := range problems {
+		t.refuse(p.Field, p.Message)
+	}
+	if lt != nil {
+		lt.Name, lt.Namespace = displayName(t.object), t.object.GetNamespace()
+	}
+	t.loadTest = lt
+}
+
+// plan checks what the operator checks when it takes a run up.
+func (t *checkedTest) plan(policy preview.Hosts, known bool, files *local.Objects, now time.Time) {
+	p, err := preview.New(t.loadTest, policy, now)
+	var refusal preview.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		field, message, ok := strings.Cut(refusal.Message, ": ")
+		if !ok || !strings.HasPrefix(field, "spec") {
+			field, message = "spec", refusal.Message
+		}
+		t.refuse(field, message)
+		return
+	case err != nil:
+		t.refuse("", err.Error())
+		return
+	}
+	t.preview = p
+	for _, missing := range files.MissingKeys(t.loadTest) {
+		t.refuse("spec", missing)
+	}
+	if p.Policy != "" {
+		t.judgePolicy(known)
+	}
+}
+
+// judgePolicy is about a target that the policy does not allow.
+func (t *checkedTest) judgePolicy(known bool) {
+	field, message, _ := strings.Cut(t.preview.Policy, ": ")
+	if known {
+		t.refuse(field, message)
+		return
+	}
+	t.files.warnings = append(t.files.warnings, problem{t.document, field, message + " What is allowed is not known here; --allowed-target-hosts says it."})
+}
+
+// exit is the end of a command that has said what is wrong.
+func (c *checkedFiles) exit() error {
+	if len(c.problems) > 0 {
+		return verdictError{codeFailed}
+	}
+	return nil
+}
+
+// say writes the problems and the warnings.
+func (c *checkedFiles) say(w io.Writer) {
+	for _, p := range c.problems {
+		_, _ = fmt.Fprintln(w, p)
+	}
+	for _, p := range c.warnings {
+		_, _ = fmt.Fprintf(w, "warning: %s\n", p)
+	}
+}
+
+// String names the file, the line, the object and the field.
+func (p problem) String() string {
+	where := p.path
+	if line := p.line(p.field); line > 0 {
+		where += fmt.Sprintf(":%d", line)
+	}
+	text := fmt.Sprintf("%s: %s %s: ", where, p.object.GetKind(), displayName(p.object))
+	if p.field != "" {
+		text += p.field + ": "
+	}
+	return text + p.message
+}

@@ -1,0 +1,44 @@
+package command
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *config) validate() *cobra.Command {
+	var o checkOptions
+	command := &cobra.Command{
+		Use:   "validate -f FILE",
+		Short: "Check LoadTests by the API's own rules, without a cluster",
+		Long: "Check the LoadTests of files by what the API server and the operator check: fields\n" +
+			"that do not exist, the schema and its rules, whether the plan can be carried out, and\n" +
+			"which targets the policy allows. No cluster is needed.\n\n" +
+			"A file may hold several documents, Lists, and objects of other kinds, as kustomize\n" +
+			"builds them. Those are left aside, but for ConfigMaps and Secrets: one that is in the\n" +
+			"files must have the keys that LoadTests name.\n\n" + policyHelp + "\n\n" + checkCodes,
+		Example: "  kubectl loadtest validate -f hello.yaml\n" +
+			"  kubectl kustomize tests | kubectl loadtest validate -f -\n" +
+			"  kubectl loadtest validate -f staging.yaml --allowed-target-hosts '*.staging.example.com'",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checked, err := o.check(cmd.Context(), c.streams.In, time.Now())
+			if err != nil {
+				return err
+			}
+			checked.say(c.streams.Err)
+			for _, t := range checked.tests {
+				if t.refused {
+					continue
+				}
+				if _, err := fmt.Fprintf(c.streams.Out, "%s: LoadTest %s is valid: %s\n", t.path, displayName(t.object), t.preview.Summary()); err != nil {
+					return fmt.Errorf("write the result: %w", err)
+				}
+			}
+			return checked.exit()
+		},
+	}
+	o.bind(command)
+	return command
+}

@@ -1,0 +1,184 @@
+package command_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// testHead is the beginning of a LoadTest, whose spec follows line by line.
+const testHead = `apiVersion: loadtest.dev/v1alpha1
+kind: LoadTest
+metadata: {name: hello}
+spec:
+`
+
+const goodSpec = `  target: {service: {name: shortener}}
+  requests: [{path: /health}]
+  steps: [{users: 10, duration: 5s}]
+`
+
+// Each problem names the file and the line, the object, the field, and the way out.
+func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
+	for name, tt := range map[string]struct {
+		content string
+		want    []string
+	}{
+		"a field that is misspelled": {
+			testHead + strings.Replace(goodSpec, "duration", "duraton", 1),
+			[]string{"a.yaml:7: LoadTest hello: spec.steps[0].duraton: unknown field; did you mean duration?"},
+		},
+		"a field at the wrong place": {
+			testHead + goodSpec + "  duration: 30s\n",
+			[]string{"a.yaml:8: LoadTest hello: spec.duration: unknown field; there is a field of that name at spec.ladder.duration, spec.search.duration, spec.setup.warmUp.duration"},
+		},
+		"a field of metadata": {
+			strings.Replace(testHead, "{name: hello}", "{name: hello, lables: {a: b}}", 1) + goodSpec,
+			[]string{"a.yaml:3: LoadTest hello: metadata.lables: unknown field"},
+		},
+		"several at once, beside a rule": {
+			testHead + "  traget: {}\n" + goodSpec + "  ladder: {users: [1], duration: 1s}\n",
+			[]string{
+				"a.yaml:5: LoadTest hello: spec.traget: unknown field; did you mean target?",
+				"LoadTest hello: spec: Invalid value: exactly one of ladder, steps and search must be set",
+			},
+		},
+		"a value of the wrong kind": {
+			testHead + strings.Replace(goodSpec, "users: 10", "users: ten", 1),
+			[]string{`a.yaml:7: LoadTest hello: spec.steps[0].users: Invalid value: "string"`, "(users is the number of concurrent users, in total over all workers, each with a connection of its own"},
+		},
+		"a field that is missing": {
+			testHead + strings.Replace(goodSpec, "  target: {service: {name: shortener}}\n", "", 1),
+			[]string{"a.yaml:4: LoadTest hello: spec.target: Required value (target is the service under test)"},
+		},
+		"a rule of the API": {
+			testHead + strings.Replace(goodSpec, "service: {name: shortener}", `url: "ftp://a"`, 1),
+			[]string{`a.yaml:5: LoadTest hello: spec.target.url: Invalid value: "ftp://a": url must be http:// or https:// with a host`},
+		},
+		"what only the operator refuses": {
+			testHead + strings.Replace(goodSpec, "users: 10,", `users: 1000000, ratePerUser: "999999999",`, 1),
+			[]string{"a.yaml:4: LoadTest hello: spec: the users of step 1000000 users send more than"},
+		},
+		"a second document": {
+			testHead + goodSpec + "---\n# of no interest\n---\n" + strings.Replace(testHead, "hello", "second", 1) + strings.Replace(goodSpec, "path", "paht", 1),
+			[]string{"a.yaml:16: LoadTest second: spec.requests[0].paht: unknown field; did you mean path?"},
+		},
+		"an item of a list": {
+			"apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(testHead+strings.Replace(goodSpec, "steps", "stepz", 1)), "\n", "\n  ") + "\n",
+			[]string{"a.yaml:10: LoadTest hello: spec.stepz: unknown field; did you mean steps?"},
+		},
+		"no name": {
+			strings.Replace(testHead, "{name: hello}", "{}", 1) + goodSpec,
+			[]string{"a.yaml:3: LoadTest *: metadata.name: must be set, or metadata.generateName"},
+		},
+		"another version of the API": {
+			strings.Replace(testHead, "v1alpha1", "v2", 1) + goodSpec,
+			[]string{"a.yaml:1: LoadTest hello: apiVersion: loadtest.dev/v2 is not known here; it must be loadtest.dev/v1alpha1"},
+		},
+		"a key that a ConfigMap of the file lacks": {
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rows}\ndata: {users.csv: id}\n---\n" + testHead + goodSpec +
+				"  data: [{name: users, format: CSV, configMapKeyRef: {name: rows, key: user.csv}}]\n",
+			[]string{"LoadTest hello: spec: ConfigMap rows has no key user.csv, which the LoadTest names"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if err := os.WriteFile("a.yaml", []byte(tt.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got := alone(t.Context(), t, "validate", "-f", "a.yaml")
+			if got.code != 1 || strings.Contains(got.out, "LoadTest hello is valid") && len(tt.want) > 1 {
+				t.Errorf("exit code %d, want 1; standard output:\n%s", got.code, got.out)
+			}
+			contains(t, "the output", got.err, tt.want...)
+		})
+	}
+}
+
+// What validate takes says what it will do; objects of other kinds are left aside.
+func TestValidateTakesWhatKustomizeBuilds(t *testing.T) {
+	for folder, want := range map[string]string{
+		"../../../config/samples/seeds/001": " is valid: ",
+		"../../../config/samples":           "LoadTest hello is valid: 3 steps, 1 worker, requests due: 33300, duration: 1m30s",
+	} {
+		built, err := apiserver.Kustomize(t.Context(), folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := withInput(t, string(built), "validate", "-f", "-")
+		if got.code != 0 || got.err != "" || !strings.Contains(got.out, want) {
+			t.Errorf("%s: exit code %d, want 0 and …%s…:\n%s%s", folder, got.code, want, got.out, got.err)
+		}
+	}
+}
+
+// Every LoadTest of the samples is valid without a cluster.
+func TestValidateTakesAllSamples(t *testing.T) {
+	var args []string
+	for _, pattern := range []string{"../../../config/samples/*.yaml", "../../../config/samples/seeds/*/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, file := range files {
+			if filepath.Base(file) != "kustomization.yaml" {
+				args = append(args, "-f", file)
+			}
+		}
+	}
+	got := alone(t.Context(), t, append([]string{"validate"}, args...)...)
+	if got.code != 0 || strings.Count(got.out, " is valid: ") < len(args)/2 {
+		t.Errorf("exit code %d, %d files:\n%s%s", got.code, len(args)/2, got.out, got.err)
+	}
+}
+
+// A host that is no Service is a warning while the policy is not known, and refused when
+// it is and does not allow it.
+func TestValidateEnforcesThePolicyThatItKnows(t *testing.T) {
+	file := write(t, "a.yaml", testHead+strings.Replace(goodSpec, "service: {name: shortener}", `url: "https://api.example.com"`, 1))
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"not known":       {nil, 0, "warning: " + file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
+		"allowed":         {[]string{"--allowed-target-hosts", "*.example.com"}, 0, ""},
+		"another allowed": {[]string{"--allowed-target-hosts", "a.example.com"}, 1, file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
+		"none allowed":    {[]string{"--allowed-target-hosts="}, 1, file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
+		"no pattern":      {[]string{"--allowed-target-hosts", "a b"}, 4, `error: --allowed-target-hosts: allowed host "a b": must be a host`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := alone(t.Context(), t, append([]string{"validate", "-f", file}, tt.args...)...)
+			if got.code != tt.code || !strings.HasPrefix(got.err, tt.want) || tt.want == "" && got.err != "" {
+				t.Errorf("exit code %d and %q, want %d and %q…", got.code, got.err, tt.code, tt.want)
+			}
+		})
+	}
+}
+
+func TestValidateSaysWhatItCannotRead(t *testing.T) {
+	for name, tt := range map[string]struct{ file, want string }{
+		"no file":     {"/does/not/exist.yaml", "error: -f /does/not/exist.yaml: "},
+		"no LoadTest": {write(t, "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"), "holds no LoadTest"},
+		"no YAML":     {write(t, "b.yaml", testHead+goodSpec+"---\na: [\n"), "document 2: yaml: line 9"},
+		"no object":   {write(t, "c.yaml", "- a\n"), "document 1: is no Kubernetes object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := alone(t.Context(), t, "validate", "-f", tt.file)
+			if got.code != 4 || !strings.Contains(got.err, tt.want) {
+				t.Errorf("exit code %d and %q, want 4 and …%s…", got.code, got.err, tt.want)
+			}
+		})
+	}
+}
+
+// withInput runs a command without a cluster, with a standard input.
+func withInput(t *testing.T, input string, args ...string) answer {
+	t.Helper()
+	t.Setenv("KUBECONFIG", "/does/not/exist")
+	return execute(context.Background(), input, args...)
+}

@@ -1,0 +1,136 @@
+package preview
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Threshold is a bound that will be judged, as a sentence.
+type Threshold struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+	// Default says that the LoadTest does not have it: it holds all the same.
+	Default bool `json:"default,omitempty"`
+}
+
+// thresholds are those of the spec and then the defaults, as the status has them.
+func thresholds(spec *v1alpha1.LoadTestSpec, list []v1alpha1.ThresholdStatus) []Threshold {
+	all := make([]Threshold, len(list))
+	for i, t := range list {
+		all[i] = Threshold{Name: t.Name, Default: t.Default, Text: fmt.Sprintf("%s at most %s", t.Metric, t.Limit)}
+		if i < len(spec.Thresholds) {
+			all[i].Text = threshold(&spec.Thresholds[i])
+		}
+	}
+	return all
+}
+
+func threshold(t *v1alpha1.Threshold) string {
+	parts := []string{string(t.Metric)}
+	if t.Within != nil {
+		parts = append(parts, "within "+t.Within.Duration.String())
+	}
+	if t.Of == v1alpha1.LatencyOfExpected {
+		parts = append(parts, "of expected responses")
+	}
+	if t.Time == v1alpha1.ServiceTime {
+		parts = append(parts, "from when they were sent")
+	}
+	parts = append(parts, bounds(t)...)
+	if names := append(append([]string(nil), t.Requests...), t.Types...); len(names) > 0 {
+		parts = append(parts, "for "+strings.Join(names, ", "))
+	}
+	if t.UpToUsers != nil {
+		parts = append(parts, fmt.Sprintf("up to %d users", *t.UpToUsers))
+	}
+	switch t.OnBreach {
+	case v1alpha1.BreachStopLadder:
+		parts = append(parts, "else the later steps are skipped")
+	case v1alpha1.BreachAbort:
+		parts = append(parts, "else the run is aborted")
+	}
+	return strings.Join(parts, " ")
+}
+
+func bounds(t *v1alpha1.Threshold) (list []string) {
+	if t.Max != nil {
+		list = append(list, "at most "+t.Max.String())
+	}
+	if t.Min != nil {
+		list = append(list, "at least "+t.Min.String())
+	}
+	if t.MaxIncrease != "" {
+		list = append(list, "at most "+t.MaxIncrease+" above the baseline")
+	}
+	if t.MaxDecrease != "" {
+		list = append(list, "at most "+t.MaxDecrease+" below the baseline")
+	}
+	return list
+}
+
+// before is what happens between the acceptance of a run and its first step.
+func before(spec *v1alpha1.LoadTestSpec) (list []string) {
+	if n := len(spec.Preflight); n > 0 {
+		list = append(list, fmt.Sprintf("each worker asks the target %s of preflight", plural(int64(n), "question")))
+	}
+	if s := spec.Setup; s != nil && s.Fill != nil {
+		list = append(list, fmt.Sprintf("fill: %s is sent %s", s.Fill.Request, plural(int64(s.Fill.Count), "time")))
+	}
+	if s := spec.Setup; s != nil && s.WarmUp != nil {
+		list = append(list, fmt.Sprintf("warm-up: %s is sent for %s", s.WarmUp.Request, Time(s.WarmUp.Duration.Duration)))
+	}
+	return append(list, readings(spec)...)
+}
+
+// after is what happens between the last step and the verdict.
+func after(spec *v1alpha1.LoadTestSpec) []string { return readings(spec) }
+
+func readings(spec *v1alpha1.LoadTestSpec) (list []string) {
+	for _, a := range spec.StoredAudits() {
+		list = append(list, fmt.Sprintf("audit %s: one worker reads %s of %s", a.Name, a.Stored.Value, a.Stored.Read.Path))
+	}
+	return list
+}
+
+// notes are what a reader should know before the run.
+func notes(lt *v1alpha1.LoadTest, p *Preview) (list []string) {
+	spec := &lt.Spec
+	if spec.Suspend {
+		list = append(list, "spec.suspend is true: the run begins when it is set to false, as kubectl loadtest run --resume does.")
+	}
+	if spec.Terminate {
+		list = append(list, "spec.terminate is true: the run ends as Canceled before it begins.")
+	}
+	if spec.Baseline != nil {
+		list = append(list, fmt.Sprintf("spec.baseline: the run begins once LoadTest %s has finished, and is refused if its steps are others.", spec.Baseline.Name))
+	}
+	if seconds := spec.ActiveDeadlineSeconds; seconds != nil && time.Duration(*seconds)*time.Second < p.Duration.Duration {
+		list = append(list, fmt.Sprintf("spec.activeDeadlineSeconds: %ds are over before the steps are, which take %s.", *seconds, Time(p.Duration.Duration)))
+	}
+	if len(spec.Preflight) == 0 {
+		list = append(list, "spec.preflight is empty: nothing verifies which version of the target is tested.")
+	}
+	return list
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Time is a duration without zero units at its end: 1m, not 1m0s.
+func Time(d time.Duration) string {
+	s := d.Round(time.Millisecond).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,179 @@
+package preview
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+)
+
+// Preview is what a LoadTest will do.
+type Preview struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Target is what the load goes to.
+	Target string `json:"target"`
+	// Policy is what the operator's policy says of the target: "" if it allows it.
+	Policy string `json:"policy,omitempty"`
+	// Workers share the load. Computed says that spec.parallelism is absent.
+	Workers  int32 `json:"workers"`
+	Computed bool  `json:"workersComputed"`
+	// Requests is how many are due in all steps together. AtMost says that it may be
+	// fewer, MoreAsAnswered that users without a rate send more, as fast as replies come.
+	Requests       int64 `json:"requests"`
+	AtMost         bool  `json:"requestsAtMost,omitempty"`
+	MoreAsAnswered bool  `json:"requestsAsAnswered,omitempty"`
+	// Duration is what the steps take as planned, and Limit what they take at most.
+	Duration metav1.Duration `json:"duration"`
+	Limit    metav1.Duration `json:"limit"`
+	// Before and After are what happens around the steps.
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+	Steps  []Step   `json:"steps"`
+	// Further says how a search goes on from its first probe.
+	Further    string      `json:"further,omitempty"`
+	Thresholds []Threshold `json:"thresholds,omitempty"`
+	// Notes are what a reader should know before it runs.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Step is a step as it is planned.
+type Step struct {
+	Name string `json:"name"`
+	// Begins is when, counted from the first step, as planned.
+	Begins     metav1.Duration   `json:"begins"`
+	Repetition int32             `json:"repetition,omitempty"`
+	Load       v1alpha1.StepLoad `json:"load"`
+	// Requests is how many are due; absent where that is not known beforehand.
+	Requests *int64 `json:"requests,omitempty"`
+	// AtMost says that requests are drawn, and no more than that many.
+	AtMost    bool             `json:"requestsAtMost,omitempty"`
+	TimeLimit *metav1.Duration `json:"timeLimit,omitempty"`
+	title     string
+}
+
+// Refusal is why the operator would not carry a LoadTest out.
+type Refusal struct{ Reason, Message string }
+
+// Error is the message.
+func (r Refusal) Error() string { return r.Message }
+
+// everyHost is the policy of an administrator who allows every target.
+var everyHost = plan.Policy{AllowedHosts: []string{"*"}}
+
+// New previews a LoadTest, which has been admitted, under the policy of an operator. now
+// is the present. The error is a Refusal of what no policy would allow.
+func New(lt *v1alpha1.LoadTest, policy plan.Policy, now time.Time) (*Preview, error) {
+	status, err := accepted(lt, policy, now)
+	said := ""
+	var refusal Refusal
+	if errors.As(err, &refusal) && refusal.Reason == v1alpha1.ReasonTargetNotAllowed {
+		said = refusal.Message
+		status, err = accepted(lt, everyHost, now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &Preview{
+		Namespace: lt.Namespace, Name: lt.Name, Target: report.Target(&lt.Spec.Target), Policy: said,
+		Workers: status.Workers.Desired, Computed: lt.Spec.Parallelism == nil,
+		Before: before(&lt.Spec), After: after(&lt.Spec),
+		Thresholds: thresholds(&lt.Spec, status.Thresholds),
+	}
+	p.addSteps(status.Steps)
+	p.foresee(lt, status)
+	p.Notes = notes(lt, p)
+	return p, nil
+}
+
+// accepted is the status that the operator's first pass writes for a LoadTest that it
+// takes up at once.
+func accepted(lt *v1alpha1.LoadTest, policy plan.Policy, now time.Time) (*v1alpha1.LoadTestStatus, error) {
+	begun := lt.DeepCopy()
+	begun.Spec.Suspend, begun.Spec.Terminate = false, false
+	begun.Status = v1alpha1.LoadTestStatus{}
+	decision := lifecycle.Decide(begun, policy, lifecycle.Observed{}, now)
+	c := meta.FindStatusCondition(decision.Status.Conditions, v1alpha1.ConditionAccepted)
+	switch {
+	case c == nil:
+		return nil, fmt.Errorf("LoadTest %s was neither accepted nor refused", lt.Name)
+	case c.Status != metav1.ConditionTrue:
+		return nil, Refusal{Reason: c.Reason, Message: c.Message}
+	}
+	return &decision.Status, nil
+}
+
+// addSteps adds the steps of the status, and up what they come to.
+func (p *Preview) addSteps(steps []v1alpha1.StepStatus) {
+	for i := range steps {
+		s := &steps[i]
+		step := Step{Name: s.Name, Begins: p.Duration, Repetition: s.Repetition, Load: s.Load, TimeLimit: s.TimeLimit, title: report.Title(s)}
+		p.count(&step)
+		p.Steps = append(p.Steps, step)
+		p.Duration.Duration += length(&s.Load)
+		p.Limit.Duration += longest(s)
+	}
+}
+
+// count notes how many requests are due in a step.
+func (p *Preview) count(step *Step) {
+	if step.Load.IsPause() {
+		return
+	}
+	n, known := plan.MostRequests(&step.Load)
+	if !known {
+		p.MoreAsAnswered = true
+		return
+	}
+	step.Requests, step.AtMost = &n, step.Load.Requests == 0
+	p.Requests += n
+	p.AtMost = p.AtMost || step.AtMost
+}
+
+// foresee adds what a search may append to its first probe.
+func (p *Preview) foresee(lt *v1alpha1.LoadTest, status *v1alpha1.LoadTestStatus) {
+	s := status.Search
+	if s == nil {
+		return
+	}
+	all := plan.Foreseen(&lt.Spec, status)
+	further := &Preview{}
+	further.addSteps(all)
+	p.Further = fmt.Sprintf("The load is then raised until a threshold is breached, and the interval divided to a precision of %s: at most %d probes.", s.Precision, s.MaxProbes)
+	p.Requests, p.AtMost = further.Requests, true
+	p.Duration, p.Limit = further.Duration, further.Limit
+}
+
+// length is how long a step takes as planned; of a burst, which ends with its last
+// response, nothing is planned.
+func length(l *v1alpha1.StepLoad) time.Duration {
+	return optional(l.WarmUp) + optional(l.Duration) + optional(l.Pause)
+}
+
+// longest is how long a step takes at most.
+func longest(s *v1alpha1.StepStatus) time.Duration {
+	return optional(s.Load.Pause) + optional(s.TimeLimit)
+}
+
+func optional(d *metav1.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return d.Duration
+}
+
+// Hosts are the targets that an administrator allows.
+type Hosts = plan.Policy
+
+// Policy is that of an operator with these allowed hosts.
+func Policy(hosts []string) (Hosts, error) {
+	policy := plan.Policy{AllowedHosts: hosts}
+	return policy, policy.Check()
+}

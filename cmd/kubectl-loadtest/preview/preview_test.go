@@ -1,0 +1,106 @@
+package preview_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
+)
+
+var update = flag.Bool("update", false, "write the texts anew")
+
+var now = time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC)
+
+func parse(t *testing.T, spec string) *v1alpha1.LoadTest {
+	t.Helper()
+	lt := &v1alpha1.LoadTest{}
+	lt.Namespace, lt.Name = "shop", "checkout"
+	if err := yaml.UnmarshalStrict([]byte(spec), &lt.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return lt
+}
+
+// TestText compares previews with texts that can be read. go test -update writes them.
+func TestText(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			spec, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := preview.New(parse(t, string(spec)), preview.Hosts{}, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
+			if *update {
+				if err := os.WriteFile(golden, []byte(p.Text()), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), p.Text()); diff != "" {
+				t.Errorf("the text (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+const small = "target: {url: \"https://api.example.com\"}\nrequests: [{path: /}]\n"
+
+// What no policy would allow is an error; a target that this one does not allow is said,
+// and planned all the same.
+func TestPolicyAndRefusal(t *testing.T) {
+	lt := parse(t, small+"steps: [{rate: 10, duration: 1s}]")
+	p, err := preview.New(lt, preview.Hosts{}, now)
+	if err != nil || !strings.Contains(p.Policy, "host api.example.com is not allowed") || p.Requests != 10 {
+		t.Errorf("%v, policy %q", err, p.Policy)
+	}
+	allowed, err := preview.Policy([]string{"*.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := preview.New(lt, allowed, now); err != nil || p.Policy != "" {
+		t.Errorf("%v, policy %q of a host that is allowed", err, p.Policy)
+	}
+	var refusal preview.Refusal
+	if _, err := preview.New(parse(t, small+"steps: [{pause: 1s}]"), preview.Hosts{}, now); !errors.As(err, &refusal) || !strings.Contains(refusal.Message, "at least one step must send load") {
+		t.Errorf("error %v of a plan that sends nothing", err)
+	}
+}
+
+// Whatever holds a run, what it will do is shown, and what holds it.
+func TestPreviewOfWhatIsHeld(t *testing.T) {
+	lt := parse(t, small+"suspend: true\nactiveDeadlineSeconds: 5\nsteps: [{rate: 10, duration: 10s}]")
+	before := lt.DeepCopy()
+	p, err := preview.New(lt, preview.Hosts{}, now)
+	if err != nil || p.Requests != 100 {
+		t.Fatalf("%v, %d requests", err, p.Requests)
+	}
+	notes := strings.Join(p.Notes, "\n")
+	for _, want := range []string{"spec.suspend is true", "5s are over before the steps are, which take 10s"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("the notes do not say %q:\n%s", want, notes)
+		}
+	}
+	if diff := cmp.Diff(before, lt); diff != "" {
+		t.Errorf("the LoadTest was changed:\n%s", diff)
+	}
+}

@@ -1,0 +1,200 @@
+package preview
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// labelWidth is that of the labels of a report.
+const labelWidth = 20
+
+// Text is the preview for people, in the layout of the report that follows it.
+func (p *Preview) Text() string {
+	var b strings.Builder
+	name := p.Name
+	if p.Namespace != "" {
+		name = p.Namespace + "/" + name
+	}
+	fmt.Fprintf(&b, "LoadTest %s\n\n", name)
+	row := func(label, text string) { fmt.Fprintf(&b, "%-*s%s\n", labelWidth, label, text) }
+	row("Target", p.Target)
+	if p.Policy != "" {
+		row("Not allowed", p.Policy)
+	}
+	row("Workers", p.workers())
+	row("Requests due", p.requests())
+	row("Duration", p.duration())
+	for i, text := range p.Before {
+		row(first(i, "Before the steps"), text)
+	}
+	for i, text := range p.After {
+		row(first(i, "After the steps"), text)
+	}
+	for i, text := range p.Notes {
+		row(first(i, "Note"), text)
+	}
+	p.steps(&b)
+	p.thresholds(&b)
+	return b.String()
+}
+
+func first(i int, label string) string {
+	if i > 0 {
+		return ""
+	}
+	return label
+}
+
+func (p *Preview) workers() string {
+	if p.Computed {
+		return fmt.Sprintf("%d, computed from the largest step", p.Workers)
+	}
+	return fmt.Sprintf("%d, by spec.parallelism", p.Workers)
+}
+
+func (p *Preview) requests() string {
+	var text string
+	switch {
+	case p.Requests == 0:
+		text = "as many as the target answers"
+	case p.AtMost:
+		text = fmt.Sprintf("at most %d", p.Requests)
+	default:
+		text = fmt.Sprint(p.Requests)
+	}
+	if p.Requests > 0 && p.MoreAsAnswered {
+		text += ", and as many as the target answers in the steps of users without a rate"
+	}
+	return text
+}
+
+func (p *Preview) duration() string {
+	bursts := false
+	for i := range p.Steps {
+		bursts = bursts || p.Steps[i].Load.IsBurst()
+	}
+	text := Time(p.Duration.Duration)
+	switch {
+	case p.Further != "":
+		text = "at most " + text
+	case bursts && p.Duration.Duration == 0:
+		text = "until the last response"
+	case bursts:
+		text += " and the time of the bursts"
+	}
+	if p.Limit.Duration > p.Duration.Duration {
+		text += fmt.Sprintf("; %s if every wait lasts to its limit", Time(p.Limit.Duration))
+	}
+	return text
+}
+
+// steps is a table of the steps; of repetitions it is the first.
+func (p *Preview) steps(b *strings.Builder) {
+	rows := [][]string{{"step", "begins", "warm-up", "lasts", "requests due", "rate"}}
+	repetitions := int32(1)
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		repetitions = max(repetitions, s.Repetition)
+		if s.Repetition <= 1 {
+			rows = append(rows, s.cells())
+		}
+	}
+	b.WriteString("\nSteps\n")
+	table(b, rows)
+	if repetitions > 1 {
+		fmt.Fprintf(b, "  All of it %d times over.\n", repetitions)
+	}
+	if p.Further != "" {
+		fmt.Fprintf(b, "  %s\n", p.Further)
+	}
+}
+
+func (s *Step) cells() []string {
+	l := &s.Load
+	return []string{s.title, Time(s.Begins.Duration), dash(l.WarmUp != nil, Time(optional(l.WarmUp))), s.lasts(), s.due(), rate(l)}
+}
+
+func (s *Step) lasts() string {
+	l := &s.Load
+	if l.IsBurst() {
+		return "≤ " + Time(optional(l.MaxDuration))
+	}
+	return Time(optional(l.Duration) + optional(l.Pause))
+}
+
+func (s *Step) due() string {
+	switch {
+	case s.Load.IsPause():
+		return "–"
+	case s.Requests == nil:
+		return "as answered"
+	case s.AtMost:
+		return fmt.Sprintf("≤ %d", *s.Requests)
+	}
+	return fmt.Sprint(*s.Requests)
+}
+
+// rate is the total rate of a step: that of users is that of each.
+func rate(l *v1alpha1.StepLoad) string {
+	switch {
+	case l.Rate != nil && l.RampTo != nil:
+		return l.Rate.String() + "/s to " + l.RampTo.String() + "/s"
+	case l.Rate != nil:
+		return l.Rate.String() + "/s"
+	case l.RatePerUser != nil:
+		return l.RatePerUser.String() + "/s each"
+	}
+	return "–"
+}
+
+func dash(known bool, text string) string {
+	if !known {
+		return "–"
+	}
+	return text
+}
+
+// table has its columns as wide as their widest cell, all but the first to the right.
+func table(b *strings.Builder, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, cells := range rows {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, cells := range rows {
+		fmt.Fprintf(b, "  %-*s", widths[0], cells[0])
+		for i, cell := range cells[1:] {
+			fmt.Fprintf(b, "   %*s", widths[i+1], cell)
+		}
+		b.WriteString("\n")
+	}
+}
+
+func (p *Preview) thresholds(b *strings.Builder) {
+	if len(p.Thresholds) == 0 {
+		return
+	}
+	b.WriteString("\nThresholds\n")
+	width := 0
+	name := func(t *Threshold) string {
+		if t.Default {
+			return t.Name + " (default)"
+		}
+		return t.Name
+	}
+	for i := range p.Thresholds {
+		width = max(width, utf8.RuneCountInString(name(&p.Thresholds[i])))
+	}
+	for i := range p.Thresholds {
+		fmt.Fprintf(b, "  %-*s   %s\n", width, name(&p.Thresholds[i]), p.Thresholds[i].Text)
+	}
+}
+
+// Summary is the preview in a few words.
+func (p *Preview) Summary() string {
+	return fmt.Sprintf("%s, %s, requests due: %s, duration: %s", plural(int64(len(p.Steps)), "step"), plural(int64(p.Workers), "worker"), p.requests(), p.duration())
+}
