@@ -95,7 +95,7 @@ var spellings = map[string]spelling{
 		"spec.target.proxy", "proxy must not be set with HTTP/2 for a target that is not https", []string{"https"}, []string{"http"}},
 }
 
-func TestSpellings(t *testing.T) {
+func TestValuesAreAcceptedOrRefusedByTheirSpelling(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	for name, s := range spellings {
 		t.Run(name, func(t *testing.T) {

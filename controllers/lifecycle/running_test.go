@@ -21,7 +21,7 @@ import (
 // A step of 10 s from the tenth second on is given up 100 s after its start: its
 // requests time out after 30 s, and a report may take a minute. A worker is found silent
 // 5 s after its session ended.
-func TestWhenARunningStepIsLookedAtAgain(t *testing.T) {
+func TestRunningStepWakesUpAtItsNextInstant(t *testing.T) {
 	now := began.Add(20 * time.Second)
 	silent := control.Worker{Pod: control.PodRunning, LastSeen: now.Add(-10 * time.Second)}
 	left := control.Worker{Pod: control.PodRunning, LastSeen: now.Add(-2 * time.Second)}

@@ -23,7 +23,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-func TestLife(t *testing.T) {
+func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	c := apiserver.Client(t)
 	r, lt := newFixture(t, c), hello(t)
 	registry := prometheus.NewRegistry()
