@@ -89,13 +89,13 @@ func histogramOf(n int64) (string, error) {
 	return s.measured.Requests[0].Response.Encode()
 }
 
-// Begin creates that many LoadTests of three rungs that run at once, and returns their
-// names.
-func Begin(ctx context.Context, c client.Client, prefix string, n int, length time.Duration) ([]string, error) {
+// Begin creates that many LoadTests that run at once, each with so many rungs that are so
+// long, and returns their names.
+func Begin(ctx context.Context, c client.Client, prefix string, n, rungs int, length time.Duration) ([]string, error) {
 	var names []string
 	var group errgroup.Group
 	for i := range n {
-		lt := &v1alpha1.LoadTest{Spec: spec(3, length)}
+		lt := &v1alpha1.LoadTest{Spec: spec(rungs, length)}
 		lt.Namespace, lt.Name = Namespace, fmt.Sprintf("%s-%02d", prefix, i)
 		names = append(names, lt.Name)
 		group.Go(func() error { return c.Create(ctx, lt) })
