@@ -76,10 +76,8 @@ func mustCommand(t *testing.T, name string, args ...string) string {
 // Security Standard, and deletes it when the test is over.
 func namespace(t *testing.T) string {
 	t.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: "e2e-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}}
-	if err := cluster.Create(t.Context(), ns); err != nil {
+	ns, err := newNamespace(t.Context(), "e2e-")
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -91,6 +89,20 @@ func namespace(t *testing.T) string {
 		}
 	})
 	return ns.Name
+}
+
+// newNamespace makes a namespace under the restricted Pod Security Standard. Pods can be
+// created in it: their service account, which a controller creates, is there.
+func newNamespace(ctx context.Context, prefix string) (*corev1.Namespace, error) {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: prefix, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := cluster.Create(ctx, ns); err != nil {
+		return nil, fmt.Errorf("create namespace: %w", err)
+	}
+	return ns, retry(ctx, waitTimeout, func(ctx context.Context) error {
+		return cluster.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: "default"}, &corev1.ServiceAccount{})
+	})
 }
 
 // explain prints what a person would look at first.

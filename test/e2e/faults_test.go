@@ -11,9 +11,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 )
 
@@ -92,11 +89,9 @@ func (c *campaign) least() int {
 
 // namespace makes a namespace that goes away after the test.
 func (c *campaign) namespace(ctx context.Context) (string, error) {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: "faults-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}}
-	if err := cluster.Create(ctx, ns); err != nil {
-		return "", fmt.Errorf("create namespace: %w", err)
+	ns, err := newNamespace(ctx, "faults-")
+	if err != nil {
+		return "", err
 	}
 	c.t.Cleanup(func() {
 		if err := cluster.Delete(context.Background(), ns); err != nil {
