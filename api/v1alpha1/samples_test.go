@@ -12,6 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -53,5 +56,30 @@ func TestSamples(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("samples (-want +got):\n%s", diff)
+	}
+}
+
+// TestOverlays gives every experiment to the API server at its published size and at
+// that of two cores.
+func TestOverlays(t *testing.T) {
+	namespace, c := apiserver.Namespace(t), strictClient(t)
+	for _, e := range experiment.All() {
+		text, err := apiserver.Kustomize(t.Context(), filepath.Join("..", "..", "config", "samples", "seeds", e.Name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := manifest.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range m.LoadTests {
+			lt := &m.LoadTests[i]
+			for size, object := range map[string]*v1alpha1.LoadTest{"as published": lt, "scaled": manifest.Scale(lt, manifest.TwoCores)} {
+				object.Namespace = namespace
+				if err := c.Create(t.Context(), object.DeepCopy(), client.DryRunAll); err != nil {
+					t.Errorf("%s, %s, %s: %v", e.Name, lt.Name, size, err)
+				}
+			}
+		}
 	}
 }

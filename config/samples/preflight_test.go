@@ -18,9 +18,12 @@ const charts = "../../charts/targets/"
 // about is what a preset's target says of itself at /version, as far as samples
 // ask for it: by the path there, its value in the preset.
 var about = map[string]func(values) any{
-	".api":        func(v values) any { return v.at("shortener", "api") },
-	".shards":     func(v values) any { return v.at("postgres", "shards") },
-	".codeLength": func(v values) any { return v.at("shortener", "codeLength") },
+	".api":         func(v values) any { return v.at("shortener", "api") },
+	".replicas":    func(v values) any { return v.at("shortener", "replicas") },
+	".connections": func(v values) any { return v.at("shortener", "connections") },
+	".linkIndex":   func(v values) any { return v.at("shortener", "linkIndex") },
+	".shards":      func(v values) any { return v.at("postgres", "shards") },
+	".codeLength":  func(v values) any { return v.at("shortener", "codeLength") },
 	".cache": func(v values) any {
 		return map[any]any{true: "redis", false: "off"}[v.at("shortener", "cache", "enabled")]
 	},
@@ -29,6 +32,8 @@ var about = map[string]func(values) any{
 	},
 	".synchronous":     func(v values) any { return v.at("eventstore", "synchronous") },
 	".groupCommit":     func(v values) any { return v.at("eventstore", "groupCommit") },
+	".memoryLimit":     func(v values) any { return v.at("eventstore", "resources", "limits", "memory") },
+	".strategy":        func(v values) any { return v.at("ratelimiter", "strategy") },
 	".capacity":        func(v values) any { return v.at("ratelimiter", "capacity") },
 	".refillPerSecond": func(v values) any { return v.at("ratelimiter", "refillPerSecond") },
 }

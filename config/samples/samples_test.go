@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -81,8 +82,8 @@ func TestGenerators(t *testing.T) {
 // TestKustomizations builds each folder that can be applied whole.
 func TestKustomizations(t *testing.T) {
 	files, err := filepath.Glob("seeds/*/kustomization.yaml")
-	if err != nil || len(files) != 5 {
-		t.Fatalf("kustomizations of the seeds are %v (%v), want 5", files, err)
+	if want := len(experiment.Seeds()) + len(experiment.All()); err != nil || len(files) != want {
+		t.Fatalf("kustomizations of the seeds are %v (%v), want %d", files, err, want)
 	}
 	for _, file := range append(files, "kustomization.yaml") {
 		folder := filepath.Dir(file)

@@ -50,7 +50,7 @@ func TestPages(t *testing.T) {
 		"ready while draining":     {path: "/ready", change: draining, status: 503, body: `{"status":"draining"}`},
 		"version": {
 			path: "/version", status: 200,
-			body: `{"version":"v1.2.3","instanceId":"pod-abc123","synchronous":"full","groupCommit":true,"readers":4,"tenants":0,` +
+			body: `{"version":"v1.2.3","instanceId":"pod-abc123","synchronous":"full","groupCommit":true,"readers":4,"memoryLimit":"1Gi","tenants":0,` +
 				`"authentication":false,"idempotencyWindow":0,"gzip":false,"rateLimit":false}`,
 		},
 		"metrics": {path: "/metrics", status: 200, body: "metrics"},

@@ -15,11 +15,13 @@ const pingTimeout = 2 * time.Second
 // About is what the service says of itself at /version, so that a load test can
 // check what it is about to test.
 type About struct {
-	Version            string  `json:"version"`
-	InstanceID         string  `json:"instanceId"`
-	Synchronous        string  `json:"synchronous"`
-	GroupCommit        bool    `json:"groupCommit"`
-	Readers            int     `json:"readers"`
+	Version     string `json:"version"`
+	InstanceID  string `json:"instanceId"`
+	Synchronous string `json:"synchronous"`
+	GroupCommit bool   `json:"groupCommit"`
+	Readers     int    `json:"readers"`
+	// MemoryLimit is that of the container, as it was installed.
+	MemoryLimit        string  `json:"memoryLimit,omitempty"`
 	Tenants            int     `json:"tenants"`
 	OpenLogs           int     `json:"openLogs,omitempty"`
 	Authentication     bool    `json:"authentication"`

@@ -6,15 +6,17 @@ import "github.com/loadtest-dev/loadtest-operator/targets/shortener"
 // check what it is about to test. A setting of a variant that is off is left
 // out.
 type About struct {
-	Version     string        `json:"version"`
-	InstanceID  string        `json:"instanceId"`
-	API         shortener.API `json:"api"`
-	Shards      int           `json:"shards"`
-	Connections string        `json:"connections"`
-	PoolSize    int           `json:"poolSize,omitempty"`
-	LinkIndex   bool          `json:"linkIndex"`
-	CodeLength  int           `json:"codeLength"`
-	LinkTTL     string        `json:"linkTtl"`
+	Version    string        `json:"version"`
+	InstanceID string        `json:"instanceId"`
+	API        shortener.API `json:"api"`
+	// Replicas are as many as were installed; a replica does not see the others.
+	Replicas    int    `json:"replicas"`
+	Shards      int    `json:"shards"`
+	Connections string `json:"connections"`
+	PoolSize    int    `json:"poolSize,omitempty"`
+	LinkIndex   bool   `json:"linkIndex"`
+	CodeLength  int    `json:"codeLength"`
+	LinkTTL     string `json:"linkTtl"`
 
 	Cache            string `json:"cache"`
 	CacheTTL         string `json:"cacheTtl,omitempty"`

@@ -44,7 +44,7 @@ func newService(t *testing.T, change func(*shortener.Config, *Config)) *service 
 	}
 	config := Config{
 		PagesConfig: PagesConfig{
-			About:   About{Version: "v1.2.3", InstanceID: "pod-abc123", API: shortener.Canonical, Shards: 1, Connections: "pool", PoolSize: 100, CodeLength: 6, LinkTTL: "1h0m0s", Cache: "off", Clicks: "sync"},
+			About:   About{Version: "v1.2.3", InstanceID: "pod-abc123", API: shortener.Canonical, Replicas: 4, Shards: 1, Connections: "pool", PoolSize: 100, CodeLength: 6, LinkTTL: "1h0m0s", Cache: "off", Clicks: "sync"},
 			Ready:   s.store.Ping,
 			Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "metrics") }),
 			Observe: func(r shortener.Route, status int, took time.Duration) {
@@ -281,7 +281,7 @@ func TestPages(t *testing.T) {
 		"health while draining": {path: "/health", drain: true, status: 200, body: `{"status":"healthy"}`, observed: "health 200"},
 		"version": {
 			path: "/version", status: 200, observed: "version 200",
-			body: `{"version":"v1.2.3","instanceId":"pod-abc123","api":"canonical","shards":1,"connections":"pool","poolSize":100,"linkIndex":false,` +
+			body: `{"version":"v1.2.3","instanceId":"pod-abc123","api":"canonical","replicas":4,"shards":1,"connections":"pool","poolSize":100,"linkIndex":false,` +
 				`"codeLength":6,"linkTtl":"1h0m0s","cache":"off","clicks":"sync","rateLimit":false}`,
 		},
 		"metrics":              {path: "/metrics", status: 200, body: "metrics", observed: "metrics 200"},

@@ -51,6 +51,7 @@ type config struct {
 	tenantsFile    string
 	sqlite         sqlite.Options
 	openLogs       int
+	memoryLimit    string
 	limited        bool
 	limitPerSecond float64
 	limitBurst     int
@@ -74,6 +75,7 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 		})
 	set.Bool(&c.sqlite.GroupCommit, "group-commit", "GROUP_COMMIT", "on", "`on|off`: appends that wait together share a transaction")
 	set.Int(&c.sqlite.Readers, "readers", "READERS", "4", "`number` of connections that read, per log")
+	set.String(&c.memoryLimit, "memory-limit", "MEMORY_LIMIT", "", "`size` of the container's memory, which /version names, such as 1Gi")
 	set.Int(&c.openLogs, "open-logs", "OPEN_LOGS", strconv.Itoa(sqlite.DefaultMostOpen),
 		"`number` of tenants' logs that are open at a time, each of which may take 37 MB for pages with 4 readers, and 80 MB for idempotency keys; the one that was not used for longest is closed when another is asked for")
 	set.Parsed("idempotency-window", "IDEMPOTENCY_WINDOW", fmt.Sprint(sqlite.DefaultKeyWindow),

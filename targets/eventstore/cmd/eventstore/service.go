@@ -97,7 +97,7 @@ func mostOpen(c config, access http.Access) int {
 func about(c config, access http.Access) http.About {
 	a := http.About{
 		Version: version, InstanceID: serve.InstanceID(),
-		Synchronous: string(c.sqlite.Synchronous), GroupCommit: c.sqlite.GroupCommit, Readers: c.sqlite.Readers,
+		Synchronous: string(c.sqlite.Synchronous), GroupCommit: c.sqlite.GroupCommit, Readers: c.sqlite.Readers, MemoryLimit: c.memoryLimit,
 		Authentication: access.Tenants.Len() > 0, IdempotencyWindow: c.sqlite.KeyWindow,
 		Gzip: c.gzip, RateLimit: c.limited,
 	}

@@ -88,16 +88,16 @@ func TestVersionReportsVariant(t *testing.T) {
 		want map[string]any
 	}{
 		"as it comes": {nil, map[string]any{
-			"version": "dev", "api": "canonical", "shards": 1.0, "connections": "unlimited", "linkIndex": true,
+			"version": "dev", "api": "canonical", "replicas": 1.0, "shards": 1.0, "connections": "unlimited", "linkIndex": true,
 			"codeLength": 6.0, "linkTtl": "8760h0m0s", "cache": "off", "clicks": "off", "rateLimit": false,
 		}},
 		"everything": {
 			[]string{
-				"--api=seed-002", "--postgres-shards=127.0.0.1:1,127.0.0.1:2,127.0.0.1:3", "--postgres-connections=pgbouncer", "--postgres-pool-size=7",
+				"--api=seed-002", "--replicas=4", "--postgres-shards=127.0.0.1:1,127.0.0.1:2,127.0.0.1:3", "--postgres-connections=pgbouncer", "--postgres-pool-size=7",
 				"--link-index=off", "--code-length=3", "--link-ttl=1h", "--cache=redis", "--redis-addr=" + redis, "--cache-ttl=1m", "--cache-negative-ttl=1s",
 				"--clicks=redis", "--rate-limit=on", "--rate-limit-per-second=1.5", "--rate-limit-burst=3",
 			}, map[string]any{
-				"version": "dev", "api": "seed-002", "shards": 3.0, "connections": "pgbouncer", "poolSize": 7.0, "linkIndex": false,
+				"version": "dev", "api": "seed-002", "replicas": 4.0, "shards": 3.0, "connections": "pgbouncer", "poolSize": 7.0, "linkIndex": false,
 				"codeLength": 3.0, "linkTtl": "1h0m0s", "cache": "redis", "cacheTtl": "1m0s", "cacheNegativeTtl": "1s",
 				"clicks": "redis", "rateLimit": true, "rateLimitPerSecond": 1.5, "rateLimitBurst": 3.0,
 			}},

@@ -42,6 +42,7 @@ const (
 type serveConfig struct {
 	listening
 	baseURL        string
+	replicas       int
 	api            shortener.API
 	trustedProxies []netip.Prefix
 
@@ -70,6 +71,7 @@ func parseServe(w invocation) (serveConfig, error) {
 	set := settings.New("shortener serve", serveUsage, w.getenv)
 	c.add(set)
 	set.String(&c.baseURL, "base-url", "BASE_URL", "", "`URL` that short URLs begin with; none: http://localhost:PORT")
+	set.Int(&c.replicas, "replicas", "REPLICAS", "1", "`number` of replicas that were installed, which /version names")
 	set.Parsed("api", "API", string(shortener.Canonical),
 		"`shape` served beside the canonical one: canonical (none), seed-001 (POST /shorten, redirects with 301) or seed-002 (/api/urls)",
 		func(v string) (err error) {
@@ -121,7 +123,7 @@ func (c *serveConfig) usesRedis() bool { return c.cache == cacheRedis || c.click
 // about names every variant in force.
 func (c *serveConfig) about(instance string) http.About {
 	a := http.About{
-		Version: version, InstanceID: instance, API: c.api,
+		Version: version, InstanceID: instance, API: c.api, Replicas: c.replicas,
 		Shards: len(c.shards), Connections: string(c.postgres.Connections), LinkIndex: c.postgres.LinkIndex,
 		CodeLength: c.codeLength, LinkTTL: c.linkTTL.String(),
 		Cache: c.cache, Clicks: c.clicks, RateLimit: c.rateLimit,

@@ -23,7 +23,7 @@ func invoke(env map[string]string, args ...string) invocation {
 
 func TestServeSettingsFromTheEnvironment(t *testing.T) {
 	c, err := parseServe(invoke(map[string]string{
-		"PORT": "9000", "API": "seed-001", "TRUSTED_PROXIES": "10.0.0.0/8", "SHUTDOWN_DELAY": "3s",
+		"PORT": "9000", "API": "seed-001", "REPLICAS": "4", "TRUSTED_PROXIES": "10.0.0.0/8", "SHUTDOWN_DELAY": "3s",
 		"POSTGRES_SHARDS": "a:1, b:2,c:3", "POSTGRES_DATABASE": "d", "POSTGRES_USER": "u", "POSTGRES_PASSWORD": "p",
 		"POSTGRES_CONNECTIONS": "pool", "POSTGRES_POOL_SIZE": "7", "LINK_INDEX": "off", "CODE_LENGTH": "3", "LINK_TTL": "1h",
 		"CACHE": "redis", "REDIS_ADDR": "r:6379", "REDIS_PASSWORD": "rp", "REDIS_DB": "2", "REDIS_POOL_SIZE": "9",
@@ -34,13 +34,13 @@ func TestServeSettingsFromTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := []any{
-		c.port, c.api, fmt.Sprint(c.trustedProxies), c.shutdownDelay, c.baseURL,
+		c.port, c.api, c.replicas, fmt.Sprint(c.trustedProxies), c.shutdownDelay, c.baseURL,
 		strings.Join(c.shards, " "), c.postgres.Database, c.postgres.User, c.postgres.Password, c.postgres.Connections, c.postgres.PoolSize, c.postgres.LinkIndex,
 		c.codeLength, c.linkTTL, c.cache, c.redis.Addr, c.redis.Password, c.redis.DB, c.redis.PoolSize, c.cacheTTL, c.cacheNegativeTTL,
 		c.clicks, strings.Join(c.kafka.Brokers, " "), c.kafka.Topic, c.rateLimit, c.rateLimitPerSecond, c.rateLimitBurst,
 	}
 	want := []any{
-		9000, shortener.Seed001, "[10.0.0.0/8]", 3 * time.Second, "http://localhost:9000",
+		9000, shortener.Seed001, 4, "[10.0.0.0/8]", 3 * time.Second, "http://localhost:9000",
 		"a:1 b:2 c:3", "d", "u", "p", postgres.Pool, 7, false,
 		3, time.Hour, "redis", "r:6379", "rp", 2, 9, time.Minute, time.Second,
 		"kafka", "k1:9092 k2:9092", "t", true, 2.5, 4,

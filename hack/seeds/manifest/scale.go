@@ -1,0 +1,126 @@
+package manifest
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Factor is how much smaller than published the experiments are run. The laptops of
+// the published runs had 8 cores or more for the target alone, of which generator,
+// target, databases and three nodes of Kubernetes have 2 here.
+type Factor struct {
+	// Load divides users, rates, workers and the bounds on either. At least 1 is left.
+	Load int `json:"load"`
+	// Time divides the durations and pauses of steps.
+	Time int `json:"time"`
+	// Shortest is the shortest duration that Time leaves of a longer one.
+	Shortest metav1.Duration `json:"shortest"`
+}
+
+// TwoCores is the factor of make seeds.
+var TwoCores = Factor{Load: 10, Time: 5, Shortest: metav1.Duration{Duration: 5 * time.Second}}
+
+// String is the factor in a sentence.
+func (f Factor) String() string {
+	return fmt.Sprintf("users and rates are 1/%d of the published ones and at least 1, durations 1/%d and at least %s",
+		f.Load, f.Time, f.Shortest.Duration)
+}
+
+// Scale makes a load test smaller by a factor, and lets it start at once.
+//
+// One that audits a rate limit stays as it is: it counts grants, and sends no more than
+// 200 requests; fewer would not empty the bucket that is its subject.
+func Scale(lt *v1alpha1.LoadTest, f Factor) *v1alpha1.LoadTest {
+	out := lt.DeepCopy()
+	out.Spec.Suspend = false
+	if out.Spec.RateLimit() != nil {
+		return out
+	}
+	if l := out.Spec.Ladder; l != nil {
+		f.ladder(l)
+	}
+	for i := range out.Spec.Steps {
+		f.step(&out.Spec.Steps[i])
+	}
+	for i := range out.Spec.Thresholds {
+		f.threshold(&out.Spec.Thresholds[i])
+	}
+	f.count(out.Spec.Parallelism)
+	return out
+}
+
+// count divides a number of users or workers, rounded up.
+func (f Factor) count(n *int32) {
+	if n != nil {
+		*n = max(1, (*n+int32(f.Load)-1)/int32(f.Load))
+	}
+}
+
+// rate divides a number per second. It has the form of a Decimal.
+func (f Factor) rate(text string) string {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return text // the API server says so
+	}
+	return strconv.FormatFloat(math.Round(1e6*v/float64(f.Load))/1e6, 'f', -1, 64)
+}
+
+func (f Factor) decimal(d *v1alpha1.Decimal) {
+	if d != nil {
+		*d = v1alpha1.NewDecimal(f.rate(d.String()))
+	}
+}
+
+// duration divides the length of a step; one that is below the shortest is kept.
+func (f Factor) duration(d *metav1.Duration) {
+	if d != nil && d.Duration > f.Shortest.Duration {
+		d.Duration = max(d.Duration/time.Duration(f.Time), f.Shortest.Duration)
+	}
+}
+
+func (f Factor) pause(d *metav1.Duration) {
+	if d != nil {
+		d.Duration /= time.Duration(f.Time)
+	}
+}
+
+func (f Factor) ladder(l *v1alpha1.Ladder) {
+	for i := range l.Users {
+		f.count(&l.Users[i])
+	}
+	for i := range l.Rates {
+		f.decimal(&l.Rates[i])
+	}
+	f.duration(&l.Duration)
+	f.pause(l.WarmUp)
+	f.pause(l.Rest)
+}
+
+// step leaves a burst's requests: their number is its subject.
+func (f Factor) step(s *v1alpha1.Step) {
+	f.count(s.Users)
+	f.decimal(s.Rate)
+	f.decimal(s.RampTo)
+	f.duration(s.Duration)
+	f.pause(s.WarmUp)
+	f.pause(s.Pause)
+}
+
+func (f Factor) threshold(t *v1alpha1.Threshold) {
+	f.count(t.UpToUsers)
+	switch t.Metric {
+	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemsPerSecond:
+		for _, bound := range []*intstr.IntOrString{t.Max, t.Min} {
+			if bound != nil {
+				*bound = intstr.FromString(f.rate(bound.String()))
+			}
+		}
+	}
+}

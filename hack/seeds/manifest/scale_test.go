@@ -1,0 +1,91 @@
+package manifest_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
+)
+
+var tenth = manifest.Factor{Load: 10, Time: 5, Shortest: metav1.Duration{Duration: 5 * time.Second}}
+
+func TestScale(t *testing.T) {
+	tests := map[string]struct{ spec, want string }{
+		"a ladder, its bounds and its workers": {
+			`{suspend: true, ladder: {users: [1, 20, 25000], ratePerUser: 33, duration: 60s, warmUp: 5s, rest: 10s}, parallelism: 12,
+			thresholds: [{metric: throughput, min: 1095}, {metric: p99, upToUsers: 1000, max: 100ms}, {metric: failureRate, max: 50%}]}`,
+			`{ladder: {users: [1, 2, 2500], ratePerUser: 33, duration: 12s, warmUp: 1s, rest: 2s}, parallelism: 2,
+			thresholds: [{metric: throughput, min: "109.5"}, {metric: p99, upToUsers: 100, max: 100ms}, {metric: failureRate, max: 50%}]}`,
+		},
+		"steps": {
+			`{steps: [{users: 50, duration: 5m}, {pause: 5s}, {rate: 15, rampTo: "0.5", duration: 10s}, {users: 3, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: 11000}]}`,
+			`{steps: [{users: 5, duration: 1m}, {pause: 1s}, {rate: "1.5", rampTo: "0.05", duration: 5s}, {users: 1, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: "1100"}]}`,
+		},
+		"rates of a ladder":       {`{ladder: {rates: [5, 1000], duration: 30s}}`, `{ladder: {rates: ["0.5", "100"], duration: 6s}}`},
+		"the requests of a burst": {`{steps: [{users: 30, requestsPerUser: 4}]}`, `{steps: [{users: 3, requestsPerUser: 4}]}`},
+		"what fills the target":   {`{setup: {fill: {request: a, count: 1000}, warmUp: {request: a, duration: 10s}}}`, `{setup: {fill: {request: a, count: 1000}, warmUp: {request: a, duration: 10s}}}`},
+		"a rate limit stays whole": {
+			`{suspend: true, steps: [{pause: 6s}, {users: 50, requestsPerUser: 4}, {rate: 5, duration: 3s}], audits: [{name: a, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: C}}], parallelism: 3}`,
+			`{steps: [{pause: 6s}, {users: 50, requestsPerUser: 4}, {rate: 5, duration: 3s}], audits: [{name: a, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: C}}], parallelism: 3}`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := manifest.Scale(&parse(t, test.spec).LoadTests[0], tenth)
+			want := parse(t, test.want).LoadTests[0]
+			if diff := cmp.Diff(text(t, want.Spec), text(t, got.Spec)); diff != "" {
+				t.Errorf("scaled (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestScaleLeavesTheOriginal(t *testing.T) {
+	m := parse(t, `{ladder: {users: [100], duration: 30s}, parallelism: 20}`)
+	before := text(t, m.LoadTests[0])
+	manifest.Scale(&m.LoadTests[0], tenth)
+	if diff := cmp.Diff(before, text(t, m.LoadTests[0])); diff != "" {
+		t.Errorf("the original changed (-before +after):\n%s", diff)
+	}
+}
+
+func TestParse(t *testing.T) {
+	m, err := manifest.Parse([]byte("---\nkind: ConfigMap\nmetadata: {name: a}\n---\n# nothing\n---\nkind: LoadTest\nmetadata: {name: b}\n"))
+	if err != nil || len(m.Others) != 1 || !strings.Contains(string(m.Others[0]), "name: a") {
+		t.Fatalf("Parse() = %+v, %v", m, err)
+	}
+	if lt, err := m.Named("b"); err != nil || lt.Name != "b" {
+		t.Errorf("Named(b) = %v, %v", lt, err)
+	}
+	if _, err := m.Named("c"); err == nil || err.Error() != "there is no LoadTest c" {
+		t.Errorf("Named(c): %v", err)
+	}
+	for _, broken := range []string{"kind: [", "kind: LoadTest\nspec: {stepps: []}"} {
+		if _, err := manifest.Parse([]byte(broken)); err == nil {
+			t.Errorf("Parse(%q) took it", broken)
+		}
+	}
+}
+
+func parse(t *testing.T, spec string) *manifest.Manifest {
+	t.Helper()
+	m, err := manifest.Parse([]byte("kind: LoadTest\nmetadata: {name: a}\nspec: " + spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func text(t *testing.T, of any) string {
+	t.Helper()
+	out, err := yaml.Marshal(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
