@@ -51,6 +51,16 @@ type LoadTestStatus struct {
 	// +optional
 	Workers WorkerCounts `json:"workers,omitzero"`
 
+	// goneWorkers are the numbers, from 0, of workers that had ended before the step that
+	// runs, or ran last, was begun: they sent nothing of it. Absent unless worker.onLoss
+	// is Continue.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:items:Minimum=0
+	// +kubebuilder:validation:items:Maximum=999
+	GoneWorkers []int32 `json:"goneWorkers,omitempty"`
+
 	// targetURL is scheme and host of what the workers send to. It is absent until the
 	// number of a named port is known. Example: http://shortener.default.svc:80.
 	// +optional
@@ -306,6 +316,11 @@ type StepStatus struct {
 	// workersReporting is how many workers' measurements are in here.
 	// +optional
 	WorkersReporting int32 `json:"workersReporting,omitempty"`
+	// coverage is the share of the planned requests that are in the result: "87.5%".
+	// Absent while the step runs, where all are, and where their number is not planned.
+	// +optional
+	// +kubebuilder:validation:MaxLength=8
+	Coverage string `json:"coverage,omitempty"`
 	// reportedUntil is when the last of them was taken.
 	// +optional
 	ReportedUntil *metav1.MicroTime `json:"reportedUntil,omitempty"`

@@ -32,4 +32,26 @@ type Worker struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// onLoss is what becomes of a run that has begun when a worker is lost. Stop ends it
+	// with the step that runs. Continue goes on with the workers that are left, each with
+	// the share that it had; the verdict then says how much of the plan was measured, and
+	// is never Passed. Default Stop. Example: Continue.
+	// +optional
+	OnLoss LossPolicy `json:"onLoss,omitempty"`
 }
+
+// LossPolicy is what becomes of a run when a worker is lost.
+//
+// +kubebuilder:validation:Enum=Stop;Continue
+type LossPolicy string
+
+const (
+	// LossStop ends the run with the step in which the worker was lost.
+	LossStop LossPolicy = "Stop"
+	// LossContinue goes on with the workers that are left. The steps from the loss on are
+	// Cut, as less load than planned is sent. They are judged: a breach under less load is
+	// a breach, and Failed. Where every threshold was kept the verdict is Inconclusive, as
+	// it is not known what the whole load would have done.
+	LossContinue LossPolicy = "Continue"
+)

@@ -861,6 +861,11 @@ func (in *LoadTestStatus) DeepCopyInto(out *LoadTestStatus) {
 		*out = (*in).DeepCopy()
 	}
 	out.Workers = in.Workers
+	if in.GoneWorkers != nil {
+		in, out := &in.GoneWorkers, &out.GoneWorkers
+		*out = make([]int32, len(*in))
+		copy(*out, *in)
+	}
 	if in.Requests != nil {
 		in, out := &in.Requests, &out.Requests
 		*out = make([]RequestStatus, len(*in))

@@ -46,10 +46,16 @@ func (r *run) abortIfBreached(i int, report *control.Report) {
 	r.warn(v1alpha1.ReasonThresholdBreached, breach.Message)
 }
 
-// allReport says whether every worker has reported of the running step, and is there.
+// allReport says whether every worker has reported of the running step, and is there, but
+// for those that were gone before it.
 func (r *run) allReport(report *control.Report) bool {
-	return report.Reporting == r.read.Workers.Desired &&
-		!slices.ContainsFunc(r.seen.Workers, func(w control.Worker) bool { return !w.Connected || r.leaves(w) })
+	isGone := func(n int) bool { return slices.Contains(r.read.GoneWorkers, int32(n)) }
+	for n, w := range r.seen.Workers {
+		if !isGone(n) && (!w.Connected || r.leaves(w)) {
+			return false
+		}
+	}
+	return report.Reporting+int32(len(r.read.GoneWorkers)) == r.read.Workers.Desired
 }
 
 // abortedBy is the threshold that stopped the run, as it was read back; nil: none did.

@@ -115,6 +115,7 @@ var auditStories = map[string]func(*simulation){
 // allStories are those with audits and those without.
 func allStories() map[string]func(*simulation) {
 	all := maps.Clone(stories)
+	maps.Copy(all, lossStories)
 	for name, script := range auditStories {
 		all[name] = func(w *simulation) {
 			audit(w)

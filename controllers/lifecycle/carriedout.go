@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -17,6 +19,7 @@ func (r *run) settleLoad(i int, report *control.Report) {
 		r.done(i, v1alpha1.StepComplete)
 		return
 	}
+	step.Coverage = results.Coverage(step)
 	r.done(i, v1alpha1.StepCut)
 }
 
@@ -24,7 +27,10 @@ func (r *run) settleLoad(i int, report *control.Report) {
 // result; nil if no worker was lost in it, or if no bound is known.
 func (r *run) missingAtMost(i int, report *control.Report) *int64 {
 	bound, certain, known := r.sentAtMost(i, report)
-	if certain || !known {
+	switch {
+	case certain && len(r.out.Status.GoneWorkers) > 0:
+		return new(int64) // less was sent than planned, and all of it is there
+	case certain || !known:
 		return nil
 	}
 	if result := r.out.Status.Steps[i].Result; result != nil {
@@ -46,11 +52,14 @@ func (r *run) missingAtMost(i int, report *control.Report) *int64 {
 // whatever became of these: they may have sent their whole share unseen. A result that
 // counts S requests, each of which was sent, lacks at most B - S.
 // How many the snapshots of the others say were due is of no use: what was not due by
-// then may have been sent later.
+// then may have been sent later. A worker that was gone before the step sent nothing.
 func (r *run) sentAtMost(i int, report *control.Report) (bound int64, certain, known bool) {
 	step, workers := &r.out.Status.Steps[i], r.seen.Workers
 	certain = true
 	for n, w := range workers {
+		if !w.Reported && slices.Contains(r.out.Status.GoneWorkers, int32(n)) {
+			continue
+		}
 		if report != nil && w.Final {
 			certain = certain && !r.leaves(w)
 			bound += w.Sent

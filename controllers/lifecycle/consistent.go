@@ -34,13 +34,17 @@ func (r *run) inconsistency() string {
 	if s.Auditing != nil && s.Auditing.Point == v1alpha1.AuditAfter {
 		return endedInconsistency(s.Steps)
 	}
-	return stepsInconsistency(s.Steps)
+	return stepsInconsistency(s.Steps, r.goesOn())
 }
 
-// stepsInconsistency is what is wrong with steps that are under way.
-func stepsInconsistency(steps []v1alpha1.StepStatus) string {
+// stepsInconsistency is what is wrong with steps that are under way. In a run that goes on
+// after the loss of a worker, those that are over may be cut.
+func stepsInconsistency(steps []v1alpha1.StepStatus, goesOn bool) string {
 	under := v1alpha1.StepComplete // the state of the step before
 	for i := range steps {
+		if goesOn && steps[i].State == v1alpha1.StepCut && under == v1alpha1.StepComplete {
+			continue // by the loss of a worker
+		}
 		if problem := stepInconsistency(&steps[i], under); problem != "" {
 			return fmt.Sprintf("steps[%d] %s", i, problem)
 		}

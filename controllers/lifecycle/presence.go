@@ -95,7 +95,7 @@ func (r *run) gathered(i int, isHere func(control.Worker) bool) bool {
 		return r.absentSince(w).Add(lengthOf(&r.out.Status.Steps[i]))
 	}
 	r.giveUp(func(w control.Worker) bool { return !isHere(w) && !r.now.Before(limit(w)) })
-	if s := &r.out.Status; s.Workers.Lost > 0 {
+	if s := &r.out.Status; r.lossStops() {
 		if s.Steps[i].State == v1alpha1.StepRunning { // some may have begun it
 			s.Steps[i].MissingAtMost = r.missingAtMost(i, nil)
 			r.countStored(i, nil)
@@ -105,7 +105,7 @@ func (r *run) gathered(i int, isHere func(control.Worker) bool) bool {
 		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
 		return false
 	}
-	return count(r.seen.Workers, func(w control.Worker) bool { return !isHere(w) && r.awaits(w, limit(w)) }) == 0
+	return count(r.seen.Workers, func(w control.Worker) bool { return !isHere(w) && !r.leaves(w) && r.awaits(w, limit(w)) }) == 0
 }
 
 func isConnected(w control.Worker) bool { return w.Connected }

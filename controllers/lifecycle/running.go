@@ -169,9 +169,9 @@ func (r *run) loadDone(i int, report *control.Report, isFinal func(control.Worke
 	r.settleLoad(i, report)
 	stop := !results.BeganLate(&s.Steps[i], report) && r.judge(i, report)
 	switch {
-	case s.Workers.Lost > 0:
+	case r.lossStops():
 		r.finish(i+1, v1alpha1.ReasonStoppedOnWorkerLoss)
-	case s.Steps[i].State == v1alpha1.StepCut:
+	case s.Steps[i].State == v1alpha1.StepCut && !r.isCutByLoss(i, report):
 		r.finish(i+1, v1alpha1.ReasonStoppedOnCutStep)
 	case stop:
 		r.finish(i+1, v1alpha1.ReasonStoppedOnBreach)
@@ -272,7 +272,7 @@ func (r *run) silence(i int, report *control.Report) time.Duration {
 		if before.Load.IsPause() {
 			continue
 		}
-		if result := before.Result; result == nil || !r.began(j) || before.Load.WarmUp != nil || result.Outcomes.Unfinished+result.Outcomes.Timeout > 0 {
+		if result := before.Result; result == nil || before.State == v1alpha1.StepCut || !r.began(j) || before.Load.WarmUp != nil || result.Outcomes.Unfinished+result.Outcomes.Timeout > 0 {
 			return -1
 		}
 		return max(0, start.Sub(before.CompletionTime.Time))
@@ -297,13 +297,14 @@ func (r *run) next(i int) {
 	switch {
 	case r.out.Status.StopTime != nil:
 		r.finishCut()
-	case s.Workers.Lost > 0:
+	case r.lossStops():
 		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
 	case r.spec.Suspend:
 		s.Phase = v1alpha1.PhaseSuspended
 		r.suspended(fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
 	case !s.Steps[i].Load.IsPause() && !r.gathered(i, isConnected):
 	default:
+		s.GoneWorkers = r.gone()
 		r.startStep(i, r.startAfter(i))
 	}
 }

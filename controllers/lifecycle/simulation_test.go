@@ -310,11 +310,11 @@ func (w *simulation) boot(i int) {
 }
 
 func (w *simulation) directWorker(i int, x *worker, d control.Directive) {
-	if !x.Connected {
-		return
-	}
 	if x.latest != nil && x.step < d.Acknowledged {
 		x.latest, x.Final, x.Cut, x.Reported, x.Due, x.Sent = nil, false, false, false, 0, 0
+	}
+	if !x.Connected {
+		return
 	}
 	if round := d.AuditRound(int32(i)); round != x.round {
 		w.readNumbers(i, x, round)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
@@ -52,6 +53,31 @@ func notWhole(load *v1alpha1.StepLoad, workers []control.Worker) string {
 		return fmt.Sprintf("%d of %d workers went to the end of it.", whole, len(workers))
 	}
 	return ""
+}
+
+// RestCarriedOut says whether the workers that are not lost carried out their shares of a
+// step that was cut.
+func RestCarriedOut(step *v1alpha1.StepStatus, workers []control.Worker, report *control.Report, isLost func(worker int) bool) bool {
+	if delay(step, report) > TolerableDelay || BeganLate(step, report) {
+		return false
+	}
+	for n, w := range workers {
+		share, known := plan.Requests(&step.Load, int32(n), int32(len(workers)))
+		if !isLost(n) && (!w.Final || known && w.Due != share) {
+			return false
+		}
+	}
+	return true
+}
+
+// Coverage is the share of the planned requests of a step that has ended that are in its
+// result; empty where all are, or where their number is not planned.
+func Coverage(step *v1alpha1.StepStatus) string {
+	planned := step.Load.Requests
+	if step.Result == nil || step.Result.Due >= planned {
+		return ""
+	}
+	return format.Percent(step.Result.Due, planned)
 }
 
 // TolerableDelay is how late a worker may begin a step and count as having sent load

@@ -8,8 +8,8 @@ import (
 
 // CompleteSteps are the steps of a run with incomplete results removed: those of steps
 // that have not ended or were cut, that a worker has not reported, and of the one in
-// which a worker was lost. No step begins after a loss, so that this is the last that
-// began.
+// which a worker was lost: the last that began, unless the run goes on with the workers
+// that are left, by which every step from then on is cut.
 func CompleteSteps(status *v1alpha1.LoadTestStatus) []v1alpha1.StepStatus {
 	steps := slices.Clone(status.Steps)
 	lost := status.Workers.Lost > 0

@@ -64,6 +64,9 @@ func (r run) judgement() Judgement {
 		}
 	}
 	if message := r.breach(); message != "" {
+		if r.wentOn() != "" {
+			message += " " + r.lostWorkers()
+		}
 		return Judgement{
 			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
 			Reason: v1alpha1.ReasonThresholdBreached, Message: message,
@@ -148,21 +151,25 @@ func (r run) lostWorkers() string {
 	if w.Lost > 1 {
 		were = "were"
 	}
-	message := fmt.Sprintf("%d of %d workers %s lost; %s.", w.Lost, w.Desired, were, r.missing())
+	message := fmt.Sprintf("%d of %d workers %s lost%s; %s.", w.Lost, w.Desired, were, r.wentOn(), r.missing())
 	if cut := r.cutSteps(); cut != "" {
 		message += " " + cut
 	}
 	return message
 }
 
-// missing says how much of what was sent the result leaves out. That is of the step in
-// which workers were lost, the last that began; one that was complete lacks nothing.
+// missing says how much of what was sent the result leaves out, of the steps that were
+// cut: one that was complete lacks nothing.
 func (r run) missing() string {
-	var most *int64
-	if steps := r.ran(); len(steps) == 0 || steps[len(steps)-1].State == v1alpha1.StepComplete {
-		most = new(int64)
-	} else {
-		most = steps[len(steps)-1].MissingAtMost
+	most := new(int64)
+	for _, step := range r.ran() {
+		switch {
+		case step.Load.IsPause(), step.State == v1alpha1.StepComplete, most == nil:
+		case step.MissingAtMost == nil:
+			most = nil
+		default:
+			*most += *step.MissingAtMost
+		}
 	}
 	switch {
 	case most == nil:

@@ -21,6 +21,7 @@ const (
 	countsNeverFall = "counts never fall within a step"
 	trulyPassed     = "a run passes only if it truly did"
 	inTime          = "every run ends within its deadlines"
+	trulyMissing    = "no more is missing than the status says"
 	honestAudit     = "an audit finds what is true of a target that loses nothing"
 	abortedOnce     = "an abort is neither forgotten nor repeated"
 	// The archive of a step is what is too large for a status.
@@ -205,6 +206,7 @@ func (w *world) checkEnd() {
 		w.violated(inTime, "it has not ended at %.0fs, after %d events", w.now.Sub(began).Seconds(), w.events)
 		return
 	}
+	w.checkMissing(s)
 	want := w.story.ending
 	if want == nil {
 		return // this is the run that says how the story ends
@@ -220,6 +222,18 @@ func (w *world) checkEnd() {
 	}
 	if got := endingOf(w); got.verdict != want.verdict || want.whole && !equality.Semantic.DeepEqual(got.sent, want.sent) {
 		w.violated(nothingLost, "verdict %s with %v sent, %s with %v without a fault; %s", got.verdict, got.sent, want.verdict, want.sent, explanation(s))
+	}
+}
+
+// checkMissing compares what steps lack with what the target had of them.
+func (w *world) checkMissing(s *v1alpha1.LoadTestStatus) {
+	for i, step := range s.Steps {
+		if step.MissingAtMost == nil || step.Result == nil {
+			continue
+		}
+		if missing := w.served[int32(i)] - step.Result.Sent; missing > *step.MissingAtMost {
+			w.violated(trulyMissing, "the target had %d requests of step %s, %d are counted and at most %d missing", w.served[int32(i)], step.Name, step.Result.Sent, *step.MissingAtMost)
+		}
 	}
 }
 

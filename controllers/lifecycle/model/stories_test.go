@@ -81,6 +81,12 @@ func audited(s *v1alpha1.LoadTestSpec) {
 	s.Audits = []v1alpha1.Audit{{Name: "links", Stored: &v1alpha1.Stored{Value: ".links", Requests: []string{"create"}}}}
 }
 
+// goesOn has the run go on with the workers that are left.
+func goesOn(s *v1alpha1.LoadTestSpec) {
+	s.Repetitions = 2
+	s.Worker = &v1alpha1.Worker{OnLoss: v1alpha1.LossContinue}
+}
+
 func terminate(s *v1alpha1.LoadTestSpec) { s.Terminate = true }
 
 // harm has something happen to workers in the first step, from which results are lost.
@@ -137,6 +143,14 @@ func stories() []*story {
 		{name: "audited", spec: audited},
 		{name: "audited, terminated in the last reading", timely: true, spec: audited, script: edit(17*time.Second, "terminate", terminate)},
 		{name: "audited, a worker dies", spec: audited, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 3500*time.Millisecond) })},
+		{name: "goes on, and loses no worker", spec: goesOn},
+		{name: "goes on without a worker that dies", spec: goesOn, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 0) })},
+		{name: "goes on without a pod that is deleted", spec: goesOn, script: harm(func(w *world) { w.workers[0].leave() })},
+		{name: "goes on while a worker stays silent", spec: goesOn, script: harm(func(w *world) { w.workers[1].isCutOff(time.Hour) })},
+		{name: "goes on while a worker is silent for a step", spec: goesOn, script: harm(func(w *world) { w.workers[1].isCutOff(40 * time.Second) })},
+		{name: "goes on without rests, audited", spec: func(s *v1alpha1.LoadTestSpec) { goesOn(s); audited(s); s.Ladder.Rest = nil }, script: harm(func(w *world) {
+			w.workers[1].end("OOMKilled, exit code 137", 0)
+		})},
 		{name: "a pod is deleted", script: harm(func(w *world) { w.workers[0].leave() })},
 		{name: "a worker stays silent", script: harm(func(w *world) { w.workers[1].isCutOff(time.Hour) })},
 	}
