@@ -34,6 +34,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?repetitions == oldSelf.spec.?repetitions",fieldPath=".spec.repetitions",reason="FieldValueForbidden",message="repetitions cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.baseline) ? has(oldSelf.spec.baseline) && self.spec.baseline == oldSelf.spec.baseline : !has(oldSelf.spec.baseline))",fieldPath=".spec.baseline",reason="FieldValueForbidden",message="baseline cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.versus) ? has(oldSelf.spec.versus) && self.spec.versus == oldSelf.spec.versus : !has(oldSelf.spec.versus))",fieldPath=".spec.versus",reason="FieldValueForbidden",message="versus cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.audits) ? has(oldSelf.spec.audits) && self.spec.audits == oldSelf.spec.audits : !has(oldSelf.spec.audits))",fieldPath=".spec.audits",reason="FieldValueForbidden",message="audits cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?parallelism == oldSelf.spec.?parallelism",fieldPath=".spec.parallelism",reason="FieldValueForbidden",message="parallelism cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.worker) ? has(oldSelf.spec.worker) && self.spec.worker == oldSelf.spec.worker : !has(oldSelf.spec.worker))",fieldPath=".spec.worker",reason="FieldValueForbidden",message="worker cannot change once the run has started; create another LoadTest instead"
@@ -72,7 +73,11 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.thresholds) || self.thresholds.all(t, !has(t.upToUsers))",fieldPath=".thresholds",reason="FieldValueForbidden",message="upToUsers must not be set with search, whose thresholds hold for every probe"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.worker) || !has(self.worker.onLoss) || self.worker.onLoss == 'Stop'",fieldPath=".worker.onLoss",reason="FieldValueForbidden",message="worker.onLoss must not be Continue with search, which finds nothing by less load than it asks for"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || (has(self.audits) && self.audits.exists(a, has(a.rateLimit))) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".audits",reason="FieldValueRequired",message="audits must have a rateLimit when a threshold is on overLimitGrants or falseDenials"
-// +kubebuilder:validation:XValidation:rule="has(self.baseline) || !has(self.thresholds) || !self.thresholds.exists(t, has(t.maxIncrease) || has(t.maxDecrease))",fieldPath=".baseline",reason="FieldValueRequired",message="baseline must be set when a threshold has maxIncrease or maxDecrease"
+// +kubebuilder:validation:XValidation:rule="has(self.baseline) || has(self.versus) || !has(self.thresholds) || !self.thresholds.exists(t, has(t.maxIncrease) || has(t.maxDecrease))",fieldPath=".baseline",reason="FieldValueRequired",message="baseline or versus must be set when a threshold has maxIncrease or maxDecrease"
+// +kubebuilder:validation:XValidation:rule="!has(self.versus) || !has(self.baseline)",fieldPath=".versus",reason="FieldValueForbidden",message="versus must not be set with baseline: thresholds compare with one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.versus) || !has(self.search)",fieldPath=".versus",reason="FieldValueForbidden",message="versus must not be set with search, whose steps follow from one target"
+// +kubebuilder:validation:XValidation:rule="!has(self.versus) || !has(self.audits)",fieldPath=".versus",reason="FieldValueForbidden",message="versus must not be set with audits, which count what one target does in the whole run"
+// +kubebuilder:validation:XValidation:rule="!has(self.versus) || !has(self.versus.target.timeout) || !has(self.target.timeout) || duration(self.versus.target.timeout) == duration(self.target.timeout)",fieldPath=".versus.target.timeout",message="timeout must be that of spec.target: both are measured alike"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.types) || t.types.all(n, self.requests.exists(r, (has(r.type) ? r.type : !has(r.method) || r.method in ['GET', 'HEAD', 'OPTIONS'] ? 'Read' : 'Write') == n)))",fieldPath=".thresholds",message="types of a threshold must be types of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.audits) || self.audits.all(a, !has(a.stored) || a.stored.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".audits",message="requests of an audit must be names of spec.requests"
@@ -134,8 +139,8 @@ type LoadTestSpec struct {
 	// +optional
 	Setup *Setup `json:"setup,omitempty"`
 
-	// randomSeed is the seed of everything random: rows, ${uuid}, ${rand:a-b} and
-	// Poisson arrivals. The same seed, spec and number of workers send the same
+	// randomSeed is the seed of everything random: rows, ${uuid}, ${rand:a-b}, Poisson
+	// arrivals, and the order of the two targets of versus. The same seed, spec and number of workers send the same
 	// requests. Absent: derived from metadata.uid, so that two runs differ.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -188,6 +193,13 @@ type LoadTestSpec struct {
 	// the difference, step by step. Example: {name: shortener-v3}.
 	// +optional
 	Baseline *Baseline `json:"baseline,omitempty"`
+
+	// versus is a second target that gets the same load in this run, in turn with the
+	// first. Thresholds with maxIncrease or maxDecrease bound the difference, step by
+	// step; all others are about target alone. Example: {name: v3, target: {service:
+	// {name: shortener-v3}}}.
+	// +optional
+	Versus *Versus `json:"versus,omitempty"`
 
 	// audits are contracts of the target with which the result is compared, each step's
 	// or that of the whole run. At most one has a rateLimit. Absent: nothing is audited.

@@ -79,6 +79,10 @@ type LoadTestStatus struct {
 	// +optional
 	Baseline *BaselineStatus `json:"baseline,omitempty"`
 
+	// versus is what the two targets of spec.versus are called. Absent without one.
+	// +optional
+	Versus *VersusStatus `json:"versus,omitempty"`
+
 	// summary is the line that kubectl get prints.
 	// +optional
 	Summary Summary `json:"summary,omitzero"`
@@ -220,7 +224,8 @@ type WorkerCounts struct {
 }
 
 // Summary is the line that kubectl get prints, as strings for people. Its figures
-// are those of one step, the one that step names.
+// are those of one step, the one that step names; with spec.versus, those of the latest
+// step of the candidate.
 type Summary struct {
 	// step is the number of the latest step that has begun, and the number of all
 	// steps: "3/6". Pauses do not count as steps here.
@@ -280,11 +285,15 @@ type StepStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	Repetition int32 `json:"repetition,omitempty"`
 	// rung is the place of the step within its repetition, from 1, pauses included.
-	// The same step of another repetition has the same rung.
+	// The same step of another repetition, or for the other side, has the same rung.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=128
 	Rung int32 `json:"rung"`
+	// side is the target that the step is sent to, of the two of spec.versus. Absent
+	// without one, and for a pause.
+	// +optional
+	Side Side `json:"side,omitempty"`
 	// state is where the step stands.
 	// +required
 	State StepState `json:"state"`

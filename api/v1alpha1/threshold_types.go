@@ -106,15 +106,15 @@ type Threshold struct {
 	Min *intstr.IntOrString `json:"min,omitempty"`
 
 	// maxIncrease is by how much the metric may be above that of the same step of
-	// spec.baseline, in percent of it. It is judged in the step's last repetition, from
-	// all of them: a difference counts that their spreads do not explain. Example: 10%.
+	// spec.baseline, or of spec.versus, in percent of it. It is judged in the step's last
+	// repetition, from all of them: a difference counts that noise does not explain.
+	// Example: 10%.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern="^[0-9]{1,6}([.][0-9]{1,6})?%$"
 	MaxIncrease string `json:"maxIncrease,omitempty"`
 
-	// maxDecrease is by how much the metric may be below that of spec.baseline, judged
-	// like maxIncrease. Example, of goodput: 5%.
+	// maxDecrease is by how much the metric may be below that, judged like maxIncrease. Example, of goodput: 5%.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern="^[0-9]{1,6}([.][0-9]{1,6})?%$"
@@ -218,5 +218,6 @@ const (
 	BreachAbort BreachAction = "Abort"
 )
 
-// IsRelative says whether the threshold is a bound on the difference to a baseline.
+// IsRelative says whether the threshold is a bound on a difference, to a baseline or to
+// the control.
 func (t *Threshold) IsRelative() bool { return t.MaxIncrease != "" || t.MaxDecrease != "" }

@@ -62,6 +62,10 @@ var transitions = []validation{
 	{name: "no thresholds", valid: "{}", invalid: "{thresholds: null}", want: []string{frozen("thresholds")}},
 	{name: "baseline", valid: "{baseline: {name: before}}", invalid: "{baseline: {name: another}}", want: []string{frozen("baseline")}},
 	{name: "no baseline", valid: "{}", invalid: "{baseline: null}", want: []string{frozen("baseline")}},
+	{
+		name: "versus instead of a baseline", valid: "{}", invalid: "{baseline: null, audits: null, versus: {target: {url: 'http://v3:8080', timeout: 5s}}}",
+		want: []string{frozen("audits"), frozen("baseline"), frozen("versus")},
+	},
 	{name: "audits", valid: "{}", invalid: "{audits: [{name: contract, rateLimit: {capacity: 51, refillPerSecond: '10', clientHeader: X-Forwarded-For}}]}", want: []string{frozen("audits")}},
 	{name: "no audits", valid: "{}", invalid: "{audits: null}", want: []string{frozen("audits")}},
 	{name: "parallelism", valid: "{}", invalid: "{parallelism: 3}", want: []string{frozen("parallelism")}},

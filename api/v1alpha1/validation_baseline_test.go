@@ -27,13 +27,13 @@ var baselineValidations = []validation{
 		name:    "increase without a baseline",
 		valid:   "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 0%}]}",
 		invalid: "{thresholds: [{metric: p95, maxIncrease: 10%}]}",
-		want:    []string{"spec.baseline: Required value: baseline must be set when a threshold has maxIncrease or maxDecrease"},
+		want:    []string{"spec.baseline: Required value: baseline or versus must be set when a threshold has maxIncrease or maxDecrease"},
 	},
 	{
 		name:    "decrease without a baseline",
 		valid:   "{baseline: {name: before}}",
 		invalid: "{thresholds: [{metric: goodput, maxDecrease: 10%}]}",
-		want:    []string{"spec.baseline: Required value: baseline must be set when a threshold has maxIncrease or maxDecrease"},
+		want:    []string{"spec.baseline: Required value: baseline or versus must be set when a threshold has maxIncrease or maxDecrease"},
 	},
 	{
 		name:    "increase that is no percentage",

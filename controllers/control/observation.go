@@ -60,6 +60,9 @@ type Worker struct {
 	// Answers is how many questions of the preflight a worker that is ready had
 	// answered as expected.
 	Answers int32
+	// Targets is how many targets a worker that is ready has prepared; 0 from one that
+	// knows of one only.
+	Targets int32
 	// LastSeen is when its latest message came; zero: never in this operator's life.
 	LastSeen time.Time
 	// Begun is how many steps it has begun, as far as this process knows from the

@@ -76,6 +76,7 @@ func (r *runState) observeWorkers() []control.Worker {
 			Reason:    w.reason,
 			Message:   w.message,
 			Answers:   w.answers,
+			Targets:   w.targets,
 			Readings:  w.of(r.directive.AuditRound(int32(number))),
 			PodUID:    w.identity.PodUID,
 			Node:      w.identity.Node,

@@ -68,6 +68,7 @@ type readiness struct {
 	ready           bool
 	reason, message string
 	answers         int32
+	targets         int32
 }
 
 // storedSnapshot is a snapshot that was accepted.

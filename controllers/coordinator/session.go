@@ -263,7 +263,7 @@ func (c *Coordinator) readiness(s *session, m *workerv1.Readiness) error {
 	if m.GetReady() {
 		reason, message = "", ""
 	}
-	said := readiness{m.GetReady(), reason, message, m.GetPreflightAnswers()}
+	said := readiness{m.GetReady(), reason, message, m.GetPreflightAnswers(), m.GetTargets()}
 	var changed, all bool
 	c.locked(func() {
 		w := s.run.worker(s.identity.Worker)

@@ -21,11 +21,13 @@ func (r *run) inconsistency() string {
 		return "steps is empty, and startTime is set"
 	case (s.Search == nil) != (r.spec.Search == nil):
 		return "search does not follow from spec.search"
+	case (s.Versus == nil) != (r.spec.Versus == nil):
+		return "versus does not follow from spec.versus"
 	case s.Workers.Desired < 1:
 		return "workers.desired is less than 1"
 	case s.Auditing != nil && (s.Auditing.Point == v1alpha1.AuditBefore) == r.hasStarted():
 		return "auditing is not of this part of the run"
-	case r.hasStarted() && s.TargetURL == "":
+	case r.hasStarted() && !s.KnowsTargets():
 		return "targetURL is empty, and a step has begun" // no worker could be directed
 	}
 	if len(s.Audits) > 0 && !slices.EqualFunc(s.Audits, r.spec.StoredAudits(), func(a v1alpha1.AuditStatus, b v1alpha1.Audit) bool { return a.Name == b.Name }) {

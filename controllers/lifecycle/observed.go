@@ -41,8 +41,8 @@ type Observed struct {
 	Unstored *Unstored
 	// Workers has one entry for each worker, by number.
 	Workers []control.Worker
-	// TargetPort is the number of the target Service's named port; 0: unknown, and
-	// TargetProblem is a sentence of why. Looked up only if NeedsTargetPort.
+	// TargetPort is the number of the named port of the Service of UnknownTarget; 0:
+	// unknown, and TargetProblem is a sentence of why. Looked up only if there is one.
 	TargetPort    int32
 	TargetProblem string
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: there is

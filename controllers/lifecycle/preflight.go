@@ -26,14 +26,14 @@ func (r *run) verifyTarget() {
 	}
 	wrong, failed := r.wrongAnswer()
 	switch {
-	case len(r.spec.Preflight) == 0:
+	case len(r.spec.Preflight)+len(plan.ControlPreflight(r.spec)) == 0:
 		set(metav1.ConditionUnknown, v1alpha1.ReasonNoPreflight,
 			"spec.preflight is empty: nothing says which version of the target was tested.")
 	case s.StartTime != nil && failed:
 		set(metav1.ConditionFalse, v1alpha1.ReasonPreflightFailed, sentence(wrong))
 	case len(s.Steps) > 0 && s.Steps[0].State == v1alpha1.StepRunning:
 		// All workers are ready, which none is without its answers.
-		set(metav1.ConditionTrue, v1alpha1.ReasonPreflightPassed, verified(r.spec))
+		set(metav1.ConditionTrue, v1alpha1.ReasonPreflightPassed, r.verified())
 	default: // also of a run that is held: its next workers ask again
 		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Not every worker is ready yet, which none is without its answers.")
 	}
@@ -46,13 +46,17 @@ func (r *run) verifyTarget() {
 // against the target must not count for it.
 func (r *run) eligibleWorkers() []control.Worker {
 	workers := slices.Clone(r.seen.Workers)
+	questions := len(r.spec.Preflight) + len(plan.ControlPreflight(r.spec))
 	for i := range workers {
 		switch w := &workers[i]; {
 		case r.seen.Job != JobPresent || w.Pod == control.PodAbsent || w.PodEnding:
 			w.Connected, w.Ready = false, false
-		case w.Ready && int(w.Answers) < len(r.spec.Preflight):
+		case w.Ready && int(w.Answers) < questions:
 			w.Ready, w.Reason = false, v1alpha1.ReasonPreflightFailed
-			w.Message = fmt.Sprintf("preflight: %d of %d questions were asked; use a worker image of the operator's version", w.Answers, len(r.spec.Preflight))
+			w.Message = fmt.Sprintf("preflight: %d of %d questions were asked; use a worker image of the operator's version", w.Answers, questions)
+		case w.Ready && w.Targets < 2 && r.spec.Versus != nil: // it would send all load to the first
+			w.Ready, w.Reason = false, v1alpha1.ReasonInvalidSpec
+			w.Message = "spec.versus: the worker knows of one target only; use a worker image of the operator's version"
 		}
 	}
 	return workers
@@ -71,12 +75,22 @@ func (r *run) wrongAnswer() (message string, ok bool) {
 }
 
 // verified says what the answers were, as they were the expected ones.
-func verified(spec *v1alpha1.LoadTestSpec) string {
-	facts := make([]string, len(spec.Preflight))
-	for i, name := range plan.PreflightNames(spec) {
-		facts[i] = name + " " + fact(spec.Preflight[i].Expect)
+func (r *run) verified() string {
+	if v := r.read.Versus; v != nil {
+		return fmt.Sprintf("%s: %s; %s: %s.", v.Candidate, facts(r.spec.Preflight), v.Control, facts(plan.ControlPreflight(r.spec)))
 	}
-	return strings.Join(facts, "; ") + "."
+	return facts(r.spec.Preflight) + "."
+}
+
+func facts(questions []v1alpha1.Preflight) string {
+	if len(questions) == 0 {
+		return "nothing was verified"
+	}
+	list := make([]string, len(questions))
+	for i, name := range plan.PreflightNames(questions) {
+		list[i] = name + " " + fact(questions[i].Expect)
+	}
+	return strings.Join(list, "; ")
 }
 
 func fact(e *v1alpha1.Expectation) string {

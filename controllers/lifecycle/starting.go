@@ -60,17 +60,24 @@ func (r *run) starting() {
 	}
 }
 
-// findTarget notes the target's URL once the number of its named port is known.
+// findTarget notes a target's URL once the number of its named port is known.
 func (r *run) findTarget() {
-	if r.needsTargetPort() && r.seen.TargetPort > 0 {
-		r.out.Status.TargetURL = plan.ServiceURL(r.test, r.seen.TargetPort)
+	target, _ := r.unknownTarget()
+	if target == nil || target.Service == nil || r.seen.TargetPort == 0 {
+		return
+	}
+	url := plan.ServiceURL(r.test.Namespace, target.Service, r.seen.TargetPort)
+	if r.read.TargetURL == "" {
+		r.out.Status.TargetURL = url
+	} else {
+		r.out.Status.Versus.TargetURL = url
 	}
 }
 
 // bringWorkers does what workers lack, or looks again at what they wait for.
 func (r *run) bringWorkers() {
 	switch {
-	case r.out.Status.TargetURL == "" || r.lacksBaseline(&r.out.Status):
+	case !r.out.Status.KnowsTargets() || r.lacksBaseline(&r.out.Status):
 		r.wake(r.now.Add(targetExpected)) // neither Services nor other LoadTests are watched for it
 	case r.seen.Job == JobAbsent:
 		r.createJob()
@@ -101,14 +108,22 @@ const PodsExpected = 5 * time.Second
 // name, is looked at.
 const targetExpected = 2 * time.Second
 
-// NeedsTargetPort says whether a run cannot begin before the number of its target's
-// named port is known.
-func NeedsTargetPort(lt *v1alpha1.LoadTest) bool {
-	return (&run{read: lt.Status}).needsTargetPort()
+// UnknownTarget is a target without which a run cannot begin, as the number of its named
+// port is not known yet, and the field of the spec that names it; nil: there is none.
+func UnknownTarget(lt *v1alpha1.LoadTest) (target *v1alpha1.Target, field string) {
+	return (&run{spec: &lt.Spec, read: lt.Status}).unknownTarget()
 }
 
-func (r *run) needsTargetPort() bool {
-	return r.read.StartTime != nil && !finished(r.read.Conditions) && r.read.TargetURL == ""
+func (r *run) unknownTarget() (target *v1alpha1.Target, field string) {
+	switch s := &r.read; {
+	case s.StartTime == nil || finished(s.Conditions) || s.KnowsTargets():
+		return nil, ""
+	case s.TargetURL == "":
+		return &r.spec.Target, "spec.target"
+	case r.spec.Versus == nil:
+		return nil, "" // not reached: such a status is refused
+	}
+	return &r.spec.Versus.Target, "spec.versus.target"
 }
 
 // MissesPods says whether a run waits for pods that are not there.
@@ -151,7 +166,7 @@ func (r *run) whyNotReady() wait {
 	if ready == desired {
 		return wait{status: metav1.ConditionTrue, reason: v1alpha1.ReasonAllReady, message: fmt.Sprintf("All %s ready.", workers(desired))}
 	}
-	if r.out.Status.TargetURL == "" {
+	if !r.out.Status.KnowsTargets() {
 		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonTargetUnreachable, until: r.until(), message: sentence(r.seen.TargetProblem)}
 	}
 	worst, n := r.worstBlocker()

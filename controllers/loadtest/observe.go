@@ -38,8 +38,8 @@ func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, note *n
 	seen.Workers = make([]control.Worker, lt.Status.Workers.Desired)
 	copy(seen.Workers, observation.Workers)
 	observePods(seen.Workers, job, pods.Items)
-	if lifecycle.NeedsTargetPort(lt) {
-		if seen.TargetPort, seen.TargetProblem, err = r.targetPort(ctx, lt); err != nil {
+	if target, field := lifecycle.UnknownTarget(lt); target != nil && target.Service != nil {
+		if seen.TargetPort, seen.TargetProblem, err = r.targetPort(ctx, lt.Namespace, target.Service, field); err != nil {
 			return seen, err
 		}
 	}
@@ -67,17 +67,16 @@ func (r *Reconciler) observeJob(ctx context.Context, lt *v1alpha1.LoadTest, note
 	return lifecycle.Observed{Job: jobState(lt, job, found), JobUID: job.UID}, job, nil
 }
 
-// targetPort is the number of the target Service's named port, or 0 and why it is not
-// known. Services are in no cache: one is read while a run waits to begin.
-func (r *Reconciler) targetPort(ctx context.Context, lt *v1alpha1.LoadTest) (port int32, problem string, err error) {
-	target := lt.Spec.Target.Service
+// targetPort is the number of the named port of the Service of a field, or 0 and why it is
+// not known. Services are in no cache: one is read while a run waits to begin.
+func (r *Reconciler) targetPort(ctx context.Context, namespace string, target *v1alpha1.ServiceReference, field string) (port int32, problem string, err error) {
 	var service corev1.Service
-	err = r.Uncached.Get(ctx, types.NamespacedName{Namespace: lt.Namespace, Name: target.Name}, &service)
+	err = r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: target.Name}, &service)
 	switch {
 	case apierrors.IsNotFound(err):
-		return 0, fmt.Sprintf("Service %s of spec.target.service is not there.", target.Name), nil
+		return 0, fmt.Sprintf("Service %s of %s.service is not there.", target.Name, field), nil
 	case apierrors.IsForbidden(err):
-		return 0, fmt.Sprintf("The operator may not read Service %s, which it needs for a port's name; allow it, or give the port's number in spec.target.service.port.", target.Name), nil
+		return 0, fmt.Sprintf("The operator may not read Service %s, which it needs for a port's name; allow it, or give the port's number in %s.service.port.", target.Name, field), nil
 	case err != nil:
 		return 0, "", fmt.Errorf("get Service: %w", err)
 	}
@@ -88,7 +87,7 @@ func (r *Reconciler) targetPort(ctx context.Context, lt *v1alpha1.LoadTest) (por
 		}
 		names = append(names, strings.TrimSpace(fmt.Sprintf("%d %s", p.Port, p.Name)))
 	}
-	return 0, fmt.Sprintf("Service %s has no port named %s; its ports: %s. Correct spec.target.service.port.", target.Name, target.Port.StrVal, strings.Join(names, ", ")), nil
+	return 0, fmt.Sprintf("Service %s has no port named %s; its ports: %s. Correct %s.service.port.", target.Name, target.Port.StrVal, strings.Join(names, ", "), field), nil
 }
 
 func jobState(lt *v1alpha1.LoadTest, job *batchv1.Job, found bool) lifecycle.JobState {
@@ -131,7 +130,7 @@ func observePods(workers []control.Worker, job *batchv1.Job, pods []corev1.Pod) 
 	}
 	for i := range workers {
 		if w := &workers[i]; !ours[w.PodUID] {
-			w.Connected, w.Ready, w.Reason, w.Message, w.Answers = false, false, "", "", 0
+			w.Connected, w.Ready, w.Reason, w.Message, w.Answers, w.Targets = false, false, "", "", 0, 0
 		}
 	}
 }

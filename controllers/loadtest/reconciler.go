@@ -276,10 +276,10 @@ func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind str
 }
 
 // direct tells the coordinator what the run wants of its workers. Nothing is
-// wanted before the run has been taken up and its target is known. To end, the workers
+// wanted before the run has been taken up and its targets are known. To end, the workers
 // need no assignment, which a finished run in the cache does not say.
 func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive) {
-	if lt.Status.StartTime == nil || lt.Status.TargetURL == "" {
+	if lt.Status.StartTime == nil || !lt.Status.KnowsTargets() {
 		return
 	}
 	run := coordinator.RunID(lt.UID)

@@ -59,7 +59,7 @@ func stripLoadTest(o any) (any, error) {
 		lt.Spec = v1alpha1.LoadTestSpec{TTLSecondsAfterFinished: lt.Spec.TTLSecondsAfterFinished}
 		lt.Status = v1alpha1.LoadTestStatus{
 			ObservedGeneration: s.ObservedGeneration, Phase: s.Phase, Verdict: s.Verdict, Conditions: s.Conditions,
-			StartTime: s.StartTime, CompletionTime: s.CompletionTime, Workers: s.Workers, TargetURL: s.TargetURL,
+			StartTime: s.StartTime, CompletionTime: s.CompletionTime, Workers: s.Workers, TargetURL: s.TargetURL, Versus: s.Versus,
 		}
 	case isHeld(lt):
 		lt.Annotations, lt.Labels = nil, nil

@@ -30,13 +30,15 @@ type Plan struct {
 	Audits []v1alpha1.AuditStatus
 	// Search is how a search goes on from there; nil: there is none.
 	Search *v1alpha1.SearchStatus
+	// Versus is what the two targets of a comparison are called; nil: there is one target.
+	Versus *v1alpha1.VersusStatus
 }
 
 // Record writes the plan to a status.
 func (p Plan) Record(s *v1alpha1.LoadTestStatus) {
 	s.Workers = v1alpha1.WorkerCounts{Desired: p.Workers}
 	s.TargetURL, s.Requests, s.Steps = p.TargetURL, p.Requests, p.Steps
-	s.Audits, s.Search = p.Audits, p.Search
+	s.Audits, s.Search, s.Versus = p.Audits, p.Search, p.Versus
 }
 
 // workers is how many workers share the load: spec.parallelism, or enough for
@@ -62,7 +64,8 @@ func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
 // share their target, requests, data, preflight and audits: read them, do not change them.
 func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	workers := lt.Status.Workers.Desired
-	target, requests, data, preflight := target(lt), requests(&lt.Spec), data(&lt.Spec), preflight(&lt.Spec)
+	target, control := target(&lt.Spec.Target, lt.Status.TargetURL), control(lt)
+	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(lt.Spec.Preflight, &lt.Spec.Target)
 	audits := audits(&lt.Spec)
 	foreseen := Foreseen(&lt.Spec, &lt.Status)
 	list := make([]*workerv1.Assignment, workers)
@@ -82,6 +85,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			Preflight:    preflight,
 			Audits:       audits,
 			OnTimeNanos:  onTimeNanos(&lt.Spec),
+			Control:      control,
 		}
 	}
 	return list
@@ -100,6 +104,7 @@ func workerSteps(foreseen []v1alpha1.StepStatus, planned int, worker, workers in
 		}
 		step := workerStep(l, worker, workers)
 		step.Index, step.RemainingNanos = int32(i), int64(remaining)
+		step.ToControl = foreseen[i].Side == v1alpha1.SideControl
 		list = append(list, step)
 	}
 	slices.Reverse(list)

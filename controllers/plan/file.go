@@ -46,14 +46,11 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 			list = append(list, f)
 		}
 	}
-	if tls := spec.Target.TLS; tls != nil {
-		add(sourceFile(tls.CA))
-		if c := tls.ClientCertificate; c != nil {
-			list = append(list, secretFile(c.SecretName, tlsCertKey), secretFile(c.SecretName, tlsKeyKey))
-		}
-	}
-	for _, h := range spec.Target.Headers {
-		add(headerFile(&h))
+	list = append(list, targetFiles(&spec.Target)...)
+	questions := spec.Preflight
+	if v := spec.Versus; v != nil {
+		list = append(list, targetFiles(&v.Target)...)
+		questions = slices.Concat(questions, v.Preflight)
 	}
 	for i := range spec.Requests {
 		add(sourceFile(spec.Requests[i].BodyFrom))
@@ -61,8 +58,8 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 			add(headerFile(&h))
 		}
 	}
-	for i := range spec.Preflight {
-		for _, h := range spec.Preflight[i].Request.Headers {
+	for i := range questions {
+		for _, h := range questions[i].Request.Headers {
 			add(headerFile(&h))
 		}
 	}
@@ -76,6 +73,25 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 	}
 	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Path(), b.Path()) })
 	return slices.Compact(list)
+}
+
+// targetFiles are those that a target names.
+func targetFiles(t *v1alpha1.Target) []File {
+	var list []File
+	if t.TLS != nil {
+		if f, ok := sourceFile(t.TLS.CA); ok {
+			list = append(list, f)
+		}
+		if c := t.TLS.ClientCertificate; c != nil {
+			list = append(list, secretFile(c.SecretName, tlsCertKey), secretFile(c.SecretName, tlsKeyKey))
+		}
+	}
+	for _, h := range t.Headers {
+		if f, ok := headerFile(&h); ok {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 func sourceFile(s *v1alpha1.KeySource) (File, bool) {

@@ -77,10 +77,10 @@ func TestPreflightNames(t *testing.T) {
 		{Request: v1alpha1.Query{Path: "/" + strings.Repeat("ä", 100)}},
 	}}
 	want := []string{"strategy", "HEAD /health", "GET /" + strings.Repeat("ä", 58)}
-	if diff := cmp.Diff(want, plan.PreflightNames(spec)); diff != "" {
+	if diff := cmp.Diff(want, plan.PreflightNames(spec.Preflight)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	if got := plan.PreflightNames(oneUser()); len(got) != 0 {
+	if got := plan.PreflightNames(nil); len(got) != 0 {
 		t.Errorf("without questions there are the names %v", got)
 	}
 }

@@ -47,13 +47,22 @@ func repeated(spec *v1alpha1.LoadTestSpec, once []v1alpha1.StepStatus) []v1alpha
 // checkSteps refuses more steps than a status can hold. It counts them without
 // making them: a file can ask for any number.
 func checkSteps(spec *v1alpha1.LoadTestSpec) *Refusal {
-	count, once := int64(Repetitions(spec)), int64(len(stepsOnce(spec)))
-	if once > MaxSteps {
-		return invalid("spec: %d steps are too many; at most %d are possible, pauses included.", once, MaxSteps)
-	}
+	count, once := int64(Repetitions(spec)), int64(0)
 	between, and := int64(0), ""
 	if _, ok := restOf(spec.Ladder); ok {
 		between, and = 1, " and the rests between them"
+	}
+	for _, s := range stepsOnce(spec) {
+		once++
+		if spec.Versus != nil && !s.Load.IsPause() {
+			once += 1 + between
+		}
+	}
+	if spec.Versus != nil {
+		and += ", for both targets,"
+	}
+	if once > MaxSteps {
+		return invalid("spec: %d steps are too many; at most %d are possible, pauses included.", once, MaxSteps)
 	}
 	total := count*once + (count-1)*between
 	if total <= MaxSteps {

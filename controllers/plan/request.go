@@ -78,10 +78,11 @@ func RequestItems(spec *v1alpha1.LoadTestSpec) []int64 {
 	return items
 }
 
-func requests(spec *v1alpha1.LoadTestSpec) []*workerv1.Request {
+// requests are the traffic mix, with the headers of a target.
+func requests(spec *v1alpha1.LoadTestSpec, target *v1alpha1.Target) []*workerv1.Request {
 	list := make([]*workerv1.Request, len(spec.Requests))
 	for i := range spec.Requests {
-		list[i] = request(&spec.Target, &spec.Requests[i])
+		list[i] = request(target, &spec.Requests[i])
 	}
 	return list
 }
@@ -151,11 +152,11 @@ func hasHeader(list []v1alpha1.Header, name string) bool {
 	return false
 }
 
-// preflight are the questions that every worker asks, in their order.
-func preflight(spec *v1alpha1.LoadTestSpec) []*workerv1.Request {
+// preflight are questions that every worker asks of a target, in their order.
+func preflight(questions []v1alpha1.Preflight, target *v1alpha1.Target) []*workerv1.Request {
 	var list []*workerv1.Request
-	for i := range spec.Preflight {
-		list = append(list, request(&spec.Target, question(&spec.Preflight[i])))
+	for i := range questions {
+		list = append(list, request(target, question(&questions[i])))
 	}
 	return list
 }
@@ -167,11 +168,11 @@ func question(p *v1alpha1.Preflight) *v1alpha1.Request {
 	}
 }
 
-// PreflightNames are the names of spec.preflight by index, defaults applied.
-func PreflightNames(spec *v1alpha1.LoadTestSpec) []string {
-	names := make([]string, len(spec.Preflight))
-	for i := range spec.Preflight {
-		names[i] = requestName(question(&spec.Preflight[i]))
+// PreflightNames are the names of questions by index, defaults applied.
+func PreflightNames(questions []v1alpha1.Preflight) []string {
+	names := make([]string, len(questions))
+	for i := range questions {
+		names[i] = requestName(question(&questions[i]))
 	}
 	return names
 }

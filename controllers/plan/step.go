@@ -33,16 +33,18 @@ const (
 func Drain(timeout time.Duration) time.Duration { return min(timeout, MaxDrain) }
 
 // Timeout is the bound of each request, its default applied.
-func Timeout(spec *v1alpha1.LoadTestSpec) time.Duration {
-	if t := spec.Target.Timeout; t != nil && t.Duration > 0 {
-		return t.Duration
+func Timeout(spec *v1alpha1.LoadTestSpec) time.Duration { return timeoutOf(&spec.Target) }
+
+func timeoutOf(t *v1alpha1.Target) time.Duration {
+	if t.Timeout != nil && t.Timeout.Duration > 0 {
+		return t.Timeout.Duration
 	}
 	return DefaultTimeout
 }
 
 // Steps are the steps of a run in order, those of all repetitions; a ladder is
 // expanded to a step for each rung with the rests between them. Of a search they are its
-// first probe.
+// first probe. Of a comparison they are those of one side.
 func Steps(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 	steps := repeated(spec, stepsOnce(spec))
 	for i := range steps {

@@ -11,11 +11,10 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-func target(lt *v1alpha1.LoadTest) *workerv1.Target {
-	t := &lt.Spec.Target
+func target(t *v1alpha1.Target, url string) *workerv1.Target {
 	w := &workerv1.Target{
-		Url:              lt.Status.TargetURL,
-		TimeoutNanos:     int64(Timeout(&lt.Spec)),
+		Url:              url,
+		TimeoutNanos:     int64(timeoutOf(t)),
 		Protocol:         workerv1.Protocol_PROTOCOL_HTTP1,
 		DisableKeepAlive: t.DisableKeepAlive,
 		ProxyUrl:         proxyURL(t),
@@ -28,22 +27,20 @@ func target(lt *v1alpha1.LoadTest) *workerv1.Target {
 }
 
 // targetURL is "" if the target is a named port of a Service.
-func targetURL(lt *v1alpha1.LoadTest) string {
-	service := lt.Spec.Target.Service
-	if service == nil {
-		return strings.TrimSuffix(lt.Spec.Target.URL, "/")
+func targetURL(namespace string, t *v1alpha1.Target) string {
+	if t.Service == nil {
+		return strings.TrimSuffix(t.URL, "/")
 	}
-	if port := service.TargetPort(); port.Type == intstr.Int {
-		return ServiceURL(lt, port.IntVal)
+	if port := t.Service.TargetPort(); port.Type == intstr.Int {
+		return ServiceURL(namespace, t.Service, port.IntVal)
 	}
 	return ""
 }
 
-// ServiceURL is scheme and host of the target, a Service, with the number of its port.
-func ServiceURL(lt *v1alpha1.LoadTest, port int32) string {
-	service := lt.Spec.Target.Service
+// ServiceURL is scheme and host of a target, a Service, with the number of its port.
+func ServiceURL(namespace string, service *v1alpha1.ServiceReference, port int32) string {
 	scheme := cmp.Or(service.Scheme, v1alpha1.SchemeHTTP)
-	return fmt.Sprintf("%s://%s.%s.svc:%d", scheme, service.Name, lt.Namespace, port)
+	return fmt.Sprintf("%s://%s.%s.svc:%d", scheme, service.Name, namespace, port)
 }
 
 func proxyURL(t *v1alpha1.Target) string {

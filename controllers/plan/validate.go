@@ -33,7 +33,10 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 	if refusal := checkSpec(&lt.Spec); refusal != nil {
 		return Plan{}, refusal
 	}
-	steps := Steps(&lt.Spec)
+	steps, versus := Steps(&lt.Spec), versus(lt)
+	if versus != nil {
+		steps = inPairs(lt, steps, versus.Control)
+	}
 	sent := steps
 	if s := lt.Spec.Search; s != nil {
 		sent = append(slices.Clone(steps), largestProbe(s))
@@ -41,7 +44,7 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 	for _, check := range []func() *Refusal{
 		func() *Refusal { return checkLoads(sent) },
 		func() *Refusal { return checkAudits(&lt.Spec, steps) },
-		func() *Refusal { return checkTarget(&lt.Spec.Target, policy) },
+		func() *Refusal { return checkTargets(&lt.Spec, policy) },
 	} {
 		if refusal := check(); refusal != nil {
 			return Plan{}, refusal
@@ -49,18 +52,29 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 	}
 	return Plan{
 		Workers:   workers(&lt.Spec, steps),
-		TargetURL: targetURL(lt),
+		TargetURL: targetURL(lt.Namespace, &lt.Spec.Target),
 		Requests:  RequestNames(&lt.Spec),
 		Steps:     steps,
 		Audits:    Audits(&lt.Spec),
 		Search:    newSearch(&lt.Spec),
+		Versus:    versus,
 	}, nil
 }
 
-func checkTarget(t *v1alpha1.Target, policy Policy) *Refusal {
+// checkTargets holds both targets of a comparison to the same rules.
+func checkTargets(spec *v1alpha1.LoadTestSpec, policy Policy) *Refusal {
+	refusal := checkTarget("spec.target", &spec.Target, policy)
+	if refusal == nil && spec.Versus != nil {
+		refusal = checkTarget("spec.versus.target", &spec.Versus.Target, policy)
+	}
+	return refusal
+}
+
+// checkTarget checks the target of a field.
+func checkTarget(field string, t *v1alpha1.Target, policy Policy) *Refusal {
 	// What a proxy resolves the target's name to, no worker sees: behind it, this
 	// is the only check of the target.
-	if refusal := checkProxy(t, policy); refusal != nil {
+	if refusal := checkProxy(field+".proxy.url", t, policy); refusal != nil {
 		return refusal
 	}
 	if t.Service != nil {
@@ -68,20 +82,20 @@ func checkTarget(t *v1alpha1.Target, policy Policy) *Refusal {
 	}
 	u, err := url.Parse(t.URL)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return invalid("spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080.")
+		return invalid("%s.url: must be http:// or https:// with a host, for example http://shortener:8080.", field)
 	}
-	return checkHost("spec.target.url", u, policy)
+	return checkHost(field+".url", u, policy)
 }
 
-func checkProxy(t *v1alpha1.Target, policy Policy) *Refusal {
+func checkProxy(field string, t *v1alpha1.Target, policy Policy) *Refusal {
 	if t.Proxy == nil {
 		return nil
 	}
 	u, err := url.Parse(t.Proxy.URL)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" || u.User != nil || u.Path != "" && u.Path != "/" {
-		return invalid("spec.target.proxy.url: must be http:// with a host, without credentials and without a path, for example http://proxy:3128.")
+		return invalid("%s: must be http:// with a host, without credentials and without a path, for example http://proxy:3128.", field)
 	}
-	return checkHost("spec.target.proxy.url", u, policy)
+	return checkHost(field, u, policy)
 }
 
 // checkHost refuses the host of a URL that is none or is not allowed.
@@ -125,6 +139,9 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 		return refusal
 	}
 	if refusal := checkSearch(spec); refusal != nil {
+		return refusal
+	}
+	if refusal := checkVersus(spec); refusal != nil {
 		return refusal
 	}
 	return checkSteps(spec)
@@ -186,6 +203,14 @@ func checkExpectations(spec *v1alpha1.LoadTestSpec) *Refusal {
 	}
 	for i := range spec.Preflight {
 		if refusal := check("preflight", i, spec.Preflight[i].Expect); refusal != nil {
+			return refusal
+		}
+	}
+	if spec.Versus == nil {
+		return nil
+	}
+	for i := range spec.Versus.Preflight {
+		if refusal := check("versus.preflight", i, spec.Versus.Preflight[i].Expect); refusal != nil {
 			return refusal
 		}
 	}

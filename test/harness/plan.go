@@ -26,6 +26,9 @@ func Plan(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 	assignments := plan.Assignments(lt)
 	for _, a := range assignments {
 		a.Target.AllowSpecialAddresses = true
+		if a.Control != nil {
+			a.Control.Target.AllowSpecialAddresses = true
+		}
 	}
 	return assignments, nil
 }

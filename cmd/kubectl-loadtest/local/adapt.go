@@ -16,6 +16,9 @@ import (
 func (r *run) adapt(list []*workerv1.Assignment) {
 	for _, a := range list {
 		a.Target.AllowSpecialAddresses = true
+		if c := a.Control; c != nil {
+			c.Target.AllowSpecialAddresses = true
+		}
 		relocate(a.ProtoReflect(), r.folder)
 	}
 }

@@ -21,19 +21,34 @@ func (s Services) Check() error {
 	return nil
 }
 
-// Direct puts an address in the place of a target's Service, whatever its port there.
+// Direct puts addresses in the place of the Services of the targets, whatever their ports
+// there. The control is called by the name of its Service still.
 func (s Services) Direct(lt *v1alpha1.LoadTest) error {
-	service := lt.Spec.Target.Service
+	if err := s.direct(lt.Name, "spec.target", &lt.Spec.Target); err != nil || lt.Spec.Versus == nil {
+		return err
+	}
+	v := lt.Spec.Versus
+	if service := v.Target.Service; service != nil && v.Name == "" {
+		v.Name = service.Name[:min(len(service.Name), maxName)]
+	}
+	return s.direct(lt.Name, "spec.versus.target", &v.Target)
+}
+
+// maxName is that of spec.versus.name.
+const maxName = 24
+
+func (s Services) direct(name, field string, t *v1alpha1.Target) error {
+	service := t.Service
 	if service == nil {
 		return nil
 	}
 	address, ok := s[service.Name]
 	if !ok {
-		return fmt.Errorf("LoadTest %s: spec.target.service: there is no cluster here to find Service %s in; say where it listens with --service %s=127.0.0.1:8080, or set spec.target.url",
-			lt.Name, service.Name, service.Name)
+		return fmt.Errorf("LoadTest %s: %s.service: there is no cluster here to find Service %s in; say where it listens with --service %s=127.0.0.1:8080, or set %s.url",
+			name, field, service.Name, service.Name, field)
 	}
-	lt.Spec.Target.Service = nil
-	lt.Spec.Target.URL = fmt.Sprintf("%s://%s", cmp.Or(service.Scheme, v1alpha1.SchemeHTTP), address)
+	t.Service = nil
+	t.URL = fmt.Sprintf("%s://%s", cmp.Or(service.Scheme, v1alpha1.SchemeHTTP), address)
 	return nil
 }
 

@@ -1,0 +1,141 @@
+package plan
+
+import (
+	"net/url"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// inPairs are steps for both targets of spec.versus: each that sends load becomes two of
+// the same rung and repetition, one for either side, with a ladder's rest between. Which
+// is first is drawn for each pair by itself: whatever makes the second of two steps slower
+// or faster than the first is then noise, and no part of the difference.
+func inPairs(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus, control string) []v1alpha1.StepStatus {
+	taken, first := names{}, map[int32]string{}
+	for i := range steps {
+		taken[steps[i].Name] = true
+	}
+	rest, rests := restOf(lt.Spec.Ladder)
+	var all []v1alpha1.StepStatus
+	pair := uint64(0)
+	for _, s := range steps {
+		if s.Load.IsPause() {
+			all = append(all, s)
+			continue
+		}
+		if first[s.Rung] == "" {
+			first[s.Rung] = onControl(s.Name, control)
+		}
+		a, b := s, s
+		a.Side = v1alpha1.SideCandidate
+		b.Side, b.Name = v1alpha1.SideControl, taken.unique(first[s.Rung])
+		if pair++; controlFirst(uint64(seed(lt)), pair) {
+			a, b = b, a
+		}
+		all = append(all, a)
+		if rests {
+			rest.State, rest.Rung, rest.Repetition = v1alpha1.StepPending, s.Rung, s.Repetition
+			all = append(all, rest)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// controlFirst is a bit for each pair of a seed: that of the generator SplitMix64 (Steele,
+// Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+func controlFirst(seed, pair uint64) bool {
+	z := seed + pair*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return (z^z>>31)&1 == 1
+}
+
+// onControl is the name of the control's step that goes with one of the candidate.
+func onControl(step, control string) string {
+	suffix := []rune(" on " + control)
+	runes := []rune(step)
+	return string(runes[:min(len(runes), maxName-len(suffix))]) + string(suffix)
+}
+
+// versus is what the two targets of spec.versus are called; nil: there is one target.
+func versus(lt *v1alpha1.LoadTest) *v1alpha1.VersusStatus {
+	v := lt.Spec.Versus
+	if v == nil {
+		return nil
+	}
+	s := &v1alpha1.VersusStatus{Candidate: hostOf(&lt.Spec.Target), Control: v.Name, TargetURL: targetURL(lt.Namespace, &v.Target)}
+	if s.Control == "" {
+		s.Control = hostOf(&v.Target)
+	}
+	// Both may be one Service that is asked in two ways.
+	if s.Candidate == s.Control {
+		s.Candidate = "candidate"
+	}
+	if s.Candidate == s.Control {
+		s.Control = "control"
+	}
+	return s
+}
+
+// maxSideName leaves room for the names of steps beside it.
+const maxSideName = 40
+
+// hostOf is the name of a target's Service, or its host.
+func hostOf(t *v1alpha1.Target) string {
+	name := ""
+	if t.Service != nil {
+		name = t.Service.Name
+	} else if u, err := url.Parse(t.URL); err == nil {
+		name = u.Host
+	}
+	runes := []rune(name)
+	return string(runes[:min(len(runes), maxSideName)])
+}
+
+// checkVersus refuses what cannot be compared.
+func checkVersus(spec *v1alpha1.LoadTestSpec) *Refusal {
+	v := spec.Versus
+	switch {
+	case v == nil:
+		return nil
+	case spec.Baseline != nil || spec.Search != nil || len(spec.Audits) > 0:
+		return invalid("spec.versus: must not be set with baseline, search or audits.")
+	case timeoutOf(&v.Target) != timeoutOf(&spec.Target):
+		return invalid("spec.versus.target.timeout: must be that of spec.target: both are measured alike.")
+	}
+	return nil
+}
+
+// targets are how many targets a spec has.
+func targets(spec *v1alpha1.LoadTestSpec) int {
+	if spec.Versus != nil {
+		return 2
+	}
+	return 1
+}
+
+// control is what differs for the second target; nil: there is one target.
+func control(lt *v1alpha1.LoadTest) *workerv1.Control {
+	v := lt.Spec.Versus
+	if v == nil || lt.Status.Versus == nil {
+		return nil
+	}
+	return &workerv1.Control{
+		Target:    target(&v.Target, lt.Status.Versus.TargetURL),
+		Requests:  requests(&lt.Spec, &v.Target),
+		Preflight: preflight(ControlPreflight(&lt.Spec), &v.Target),
+	}
+}
+
+// ControlPreflight are the questions that are asked of the control; none without one.
+func ControlPreflight(spec *v1alpha1.LoadTestSpec) []v1alpha1.Preflight {
+	switch {
+	case spec.Versus == nil:
+		return nil
+	case len(spec.Versus.Preflight) > 0:
+		return spec.Versus.Preflight
+	}
+	return spec.Preflight
+}
