@@ -9,16 +9,17 @@ import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
 // ${column} (of spec.data, setup.fill or its journey). $$ is a dollar sign.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.targetsFrom) || !has(self.method) && !has(self.path) && !has(self.body) && !has(self.bodyFrom)",message="method, path, body and bodyFrom must not be set with targetsFrom, whose targets have their own"
 type Request struct {
 	// name identifies the request in reports and thresholds. Absent: its method
-	// and path.
+	// and path, or the key of targetsFrom.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
 	// type is the label under which reports add requests up. Example: Read, Write or a
-	// label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write.
+	// label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write; Mixed with targetsFrom.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -59,6 +60,13 @@ type Request struct {
 	// too.
 	// +optional
 	BodyFrom *KeySource `json:"bodyFrom,omitempty"`
+
+	// targetsFrom is a targets file of vegeta: at most 100000 requests without templates,
+	// sent in turn by all workers together, and measured as this one. headers are sent
+	// with targets that have none of the name.
+	// Example: {configMapKeyRef: {name: replay, key: targets.txt}}.
+	// +optional
+	TargetsFrom *TargetsSource `json:"targetsFrom,omitempty"`
 
 	// items is how many business items the request carries, such as the events of a
 	// batch. itemsPerSecond counts them. Default 1.

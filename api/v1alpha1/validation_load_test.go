@@ -310,6 +310,36 @@ var loadValidations = []validation{
 		want:    []string{`spec.worker.imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never"`},
 	},
 	{
+		name:    "driver",
+		valid:   "{worker: {driver: Auto}}",
+		invalid: "{worker: {driver: vegeta}}",
+		want:    []string{`spec.worker.driver: Unsupported value: "vegeta": supported values: "Auto", "Vegeta"`},
+	},
+	{
+		name:    "vegeta and users of a ladder",
+		valid:   "{worker: {driver: Vegeta}, steps: null, ladder: {rates: [100], duration: 1s}}",
+		invalid: "{worker: {driver: Vegeta}, steps: null, ladder: {users: [1], duration: 1s}}",
+		want:    []string{noUsers},
+	},
+	{
+		name:    "vegeta and users of a step",
+		valid:   "{worker: {driver: Vegeta}, steps: [{rate: 100, duration: 1s}, {pause: 1s}]}",
+		invalid: "{worker: {driver: Vegeta}, steps: [{rate: 100, duration: 1s}, {users: 1, requestsPerUser: 1}]}",
+		want:    []string{noUsers},
+	},
+	{
+		name:    "vegeta and a search of users",
+		valid:   "{worker: {driver: Vegeta}, steps: null, search: {rate: {min: 1, max: 2}, duration: 1s}}",
+		invalid: "{worker: {driver: Vegeta}, steps: null, search: {users: {min: 1, max: 2}, duration: 1s}}",
+		want:    []string{noUsers},
+	},
+	{
+		name:    "vegeta and a proxy",
+		valid:   "{target: {proxy: {url: 'http://proxy'}}}",
+		invalid: "{target: {proxy: {url: 'http://proxy'}}, worker: {driver: Vegeta}, steps: [{rate: 1, duration: 1s}]}",
+		want:    []string{"spec.worker.driver: Forbidden: driver Vegeta must not be set with target.proxy"},
+	},
+	{
 		name:    "values of nodeSelector",
 		valid:   "{worker: {nodeSelector: {kubernetes.io/os: linux}}}",
 		invalid: "{worker: {nodeSelector: {zone: zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz}}}",
@@ -351,3 +381,5 @@ var loadValidations = []validation{
 		},
 	},
 }
+
+const noUsers = "spec.worker.driver: Forbidden: driver Vegeta sends rates and knows no users: set ladder.rates, rate of steps or search.rate, or driver Auto"

@@ -298,4 +298,28 @@ var trafficValidations = []validation{
 		invalid: "{requests: [{expect: {maxBytes: 0}}]}",
 		want:    []string{"spec.requests[0].expect.maxBytes: Invalid value: 0: spec.requests[0].expect.maxBytes in body should be greater than or equal to 1"},
 	},
+	{
+		name:    "targets of two places",
+		valid:   "{requests: [{targetsFrom: {secretKeyRef: {name: replay, key: targets.txt}}}]}",
+		invalid: "{requests: [{targetsFrom: {configMapKeyRef: {name: a, key: b}, secretKeyRef: {name: a, key: b}}}]}",
+		want:    []string{"spec.requests[0].targetsFrom: Invalid value: exactly one of configMapKeyRef and secretKeyRef must be set"},
+	},
+	{
+		name:    "targets with a path",
+		valid:   "{requests: [{headers: [{name: A, value: b}], expect: {status: [200]}, targetsFrom: {configMapKeyRef: {name: replay, key: targets.txt}}}]}",
+		invalid: "{requests: [{path: /, targetsFrom: {configMapKeyRef: {name: replay, key: targets.txt}}}]}",
+		want:    []string{"spec.requests[0]: Invalid value: method, path, body and bodyFrom must not be set with targetsFrom, whose targets have their own"},
+	},
+	{
+		name:    "format of targets",
+		valid:   "{requests: [{targetsFrom: {configMapKeyRef: {name: replay, key: targets.jsonl}, format: JSON}}]}",
+		invalid: "{requests: [{targetsFrom: {configMapKeyRef: {name: replay, key: targets.txt}, format: http}}]}",
+		want:    []string{`spec.requests[0].targetsFrom.format: Unsupported value: "http": supported values: "HTTP", "JSON"`},
+	},
+	{
+		name:    "type of targets",
+		valid:   "{requests: [{targetsFrom: {configMapKeyRef: {name: replay, key: a}}}], thresholds: [{metric: p95, max: 1s, types: [Mixed]}]}",
+		invalid: "{requests: [{targetsFrom: {configMapKeyRef: {name: replay, key: a}}}], thresholds: [{metric: p95, max: 1s, types: [Read]}]}",
+		want:    []string{"spec.thresholds: Invalid value: types of a threshold must be types of spec.requests"},
+	},
 }

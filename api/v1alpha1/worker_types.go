@@ -21,6 +21,10 @@ type Worker struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
+	// driver is what drives the load. Vegeta sends rates only. Default Auto.
+	// +optional
+	Driver Driver `json:"driver,omitempty"`
+
 	// nodeSelector restricts the nodes on which workers run.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32

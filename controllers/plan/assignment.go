@@ -65,6 +65,7 @@ func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
 func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	workers := lt.Status.Workers.Desired
 	target, control := target(&lt.Spec.Target, lt.Status.TargetURL), control(lt)
+	setAliases(lt, target, control)
 	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(lt.Spec.Preflight, &lt.Spec.Target)
 	audits := audits(&lt.Spec)
 	foreseen := Foreseen(&lt.Spec, &lt.Status)
@@ -86,6 +87,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			Audits:       audits,
 			OnTimeNanos:  onTimeNanos(&lt.Spec),
 			Control:      control,
+			Driver:       driver(&lt.Spec),
 		}
 	}
 	return list

@@ -54,6 +54,7 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 	}
 	for i := range spec.Requests {
 		add(sourceFile(spec.Requests[i].BodyFrom))
+		add(targetsFile(spec.Requests[i].TargetsFrom))
 		for _, h := range spec.Requests[i].Headers {
 			add(headerFile(&h))
 		}

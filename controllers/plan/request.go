@@ -11,6 +11,7 @@ import (
 const (
 	typeRead  = "Read"
 	typeWrite = "Write"
+	typeMixed = "Mixed"
 )
 
 // maxName is the longest name that the API allows for a request or a step.
@@ -34,12 +35,18 @@ func requestName(r *v1alpha1.Request) string {
 		return r.Name
 	}
 	name := []rune(requestMethod(r) + " " + requestPath(r))
+	if f, ok := targetsFile(r.TargetsFrom); ok {
+		name = []rune(f.Key)
+	}
 	return string(name[:min(len(name), maxName)])
 }
 
 func requestType(r *v1alpha1.Request) string {
 	if r.Type != "" {
 		return r.Type
+	}
+	if r.TargetsFrom != nil {
+		return typeMixed
 	}
 	switch requestMethod(r) {
 	case "GET", "HEAD", "OPTIONS":
@@ -100,6 +107,9 @@ func request(target *v1alpha1.Target, r *v1alpha1.Request) *workerv1.Request {
 	}
 	if f, ok := sourceFile(r.BodyFrom); ok {
 		w.BodyFile = f.mounted()
+	}
+	if f, ok := targetsFile(r.TargetsFrom); ok {
+		w.TargetsFile, w.TargetsFormat = f.mounted(), targetsFormats[r.TargetsFrom.Format]
 	}
 	expect(w, r.Expect)
 	return w

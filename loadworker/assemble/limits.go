@@ -28,7 +28,7 @@ const (
 type need struct{ base, each int64 }
 
 func memoryNeed(a *workerv1.Assignment) need {
-	return need{base: baseMemory + attack.Memory(len(a.GetRequests())), each: connectionMemory(a.GetTarget())}
+	return need{base: baseMemory + attack.Memory(len(a.GetRequests())) + targetsMemory(a), each: connectionMemory(a.GetTarget())}
 }
 
 // connectionMemory is what a connection to a target takes while a request is in

@@ -53,6 +53,9 @@ func newRequestSource(a *workerv1.Assignment) (*requestSource, error) {
 	var errs []error
 	for _, r := range a.GetRequests() {
 		request, err := toRequest(r)
+		if err == nil && r.GetTargetsFile() != "" {
+			request.Targets, err = readTargets(r, a.GetTarget())
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("request %q: %w", r.GetName(), err))
 		}

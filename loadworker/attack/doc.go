@@ -1,5 +1,5 @@
 // Package attack drives one worker's share of a step against the target and
-// measures it. It is the only package that imports vegeta.
+// measures it. It is the only package that imports vegeta's Attacker.
 //
 //	Runner ── keeps the connections from step to step
 //	  └─ Execution ── one step: start, window, drain, cut; a snapshot at any time

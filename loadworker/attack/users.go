@@ -26,7 +26,7 @@ func (u users) render(x *Execution, b *source.Buffer, j, k int64) int {
 	user := u.share.Number(j)
 	request := x.source.RequestOf(user, k)
 	x.source.Render(b, request, source.Vars{
-		User: user, Seq: k*u.total + user, Worker: x.runner.config.Worker, Step: x.step.Index,
+		User: user, Seq: k*u.total + user, Users: u.total, Worker: x.runner.config.Worker, Step: x.step.Index,
 		Order: source.Order{Start: user, By: 1, N: k, Stream: j, Streams: u.share.Count},
 	})
 	return request

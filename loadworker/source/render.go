@@ -20,23 +20,37 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.random.begin(s.seed, v.Step, v.Seq)
 	s.choose(b, r, v.Order)
 	b.text = b.text[:0]
-	b.Request.Method = r.method
 	b.Request.Keep = r.expect.keep()
-	b.Request.Path = b.render(r.path, v)
-	b.Request.Body = b.render(r.body, v)
 	b.Request.Host, b.Client = nil, nil
 	b.Request.Headers = b.Request.Headers[:0]
-	for i := range r.headers {
-		value := b.render(r.headers[i].value, v)
-		if i == r.client {
-			b.Client = value
-		}
-		if r.headers[i].name == "Host" {
-			b.Request.Host = value
-			continue
-		}
-		b.Request.Headers = append(b.Request.Headers, transport.Header{Name: r.headers[i].name, Value: value})
+	if r.targets != nil {
+		b.renderTarget(r, v)
+		return
 	}
+	b.Request.Method = r.method
+	b.Request.Path = b.render(r.path, v)
+	b.Request.Body = b.render(r.body, v)
+	b.renderHeaders(r, v, 0)
+}
+
+// renderHeaders renders the headers of a request but those whose bits are set in skip.
+func (b *Buffer) renderHeaders(r *request, v Vars, skip uint64) {
+	for i := range r.headers {
+		if skip>>i&1 == 0 {
+			b.addHeader(r.headers[i].name, b.render(r.headers[i].value, v), i == r.client)
+		}
+	}
+}
+
+func (b *Buffer) addHeader(name string, value []byte, client bool) {
+	if client {
+		b.Client = value
+	}
+	if name == "Host" {
+		b.Request.Host = value
+		return
+	}
+	b.Request.Headers = append(b.Request.Headers, transport.Header{Name: name, Value: value})
 }
 
 // render appends to the text of the request. When that grows, what was rendered

@@ -20,7 +20,10 @@ type Request struct {
 	Body    string
 	// BodyHidden says that no error may show any of the body, which may be secret.
 	BodyHidden bool
-	Expect     Expectation
+	// Targets go instead of Method, Path and Body; nil: there are none. A header of
+	// Headers is left out for a target that has one of its name.
+	Targets *Targets
+	Expect  Expectation
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -39,6 +42,10 @@ type request struct {
 	expect  expectation
 	client  int   // the index of the client header; -1: none
 	slots   []int // of the tables that it takes a row of, in their order
+	targets *Targets
+	before  *cycleCounter // of the requests of the mix that are this one, if it has targets
+	// clientName is the name of the client header, which a target may have.
+	clientName string
 }
 
 type header struct {
@@ -60,7 +67,10 @@ type compiler struct {
 }
 
 func (c compiler) compile(r Request) (request, error) {
-	out := request{name: r.Name, method: r.Method, client: -1}
+	out := request{name: r.Name, method: r.Method, client: -1, clientName: c.client, targets: r.Targets}
+	if r.Targets != nil {
+		return c.compileTargets(r, out)
+	}
 	if !httpguts.ValidHeaderFieldName(r.Method) { // both are tokens
 		return out, fmt.Errorf("method: %q is no HTTP method", r.Method)
 	}
@@ -80,6 +90,24 @@ func (c compiler) compile(r Request) (request, error) {
 		}
 		return out, fmt.Errorf("body: %w", err)
 	}
+	return c.compileRest(r, out)
+}
+
+// compileTargets compiles a request that has targets.
+func (c compiler) compileTargets(r Request, out request) (request, error) {
+	if r.Targets.Len() == 0 {
+		return out, errors.New("targets: there are none")
+	}
+	if len(r.Headers) > maxReplaced {
+		return out, fmt.Errorf("headers: at most %d can stand beside targets", maxReplaced)
+	}
+	out, err := c.compileRest(r, out)
+	r.Targets.replace(out.headers)
+	return out, err
+}
+
+// compileRest compiles what all requests have.
+func (c compiler) compileRest(r Request, out request) (request, error) {
 	for _, h := range r.Headers {
 		compiled, err := c.header(&out, h)
 		if err != nil {
@@ -90,6 +118,7 @@ func (c compiler) compile(r Request) (request, error) {
 		}
 		out.headers = append(out.headers, compiled)
 	}
+	var err error
 	out.expect, err = r.Expect.compile()
 	return out, err
 }

@@ -15,8 +15,9 @@ import (
 type Vars struct {
 	// User is the user's number over all workers; 0 for arrivals.
 	User int64
-	// Seq is the number of the request within the step, over all workers.
-	Seq int64
+	// Seq is the number of the request within the step, over all workers. Of users it is
+	// that of the user and a multiple of Users, their number; 0: there are none.
+	Seq, Users int64
 	// Worker is the worker's number.
 	Worker int32
 	// Step is the index of the step; it has no variable, but tells random values

@@ -21,6 +21,54 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type Driver int32
+
+const (
+	// DRIVER_UNSPECIFIED means what costs least.
+	Driver_DRIVER_UNSPECIFIED Driver = 0
+	// DRIVER_VEGETA is vegeta's Attacker with net/http's client. It drives arrivals only.
+	Driver_DRIVER_VEGETA Driver = 1
+)
+
+// Enum value maps for Driver.
+var (
+	Driver_name = map[int32]string{
+		0: "DRIVER_UNSPECIFIED",
+		1: "DRIVER_VEGETA",
+	}
+	Driver_value = map[string]int32{
+		"DRIVER_UNSPECIFIED": 0,
+		"DRIVER_VEGETA":      1,
+	}
+)
+
+func (x Driver) Enum() *Driver {
+	p := new(Driver)
+	*p = x
+	return p
+}
+
+func (x Driver) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Driver) Descriptor() protoreflect.EnumDescriptor {
+	return file_worker_v1_session_proto_enumTypes[0].Descriptor()
+}
+
+func (Driver) Type() protoreflect.EnumType {
+	return &file_worker_v1_session_proto_enumTypes[0]
+}
+
+func (x Driver) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Driver.Descriptor instead.
+func (Driver) EnumDescriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{0}
+}
+
 type Protocol int32
 
 const (
@@ -56,11 +104,11 @@ func (x Protocol) String() string {
 }
 
 func (Protocol) Descriptor() protoreflect.EnumDescriptor {
-	return file_worker_v1_session_proto_enumTypes[0].Descriptor()
+	return file_worker_v1_session_proto_enumTypes[1].Descriptor()
 }
 
 func (Protocol) Type() protoreflect.EnumType {
-	return &file_worker_v1_session_proto_enumTypes[0]
+	return &file_worker_v1_session_proto_enumTypes[1]
 }
 
 func (x Protocol) Number() protoreflect.EnumNumber {
@@ -69,7 +117,57 @@ func (x Protocol) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Protocol.Descriptor instead.
 func (Protocol) EnumDescriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{0}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{1}
+}
+
+type TargetsFormat int32
+
+const (
+	// TARGETS_FORMAT_UNSPECIFIED means HTTP.
+	TargetsFormat_TARGETS_FORMAT_UNSPECIFIED TargetsFormat = 0
+	TargetsFormat_TARGETS_FORMAT_HTTP        TargetsFormat = 1
+	TargetsFormat_TARGETS_FORMAT_JSON        TargetsFormat = 2
+)
+
+// Enum value maps for TargetsFormat.
+var (
+	TargetsFormat_name = map[int32]string{
+		0: "TARGETS_FORMAT_UNSPECIFIED",
+		1: "TARGETS_FORMAT_HTTP",
+		2: "TARGETS_FORMAT_JSON",
+	}
+	TargetsFormat_value = map[string]int32{
+		"TARGETS_FORMAT_UNSPECIFIED": 0,
+		"TARGETS_FORMAT_HTTP":        1,
+		"TARGETS_FORMAT_JSON":        2,
+	}
+)
+
+func (x TargetsFormat) Enum() *TargetsFormat {
+	p := new(TargetsFormat)
+	*p = x
+	return p
+}
+
+func (x TargetsFormat) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TargetsFormat) Descriptor() protoreflect.EnumDescriptor {
+	return file_worker_v1_session_proto_enumTypes[2].Descriptor()
+}
+
+func (TargetsFormat) Type() protoreflect.EnumType {
+	return &file_worker_v1_session_proto_enumTypes[2]
+}
+
+func (x TargetsFormat) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TargetsFormat.Descriptor instead.
+func (TargetsFormat) EnumDescriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{2}
 }
 
 type DataFormat int32
@@ -107,11 +205,11 @@ func (x DataFormat) String() string {
 }
 
 func (DataFormat) Descriptor() protoreflect.EnumDescriptor {
-	return file_worker_v1_session_proto_enumTypes[1].Descriptor()
+	return file_worker_v1_session_proto_enumTypes[3].Descriptor()
 }
 
 func (DataFormat) Type() protoreflect.EnumType {
-	return &file_worker_v1_session_proto_enumTypes[1]
+	return &file_worker_v1_session_proto_enumTypes[3]
 }
 
 func (x DataFormat) Number() protoreflect.EnumNumber {
@@ -120,7 +218,7 @@ func (x DataFormat) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DataFormat.Descriptor instead.
 func (DataFormat) EnumDescriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{1}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{3}
 }
 
 type DataChoice int32
@@ -160,11 +258,11 @@ func (x DataChoice) String() string {
 }
 
 func (DataChoice) Descriptor() protoreflect.EnumDescriptor {
-	return file_worker_v1_session_proto_enumTypes[2].Descriptor()
+	return file_worker_v1_session_proto_enumTypes[4].Descriptor()
 }
 
 func (DataChoice) Type() protoreflect.EnumType {
-	return &file_worker_v1_session_proto_enumTypes[2]
+	return &file_worker_v1_session_proto_enumTypes[4]
 }
 
 func (x DataChoice) Number() protoreflect.EnumNumber {
@@ -173,7 +271,7 @@ func (x DataChoice) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DataChoice.Descriptor instead.
 func (DataChoice) EnumDescriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{2}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{4}
 }
 
 // SessionRequest is a message of a worker.
@@ -771,6 +869,8 @@ type Assignment struct {
 	OnTimeNanos []int64 `protobuf:"varint,13,rep,packed,name=on_time_nanos,json=onTimeNanos,proto3" json:"on_time_nanos,omitempty"`
 	// largest is the greatest load of the steps that may be added; absent: none will be.
 	Largest *Step `protobuf:"bytes,20,opt,name=largest,proto3" json:"largest,omitempty"`
+	// driver is what drives the load.
+	Driver Driver `protobuf:"varint,21,opt,name=driver,proto3,enum=loadtest.worker.v1.Driver" json:"driver,omitempty"`
 	// control is the second target, with which target is compared; absent: there is none.
 	Control       *Control `protobuf:"bytes,31,opt,name=control,proto3" json:"control,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -903,6 +1003,13 @@ func (x *Assignment) GetLargest() *Step {
 		return x.Largest
 	}
 	return nil
+}
+
+func (x *Assignment) GetDriver() Driver {
+	if x != nil {
+		return x.Driver
+	}
+	return Driver_DRIVER_UNSPECIFIED
 }
 
 func (x *Assignment) GetControl() *Control {
@@ -1091,6 +1198,9 @@ type Target struct {
 	// proxy_url is scheme and host of the proxy that requests go through; empty:
 	// none.
 	ProxyUrl string `protobuf:"bytes,7,opt,name=proxy_url,json=proxyUrl,proto3" json:"proxy_url,omitempty"`
+	// aliases are other names of the target's host, which URLs of a targets file may
+	// have: "shortener:8080", or "shortener" for any port.
+	Aliases []string `protobuf:"bytes,8,rep,name=aliases,proto3" json:"aliases,omitempty"`
 	// allow_special_addresses permits loopback and link-local addresses. It is never
 	// set in a cluster.
 	AllowSpecialAddresses bool `protobuf:"varint,3,opt,name=allow_special_addresses,json=allowSpecialAddresses,proto3" json:"allow_special_addresses,omitempty"`
@@ -1168,6 +1278,13 @@ func (x *Target) GetProxyUrl() string {
 		return x.ProxyUrl
 	}
 	return ""
+}
+
+func (x *Target) GetAliases() []string {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
 }
 
 func (x *Target) GetAllowSpecialAddresses() bool {
@@ -1276,7 +1393,11 @@ type Request struct {
 	// max_body_bytes bounds the response's body; 0: no bound.
 	MaxBodyBytes int64 `protobuf:"varint,11,opt,name=max_body_bytes,json=maxBodyBytes,proto3" json:"max_body_bytes,omitempty"`
 	// items is how many business items a request carries, from 1.
-	Items         int32 `protobuf:"varint,12,opt,name=items,proto3" json:"items,omitempty"`
+	Items int32 `protobuf:"varint,12,opt,name=items,proto3" json:"items,omitempty"`
+	// targets_file holds targets of vegeta, which are sent in turn. They go instead of
+	// method, path and body.
+	TargetsFile   string        `protobuf:"bytes,21,opt,name=targets_file,json=targetsFile,proto3" json:"targets_file,omitempty"`
+	TargetsFormat TargetsFormat `protobuf:"varint,22,opt,name=targets_format,json=targetsFormat,proto3,enum=loadtest.worker.v1.TargetsFormat" json:"targets_format,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1393,6 +1514,20 @@ func (x *Request) GetItems() int32 {
 		return x.Items
 	}
 	return 0
+}
+
+func (x *Request) GetTargetsFile() string {
+	if x != nil {
+		return x.TargetsFile
+	}
+	return ""
+}
+
+func (x *Request) GetTargetsFormat() TargetsFormat {
+	if x != nil {
+		return x.TargetsFormat
+	}
+	return TargetsFormat_TARGETS_FORMAT_UNSPECIFIED
 }
 
 // ExpectedValue is a value of a JSON body.
@@ -3513,7 +3648,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12+\n" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
-	"\atargets\x18\x1f \x01(\x05R\atargets\"\x82\x05\n" +
+	"\atargets\x18\x1f \x01(\x05R\atargets\"\xb6\x05\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -3530,7 +3665,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\tpreflight\x18\v \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\x121\n" +
 	"\x06audits\x18\f \x03(\v2\x19.loadtest.worker.v1.AuditR\x06audits\x12\"\n" +
 	"\ron_time_nanos\x18\r \x03(\x03R\vonTimeNanos\x122\n" +
-	"\alargest\x18\x14 \x01(\v2\x18.loadtest.worker.v1.StepR\alargest\x125\n" +
+	"\alargest\x18\x14 \x01(\v2\x18.loadtest.worker.v1.StepR\alargest\x122\n" +
+	"\x06driver\x18\x15 \x01(\x0e2\x1a.loadtest.worker.v1.DriverR\x06driver\x125\n" +
 	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\"\xb1\x01\n" +
 	"\aControl\x122\n" +
 	"\x06target\x18\x01 \x01(\v2\x1a.loadtest.worker.v1.TargetR\x06target\x127\n" +
@@ -3540,14 +3676,15 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xa7\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xc1\x02\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
 	"\bprotocol\x18\x04 \x01(\x0e2\x1c.loadtest.worker.v1.ProtocolR\bprotocol\x12)\n" +
 	"\x03tls\x18\x05 \x01(\v2\x17.loadtest.worker.v1.TLSR\x03tls\x12,\n" +
 	"\x12disable_keep_alive\x18\x06 \x01(\bR\x10disableKeepAlive\x12\x1b\n" +
-	"\tproxy_url\x18\a \x01(\tR\bproxyUrl\x126\n" +
+	"\tproxy_url\x18\a \x01(\tR\bproxyUrl\x12\x18\n" +
+	"\aaliases\x18\b \x03(\tR\aaliases\x126\n" +
 	"\x17allow_special_addresses\x18\x03 \x01(\bR\x15allowSpecialAddresses\"\xa9\x01\n" +
 	"\x03TLS\x12\x17\n" +
 	"\aca_file\x18\x01 \x01(\tR\x06caFile\x12\x1b\n" +
@@ -3555,7 +3692,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bkey_file\x18\x03 \x01(\tR\akeyFile\x12\x1f\n" +
 	"\vserver_name\x18\x04 \x01(\tR\n" +
 	"serverName\x120\n" +
-	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\"\x89\x03\n" +
+	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\"\xf6\x03\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -3569,7 +3706,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\rexpected_json\x18\n" +
 	" \x03(\v2!.loadtest.worker.v1.ExpectedValueR\fexpectedJson\x12$\n" +
 	"\x0emax_body_bytes\x18\v \x01(\x03R\fmaxBodyBytes\x12\x14\n" +
-	"\x05items\x18\f \x01(\x05R\x05items\";\n" +
+	"\x05items\x18\f \x01(\x05R\x05items\x12!\n" +
+	"\ftargets_file\x18\x15 \x01(\tR\vtargetsFile\x12H\n" +
+	"\x0etargets_format\x18\x16 \x01(\x0e2!.loadtest.worker.v1.TargetsFormatR\rtargetsFormat\";\n" +
 	"\rExpectedValue\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
 	"\x06equals\x18\x02 \x01(\tR\x06equals\"Q\n" +
@@ -3725,11 +3864,18 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	" \x01(\x03R\tuntracked\"A\n" +
 	"\vErrorSample\x12\x18\n" +
 	"\aoutcome\x18\x01 \x01(\x05R\aoutcome\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage*L\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage*3\n" +
+	"\x06Driver\x12\x16\n" +
+	"\x12DRIVER_UNSPECIFIED\x10\x00\x12\x11\n" +
+	"\rDRIVER_VEGETA\x10\x01*L\n" +
 	"\bProtocol\x12\x18\n" +
 	"\x14PROTOCOL_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0ePROTOCOL_HTTP1\x10\x01\x12\x12\n" +
-	"\x0ePROTOCOL_HTTP2\x10\x02*Z\n" +
+	"\x0ePROTOCOL_HTTP2\x10\x02*a\n" +
+	"\rTargetsFormat\x12\x1e\n" +
+	"\x1aTARGETS_FORMAT_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13TARGETS_FORMAT_HTTP\x10\x01\x12\x17\n" +
+	"\x13TARGETS_FORMAT_JSON\x10\x02*Z\n" +
 	"\n" +
 	"DataFormat\x12\x1b\n" +
 	"\x17DATA_FORMAT_UNSPECIFIED\x10\x00\x12\x13\n" +
@@ -3756,123 +3902,127 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 	return file_worker_v1_session_proto_rawDescData
 }
 
-var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
 var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_worker_v1_session_proto_goTypes = []any{
-	(Protocol)(0),              // 0: loadtest.worker.v1.Protocol
-	(DataFormat)(0),            // 1: loadtest.worker.v1.DataFormat
-	(DataChoice)(0),            // 2: loadtest.worker.v1.DataChoice
-	(*SessionRequest)(nil),     // 3: loadtest.worker.v1.SessionRequest
-	(*SessionResponse)(nil),    // 4: loadtest.worker.v1.SessionResponse
-	(*Hello)(nil),              // 5: loadtest.worker.v1.Hello
-	(*ClockProbe)(nil),         // 6: loadtest.worker.v1.ClockProbe
-	(*ClockReply)(nil),         // 7: loadtest.worker.v1.ClockReply
-	(*Readiness)(nil),          // 8: loadtest.worker.v1.Readiness
-	(*Assignment)(nil),         // 9: loadtest.worker.v1.Assignment
-	(*Control)(nil),            // 10: loadtest.worker.v1.Control
-	(*AddSteps)(nil),           // 11: loadtest.worker.v1.AddSteps
-	(*Audit)(nil),              // 12: loadtest.worker.v1.Audit
-	(*Target)(nil),             // 13: loadtest.worker.v1.Target
-	(*TLS)(nil),                // 14: loadtest.worker.v1.TLS
-	(*Request)(nil),            // 15: loadtest.worker.v1.Request
-	(*ExpectedValue)(nil),      // 16: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 17: loadtest.worker.v1.Header
-	(*Data)(nil),               // 18: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 19: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 20: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 21: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 22: loadtest.worker.v1.Step
-	(*Share)(nil),              // 23: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 24: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 25: loadtest.worker.v1.ClosedUsers
-	(*Think)(nil),              // 26: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 27: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 28: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 29: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 30: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 31: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 32: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 33: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 34: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 35: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 36: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 37: loadtest.worker.v1.StepMeasurement
-	(*Series)(nil),             // 38: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 39: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 40: loadtest.worker.v1.RequestMeasurement
-	(*Histogram)(nil),          // 41: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 42: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 43: loadtest.worker.v1.ErrorSample
-	nil,                        // 44: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 45: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(Driver)(0),                // 0: loadtest.worker.v1.Driver
+	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
+	(TargetsFormat)(0),         // 2: loadtest.worker.v1.TargetsFormat
+	(DataFormat)(0),            // 3: loadtest.worker.v1.DataFormat
+	(DataChoice)(0),            // 4: loadtest.worker.v1.DataChoice
+	(*SessionRequest)(nil),     // 5: loadtest.worker.v1.SessionRequest
+	(*SessionResponse)(nil),    // 6: loadtest.worker.v1.SessionResponse
+	(*Hello)(nil),              // 7: loadtest.worker.v1.Hello
+	(*ClockProbe)(nil),         // 8: loadtest.worker.v1.ClockProbe
+	(*ClockReply)(nil),         // 9: loadtest.worker.v1.ClockReply
+	(*Readiness)(nil),          // 10: loadtest.worker.v1.Readiness
+	(*Assignment)(nil),         // 11: loadtest.worker.v1.Assignment
+	(*Control)(nil),            // 12: loadtest.worker.v1.Control
+	(*AddSteps)(nil),           // 13: loadtest.worker.v1.AddSteps
+	(*Audit)(nil),              // 14: loadtest.worker.v1.Audit
+	(*Target)(nil),             // 15: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 16: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 17: loadtest.worker.v1.Request
+	(*ExpectedValue)(nil),      // 18: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 19: loadtest.worker.v1.Header
+	(*Data)(nil),               // 20: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 21: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 22: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 23: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 24: loadtest.worker.v1.Step
+	(*Share)(nil),              // 25: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 26: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 27: loadtest.worker.v1.ClosedUsers
+	(*Think)(nil),              // 28: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 29: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 30: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 31: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 32: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 33: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 34: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 35: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 36: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 37: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 38: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 39: loadtest.worker.v1.StepMeasurement
+	(*Series)(nil),             // 40: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 41: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 42: loadtest.worker.v1.RequestMeasurement
+	(*Histogram)(nil),          // 43: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 44: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 45: loadtest.worker.v1.ErrorSample
+	nil,                        // 46: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 47: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
-	5,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
-	6,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
-	8,  // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	36, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	33, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
-	7,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
-	9,  // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	29, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	30, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	31, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	35, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	32, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
-	11, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
-	13, // 13: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	15, // 14: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	22, // 15: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	18, // 16: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	19, // 17: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	15, // 18: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
-	12, // 19: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	22, // 20: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
-	10, // 21: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
-	13, // 22: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
-	15, // 23: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
-	15, // 24: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
-	22, // 25: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
-	15, // 26: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	0,  // 27: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	14, // 28: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	17, // 29: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	16, // 30: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	1,  // 31: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	2,  // 32: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	20, // 33: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	21, // 34: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	23, // 35: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	44, // 36: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	2,  // 37: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	23, // 38: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	24, // 39: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	25, // 40: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	27, // 41: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	28, // 42: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	26, // 43: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	26, // 44: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	34, // 45: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	37, // 46: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	40, // 47: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	41, // 48: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	43, // 49: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	39, // 50: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	41, // 51: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	42, // 52: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	38, // 53: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	41, // 54: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	41, // 55: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	45, // 56: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	41, // 57: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	41, // 58: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	3,  // 59: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	4,  // 60: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	60, // [60:61] is the sub-list for method output_type
-	59, // [59:60] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
+	8,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
+	10, // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
+	38, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	35, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	9,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
+	11, // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
+	31, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	32, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	33, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	37, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	34, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	13, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
+	15, // 13: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	17, // 14: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	24, // 15: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	20, // 16: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	21, // 17: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	17, // 18: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	14, // 19: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
+	24, // 20: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	0,  // 21: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
+	12, // 22: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
+	15, // 23: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
+	17, // 24: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
+	17, // 25: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
+	24, // 26: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	17, // 27: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	1,  // 28: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	16, // 29: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	19, // 30: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	18, // 31: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	2,  // 32: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	3,  // 33: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	4,  // 34: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	22, // 35: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	23, // 36: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	25, // 37: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	46, // 38: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	4,  // 39: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	25, // 40: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	26, // 41: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	27, // 42: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	29, // 43: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	30, // 44: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	28, // 45: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	28, // 46: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	36, // 47: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	39, // 48: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	42, // 49: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	43, // 50: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	45, // 51: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	41, // 52: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	43, // 53: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	44, // 54: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	40, // 55: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	43, // 56: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	43, // 57: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	47, // 58: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	43, // 59: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	43, // 60: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	5,  // 61: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 62: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	62, // [62:63] is the sub-list for method output_type
+	61, // [61:62] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -3908,7 +4058,7 @@ func file_worker_v1_session_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
-			NumEnums:      3,
+			NumEnums:      5,
 			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -93,7 +93,7 @@ func (c *config) runTests(ctx context.Context, manifests []manifest, objects *lo
 		if i > 0 {
 			_, _ = fmt.Fprintln(c.streams.Out)
 		}
-		if last, err = c.runTest(ctx, lt, objects); err != nil {
+		if last, err = c.runTest(ctx, lt, local.Config{Files: objects, Services: services}); err != nil {
 			return codeError, nil, err
 		}
 		if err := c.write(last, o.output); err != nil {
@@ -122,7 +122,7 @@ func (c *config) announce(name, address string) {
 
 // runTest runs a LoadTest and shows how it is getting on. The first interrupt ends it
 // with what was measured, the second at once.
-func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, objects *local.Objects) (*v1alpha1.LoadTest, error) {
+func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, config local.Config) (*v1alpha1.LoadTest, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program, which workers run: %w", err)
@@ -131,14 +131,13 @@ func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, objects *lo
 	defer stop()
 	shown := c.display()
 	defer shown.Clear()
-	finished, err := local.Run(running, lt, local.Config{
-		Files: objects, Command: []string{program, workerCommand}, Terminate: ctx.Done(),
-		Say: func(sentence string) { shown.Say(time.Now(), sentence) },
-		Show: func(lt *v1alpha1.LoadTest) {
-			now := time.Now()
-			shown.Show(now, func(width int) []string { return progress.Block(lt, now, width) }, progress.Line(lt))
-		},
-	})
+	config.Command, config.Terminate = []string{program, workerCommand}, ctx.Done()
+	config.Say = func(sentence string) { shown.Say(time.Now(), sentence) }
+	config.Show = func(lt *v1alpha1.LoadTest) {
+		now := time.Now()
+		shown.Show(now, func(width int) []string { return progress.Block(lt, now, width) }, progress.Line(lt))
+	}
+	finished, err := local.Run(running, lt, config)
 	switch {
 	case running.Err() != nil:
 		return nil, fmt.Errorf("interrupted twice: LoadTest %s/%s was given up, and what it measured with it", lt.Namespace, lt.Name)

@@ -12,12 +12,16 @@ import (
 )
 
 // adapt makes assignments such as a cluster's workers have ones for this machine: its
-// own addresses may be dialled, and the files are in the folder.
+// own addresses may be dialled, the files are in the folder, and targets may name the
+// Services that were directed to the target.
 func (r *run) adapt(list []*workerv1.Assignment) {
 	for _, a := range list {
 		a.Target.AllowSpecialAddresses = true
+		a.Target.Aliases = r.Services.names(a.GetTarget().GetUrl(), r.test.Namespace)
 		if c := a.Control; c != nil {
 			c.Target.AllowSpecialAddresses = true
+			_, host, _ := strings.Cut(a.GetTarget().GetUrl(), "://")
+			c.Target.Aliases = append(r.Services.names(c.GetTarget().GetUrl(), r.test.Namespace), append(a.GetTarget().GetAliases(), host)...)
 		}
 		relocate(a.ProtoReflect(), r.folder)
 	}

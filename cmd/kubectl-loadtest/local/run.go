@@ -22,6 +22,8 @@ import (
 type Config struct {
 	// Files are the ConfigMaps and Secrets that the LoadTest may name.
 	Files *Objects
+	// Services are those to whose addresses targets were directed.
+	Services Services
 	// Command starts a worker: a program that calls Worker.
 	Command []string
 	// Show is called with the LoadTest again and again, at least each refresh.

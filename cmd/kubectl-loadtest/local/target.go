@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -50,6 +52,20 @@ func (s Services) direct(name, field string, t *v1alpha1.Target) error {
 	t.Service = nil
 	t.URL = fmt.Sprintf("%s://%s", cmp.Or(service.Scheme, v1alpha1.SchemeHTTP), address)
 	return nil
+}
+
+// names are those that Services at a URL have in the cluster of a LoadTest's namespace,
+// whatever their ports there.
+func (s Services) names(target, namespace string) []string {
+	var list []string
+	for name, address := range s {
+		if strings.HasSuffix(target, "://"+address) {
+			long := name + "." + namespace
+			list = append(list, name, long, long+".svc", long+".svc.cluster.local")
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // Check refuses a LoadTest that would wait for something that does not come on this

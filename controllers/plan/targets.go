@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+var targetsFormats = map[v1alpha1.TargetsFormat]workerv1.TargetsFormat{
+	"":                         workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
+	v1alpha1.TargetsFormatHTTP: workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
+	v1alpha1.TargetsFormatJSON: workerv1.TargetsFormat_TARGETS_FORMAT_JSON,
+}
+
+func targetsFile(t *v1alpha1.TargetsSource) (File, bool) {
+	if t == nil {
+		return File{}, false
+	}
+	return sourceFile(&v1alpha1.KeySource{ConfigMapKeyRef: t.ConfigMapKeyRef, SecretKeyRef: t.SecretKeyRef})
+}
+
+// setAliases names a target as URLs of a targets file may name it: a Service in each way
+// that its cluster does. Those of the target go to the control as well.
+func setAliases(lt *v1alpha1.LoadTest, target *workerv1.Target, control *workerv1.Control) {
+	if !slices.ContainsFunc(lt.Spec.Requests, hasTargets) {
+		return
+	}
+	target.Aliases = aliases(lt.Namespace, &lt.Spec.Target, target.GetUrl())
+	if control != nil {
+		_, host, _ := strings.Cut(target.GetUrl(), "://")
+		control.Target.Aliases = slices.Concat(
+			aliases(lt.Namespace, &lt.Spec.Versus.Target, control.GetTarget().GetUrl()), target.GetAliases(), []string{host})
+	}
+}
+
+// aliases are the names of a Service with the port of its URL, whose host is one of them.
+func aliases(namespace string, t *v1alpha1.Target, at string) []string {
+	u, err := url.Parse(at)
+	if t.Service == nil || err != nil || u.Port() == "" {
+		return nil
+	}
+	name := t.Service.Name + "." + namespace
+	var list []string
+	for _, host := range []string{t.Service.Name, name, name + ".svc", name + ".svc.cluster.local"} {
+		list = append(list, net.JoinHostPort(host, u.Port()))
+	}
+	return list
+}
+
+func hasTargets(r v1alpha1.Request) bool { return r.TargetsFrom != nil }
+
+var drivers = map[v1alpha1.Driver]workerv1.Driver{v1alpha1.DriverVegeta: workerv1.Driver_DRIVER_VEGETA}
+
+func driver(spec *v1alpha1.LoadTestSpec) workerv1.Driver {
+	if spec.Worker == nil {
+		return workerv1.Driver_DRIVER_UNSPECIFIED
+	}
+	return drivers[spec.Worker.Driver]
+}

@@ -1,0 +1,73 @@
+package targetsfile
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Origin is where all targets of a file must be: requests go to no other place.
+type Origin struct {
+	// URL is scheme and host.
+	URL string
+	// Aliases are other names of the host, with a port, or without one for any port.
+	Aliases []string
+}
+
+// path is the path and query of a target's URL, as they are written.
+func (o Origin) path(raw string) (string, error) {
+	if strings.HasPrefix(raw, "/") {
+		return raw, nil
+	}
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return "", errors.New("the URL has neither a scheme nor a slash before its path: write http://host/path, or /path")
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	if err := o.check(strings.ToLower(scheme), rest[:end]); err != nil {
+		return "", err
+	}
+	if path := rest[end:]; strings.HasPrefix(path, "/") {
+		return path, nil
+	}
+	return "/" + rest[end:], nil
+}
+
+// check refuses a scheme and host that are not those of the origin.
+func (o Origin) check(scheme, host string) error {
+	if strings.Contains(host, "@") {
+		return errors.New("the URL has a user or password: write header Authorization instead")
+	}
+	own, err := url.Parse(o.URL)
+	if err != nil {
+		return err
+	}
+	u, err := url.Parse(scheme + "://" + host)
+	if err != nil {
+		return errors.New("the URL has no host: write http://host/path, or /path")
+	}
+	named := slices.ContainsFunc(o.Aliases, func(alias string) bool {
+		return strings.EqualFold(alias, u.Hostname()) || strings.EqualFold(alias, address(u))
+	})
+	if u.Scheme == own.Scheme && (named || strings.EqualFold(address(u), address(own))) {
+		return nil
+	}
+	return fmt.Errorf("the URL is one of %s://%s, and spec.target is %s: write its scheme and host, or the path alone", u.Scheme, u.Host, o.URL)
+}
+
+// address is host and port, always both.
+func address(u *url.URL) string {
+	port := u.Port()
+	if port == "" && u.Scheme == "https" {
+		port = "443"
+	} else if port == "" {
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
