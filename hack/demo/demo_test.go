@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -48,11 +49,11 @@ func newFixture(t *testing.T) *fixture {
 	t.Setenv("TRANSCRIPT", s.transcript)
 	t.Setenv("ANSWERS", s.answers)
 	t.Chdir("../..")
-	where, err := clusterOf(func(string) string { return "" })
+	where, err := deploy.ClusterOf(func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.demo = &demo{tools: tools{out: &s.out, err: &s.out}, cluster: where}
+	s.demo = &demo{Tools: deploy.Tools{Out: &s.out, Err: &s.out}, cluster: where}
 	return s
 }
 
@@ -203,11 +204,26 @@ func TestPhasesInterrupted(t *testing.T) {
 	s.stubSuccess()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if err := s.demo.phases(ctx); err == nil || !interrupted(ctx) {
+	if err := s.demo.phases(ctx); err == nil || !deploy.Interrupted(ctx) {
 		t.Errorf("phases() = %v, want that it was interrupted", err)
 	}
-	s.demo.diagnose(ctx, "limiter-lua")
+	s.demo.Diagnose(ctx, "limiter-lua")
 	if strings.Contains(s.out.String(), "$ kubectl") {
 		t.Errorf("the demo searched for a reason:\n%s", s.out.String())
+	}
+}
+
+// TestPhasesOutsideRepository: the first thing that is said, before
+// anything is installed.
+func TestPhasesOutsideRepository(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var out bytes.Buffer
+	d := &demo{Tools: deploy.Tools{Out: &out, Err: &out}}
+	err := d.phases(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "run the demo from the root of the repository") {
+		t.Errorf("phases() = %v, want it to say where to run it", err)
+	}
+	if out.Len() != 0 {
+		t.Errorf("phases() began: %s", out.String())
 	}
 }

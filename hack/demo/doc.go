@@ -5,9 +5,6 @@
 //
 //	main.go      environment, last line, exit code
 //	demo.go      the phases, each with a bound on its time
-//	cluster.go   the differences between the kinds of cluster
-//	tool.go      helm and kubectl as a user would call them
-//	diagnose.go  why a wait failed
 //	outcome/     pure: results → table and judgement
 //
 // It can be run again on a cluster that has all of it. It uses helm, kubectl and

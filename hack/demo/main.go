@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/demo/outcome"
+	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
 )
 
 // errUnexpected says that all went well, but not as it should.
@@ -19,7 +20,7 @@ func main() {
 	defer stop()
 	sentence, err := run(ctx)
 	switch {
-	case interrupted(ctx):
+	case deploy.Interrupted(ctx):
 		fmt.Println("\ndemo: NOT as expected: interrupted; make demo begins anew, make cluster-down takes the cluster down")
 	case errors.Is(err, errUnexpected):
 		fmt.Printf("\ndemo: NOT as expected: %s\n", sentence)
@@ -34,11 +35,11 @@ func main() {
 }
 
 func run(ctx context.Context) (string, error) {
-	target, err := clusterOf(os.Getenv)
+	target, err := deploy.ClusterOf(os.Getenv)
 	if err != nil {
 		return "", err
 	}
-	d := &demo{tools: tools{out: os.Stdout, err: os.Stderr}, cluster: target}
+	d := &demo{Tools: deploy.Tools{Out: os.Stdout, Err: os.Stderr}, cluster: target}
 	if err := d.phases(ctx); err != nil {
 		return "", err
 	}

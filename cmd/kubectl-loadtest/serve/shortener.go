@@ -27,7 +27,7 @@ func shortURLs() (http.Handler, error) {
 	return shortenerhttp.NewHandler(shortenerhttp.Config{
 		PagesConfig: shortenerhttp.PagesConfig{
 			About: shortenerhttp.About{
-				Version: version, InstanceID: version, API: shortener.Canonical, Shards: 1, Connections: "memory",
+				Version: version, InstanceID: version, API: shortener.Canonical, Replicas: 1, Shards: 1, Connections: "memory",
 				CodeLength: codeLength, LinkTTL: linkTTL.String(), Cache: "none", Clicks: "sync",
 			},
 			Ready: service.Ping, Metrics: http.NotFoundHandler(),

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
+)
+
+// TestFilesAreThere keeps the names that the demo knows true: those of charts,
+// presets and scenarios.
+func TestFilesAreThere(t *testing.T) {
+	local, err := deploy.ClusterOf(func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{deploy.OperatorChart + "/Chart.yaml", deploy.OperatorChart + "/crds", deploy.TargetsChart + "/Chart.yaml", local.Operator[1], local.Targets[1]}
+	for _, file := range files {
+		paths = append(paths, scenarios+"/"+file)
+	}
+	for _, strategy := range strategies {
+		paths = append(paths, deploy.TargetsChart+"/values-seed-004-"+strategy+".yaml")
+	}
+	for _, path := range paths {
+		if _, err := os.Stat(filepath.Join("..", "..", path)); err != nil {
+			t.Error(err)
+		}
+	}
+}
