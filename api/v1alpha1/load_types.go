@@ -8,6 +8,7 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.users) != has(self.rates)",message="exactly one of users and rates must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.ratePerUser) || has(self.users)",message="ratePerUser must not be set without users"
+// +kubebuilder:validation:XValidation:rule="!has(self.think) || has(self.users) && !has(self.ratePerUser)",message="think must not be set without users, or with ratePerUser"
 type Ladder struct {
 	// users is the number of concurrent users of each rung, in total over all workers.
 	// Each user holds one connection. Exactly one of users and rates is set. Example:
@@ -34,6 +35,13 @@ type Ladder struct {
 	// closed loop. A decimal is quoted: 1, "0.5".
 	// +optional
 	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
+
+	// think is how long each user waits after a response before its next request, fixed
+	// or drawn from a range. The first requests are spread evenly over its mean, so that
+	// users do not act in step. Absent: users do not wait. It does not go with
+	// ratePerUser. Example: 1s-3s.
+	// +optional
+	Think Think `json:"think,omitempty"`
 
 	// duration is how long each rung sends load that counts. Example: 30s.
 	// +required
@@ -71,6 +79,7 @@ type Ladder struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.rate) || has(self.duration)",message="duration must be set with rate"
 // +kubebuilder:validation:XValidation:rule="has(self.users) || !has(self.requestsPerUser)",message="requestsPerUser must not be set without users"
 // +kubebuilder:validation:XValidation:rule="!has(self.ratePerUser) || (has(self.users) && has(self.duration))",message="ratePerUser must not be set without users and duration"
+// +kubebuilder:validation:XValidation:rule="!has(self.think) || has(self.users) && !has(self.ratePerUser)",message="think must not be set without users, or with ratePerUser"
 // +kubebuilder:validation:XValidation:rule="!has(self.warmUp) || has(self.duration)",message="warmUp must not be set without duration"
 // +kubebuilder:validation:XValidation:rule="!has(self.rampTo) || has(self.rate)",message="rampTo must not be set without rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.arrivals) || has(self.rate)",message="arrivals must not be set without rate"
@@ -95,6 +104,13 @@ type Step struct {
 	// closed loop. A decimal is quoted: 1, "0.5".
 	// +optional
 	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
+
+	// think is how long each user waits after a response before its next request, fixed
+	// or drawn from a range. The first requests are spread evenly over its mean, except
+	// with requestsPerUser. Absent: users do not wait. It does not go with ratePerUser.
+	// Example: 1s-3s.
+	// +optional
+	Think Think `json:"think,omitempty"`
 
 	// requestsPerUser is how many requests each user sends, one after another; the
 	// step ends when all have been answered. Example: 200 users with 1 request each

@@ -11,6 +11,7 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.users) != has(self.rate)",message="exactly one of users and rate must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.ratePerUser) || has(self.users)",message="ratePerUser must not be set without users"
+// +kubebuilder:validation:XValidation:rule="!has(self.think) || has(self.users) && !has(self.ratePerUser)",message="think must not be set without users, or with ratePerUser"
 type Search struct {
 	// users is the range of concurrent users, in total over all workers, each with a
 	// connection of its own. Exactly one of users and rate is set. Example: {min: 10,
@@ -29,6 +30,13 @@ type Search struct {
 	// closed loop. A decimal is quoted: 1, "0.5".
 	// +optional
 	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
+
+	// think is how long each user waits after a response before its next request, fixed
+	// or drawn from a range. The first requests are spread evenly over its mean, so that
+	// users do not act in step. Absent: users do not wait. It does not go with
+	// ratePerUser. Example: 1s-3s.
+	// +optional
+	Think Think `json:"think,omitempty"`
 
 	// duration is how long each probe sends load that counts. The longer it is, the
 	// less do two probes of one load differ. Example: 20s.

@@ -15,6 +15,10 @@ type StepLoad struct {
 	// sends its next request when the response to its last has come.
 	// +optional
 	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
+	// think is how long each user waits after a response before its next request.
+	// Absent: it does not wait.
+	// +optional
+	Think Think `json:"think,omitempty"`
 	// requestsPerUser is how many requests each user of a burst sends.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -44,8 +48,8 @@ type StepLoad struct {
 	// +optional
 	Pause *metav1.Duration `json:"pause,omitempty"`
 	// requests is how many requests are due in duration, or in the burst. Absent
-	// where the number is not known beforehand: for users without a rate, and for
-	// Poisson arrivals.
+	// where the number is not known beforehand: for users who send until the duration
+	// is over and have no rate, and for Poisson arrivals.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Requests int64 `json:"requests,omitempty"`
@@ -57,5 +61,9 @@ func (l *StepLoad) IsPause() bool { return l.Pause != nil }
 // IsBurst says whether the step ends when every user has sent its requests.
 func (l *StepLoad) IsBurst() bool { return l.RequestsPerUser > 0 }
 
-// IsScheduled says whether requests are due at instants that the generator can miss.
-func (l *StepLoad) IsScheduled() bool { return l.Rate != nil || l.RatePerUser != nil }
+// IsScheduled says whether requests are due at instants that the generator can miss:
+// those of arrivals, of users with a rate, and of users who think, when their think time
+// is over. The first requests of a burst are due all at once, which no generator keeps.
+func (l *StepLoad) IsScheduled() bool {
+	return l.Rate != nil || l.RatePerUser != nil || l.Think != "" && !l.IsBurst()
+}

@@ -13,32 +13,36 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-const badRate = `must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`
+const (
+	badRate  = `must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`
+	badThink = `must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s`
+)
 
-// plannedRates are the rates of a step's load in status, each with the refusal of one
-// that is no rate.
-var plannedRates = map[string]string{
-	"ratePerUser": `status.steps[0].load.ratePerUser: Invalid value: "0": ` + badRate,
-	"rate":        `status.steps[0].load.rate: Invalid value: "0": ` + badRate,
-	"rampTo":      `status.steps[0].load.rampTo: Invalid value: "0": ` + badRate,
+// plannedLoads are values of a step's load in status: a valid one, an invalid one, and its
+// refusal.
+var plannedLoads = map[string]struct{ valid, invalid, want string }{
+	"ratePerUser": {"0.5", "0", `status.steps[0].load.ratePerUser: Invalid value: "0": ` + badRate},
+	"rate":        {"0.5", "0", `status.steps[0].load.rate: Invalid value: "0": ` + badRate},
+	"rampTo":      {"0.5", "0", `status.steps[0].load.rampTo: Invalid value: "0": ` + badRate},
+	"think":       {"1s-3s", "3s-1s", `status.steps[0].load.think: Invalid value: "3s-1s": ` + badThink},
 }
 
-func TestPlannedRatesAreValidated(t *testing.T) {
+func TestPlannedLoadsAreValidated(t *testing.T) {
 	c := strictClient(t)
 	object := loadTest(t, apiserver.Namespace(t), "{}")
 	if err := c.Create(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
-	for field, want := range plannedRates {
-		patch := func(rate string) error {
-			status := fmt.Sprintf(`{"status": {"steps": [{"name": "a", "rung": 1, "state": "Pending", "load": {%q: %q}}]}}`, field, rate)
+	for field, row := range plannedLoads {
+		patch := func(value string) error {
+			status := fmt.Sprintf(`{"status": {"steps": [{"name": "a", "rung": 1, "state": "Pending", "load": {%q: %q}}]}}`, field, value)
 			return c.Status().Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(status)), client.DryRunAll)
 		}
-		if err := patch("0.5"); err != nil {
-			t.Errorf("a %s of 0.5 is refused: %v", field, err)
+		if err := patch(row.valid); err != nil {
+			t.Errorf("a %s of %s is refused: %v", field, row.valid, err)
 		}
-		if diff := cmp.Diff([]string{want}, refusals(t, patch("0"))); diff != "" {
-			t.Errorf("refusals of a %s of 0 (-want +got):\n%s", field, diff)
+		if diff := cmp.Diff([]string{row.want}, refusals(t, patch(row.invalid))); diff != "" {
+			t.Errorf("refusals of a %s of %s (-want +got):\n%s", field, row.invalid, diff)
 		}
 	}
 }

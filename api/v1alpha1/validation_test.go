@@ -24,7 +24,7 @@ type validation struct {
 
 // validations has a row for every CEL rule, and for the patterns, enums and
 // bounds that people meet most.
-var validations = slices.Concat(trafficValidations, preflightValidations, dataValidations, loadValidations, searchValidations, thresholdValidations, auditValidations, baselineValidations, versusValidations, objectiveValidations, journeyValidations)
+var validations = slices.Concat(trafficValidations, preflightValidations, dataValidations, loadValidations, usersValidations, searchValidations, thresholdValidations, auditValidations, baselineValidations, versusValidations, objectiveValidations, journeyValidations)
 
 func TestValidation(t *testing.T) {
 	namespace := apiserver.Namespace(t)
@@ -88,8 +88,8 @@ func TestEveryRuleHasARow(t *testing.T) {
 			}
 		}
 	}
-	for _, sentence := range plannedRates {
-		told[index.ReplaceAllString(sentence, "[]")] = true
+	for _, row := range plannedLoads {
+		told[index.ReplaceAllString(row.want, "[]")] = true
 	}
 	rules := 0
 	walk(node{schema: generatedSchema(t, nil), typ: reflect.TypeFor[v1alpha1.LoadTest]()}, func(n node) {

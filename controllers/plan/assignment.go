@@ -128,16 +128,18 @@ func workerStep(l *v1alpha1.StepLoad, worker, workers int32) *workerv1.Step {
 	nanos := int64(optional(l.Duration))
 	switch {
 	case l.IsBurst():
-		step.Load = &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: l.RequestsPerUser, LimitNanos: int64(optional(l.MaxDuration))}}
+		step.Load = &workerv1.Step_Burst{Burst: &workerv1.Burst{
+			RequestsPerUser: l.RequestsPerUser, LimitNanos: int64(optional(l.MaxDuration)), Think: think(l.Think),
+		}}
 	case l.Rate != nil:
 		step.Load = &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{
 			TotalRateMicros: micros(l.Rate), EndRateMicros: micros(l.RampTo), DurationNanos: nanos,
 			Poisson: l.Arrivals == v1alpha1.ArrivalsPoisson,
 		}}
-	case l.IsScheduled():
+	case l.RatePerUser != nil:
 		step.Load = &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: totalRate(l), DurationNanos: nanos}}
 	default:
-		step.Load = &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: nanos}}
+		step.Load = &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: nanos, Think: think(l.Think)}}
 	}
 	return step
 }

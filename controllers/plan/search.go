@@ -68,7 +68,7 @@ func SearchLoad(l *v1alpha1.StepLoad) int64 {
 
 // probeOf is a step of a search, without a place among the others.
 func probeOf(s *v1alpha1.Search, load int64) v1alpha1.StepStatus {
-	step := v1alpha1.Step{RatePerUser: s.RatePerUser, WarmUp: s.WarmUp, Duration: &s.Duration}
+	step := v1alpha1.Step{RatePerUser: s.RatePerUser, Think: s.Think, WarmUp: s.WarmUp, Duration: &s.Duration}
 	if s.Users != nil {
 		step.Users = ptr.To(int32(load))
 	} else {

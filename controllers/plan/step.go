@@ -88,7 +88,8 @@ func rungs(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
 	var list []v1alpha1.StepStatus
 	for _, users := range l.Users {
 		list = append(list, v1alpha1.StepStatus{
-			Name: strconv.Itoa(int(users)), Load: usersLoad(users, l.RatePerUser, l.WarmUp, &l.Duration),
+			Name: strconv.Itoa(int(users)),
+			Load: usersLoad(&v1alpha1.Step{Users: &users, RatePerUser: l.RatePerUser, Think: l.Think, WarmUp: l.WarmUp, Duration: &l.Duration}),
 		})
 	}
 	for i := range l.Rates {
@@ -133,18 +134,20 @@ func explicitStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
 	case s.RequestsPerUser != nil:
 		return burstStep(s, timeout)
 	default:
-		users := ptr.Deref(s.Users, 0)
-		return v1alpha1.StepStatus{Name: fmt.Sprintf("%d users", users), Load: usersLoad(users, s.RatePerUser, s.WarmUp, s.Duration)}
+		return v1alpha1.StepStatus{Name: fmt.Sprintf("%d users", ptr.Deref(s.Users, 0)), Load: usersLoad(s)}
 	}
 }
 
 // usersLoad is the load of users who send until the duration is over.
-func usersLoad(users int32, ratePerUser *v1alpha1.Decimal, warmUp, duration *metav1.Duration) v1alpha1.StepLoad {
-	load := v1alpha1.StepLoad{Users: users, RatePerUser: ratePerUser, WarmUp: positive(warmUp), Duration: duration}
-	if rate := totalMicros(users, micros(ratePerUser)); rate <= MaxRateMicros {
+func usersLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
+	load := v1alpha1.StepLoad{
+		Users: ptr.Deref(s.Users, 0), RatePerUser: s.RatePerUser, Think: s.Think,
+		WarmUp: positive(s.WarmUp), Duration: s.Duration,
+	}
+	if rate := totalRate(&load); rate <= MaxRateMicros {
 		// The schedule begins with the warm-up and goes on in the duration.
 		warmUp := optional(load.WarmUp)
-		load.Requests = hits(rate, rate, warmUp+optional(duration)) - hits(rate, rate, warmUp)
+		load.Requests = hits(rate, rate, warmUp+optional(load.Duration)) - hits(rate, rate, warmUp)
 	}
 	return load
 }
@@ -154,9 +157,11 @@ func burstStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
 	return v1alpha1.StepStatus{Name: fmt.Sprintf("%d users x %d", users, each), Load: v1alpha1.StepLoad{
 		Users:           users,
 		RequestsPerUser: each,
+		Think:           s.Think,
 		Requests:        int64(users) * int64(each),
-		// A user sends one request after another, each bounded by the timeout.
-		MaxDuration: &metav1.Duration{Duration: min(time.Duration(each)*timeout+BurstSlack, MaxBurst)},
+		// A user sends one request after another, each bounded by the timeout, and thinks
+		// between them.
+		MaxDuration: &metav1.Duration{Duration: min(time.Duration(each)*timeout+longestThinking(s.Think, each)+BurstSlack, MaxBurst)},
 	}}
 }
 

@@ -130,6 +130,16 @@ func TestSteps(t *testing.T) {
 				step("2", 2, 94*time.Second, load{Users: 2, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
 			},
 		},
+		"users who think": {
+			spec: withSteps(
+				v1alpha1.Step{Users: ptr(int32(3)), Think: "1s-3s", Duration: duration(time.Minute)},
+				v1alpha1.Step{Users: ptr(int32(3)), Think: "2s", RequestsPerUser: ptr(int32(4))},
+			),
+			want: []v1alpha1.StepStatus{
+				step("3 users", 1, 150*time.Second, load{Users: 3, Think: "1s-3s", Duration: duration(time.Minute)}),
+				step("3 users x 4", 2, 221*time.Second, load{Users: 3, Think: "2s", RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + 6*time.Second + plan.BurstSlack), Requests: 12}),
+			},
+		},
 		"a burst is bounded by an hour": {
 			spec: withSteps(v1alpha1.Step{Name: "long", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000))}),
 			want: []v1alpha1.StepStatus{

@@ -262,6 +262,36 @@ func TestRefusals(t *testing.T) {
 			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RatePerUser = decimal("0.0") },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].ratePerUser: must be greater than 0."},
 		},
+		"think times": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps[0].Think = "1s-3s"
+				s.Steps = append(s.Steps, v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(60)), Think: "1m"})
+			}, nil,
+		},
+		"a think time that is none": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].Think = "3s-1s" },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.steps[0].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.`},
+		},
+		"a ladder's think time that is none": {
+			func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{Think: "long"} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.think: "long" must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.`},
+		},
+		"a search's think time that is none": {
+			func(s *v1alpha1.LoadTestSpec) { s.Search = &v1alpha1.Search{Think: "2h"} },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.search.think: "2h" must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.`},
+		},
+		"think times that no burst has time for": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps[0] = v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(61)), Think: "1s-1m"}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].think: a user who sends 61 requests may think for an hour or more, which is all that a step with requestsPerUser may take; lower think or requestsPerUser."},
+		},
+		"think times that overflow": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps[0] = v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000_000)), Think: "1h"}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].think: a user who sends 1000000000 requests may think for an hour or more, which is all that a step with requestsPerUser may take; lower think or requestsPerUser."},
+		},
 		"a ladder's rate that is no number": {
 			func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{RatePerUser: decimal("1/2")} },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.ratePerUser: "1/2" is not a decimal number such as 0.5.`},

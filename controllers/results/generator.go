@@ -141,10 +141,12 @@ func exhausted(step *v1alpha1.StepStatus, health *measure.Health, workers fleet)
 	return "", ""
 }
 
-// unsent is about arrivals: a user that waits for a reply has good reason not to
-// send, unless its worker could not run.
+// unsent is about arrivals, and users who think: their requests are due whatever the
+// target does, or after it has responded. A user with a rate, or of a burst, that
+// waits for a response has good reason not to send, unless its worker could not run.
 func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
-	if step.Load.Users > 0 && notRun(merged) == "" || merged.Unsent*tolerableUnsent <= merged.Due {
+	waits := step.Load.Users > 0 && (step.Load.Think == "" || step.Load.IsBurst())
+	if waits && notRun(merged) == "" || merged.Unsent*tolerableUnsent <= merged.Due {
 		return "", ""
 	}
 	sent := merged.Due - merged.Unsent
@@ -192,7 +194,8 @@ func throttled(step *v1alpha1.StepStatus, merged *measure.Measurement, workers f
 		step.Name, format.Percent(int64(worst), int64(merged.Window)), enough)
 }
 
-// late is about schedules: a closed loop sends when it can, and has none to miss.
+// late is about schedules: users who do not think send when they can, and have none to
+// miss.
 func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet, response *measure.Histogram) (reason, message string) {
 	p99, ok := merged.Lateness.Quantile(0.99)
 	if !ok || !step.Load.IsScheduled() || p99 <= tolerable(response) {

@@ -48,6 +48,17 @@ func TestGeneratorHealth(t *testing.T) {
 			step: paced, samples: 99, lateness: time.Second, response: ms,
 			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(1000447 * time.Microsecond), SendLatenessMax: d(1000447 * time.Microsecond)},
 		},
+		"users who think are late as well": {
+			step: loading("10 users", v1alpha1.StepLoad{Users: 10, Think: "1s", Duration: d(time.Second)}), samples: 1000, lateness: 12 * ms, response: ms,
+			want: &v1alpha1.GeneratorStatus{
+				SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
+				Message: "Step 10 users sent requests up to 12ms (p99) after they were due by the generator's own fault; use 6 workers or more, or give each more CPU.",
+			},
+		},
+		"a burst of users who think begins all at once": {
+			step: loading("10 users x 2", v1alpha1.StepLoad{Users: 10, Think: "1s", RequestsPerUser: 2}), samples: 1000, lateness: 12 * ms, response: ms,
+			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond)},
+		},
 		"a closed loop has no schedule to miss": {
 			step: closed, samples: 1000, lateness: time.Second, response: ms,
 			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(1000447 * time.Microsecond), SendLatenessP99: d(1000447 * time.Microsecond), SendLatenessMax: d(1000447 * time.Microsecond)},
@@ -208,6 +219,8 @@ func TestThrottlingExplainsLateness(t *testing.T) {
 // nothing.
 func TestUnsent(t *testing.T) {
 	arrivals := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
+	thinking := loading("10 users", v1alpha1.StepLoad{Users: 10, Think: "1s-3s", Duration: d(time.Second)})
+	burst := loading("10 users x 100", v1alpha1.StepLoad{Users: 10, RequestsPerUser: 100, Think: "1s-3s", Requests: 1000})
 	for name, tt := range map[string]struct {
 		step    *v1alpha1.StepStatus
 		unsent  int64
@@ -218,6 +231,8 @@ func TestUnsent(t *testing.T) {
 		"more":                            {step: arrivals, unsent: 6, message: "Step 1000/s sent 99.4% of the requests that were due; use 4 workers or more, or give each more CPU."},
 		"none sent at all":                {step: arrivals, unsent: 1000, message: "Step 1000/s sent 0% of the requests that were due; use 6 workers or more, or give each more CPU."},
 		"users that wait for their reply": {step: paced, unsent: 900},
+		"a burst":                         {step: burst, unsent: 900},
+		"users who have thought":          {step: thinking, unsent: 6, message: "Step 10 users sent 99.4% of the requests that were due; use 4 workers or more, or give each more CPU."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(4)

@@ -121,7 +121,7 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 }
 
 // isPlanned says whether a step asks for requests whatever the target does: users
-// without a rate ask for the next when the last was answered, and leave none unsent.
+// who do not think send the next when the last was answered, and leave none unsent.
 func isPlanned(l *v1alpha1.StepLoad) bool { return l.IsScheduled() || l.IsBurst() }
 
 func (l limits) sent(request int) bool {

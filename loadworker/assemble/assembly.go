@@ -165,11 +165,15 @@ func loadOf(s *workerv1.Step) attack.Load {
 			Duration: time.Duration(load.PacedUsers.GetDurationNanos()),
 		}
 	case *workerv1.Step_ClosedUsers:
-		return attack.ClosedUsers{Duration: time.Duration(load.ClosedUsers.GetDurationNanos())}
+		return attack.ClosedUsers{
+			Duration: time.Duration(load.ClosedUsers.GetDurationNanos()),
+			Think:    thinkOf(load.ClosedUsers.GetThink()),
+		}
 	case *workerv1.Step_Burst:
 		return attack.Burst{
 			Requests: int64(load.Burst.GetRequestsPerUser()),
 			Limit:    time.Duration(load.Burst.GetLimitNanos()),
+			Think:    thinkOf(load.Burst.GetThink()),
 		}
 	case *workerv1.Step_Arrivals:
 		return attack.Arrivals{
@@ -180,6 +184,10 @@ func loadOf(s *workerv1.Step) attack.Load {
 		}
 	}
 	return nil
+}
+
+func thinkOf(t *workerv1.Think) pace.Think {
+	return pace.Think{Shortest: time.Duration(t.GetShortestNanos()), Longest: time.Duration(t.GetLongestNanos())}
 }
 
 func shareOf(s *workerv1.Share) pace.Share {

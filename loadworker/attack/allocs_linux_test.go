@@ -34,6 +34,30 @@ func TestArrivalsAllocateNothing(t *testing.T) {
 	}
 }
 
+// Think times take no timer and no memory for each request.
+func TestThinkingUsersAllocateNothing(t *testing.T) {
+	d := onlyEventLoops(t, "the client's deadlines may allocate")
+	const users = 50
+	r := d.runner(t, setup{url: frugal(t)})
+	measured := func(think pace.Think) (allocated, sent float64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		q := total(t, drive(t, r, usersStep(users, ClosedUsers{Duration: time.Second, Think: think})))
+		runtime.ReadMemStats(&after)
+		return float64(after.Mallocs - before.Mallocs), float64(q.Sent)
+	}
+	rare, often := pace.Think{Longest: time.Second}, pace.Think{Longest: 10 * time.Millisecond}
+	measured(rare) // opens the connections
+	base, few := measured(rare)
+	all, many := measured(often)
+	if many < 10*few {
+		t.Fatalf("%v and %v requests were sent: there is nothing to compare", few, many)
+	}
+	if n := (all - base) / (many - few); n > 0.1 {
+		t.Errorf("%.2f allocations for each request, want none", n)
+	}
+}
+
 // frugal is a server that allocates nothing for a request.
 func frugal(t *testing.T) string {
 	t.Helper()

@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // testDriver is the driver of a test's runners. A test cannot make a runner without
@@ -69,6 +71,24 @@ func TestUsersInFlightTakeNoGoroutine(t *testing.T) {
 	if q := total(t, finish(t, x)); q.Sent != users {
 		t.Errorf("sent %d, want %d", q.Sent, users)
 	}
+}
+
+func TestUsersWhoThinkTakeNoGoroutine(t *testing.T) {
+	d := onlyEventLoops(t, "each connection of a user has one")
+	const users = 200
+	o := newOracle(t, nil)
+	r := d.runner(t, setup{url: o.URL})
+	step := usersStep(users, Burst{Requests: 2, Limit: time.Hour, Think: pace.Think{Shortest: time.Minute, Longest: time.Hour}})
+	r.Prepare(t.Context(), step)
+	o.accepts(t, users)
+	before := runtime.NumGoroutine() // with those of the server
+	x := r.Start(step, time.Now())
+	until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] == users })
+	if n := runtime.NumGoroutine() - before; n > users/4 {
+		t.Errorf("%d goroutines more for %d users who think", n, users)
+	}
+	x.Cut()
+	finish(t, x)
 }
 
 func TestResultNamesTheEngine(t *testing.T) {

@@ -38,7 +38,7 @@ func (a *arrivals) tallyDue(t time.Duration, to *source.Tally) {
 	to.AddStrided(a.share.First, a.share.Stride, a.dueTimes.Before(0), -1)
 }
 
-// tallyDue adds nothing: a request of a closed user is due when it is sent.
+// tallyDue adds nothing: when a request of a closed user is due depends on the responses.
 func (c *closedUsers) tallyDue(time.Duration, *source.Tally) {}
 
 // planned is all that closed users are to send, if that is known.
@@ -58,15 +58,16 @@ func (c *closedUsers) planned(s *source.Source) ([]int64, bool) {
 // that was read before. whole says that the step is over, and was not cut.
 func (x *Execution) fillDue(s *measure.Measurement, before, after time.Duration, whole bool) {
 	due := x.dueBefore(min(after+1, x.windowEnd()))
-	if c, ok := x.schedule.(*closedUsers); ok && whole {
-		if planned, known := c.planned(x.source); known {
+	closed, _ := x.schedule.(*closedUsers)
+	if closed != nil && whole {
+		if planned, known := closed.planned(x.source); known {
 			due = planned
 		}
 	}
 	s.Due = 0
 	for i := range s.Requests {
 		r := &s.Requests[i]
-		r.Due = max(r.Sent, due[i])
+		r.Due = max(r.Sent+closed.missedOf(i), due[i])
 		s.Due += r.Due
 	}
 	for _, within := range x.rec.times {

@@ -22,7 +22,7 @@ func mixed(t *testing.T, step StepShare, times ...time.Duration) *Execution {
 		t.Fatal(err)
 	}
 	x := &Execution{step: step, source: src, rec: newRecorder(len(requests), time.Hour, times, nil)}
-	x.schedule = step.Load.schedule(step, Config{Timeout: time.Second, MaxConnections: 10, Worker: int32(step.Share.First)})
+	x.schedule = step.Load.schedule(step, Config{Source: src, Timeout: time.Second, MaxConnections: 10, Worker: int32(step.Share.First)})
 	x.end.Store(int64(step.Load.length()))
 	return x
 }

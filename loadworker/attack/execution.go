@@ -20,8 +20,8 @@ const MaxDrain = 5 * time.Second
 
 // schedule is the load of a worker's share of a step.
 type schedule interface {
-	// tallyDue adds the requests that are due in the window before t. Loads without due
-	// times add none: a request of theirs is due when it is sent.
+	// tallyDue adds the requests that are due in the window before t. Loads whose
+	// due times depend on the responses add none.
 	tallyDue(t time.Duration, to *source.Tally)
 	// connections is the number to open before the step.
 	connections() int

@@ -38,14 +38,19 @@ type PacedUsers struct {
 	Duration time.Duration
 }
 
-// ClosedUsers send their next request when the last was answered.
+// ClosedUsers send their next request when the last was answered and they have thought.
+// The first requests are spread evenly over the mean think time: without that, users who
+// begin together would act together for the rest of the step.
 type ClosedUsers struct {
 	Duration time.Duration
+	Think    pace.Think
 }
 
-// Burst is users that send so many requests each, one after another.
+// Burst is users that send so many requests each, one after another. They begin together,
+// and think between their requests.
 type Burst struct {
 	Requests int64
+	Think    pace.Think
 	// Limit cuts the burst.
 	Limit time.Duration
 }
@@ -75,13 +80,13 @@ func (l Burst) length() time.Duration       { return l.Limit }
 func (l Arrivals) length() time.Duration    { return l.Duration }
 
 func (l PacedUsers) check() error  { return checkRate(l.Rate) }
-func (l ClosedUsers) check() error { return nil }
+func (l ClosedUsers) check() error { return l.Think.Check() }
 
 func (l Burst) check() error {
 	if l.Requests < 1 {
 		return fmt.Errorf("requests per user must be at least 1, is %d", l.Requests)
 	}
-	return nil
+	return l.Think.Check()
 }
 
 func (l Arrivals) check() error {

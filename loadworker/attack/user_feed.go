@@ -12,8 +12,10 @@ type userSchedule interface {
 	// dueAt is the due time of the k-th request of the worker's j-th user, which
 	// has been free since an instant; ok is false when there is none.
 	dueAt(j, k int64, free time.Duration) (due time.Duration, ok bool)
-	// pause is the time after an outcome until the user is free.
-	pause(o measure.Outcome) time.Duration
+	// pause is the time after the outcome of that request until the user is free.
+	pause(j, k int64, o measure.Outcome) time.Duration
+	// dropped counts a request that was not sent.
+	dropped(h *hit)
 }
 
 // userFeed feeds a scheduler with the requests of its part of a step's users: the
@@ -81,12 +83,14 @@ func (f *userFeed) render(c *connSlot, b *source.Buffer) {
 }
 
 func (f *userFeed) ended(c *connSlot, res result) {
-	f.states[c.index].k++
-	f.enqueue(c.index, res.received+f.schedule.pause(res.outcome))
+	u := &f.states[c.index]
+	free := res.received + f.schedule.pause(f.number(c.index), u.k, res.outcome)
+	u.k++
+	f.enqueue(c.index, free)
 }
 
 // dropped ends a user: none of its later requests could be sent.
-func (*userFeed) dropped(*connSlot) {}
+func (f *userFeed) dropped(c *connSlot) { f.schedule.dropped(&c.hit) }
 
 func (f *userFeed) stop() { f.queue, f.stopped = f.queue[:0], true }
 

@@ -57,48 +57,7 @@ func (p *pacedUsers) dueAt(j, k int64, _ time.Duration) (time.Duration, bool) {
 }
 
 // pause is none: a user whose requests fail is due all the same.
-func (*pacedUsers) pause(measure.Outcome) time.Duration { return 0 }
+func (*pacedUsers) pause(_, _ int64, _ measure.Outcome) time.Duration { return 0 }
 
-// closedUsers send their next request when the last was answered. The first is
-// due at the start, with the warm-up if there is one, the next when the user is
-// free.
-type closedUsers struct {
-	users
-	// requests of each user; 0: until the window closes.
-	requests int64
-}
-
-var (
-	_ schedule     = (*closedUsers)(nil)
-	_ userSchedule = (*closedUsers)(nil)
-)
-
-func (l ClosedUsers) schedule(s StepShare, _ Config) schedule {
-	return &closedUsers{users: s.users()}
-}
-
-func (l Burst) schedule(s StepShare, _ Config) schedule {
-	return &closedUsers{users: s.users(), requests: l.Requests}
-}
-
-func (c *closedUsers) feed(s *scheduler) feed { return newUserFeed(c.users, c, s) }
-
-func (c *closedUsers) dueAt(_, k int64, free time.Duration) (time.Duration, bool) {
-	return free, c.requests == 0 || k < c.requests
-}
-
-// failedPause is the pause of a closed user after a request that did not reach the
-// target. Without it, users that are refused would do nothing but dial.
-const failedPause = 100 * time.Millisecond
-
-func (c *closedUsers) pause(o measure.Outcome) time.Duration {
-	if c.requests == 0 && unreachable(o) {
-		return failedPause
-	}
-	return 0
-}
-
-// unreachable reports whether a request failed before the target saw it.
-func unreachable(o measure.Outcome) bool {
-	return o == measure.Refused || o == measure.DNS || o == measure.TLS || o == measure.Other
-}
+// dropped counts nothing: what was due is known from the schedule.
+func (*pacedUsers) dropped(*hit) {}

@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"fmt"
 	"math/bits"
 	"time"
 )
@@ -9,6 +10,14 @@ import (
 // other.
 type Think struct {
 	Shortest, Longest time.Duration
+}
+
+// Check refuses a range that is none.
+func (t Think) Check() error {
+	if t.Shortest < 0 || t.Longest < t.Shortest {
+		return fmt.Errorf("think time must not be negative, and its range in order, is %v to %v", t.Shortest, t.Longest)
+	}
+	return nil
 }
 
 // IsNone says whether users do not think.

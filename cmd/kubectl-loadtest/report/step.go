@@ -47,6 +47,9 @@ func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
 	if load.RatePerUser != nil {
 		head = append(head, format.Rate(totalRate(load)))
 	}
+	if load.Think != "" {
+		head = append(head, "think time "+string(load.Think))
+	}
 	if load.Arrivals == v1alpha1.ArrivalsPoisson {
 		head = append(head, "Poisson")
 	}
