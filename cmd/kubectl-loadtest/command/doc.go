@@ -1,9 +1,12 @@
 // Package command is the command line of kubectl loadtest: its flags, its talk
 // with the API server, its exit codes.
 //
-//	run     manifest.go → create → follow.go → report
-//	watch                          follow.go → report
-//	report                   get → report
+//	run     bundle.go → create → follow.go → report
+//	rerun       get → create → follow.go → report
+//	watch                      follow.go → report
+//	report               get → report
+//	cancel                 get → spec.terminate
+//	list                   get → overview
 //	run --local  localmanifest.go → admission → local → report
 //	try          the same, of a sample, beside a system of serve
 //	plan, validate  documents.go → admission → preview

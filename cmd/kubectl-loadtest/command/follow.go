@@ -34,6 +34,8 @@ type follower struct {
 	retry time.Duration
 	// trouble is the last error that was logged.
 	trouble string
+	// held says that the run was held when it was last seen.
+	held bool
 }
 
 // follow shows the LoadTest until it has finished, and returns it. It outlives
@@ -77,8 +79,19 @@ func (f *follower) see(lt *v1alpha1.LoadTest) error {
 		return errGone{lt.Name}
 	}
 	f.latest = lt
+	f.sayHeld()
 	f.show()
 	return nil
+}
+
+// sayHeld says once how to start a run that is held.
+func (f *follower) sayHeld() {
+	held := f.latest.Spec.Suspend && !progress.Finished(f.latest)
+	if held && !f.held {
+		f.display.Say(time.Now(), fmt.Sprintf("LoadTest %s/%s is held by spec.suspend; start it with: %s --resume",
+			f.latest.Namespace, f.latest.Name, commandLine("watch", f.latest.Namespace, f.latest.Name)))
+	}
+	f.held = held
 }
 
 // errGone ends following: the run has no result any more.

@@ -42,8 +42,10 @@ func (o *localOptions) bind(flags *pflag.FlagSet) {
 // check refuses flags that have no meaning together.
 func (o *localOptions) check(flags *pflag.FlagSet) error {
 	if o.enabled {
-		if flags.Changed("replace") {
-			return errors.New("--replace has no meaning with --local, which keeps nothing")
+		for _, name := range []string{"replace", "resume"} {
+			if flags.Changed(name) {
+				return fmt.Errorf("--%s has no meaning with --local, which keeps nothing", name)
+			}
 		}
 		return errors.Join(local.Services(o.services).Check(), checkOutput(o.output))
 	}
@@ -58,7 +60,7 @@ func (o *localOptions) check(flags *pflag.FlagSet) error {
 // runLocal runs LoadTests on this machine, one after another. All are admitted before
 // the first runs.
 func (c *config) runLocal(ctx context.Context, files []string, o *localOptions) error {
-	tests, objects, err := readLocal(files, o.with, c.streams.In)
+	tests, objects, err := c.readLocal(files, o.with)
 	if err != nil {
 		return err
 	}

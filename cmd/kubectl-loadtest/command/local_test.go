@@ -140,7 +140,7 @@ func TestLocalRunRefuses(t *testing.T) {
 		},
 		"another kind": {
 			args: []string{"--local", "-f", write(t, "c.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n")},
-			want: "is a Deployment of apps/v1, not a LoadTest",
+			want: "holds no LoadTest, but a Deployment of apps/v1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

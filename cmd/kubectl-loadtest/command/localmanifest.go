@@ -26,36 +26,27 @@ const localNamespace = "local"
 
 // readLocal reads the LoadTests of files, and the ConfigMaps and Secrets of the files
 // and of folders.
-func readLocal(paths, folders []string, stdin io.Reader) (tests []manifest, objects *local.Objects, err error) {
-	found, err := readObjects(paths, stdin, checkLocal)
+func (c *config) readLocal(paths, folders []string) (tests []manifest, objects *local.Objects, err error) {
+	found, err := readBundle(paths, c.streams.In)
 	if err != nil {
 		return nil, nil, err
 	}
+	found.leaveAside(c.streams.Err)
 	objects = &local.Objects{}
 	for _, folder := range folders {
-		others, err := readFolder(folder, stdin)
+		others, err := readFolder(folder, c.streams.In)
 		if err != nil {
 			return nil, nil, err
 		}
 		// What stands beside the LoadTest comes last, and wins.
-		found = append(others, found...)
+		found.data = append(others, found.data...)
 	}
-	for _, object := range found {
-		if !local.Takes(object) {
-			tests = append(tests, object)
-		} else if err := objects.Add(object); err != nil {
+	for _, object := range found.data {
+		if err := objects.Add(object); err != nil {
 			return nil, nil, err
 		}
 	}
-	return tests, objects, nil
-}
-
-// checkLocal refuses what is neither a LoadTest nor one of the objects that it may name.
-func checkLocal(object *unstructured.Unstructured) error {
-	if local.Takes(object) {
-		return nil
-	}
-	return checkLoadTest(object)
+	return found.tests, objects, nil
 }
 
 // readFolder reads the ConfigMaps and Secrets of the manifests in a folder.

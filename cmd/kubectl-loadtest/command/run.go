@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,8 @@ once.`
 
 const runExamples = `  # In the cluster of the current context
   kubectl loadtest run -f burst.yaml
-  kubectl kustomize tests | kubectl loadtest run --replace -f -
+  kubectl kustomize tests | kubectl loadtest run --replace -f - --timeout 30m
+  kubectl loadtest run --resume -f held.yaml
 
   # On this machine, against what spec.target.url names
   kubectl loadtest run --local -f checkout.yaml
@@ -45,39 +47,51 @@ const runExamples = `  # In the cluster of the current context
   # Against a reference system inside this process
   kubectl loadtest run --local -f hello.yaml --serve shortener`
 
+// runOptions are the flags of a run in a cluster.
+type runOptions struct {
+	files           []string
+	replace, resume bool
+	timeout         time.Duration
+}
+
 func (c *config) run() *cobra.Command {
-	var files []string
-	var replace bool
+	var o runOptions
 	var local localOptions
 	command := &cobra.Command{
 		Use:   "run -f FILE",
 		Short: "Run LoadTests, follow them to their end and print their reports",
 		Long: "Create the LoadTests of a file, follow each to its end and print its report.\n" +
-			"Several LoadTests run one after another.\n\n" + localHelp + "\n\n" + exitCodes,
+			"Several LoadTests run one after another. ConfigMaps and Secrets of the files are\n" +
+			"applied first; objects of other kinds are left aside, and said to be.\n\n" +
+			"A LoadTest with spec.suspend is held, and said to be; --resume starts it.\n\n" + localHelp + "\n\n" + exitCodes,
 		Example: runExamples,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := local.check(cmd.Flags()); err != nil {
 				return err
 			}
+			ctx, cancel := within(cmd.Context(), o.timeout)
+			defer cancel()
 			if local.enabled {
-				return c.runLocal(cmd.Context(), files, &local)
+				return c.runLocal(ctx, o.files, &local)
 			}
-			return c.runAll(cmd.Context(), files, replace)
+			return c.runAll(ctx, &o)
 		},
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
+	flags.StringSliceVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
 	local.bind(flags)
-	flags.BoolVar(&replace, "replace", false, "Delete a finished LoadTest of the same name first, with its Job and its result")
+	flags.BoolVar(&o.replace, "replace", false, "Delete a finished LoadTest of the same name first, with its Job and its result")
+	flags.BoolVar(&o.resume, "resume", false, "Start what spec.suspend holds: a LoadTest of the file, or the one of the same name and spec that is there")
+	bindTimeout(flags, &o.timeout)
 	if err := command.MarkFlagRequired("filename"); err != nil {
 		panic(err) // the flag is defined three lines above
 	}
 	return command
 }
 
-func (c *config) runAll(ctx context.Context, files []string, replace bool) error {
-	manifests, err := readManifests(files, c.streams.In)
+func (c *config) runAll(ctx context.Context, o *runOptions) error {
+	bundle, err := readBundle(o.files, c.streams.In)
 	if err != nil {
 		return err
 	}
@@ -85,17 +99,21 @@ func (c *config) runAll(ctx context.Context, files []string, replace bool) error
 	if err != nil {
 		return err
 	}
-	for _, manifest := range manifests {
-		if err := cluster.place(manifest); err != nil {
+	for _, object := range slices.Concat(bundle.tests, bundle.data) {
+		if err := cluster.place(object); err != nil {
 			return err
 		}
 	}
+	bundle.leaveAside(c.streams.Err)
+	if err := cluster.applyData(ctx, bundle); err != nil {
+		return err
+	}
 	worst := codePassed
-	for i, manifest := range manifests {
+	for i, manifest := range bundle.tests {
 		if i > 0 {
 			_, _ = fmt.Fprintln(c.streams.Out)
 		}
-		lt, err := c.create(ctx, cluster, manifest, replace)
+		lt, err := c.begin(ctx, cluster, manifest, o)
 		if err != nil {
 			return err
 		}
@@ -106,6 +124,22 @@ func (c *config) runAll(ctx context.Context, files []string, replace bool) error
 		worst = max(worst, code)
 	}
 	return exit(worst)
+}
+
+// begin creates a LoadTest, or resumes the one that is there.
+func (c *config) begin(ctx context.Context, cluster *cluster, manifest manifest, o *runOptions) (*v1alpha1.LoadTest, error) {
+	if !o.resume {
+		return c.create(ctx, cluster, manifest, o.replace)
+	}
+	if manifest.GetName() != "" && !o.replace {
+		lt, err := cluster.resumeSame(ctx, manifest)
+		if lt != nil || err != nil {
+			return lt, err
+		}
+	}
+	started := manifest.DeepCopy()
+	unstructured.RemoveNestedField(started.Object, "spec", "suspend")
+	return c.create(ctx, cluster, started, o.replace)
 }
 
 // create creates the LoadTest. It is not applied: a LoadTest runs once, and to
@@ -141,7 +175,7 @@ func (c *config) remove(ctx context.Context, cluster *cluster, key client.Object
 		return fmt.Errorf("get LoadTest %s: %w", key, err)
 	case lt.DeletionTimestamp == nil && !progress.Finished(lt):
 		return fmt.Errorf("--replace: LoadTest %s has not finished; follow it with %s, or end it with %s and try again",
-			key, commandLine("watch", key.Namespace, key.Name), terminateLine(lt))
+			key, commandLine("watch", key.Namespace, key.Name), commandLine("cancel", key.Namespace, key.Name))
 	}
 	err = cluster.Delete(ctx, lt, client.Preconditions{UID: &lt.UID}, client.PropagationPolicy(metav1.DeletePropagationForeground))
 	if client.IgnoreNotFound(err) != nil {

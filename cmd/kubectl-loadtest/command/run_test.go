@@ -12,7 +12,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
-	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
 func TestRunEndsWithTheVerdict(t *testing.T) {
@@ -147,22 +146,9 @@ func TestRunReplaceRefusesRunning(t *testing.T) {
 		t.Errorf("exit code %d, want 4", got.code)
 	}
 	contains(t, "the error", got.err, "--replace: LoadTest "+p.namespace+"/hello has not finished",
-		"kubectl loadtest watch hello -n "+p.namespace, `kubectl patch loadtest hello -n `+p.namespace+` --type=merge -p '{"spec":{"terminate":true}}'`)
+		"kubectl loadtest watch hello -n "+p.namespace, "kubectl loadtest cancel hello -n "+p.namespace)
 	if now := p.get("hello"); now.UID != old.UID || now.DeletionTimestamp != nil {
 		t.Error("the running LoadTest was deleted")
-	}
-}
-
-// TestTerminateLine runs the commands that the messages suggest.
-func TestTerminateLine(t *testing.T) {
-	p := newTestUser(t)
-	p.create(running)
-	kubectl := apiserver.Kubectl(t)
-	if out, err := kubectl("", "patch", "loadtest", "hello", "-n", p.namespace, "--type=merge", "-p", `{"spec":{"terminate":true}}`); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if !p.get("hello").Spec.Terminate {
-		t.Error("spec.terminate is not set")
 	}
 }
 
@@ -224,7 +210,7 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("exit code %d and output %q, want 130 and none", got.code, got.out)
 	}
 	contains(t, "the message", got.err, "interrupted, but LoadTest "+p.namespace+"/hello goes on",
-		"kubectl loadtest watch hello -n "+p.namespace, "kubectl patch loadtest hello -n "+p.namespace)
+		"kubectl loadtest watch hello -n "+p.namespace, "kubectl loadtest cancel hello -n "+p.namespace)
 	if lt := p.get("hello"); lt.Spec.Terminate || lt.DeletionTimestamp != nil {
 		t.Error("the interrupt ended the run")
 	}

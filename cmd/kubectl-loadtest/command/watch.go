@@ -2,10 +2,12 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -15,25 +17,52 @@ import (
 )
 
 func (c *config) watch() *cobra.Command {
-	return &cobra.Command{
-		Use:     "watch NAME",
-		Short:   "Follow a LoadTest to its end and print its report",
-		Long:    "Follow a LoadTest to its end and print its report.\n\n" + exitCodes,
-		Example: "  kubectl loadtest watch burst -n limiter",
-		Args:    oneName,
+	var resume bool
+	var timeout time.Duration
+	command := &cobra.Command{
+		Use:   "watch NAME",
+		Short: "Follow a LoadTest to its end and print its report",
+		Long: "Follow a LoadTest to its end and print its report. With --resume one that spec.suspend\n" +
+			"holds is started first.\n\n" + exitCodes,
+		Example: "  kubectl loadtest watch burst -n limiter\n" +
+			"  kubectl loadtest watch nightly --resume --timeout 1h",
+		Args: oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := within(cmd.Context(), timeout)
+			defer cancel()
 			cluster, err := c.connect()
 			if err != nil {
 				return err
 			}
 			lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: args[0]}}
-			code, err := c.followAndReport(cmd.Context(), cluster, lt)
+			if resume {
+				if lt, err = cluster.resume(ctx, lt.Name); err != nil {
+					return err
+				}
+			}
+			code, err := c.followAndReport(ctx, cluster, lt)
 			if err != nil {
 				return err
 			}
 			return exit(code)
 		},
 	}
+	command.Flags().BoolVar(&resume, "resume", false, "Set spec.suspend to false first")
+	bindTimeout(command.Flags(), &timeout)
+	return command
+}
+
+// bindTimeout defines the flag --timeout.
+func bindTimeout(flags *pflag.FlagSet, timeout *time.Duration) {
+	flags.DurationVar(timeout, "timeout", 0, "How long to wait for the end, such as 30m; 0: for ever. In a cluster the run goes on; with --local it ends with what was measured")
+}
+
+// within is a context that ends when the timeout is over, if there is one.
+func within(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, timeout)
 }
 
 func (c *config) display() display.Display {
@@ -50,8 +79,8 @@ func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1al
 	finished, err := f.follow(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return 0, fmt.Errorf("interrupted, but LoadTest %s/%s goes on\n  follow it again:  %s\n  end it:           %s",
-			lt.Namespace, lt.Name, commandLine("watch", lt.Namespace, lt.Name), terminateLine(lt))
+		return 0, fmt.Errorf("%s, but LoadTest %s/%s goes on\n  follow it again:  %s\n  end it:           %s", whyLeft(ctx),
+			lt.Namespace, lt.Name, commandLine("watch", lt.Namespace, lt.Name), commandLine("cancel", lt.Namespace, lt.Name))
 	case err != nil:
 		return 0, fmt.Errorf("follow LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
 	}
@@ -60,6 +89,14 @@ func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1al
 		return 0, fmt.Errorf("write the report: %w", err)
 	}
 	return exitCode(finished.Status.Verdict), nil
+}
+
+// whyLeft is why a run is not followed any more.
+func whyLeft(ctx context.Context) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return "--timeout is over"
+	}
+	return "interrupted"
 }
 
 // oneName takes the argument NAME.
@@ -72,8 +109,4 @@ func oneName(cmd *cobra.Command, args []string) error {
 
 func commandLine(verb, namespace, name string) string {
 	return fmt.Sprintf("kubectl loadtest %s %s -n %s", verb, name, namespace)
-}
-
-func terminateLine(lt *v1alpha1.LoadTest) string {
-	return fmt.Sprintf(`kubectl patch loadtest %s -n %s --type=merge -p '{"spec":{"terminate":true}}'`, lt.Name, lt.Namespace)
 }

@@ -1,0 +1,125 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+)
+
+func (c *config) cancel() *cobra.Command {
+	var wait bool
+	var timeout time.Duration
+	command := &cobra.Command{
+		Use:   "cancel NAME...",
+		Short: "End LoadTests, and keep what they have measured",
+		Long: "End LoadTests by spec.terminate. The workers stop within seconds, what was measured is\n" +
+			"kept, and the verdict is Canceled. One that has finished is left as it is.\n\n" +
+			"Exit code: 0 when all of them end or have ended, else 4.",
+		Example: "  kubectl loadtest cancel burst -n limiter\n" +
+			"  kubectl loadtest cancel nightly weekly --wait --timeout 1m",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := within(cmd.Context(), timeout)
+			defer cancel()
+			cluster, err := c.connect()
+			if err != nil {
+				return err
+			}
+			var errs []error
+			for _, name := range args {
+				errs = append(errs, c.cancelOne(ctx, cluster, name, wait))
+			}
+			return errors.Join(errs...)
+		},
+	}
+	command.Flags().BoolVar(&wait, "wait", false, "Wait until they have finished")
+	bindTimeout(command.Flags(), &timeout)
+	return command
+}
+
+func (c *config) cancelOne(ctx context.Context, cluster *cluster, name string, wait bool) error {
+	lt, err := cluster.get(ctx, name)
+	if err != nil {
+		return err
+	}
+	said := "is ended"
+	if progress.Finished(lt) {
+		said = "has finished already: " + string(lt.Status.Verdict)
+	} else if err := cluster.set(ctx, lt, "terminate", true); err != nil {
+		return fmt.Errorf("end LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
+	}
+	if wait && !progress.Finished(lt) {
+		f := &follower{WithWatch: cluster.WithWatch, display: c.display(), latest: lt, retry: retry}
+		if lt, err = f.follow(ctx); err != nil {
+			return fmt.Errorf("wait for the end of LoadTest %s/%s: %w", cluster.namespace, name, err)
+		}
+		said = "has finished: " + string(lt.Status.Verdict)
+	}
+	_, err = fmt.Fprintf(c.streams.Out, "LoadTest %s/%s %s\n", lt.Namespace, lt.Name, said)
+	return err
+}
+
+// set sets a field of the spec of this LoadTest, and of no other of its name.
+func (c *cluster) set(ctx context.Context, lt *v1alpha1.LoadTest, field string, value bool) error {
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{%q:%t}}`, lt.UID, field, value)
+	return c.Patch(ctx, lt, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner(fieldManager))
+}
+
+// resume starts a LoadTest that is held.
+func (c *cluster) resume(ctx context.Context, name string) (*v1alpha1.LoadTest, error) {
+	lt, err := c.get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !lt.Spec.Suspend || progress.Finished(lt) {
+		return lt, nil
+	}
+	if err := c.set(ctx, lt, "suspend", false); err != nil {
+		return nil, fmt.Errorf("resume LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
+	}
+	return lt, nil
+}
+
+// resumeSame starts the LoadTest of a manifest that is held in the cluster; nil: none of
+// that name is there, or it is not held. It must be the one of the file: its result would
+// be taken for that of another.
+func (c *cluster) resumeSame(ctx context.Context, m manifest) (*v1alpha1.LoadTest, error) {
+	lt := &v1alpha1.LoadTest{}
+	key := client.ObjectKeyFromObject(m)
+	switch err := c.Get(ctx, key, lt); {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get LoadTest %s: %w", key, err)
+	case !lt.Spec.Suspend || progress.Finished(lt):
+		return nil, nil
+	}
+	rules, err := admission.New()
+	if err != nil {
+		return nil, err
+	}
+	given, err := rules.Admit(ctx, m)
+	if err != nil {
+		return nil, fmt.Errorf("LoadTest %s: %w", key, err)
+	}
+	given.Spec.Suspend = true
+	if !equality.Semantic.DeepEqual(given.Spec, lt.Spec) {
+		return nil, fmt.Errorf("--resume: the spec of LoadTest %s, which is held in the cluster, is not that of the file: start it as it is with %s --resume, or apply the file first with kubectl apply -f",
+			key, commandLine("watch", key.Namespace, key.Name))
+	}
+	if err := c.set(ctx, lt, "suspend", false); err != nil {
+		return nil, fmt.Errorf("resume LoadTest %s: %w", key, err)
+	}
+	return lt, nil
+}

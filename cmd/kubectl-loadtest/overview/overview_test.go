@@ -1,0 +1,56 @@
+package overview_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
+)
+
+// What runs and has a problem comes before what has ended badly, and a wait that every
+// run has is no problem.
+func TestSortByAttention(t *testing.T) {
+	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	running := func(condition, reason string) v1alpha1.LoadTestStatus {
+		return v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseRunning, Conditions: []metav1.Condition{
+			{Type: condition, Status: metav1.ConditionFalse, Reason: reason, Message: "p95 is 2s in step two; at most 1s is allowed."},
+		}}
+	}
+	var rows []overview.Row
+	for i, lt := range []struct {
+		name    string
+		suspend bool
+		status  v1alpha1.LoadTestStatus
+	}{
+		{"passed", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictPassed}},
+		{"canceled", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictCanceled}},
+		{"waits", false, running(v1alpha1.ConditionWorkersReady, v1alpha1.ReasonWaiting)},
+		{"held", true, v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseSuspended}},
+		{"older failure", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictFailed}},
+		{"newer failure", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictFailed}},
+		{"inconclusive", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictInconclusive}},
+		{"error", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictError}},
+		{"breaches", false, running(v1alpha1.ConditionThresholdsMet, v1alpha1.ReasonThresholdBreached)},
+	} {
+		object := &v1alpha1.LoadTest{Status: lt.status}
+		object.Name, object.Spec.Suspend = lt.name, lt.suspend
+		object.CreationTimestamp = metav1.NewTime(start.Add(time.Duration(i) * time.Minute))
+		rows = append(rows, overview.New(object))
+	}
+	overview.Sort(rows, overview.ByAttention)
+	var got []string
+	for _, r := range rows {
+		got = append(got, r.Name)
+	}
+	want := []string{"breaches", "error", "newer failure", "older failure", "inconclusive", "held", "waits", "canceled", "passed"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the order (-want +got):\n%s", diff)
+	}
+	if rows[0].Attention != "p95 is 2s in step two; at most 1s is allowed." || rows[5].Attention != "held by spec.suspend" {
+		t.Errorf("attention %q and %q", rows[0].Attention, rows[5].Attention)
+	}
+}
