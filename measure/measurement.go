@@ -20,6 +20,8 @@ const MaxErrorBytes = 256
 type Measurement struct {
 	// Requests has one entry for each request of the plan, in its order.
 	Requests []Request
+	// Journeys has one entry for each journey of the plan, in its order.
+	Journeys []Journey
 	// Due is how many requests the schedule asked for so far.
 	Due int64
 	// Unsent is how many due requests were not sent; the unsent of a step that
@@ -186,6 +188,9 @@ func (s *Measurement) Merge(o *Measurement) error {
 		if err := s.Requests[i].Merge(&o.Requests[i]); err != nil {
 			return fmt.Errorf("request %d: %w", i, err)
 		}
+	}
+	if err := s.mergeJourneys(o); err != nil {
+		return err
 	}
 	s.Due += o.Due
 	s.Unsent += o.Unsent

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"errors"
+	"fmt"
 	"time"
 	"weak"
 
@@ -282,6 +283,10 @@ func readMeasurement(m *workerv1.Snapshot, a *workerv1.Assignment) (read measure
 	}
 	if read.Reading, err = wire.Read(m.GetMeasurement(), len(a.GetRequests())); err != nil {
 		return read, err
+	}
+	// A worker that does not know of journeys has sent another load.
+	if n := len(a.GetJourneys()); read.Journeys() != n {
+		return read, fmt.Errorf("journeys: %d, the plan has %d", read.Journeys(), n)
 	}
 	if read.clients, err = wire.ReadClients(m.GetMeasurement()); err != nil {
 		return read, err

@@ -15,6 +15,7 @@ import (
 func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 	m := &workerv1.StepMeasurement{
 		Requests:          make([]*workerv1.RequestMeasurement, len(s.Requests)),
+		Journeys:          fromJourneys(s.Journeys),
 		Lateness:          fromHistogram(s.Lateness),
 		ReadLateness:      fromHistogram(s.ReadLateness),
 		Due:               s.Due,

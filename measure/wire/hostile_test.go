@@ -43,6 +43,11 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	s.Clients.Add("a", l)
 	s.Errors = map[measure.Outcome]string{measure.RateLimited: "429"}
 	s.Health.CPU = time.Second
+	s.Journeys = measure.NewJourneys(1)
+	s.Journeys[0].Started, s.Journeys[0].Failed = 4, 1
+	s.Journeys[0].Complete(time.Second)
+	s.Journeys[0].Complete(time.Minute)
+	s.Journeys[0].Unfinished.Record(time.Second)
 	m, err := Encode(s)
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +126,15 @@ func TestDecodeRefuses(t *testing.T) {
 		"lateness: counts: a time is longer than 1h0m0s":        func(m *message) { m.Lateness.Counts = counts(key(uint64(measure.Slots), 1)) },
 		"lateness: counts: an integer is overlong":              func(m *message) { m.Lateness.Counts = bytes.Repeat([]byte{0xff}, 1<<20) },
 		"lateness: clamped: 1 is more than count, 0":            func(m *message) { m.Lateness = &workerv1.Histogram{Clamped: 1} },
+		"journeys: 17, a plan has at most 16":                   func(m *message) { m.Journeys = slices.Repeat(m.Journeys, 17) },
+		"journeys[0].started: 11 is more than sent, 10":         func(m *message) { m.Journeys[0].Started = 11 },
+		"journeys[2].started: 4 is more than sent, 2":           func(m *message) { m.Journeys = slices.Repeat(m.Journeys, 3) },
+		"journeys[0].completed: 5 is more than started, 4":      func(m *message) { m.Journeys[0].Completed = 5 },
+		"failed: 3 is more than started less completed, 2":      func(m *message) { m.Journeys[0].Failed = 3 },
+		"journeys[0].failed: -1 is less than 0":                 func(m *message) { m.Journeys[0].Failed = -1 },
+		"journeys[0].time: 2 values, completed are 3":           func(m *message) { m.Journeys[0].Completed, m.Journeys[0].Unfinished = 3, nil },
+		"journeys[0].time: count: more than sent, 1":            func(m *message) { m.Journeys[0].Completed = 1 },
+		"journeys[0].unfinished: count: more than sent, 1":      func(m *message) { m.Journeys[0].Unfinished = m.Journeys[0].Time },
 		"clients: untracked: -1 is less than 0":                 func(m *message) { m.Clients.Untracked = -1 },
 		"clients: untracked: 11 is more than sent, 10":          func(m *message) { m.Clients.Untracked = 11 },
 		"what was sent and is in no other slice, 9":             func(m *message) { m.Clients.Untracked, m.Clients.Granted[0] = 1, 10 },

@@ -17,7 +17,7 @@ type Reading struct {
 	// rest is everything but the histograms.
 	rest measure.Measurement
 	// histograms are the response and the service times of each request, and those of
-	// its failures, then the lateness and that of reading.
+	// its failures, then the lateness and that of reading, then those of each journey.
 	histograms []histogram
 }
 
@@ -34,7 +34,7 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if len(m.GetRequests()) != requests {
 		return nil, fmt.Errorf("requests: %d, the plan has %d", len(m.GetRequests()), requests)
 	}
-	r := &Reading{histograms: make([]histogram, 0, perRequest*requests+2)}
+	r := &Reading{histograms: make([]histogram, 0, perRequest*requests+2+perJourney*min(len(m.GetJourneys()), measure.MaxJourneys))}
 	if err := r.readTotals(m); err != nil {
 		return nil, err
 	}
@@ -53,6 +53,9 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 		return nil, err
 	}
 	if err := r.readHistogram("read_lateness", m.GetReadLateness(), sent); err != nil {
+		return nil, err
+	}
+	if err := r.readJourneys(m.GetJourneys(), sent); err != nil {
 		return nil, err
 	}
 	var err error
@@ -101,6 +104,9 @@ func (r *Reading) readHistogram(field string, m *workerv1.Histogram, sent int64)
 // requests; it is what measure.Measurement.Merge would make of them.
 func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
 	sum := &measure.Measurement{Requests: make([]measure.Request, requests)}
+	if len(readings) > 0 {
+		sum.Journeys = make([]measure.Journey, readings[0].Journeys())
+	}
 	for _, r := range readings {
 		// Without histograms, which are nil on both sides, this adds the rest.
 		if err := sum.Merge(&r.rest); err != nil {
@@ -128,7 +134,12 @@ func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
 			sum.Requests[i].Failed = measure.FailedTimes{Response: histogram(first + 2), Service: histogram(first + 3)}
 		}
 	}
-	sum.Lateness, sum.ReadLateness = histogram(perRequest*requests), histogram(perRequest*requests+1)
+	last := perRequest * requests
+	sum.Lateness, sum.ReadLateness = histogram(last), histogram(last+1)
+	for i := range sum.Journeys {
+		first := last + 2 + perJourney*i
+		sum.Journeys[i].Time, sum.Journeys[i].Unfinished = histogram(first), histogram(first+1)
+	}
 	return sum, nil
 }
 

@@ -60,8 +60,28 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 		s.Transport = []string{"http1", "net/http HTTP/2"}[rng.IntN(2)]
 		s.Engine = []string{"event loops", "goroutines"}[rng.IntN(2)]
 	}
+	randomJourneys(rng, s)
 	randomClients(rng, s)
 	return reflect.ValueOf(randomMeasurement{s})
+}
+
+// randomJourneys has no more journeys begun than there are requests.
+func randomJourneys(rng *rand.Rand, s *measure.Measurement) {
+	s.Journeys = measure.NewJourneys(2)
+	for i := range s.Journeys {
+		j := &s.Journeys[i]
+		for range s.Requests[i].Sent {
+			j.Started++
+			switch took := time.Duration(rng.Int64N(int64(time.Hour))); rng.IntN(4) {
+			case 0:
+				j.Failed++
+			case 1:
+				j.Unfinished.Record(took)
+			case 2:
+				j.Complete(took)
+			}
+		}
+	}
 }
 
 func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogram, n int) {
@@ -140,6 +160,7 @@ func TestRoundTrip(t *testing.T) {
 func TestMergeIsThatOfMeasurements(t *testing.T) {
 	property := func(in [4]randomMeasurement) bool {
 		want := measure.NewMeasurement(requests)
+		want.Journeys = measure.NewJourneys(len(in[0].Journeys))
 		var readings []*Reading
 		for _, s := range in {
 			s.Clients = nil // which are read apart
@@ -260,7 +281,7 @@ func flat(t *testing.T, s *measure.Measurement) map[string]any {
 		return counted{encoded, h.Clamped()}
 	}
 	copied := *s
-	copied.Requests = nil
+	copied.Requests, copied.Journeys = nil, nil
 	copied.Lateness, copied.ReadLateness, copied.Clients = nil, nil, nil
 	all := map[string]any{"step": copied, "lateness": encode(s.Lateness), "read lateness": encode(s.ReadLateness)}
 	var rs []measure.Request
@@ -273,7 +294,13 @@ func flat(t *testing.T, s *measure.Measurement) map[string]any {
 		r.Response, r.Service, r.Failed = nil, nil, measure.FailedTimes{}
 		rs = append(rs, r)
 	}
-	all["requests"], all["histograms"] = rs, histograms
+	var js []measure.Journey
+	for _, j := range s.Journeys {
+		histograms = append(histograms, encode(j.Time), encode(j.Unfinished))
+		j.Time, j.Unfinished = nil, nil
+		js = append(js, j)
+	}
+	all["requests"], all["journeys"], all["histograms"] = rs, js, histograms
 	if c := s.Clients; c != nil {
 		all["clients"] = []any{maps.Collect(c.All()), c.Below(), c.Untracked, c.Unseen}
 	}

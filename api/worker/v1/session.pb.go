@@ -872,7 +872,9 @@ type Assignment struct {
 	// driver is what drives the load.
 	Driver Driver `protobuf:"varint,21,opt,name=driver,proto3,enum=loadtest.worker.v1.Driver" json:"driver,omitempty"`
 	// control is the second target, with which target is compared; absent: there is none.
-	Control       *Control `protobuf:"bytes,31,opt,name=control,proto3" json:"control,omitempty"`
+	Control *Control `protobuf:"bytes,31,opt,name=control,proto3" json:"control,omitempty"`
+	// journeys take part in the mix, beside requests. They are for users, not for arrivals.
+	Journeys      []*Journey `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1019,6 +1021,13 @@ func (x *Assignment) GetControl() *Control {
 	return nil
 }
 
+func (x *Assignment) GetJourneys() []*Journey {
+	if x != nil {
+		return x.Journeys
+	}
+	return nil
+}
+
 // Control is a second target, and what differs in what is sent to it. It gets the setup
 // as the first does, and keeps what was captured of it.
 type Control struct {
@@ -1083,6 +1092,161 @@ func (x *Control) GetPreflight() []*Request {
 	return nil
 }
 
+// Journey is what a user does in order. It ends early, as failed, with a request that
+// gets no expected response.
+type Journey struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Name   string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Weight int32                  `protobuf:"varint,2,opt,name=weight,proto3" json:"weight,omitempty"`
+	// user_data is the name of the data of which each user has a row, always the same one;
+	// empty: none.
+	UserData string `protobuf:"bytes,3,opt,name=user_data,json=userData,proto3" json:"user_data,omitempty"`
+	// time_limit_nanos is how long it may take, from when its first request is due to its
+	// last response; 0: as long as it takes.
+	TimeLimitNanos int64          `protobuf:"varint,4,opt,name=time_limit_nanos,json=timeLimitNanos,proto3" json:"time_limit_nanos,omitempty"`
+	Steps          []*JourneyStep `protobuf:"bytes,5,rep,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *Journey) Reset() {
+	*x = Journey{}
+	mi := &file_worker_v1_session_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Journey) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Journey) ProtoMessage() {}
+
+func (x *Journey) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Journey.ProtoReflect.Descriptor instead.
+func (*Journey) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Journey) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Journey) GetWeight() int32 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
+func (x *Journey) GetUserData() string {
+	if x != nil {
+		return x.UserData
+	}
+	return ""
+}
+
+func (x *Journey) GetTimeLimitNanos() int64 {
+	if x != nil {
+		return x.TimeLimitNanos
+	}
+	return 0
+}
+
+func (x *Journey) GetSteps() []*JourneyStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+// JourneyStep is a request of a journey, or a wait.
+type JourneyStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// request is the index of the request that is sent.
+	Request int32 `protobuf:"varint,1,opt,name=request,proto3" json:"request,omitempty"`
+	// times is how often it is sent; 0 of a wait.
+	Times int32 `protobuf:"varint,2,opt,name=times,proto3" json:"times,omitempty"`
+	// capture is path of the JSON body by name.
+	Capture map[string]string `protobuf:"bytes,3,rep,name=capture,proto3" json:"capture,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// think is the wait.
+	Think         *Think `protobuf:"bytes,4,opt,name=think,proto3" json:"think,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JourneyStep) Reset() {
+	*x = JourneyStep{}
+	mi := &file_worker_v1_session_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JourneyStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JourneyStep) ProtoMessage() {}
+
+func (x *JourneyStep) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JourneyStep.ProtoReflect.Descriptor instead.
+func (*JourneyStep) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *JourneyStep) GetRequest() int32 {
+	if x != nil {
+		return x.Request
+	}
+	return 0
+}
+
+func (x *JourneyStep) GetTimes() int32 {
+	if x != nil {
+		return x.Times
+	}
+	return 0
+}
+
+func (x *JourneyStep) GetCapture() map[string]string {
+	if x != nil {
+		return x.Capture
+	}
+	return nil
+}
+
+func (x *JourneyStep) GetThink() *Think {
+	if x != nil {
+		return x.Think
+	}
+	return nil
+}
+
 // AddSteps has steps that follow those of the assignment.
 type AddSteps struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1093,7 +1257,7 @@ type AddSteps struct {
 
 func (x *AddSteps) Reset() {
 	*x = AddSteps{}
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1269,7 @@ func (x *AddSteps) String() string {
 func (*AddSteps) ProtoMessage() {}
 
 func (x *AddSteps) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1282,7 @@ func (x *AddSteps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSteps.ProtoReflect.Descriptor instead.
 func (*AddSteps) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AddSteps) GetSteps() []*Step {
@@ -1142,7 +1306,7 @@ type Audit struct {
 
 func (x *Audit) Reset() {
 	*x = Audit{}
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1154,7 +1318,7 @@ func (x *Audit) String() string {
 func (*Audit) ProtoMessage() {}
 
 func (x *Audit) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1167,7 +1331,7 @@ func (x *Audit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Audit.ProtoReflect.Descriptor instead.
 func (*Audit) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Audit) GetRead() *Request {
@@ -1210,7 +1374,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1386,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1399,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Target) GetUrl() string {
@@ -1311,7 +1475,7 @@ type TLS struct {
 
 func (x *TLS) Reset() {
 	*x = TLS{}
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +1487,7 @@ func (x *TLS) String() string {
 func (*TLS) ProtoMessage() {}
 
 func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +1500,7 @@ func (x *TLS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TLS.ProtoReflect.Descriptor instead.
 func (*TLS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TLS) GetCaFile() string {
@@ -1404,7 +1568,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1416,7 +1580,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1429,7 +1593,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Request) GetName() string {
@@ -1543,7 +1707,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1555,7 +1719,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1568,7 +1732,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -1597,7 +1761,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1609,7 +1773,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1622,7 +1786,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Header) GetName() string {
@@ -1660,7 +1824,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1672,7 +1836,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1685,7 +1849,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Data) GetName() string {
@@ -1727,7 +1891,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1739,7 +1903,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1752,7 +1916,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -1786,7 +1950,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1798,7 +1962,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1811,7 +1975,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -1854,7 +2018,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +2030,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +2043,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -1930,7 +2094,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1942,7 +2106,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1955,7 +2119,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -2082,7 +2246,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2094,7 +2258,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2107,7 +2271,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -2144,7 +2308,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2156,7 +2320,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2169,7 +2333,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -2199,7 +2363,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2211,7 +2375,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2224,7 +2388,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -2253,7 +2417,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2429,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2442,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -2309,7 +2473,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2321,7 +2485,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2334,7 +2498,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -2378,7 +2542,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2390,7 +2554,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2403,7 +2567,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -2446,7 +2610,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2458,7 +2622,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2471,7 +2635,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -2499,7 +2663,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2511,7 +2675,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2524,7 +2688,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -2545,7 +2709,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2557,7 +2721,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2570,7 +2734,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -2593,7 +2757,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2605,7 +2769,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2618,7 +2782,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -2640,7 +2804,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2652,7 +2816,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2665,7 +2829,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -2698,7 +2862,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2710,7 +2874,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2723,7 +2887,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -2763,7 +2927,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2775,7 +2939,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2788,7 +2952,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -2811,7 +2975,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2823,7 +2987,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2836,7 +3000,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -2901,14 +3065,16 @@ type StepMeasurement struct {
 	// client header.
 	Clients *Clients `protobuf:"bytes,18,opt,name=clients,proto3" json:"clients,omitempty"`
 	// series is of a final measurement only; absent: the worker does not know of it.
-	Series        *Series `protobuf:"bytes,19,opt,name=series,proto3" json:"series,omitempty"`
+	Series *Series `protobuf:"bytes,19,opt,name=series,proto3" json:"series,omitempty"`
+	// journeys are those of the assignment.
+	Journeys      []*JourneyMeasurement `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +3086,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +3099,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -3048,6 +3214,93 @@ func (x *StepMeasurement) GetSeries() *Series {
 	return nil
 }
 
+func (x *StepMeasurement) GetJourneys() []*JourneyMeasurement {
+	if x != nil {
+		return x.Journeys
+	}
+	return nil
+}
+
+// JourneyMeasurement is what became of a journey. One that is begun, and neither
+// completed nor failed, is under way, or was when the step ended.
+type JourneyMeasurement struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Started   int64                  `protobuf:"varint,1,opt,name=started,proto3" json:"started,omitempty"`
+	Completed int64                  `protobuf:"varint,2,opt,name=completed,proto3" json:"completed,omitempty"`
+	Failed    int64                  `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
+	// time is how long those that were completed took.
+	Time *Histogram `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
+	// unfinished is how long those that were under way when the step ended had taken.
+	Unfinished    *Histogram `protobuf:"bytes,5,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JourneyMeasurement) Reset() {
+	*x = JourneyMeasurement{}
+	mi := &file_worker_v1_session_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JourneyMeasurement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JourneyMeasurement) ProtoMessage() {}
+
+func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
+func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *JourneyMeasurement) GetStarted() int64 {
+	if x != nil {
+		return x.Started
+	}
+	return 0
+}
+
+func (x *JourneyMeasurement) GetCompleted() int64 {
+	if x != nil {
+		return x.Completed
+	}
+	return 0
+}
+
+func (x *JourneyMeasurement) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *JourneyMeasurement) GetTime() *Histogram {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *JourneyMeasurement) GetUnfinished() *Histogram {
+	if x != nil {
+		return x.Unfinished
+	}
+	return nil
+}
+
 // Series is what happened in a step, point by point of time. A point is a second wide,
 // or as many whole seconds as it takes for 600 to last for the step's duration, or the
 // limit of a burst. One more is for what came after that.
@@ -3066,7 +3319,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3078,7 +3331,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3091,7 +3344,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -3131,7 +3384,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3143,7 +3396,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3156,7 +3409,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -3241,7 +3494,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3253,7 +3506,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3266,7 +3519,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -3383,7 +3636,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3395,7 +3648,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3408,7 +3661,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -3452,7 +3705,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3464,7 +3717,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3477,7 +3730,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Clients) GetNames() []string {
@@ -3560,7 +3813,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3572,7 +3825,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3585,7 +3838,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -3648,7 +3901,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12+\n" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
-	"\atargets\x18\x1f \x01(\x05R\atargets\"\xb6\x05\n" +
+	"\atargets\x18\x1f \x01(\x05R\atargets\"\xef\x05\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -3667,11 +3920,26 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\ron_time_nanos\x18\r \x03(\x03R\vonTimeNanos\x122\n" +
 	"\alargest\x18\x14 \x01(\v2\x18.loadtest.worker.v1.StepR\alargest\x122\n" +
 	"\x06driver\x18\x15 \x01(\x0e2\x1a.loadtest.worker.v1.DriverR\x06driver\x125\n" +
-	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\"\xb1\x01\n" +
+	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\x127\n" +
+	"\bjourneys\x18\x1e \x03(\v2\x1b.loadtest.worker.v1.JourneyR\bjourneys\"\xb1\x01\n" +
 	"\aControl\x122\n" +
 	"\x06target\x18\x01 \x01(\v2\x1a.loadtest.worker.v1.TargetR\x06target\x127\n" +
 	"\brequests\x18\x02 \x03(\v2\x1b.loadtest.worker.v1.RequestR\brequests\x129\n" +
-	"\tpreflight\x18\x03 \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\":\n" +
+	"\tpreflight\x18\x03 \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\"\xb3\x01\n" +
+	"\aJourney\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06weight\x18\x02 \x01(\x05R\x06weight\x12\x1b\n" +
+	"\tuser_data\x18\x03 \x01(\tR\buserData\x12(\n" +
+	"\x10time_limit_nanos\x18\x04 \x01(\x03R\x0etimeLimitNanos\x125\n" +
+	"\x05steps\x18\x05 \x03(\v2\x1f.loadtest.worker.v1.JourneyStepR\x05steps\"\xf2\x01\n" +
+	"\vJourneyStep\x12\x18\n" +
+	"\arequest\x18\x01 \x01(\x05R\arequest\x12\x14\n" +
+	"\x05times\x18\x02 \x01(\x05R\x05times\x12F\n" +
+	"\acapture\x18\x03 \x03(\v2,.loadtest.worker.v1.JourneyStep.CaptureEntryR\acapture\x12/\n" +
+	"\x05think\x18\x04 \x01(\v2\x19.loadtest.worker.v1.ThinkR\x05think\x1a:\n" +
+	"\fCaptureEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\":\n" +
 	"\bAddSteps\x12.\n" +
 	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"N\n" +
 	"\x05Audit\x12/\n" +
@@ -3798,7 +4066,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xd5\x05\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\x99\x06\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
@@ -3816,7 +4084,16 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06engine\x18\x0f \x01(\tR\x06engine\x12B\n" +
 	"\rread_lateness\x18\x11 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\freadLateness\x125\n" +
 	"\aclients\x18\x12 \x01(\v2\x1b.loadtest.worker.v1.ClientsR\aclients\x122\n" +
-	"\x06series\x18\x13 \x01(\v2\x1a.loadtest.worker.v1.SeriesR\x06series\"E\n" +
+	"\x06series\x18\x13 \x01(\v2\x1a.loadtest.worker.v1.SeriesR\x06series\x12B\n" +
+	"\bjourneys\x18\x1e \x03(\v2&.loadtest.worker.v1.JourneyMeasurementR\bjourneys\"\xd6\x01\n" +
+	"\x12JourneyMeasurement\x12\x18\n" +
+	"\astarted\x18\x01 \x01(\x03R\astarted\x12\x1c\n" +
+	"\tcompleted\x18\x02 \x01(\x03R\tcompleted\x12\x16\n" +
+	"\x06failed\x18\x03 \x01(\x03R\x06failed\x121\n" +
+	"\x04time\x18\x04 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x04time\x12=\n" +
+	"\n" +
+	"unfinished\x18\x05 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\n" +
+	"unfinished\"E\n" +
 	"\x06Series\x12\x16\n" +
 	"\x06points\x18\x01 \x03(\fR\x06points\x12#\n" +
 	"\rlongest_nanos\x18\x02 \x03(\x03R\flongestNanos\"\xbf\x02\n" +
@@ -3903,7 +4180,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -3918,111 +4195,122 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Readiness)(nil),          // 10: loadtest.worker.v1.Readiness
 	(*Assignment)(nil),         // 11: loadtest.worker.v1.Assignment
 	(*Control)(nil),            // 12: loadtest.worker.v1.Control
-	(*AddSteps)(nil),           // 13: loadtest.worker.v1.AddSteps
-	(*Audit)(nil),              // 14: loadtest.worker.v1.Audit
-	(*Target)(nil),             // 15: loadtest.worker.v1.Target
-	(*TLS)(nil),                // 16: loadtest.worker.v1.TLS
-	(*Request)(nil),            // 17: loadtest.worker.v1.Request
-	(*ExpectedValue)(nil),      // 18: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 19: loadtest.worker.v1.Header
-	(*Data)(nil),               // 20: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 21: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 22: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 23: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 24: loadtest.worker.v1.Step
-	(*Share)(nil),              // 25: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 26: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 27: loadtest.worker.v1.ClosedUsers
-	(*Think)(nil),              // 28: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 29: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 30: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 31: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 32: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 33: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 34: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 35: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 36: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 37: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 38: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 39: loadtest.worker.v1.StepMeasurement
-	(*Series)(nil),             // 40: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 41: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 42: loadtest.worker.v1.RequestMeasurement
-	(*Histogram)(nil),          // 43: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 44: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 45: loadtest.worker.v1.ErrorSample
-	nil,                        // 46: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 47: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Journey)(nil),            // 13: loadtest.worker.v1.Journey
+	(*JourneyStep)(nil),        // 14: loadtest.worker.v1.JourneyStep
+	(*AddSteps)(nil),           // 15: loadtest.worker.v1.AddSteps
+	(*Audit)(nil),              // 16: loadtest.worker.v1.Audit
+	(*Target)(nil),             // 17: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 18: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 19: loadtest.worker.v1.Request
+	(*ExpectedValue)(nil),      // 20: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 21: loadtest.worker.v1.Header
+	(*Data)(nil),               // 22: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 23: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 24: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 25: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 26: loadtest.worker.v1.Step
+	(*Share)(nil),              // 27: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 28: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 29: loadtest.worker.v1.ClosedUsers
+	(*Think)(nil),              // 30: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 31: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 32: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 33: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 34: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 35: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 36: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 37: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 38: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 39: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 40: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 41: loadtest.worker.v1.StepMeasurement
+	(*JourneyMeasurement)(nil), // 42: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 43: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 44: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 45: loadtest.worker.v1.RequestMeasurement
+	(*Histogram)(nil),          // 46: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 47: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 48: loadtest.worker.v1.ErrorSample
+	nil,                        // 49: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 50: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 51: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	8,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	10, // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	38, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	35, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	40, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	37, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	9,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	11, // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	31, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	32, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	33, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	37, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	34, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
-	13, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
-	15, // 13: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	17, // 14: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	24, // 15: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	20, // 16: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	21, // 17: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	17, // 18: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
-	14, // 19: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	24, // 20: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	33, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	34, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	35, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	39, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	36, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	15, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
+	17, // 13: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	19, // 14: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	26, // 15: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	22, // 16: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	23, // 17: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	19, // 18: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	16, // 19: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
+	26, // 20: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
 	0,  // 21: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
 	12, // 22: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
-	15, // 23: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
-	17, // 24: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
-	17, // 25: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
-	24, // 26: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
-	17, // 27: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	1,  // 28: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	16, // 29: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	19, // 30: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	18, // 31: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	2,  // 32: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	3,  // 33: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	4,  // 34: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	22, // 35: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	23, // 36: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	25, // 37: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	46, // 38: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	4,  // 39: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	25, // 40: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	26, // 41: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	27, // 42: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	29, // 43: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	30, // 44: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	28, // 45: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	28, // 46: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	36, // 47: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	39, // 48: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	42, // 49: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	43, // 50: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	45, // 51: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	41, // 52: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	43, // 53: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	44, // 54: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	40, // 55: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	43, // 56: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	43, // 57: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	47, // 58: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	43, // 59: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	43, // 60: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	5,  // 61: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 62: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	62, // [62:63] is the sub-list for method output_type
-	61, // [61:62] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	13, // 23: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
+	17, // 24: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
+	19, // 25: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
+	19, // 26: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
+	14, // 27: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
+	49, // 28: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	30, // 29: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	26, // 30: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	19, // 31: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	1,  // 32: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	18, // 33: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	21, // 34: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	20, // 35: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	2,  // 36: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	3,  // 37: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	4,  // 38: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	24, // 39: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	25, // 40: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	27, // 41: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	50, // 42: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	4,  // 43: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	27, // 44: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	28, // 45: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	29, // 46: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	31, // 47: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	32, // 48: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	30, // 49: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	30, // 50: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	38, // 51: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	41, // 52: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	45, // 53: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	46, // 54: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	48, // 55: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	44, // 56: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	46, // 57: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	47, // 58: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	43, // 59: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	42, // 60: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	46, // 61: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	46, // 62: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	46, // 63: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	46, // 64: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	51, // 65: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	46, // 66: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	46, // 67: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	5,  // 68: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 69: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	69, // [69:70] is the sub-list for method output_type
+	68, // [68:69] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -4047,7 +4335,7 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_ReadAudits)(nil),
 		(*SessionResponse_AddSteps)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[19].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[21].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -4059,7 +4347,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   43,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,60 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// MaxJourneys is the most journeys that a plan may have.
+const MaxJourneys = 16
+
+// Journey is what became of a journey of the plan. Those that are begun, and neither
+// completed nor failed, are under way, or were when the step ended.
+type Journey struct {
+	Started, Completed, Failed int64
+	// Time is how long those that were completed took.
+	Time *Histogram
+	// Unfinished is how long those that were under way at the end of the step had taken.
+	// It is empty before.
+	Unfinished *Histogram
+}
+
+// NewJourneys returns so many empty ones.
+func NewJourneys(n int) []Journey {
+	all := make([]Journey, n)
+	for i := range all {
+		all[i] = Journey{Time: NewHistogram(), Unfinished: NewHistogram()}
+	}
+	return all
+}
+
+// Complete counts one that was completed.
+func (j *Journey) Complete(took time.Duration) {
+	j.Completed++
+	j.Time.Record(took)
+}
+
+// UnderWay is how many are neither completed nor failed.
+func (j *Journey) UnderWay() int64 { return j.Started - j.Completed - j.Failed }
+
+// Merge adds o to j, which may have no histograms if o has none.
+func (j *Journey) Merge(o *Journey) error {
+	j.Started += o.Started
+	j.Completed += o.Completed
+	j.Failed += o.Failed
+	return errors.Join(j.Time.Merge(o.Time), j.Unfinished.Merge(o.Unfinished))
+}
+
+// mergeJourneys adds those of o, which are of the same plan.
+func (s *Measurement) mergeJourneys(o *Measurement) error {
+	if len(s.Journeys) != len(o.Journeys) {
+		return fmt.Errorf("merge measurements: %d journeys into %d", len(o.Journeys), len(s.Journeys))
+	}
+	for i := range s.Journeys {
+		if err := s.Journeys[i].Merge(&o.Journeys[i]); err != nil {
+			return fmt.Errorf("journey %d: %w", i, err)
+		}
+	}
+	return nil
+}

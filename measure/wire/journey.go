@@ -1,0 +1,69 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// perJourney is how many histograms there are of a journey.
+const perJourney = 2
+
+func fromJourneys(journeys []measure.Journey) []*workerv1.JourneyMeasurement {
+	var list []*workerv1.JourneyMeasurement
+	for i := range journeys {
+		j := &journeys[i]
+		list = append(list, &workerv1.JourneyMeasurement{
+			Started: j.Started, Completed: j.Completed, Failed: j.Failed,
+			Time: fromHistogram(j.Time), Unfinished: fromHistogram(j.Unfinished),
+		})
+	}
+	return list
+}
+
+// Journeys is of how many journeys the measurement is: those of the plan, unless the
+// worker does not know of them.
+func (r *Reading) Journeys() int { return len(r.rest.Journeys) }
+
+// readJourneys validates those of a worker that sent so many requests: each journey
+// that is begun has sent one.
+func (r *Reading) readJourneys(journeys []*workerv1.JourneyMeasurement, sent int64) error {
+	if len(journeys) > measure.MaxJourneys {
+		return fmt.Errorf("journeys: %d, a plan has at most %d", len(journeys), measure.MaxJourneys)
+	}
+	r.rest.Journeys = make([]measure.Journey, len(journeys))
+	for i, m := range journeys {
+		if err := r.readJourney(&r.rest.Journeys[i], m, sent); err != nil {
+			return fmt.Errorf("journeys[%d].%w", i, err)
+		}
+		sent -= m.GetStarted()
+	}
+	return nil
+}
+
+func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasurement, sent int64) error {
+	to.Started, to.Completed, to.Failed = m.GetStarted(), m.GetCompleted(), m.GetFailed()
+	if err := errors.Join(
+		within("started", to.Started, "sent", sent),
+		within("completed", to.Completed, "started", to.Started),
+	); err != nil {
+		return err
+	}
+	if err := within("failed", to.Failed, "started less completed", to.Started-to.Completed); err != nil {
+		return err
+	}
+	first := len(r.histograms)
+	if err := errors.Join(
+		r.readHistogram("time", m.GetTime(), to.Completed),
+		r.readHistogram("unfinished", m.GetUnfinished(), to.UnderWay()),
+	); err != nil {
+		return err
+	}
+	n, err := checkCounts(r.histograms[first].counts, uint64(to.Completed))
+	if err == nil && n != uint64(to.Completed) {
+		err = fmt.Errorf("time: %d values, completed are %d", n, to.Completed)
+	}
+	return err
+}
