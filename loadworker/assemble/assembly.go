@@ -11,7 +11,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -39,35 +38,36 @@ func (r *Refusal) Unwrap() error { return r.Err }
 
 // Assembly is an assignment that can be carried out.
 type Assembly struct {
-	// Runner runs the steps.
-	Runner *attack.Runner
 	// Audit reads the numbers of the audits; nil: there are none.
 	Audit *setup.Audit
 
-	steps     []attack.StepShare
-	target    *workerv1.Target
-	client    transport.Client
-	preflight *setup.Preflight // nil: there are no questions
-	setup     *setupPhase
+	steps []attack.StepShare
+	// sides are the target, and the control if there is one. toControl has the indexes of
+	// the steps that are sent to the latter.
+	sides     []*side
+	toControl map[int32]bool
 }
 
 // New assembles what carries an assignment out, and checks all that can be
 // checked without the target. Its error is a *Refusal.
 func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
-	x := &Assembly{target: a.GetTarget()}
+	x := &Assembly{toControl: map[int32]bool{}}
 	for _, s := range a.GetSteps() {
 		if err := x.AddStep(s); err != nil {
 			return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
 		}
+		if s.GetToControl() && a.GetControl() == nil {
+			return nil, &Refusal{workerv1.ReasonInvalidSpec, fmt.Errorf("step %d is sent to a control, and there is none", s.GetIndex())}
+		}
 	}
-	held, memory := x.steps, memoryNeed(a)
+	held, memory, limits := x.steps, memoryNeed(a), limitsOfEach(c.Limits, len(assignmentsOf(a)))
 	if largest := a.GetLargest(); largest != nil {
 		held = append(slices.Clone(held), stepOf(largest))
 	}
-	if err := checkLimits(c.Limits, held, memory); err != nil {
+	if err := checkLimits(limits, held, memory); err != nil {
 		return nil, &Refusal{workerv1.ReasonWorkerRefused, err}
 	}
-	if err := x.assemble(a, c, int(connections(c.Limits, memory))); err != nil {
+	if err := x.assemble(a, c, int(connections(limits, memory))); err != nil {
 		return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
 	}
 	return x, nil
@@ -75,33 +75,31 @@ func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
 
 // assemble makes all that sends requests.
 func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) error {
-	requests, err := newRequestSource(a)
-	if err != nil {
-		return err
-	}
-	if x.client, err = newClient(a.GetTarget(), c); err != nil {
-		return err
-	}
-	x.Runner, err = attack.NewRunner(attack.Config{
-		Source: requests.source, Client: x.client, Worker: a.GetWorker(),
-		Seed:           a.GetSeed(),
-		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
-		MaxConnections: connections,
-		LedgerBytes:    ledgerBytes(a),
-		OnTime:         durations(a.GetOnTimeNanos()),
-	})
-	if err != nil {
-		return err
-	}
 	first, _ := x.StepAfter(-1)
-	if x.setup, err = newSetupPhase(a, c, requests, first); err != nil {
-		return err
+	for _, of := range assignmentsOf(a) {
+		s, err := newSide(of, c, connections, first)
+		if err != nil {
+			return err
+		}
+		x.sides = append(x.sides, s)
 	}
-	if x.preflight, err = newPreflight(a, x.setup.config); err != nil {
-		return err
+	x.Audit = x.sides[0].audit
+	return nil
+}
+
+// Runner runs a step: that of the target to which it is sent.
+func (x *Assembly) Runner(step attack.StepShare) *attack.Runner {
+	if x.toControl[step.Index] {
+		return x.sides[1].runner
 	}
-	x.Audit, err = newAudit(a, x.setup.config)
-	return err
+	return x.sides[0].runner
+}
+
+// Close closes all connections.
+func (x *Assembly) Close() {
+	for _, s := range x.sides {
+		s.runner.Close()
+	}
 }
 
 // AddStep adds a step to those of the assignment. It is not safe while another
@@ -112,6 +110,7 @@ func (x *Assembly) AddStep(s *workerv1.Step) error {
 		return err
 	}
 	x.steps = append(x.steps, step)
+	x.toControl[step.Index] = s.GetToControl()
 	return nil
 }
 
@@ -138,11 +137,17 @@ func (x *Assembly) StepAfter(index int32) (next attack.StepShare, ok bool) {
 // PreflightAnswers is how many questions an assembly that is prepared had answered
 // as expected: all.
 func (x *Assembly) PreflightAnswers() int32 {
-	if x.preflight == nil {
-		return 0
+	n := 0
+	for _, s := range x.sides {
+		if s.preflight != nil {
+			n += s.preflight.Source.Len()
+		}
 	}
-	return int32(x.preflight.Source.Len())
+	return int32(n)
 }
+
+// Targets is how many targets it sends to.
+func (x *Assembly) Targets() int32 { return int32(len(x.sides)) }
 
 // stepOf is a step of an assignment as a Runner takes it.
 func stepOf(s *workerv1.Step) attack.StepShare {

@@ -7,6 +7,8 @@
 //	           ──▶ setup       preflight, fill, warm-up
 //	           ──▶ attack.Runner and its steps
 //
+// With a control there is all of it twice, a side for each target (side.go).
+//
 // New checks all that can be checked without the target; Prepare sends all that comes
 // before the first step.
 //

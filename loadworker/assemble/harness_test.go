@@ -33,7 +33,7 @@ func prepared(t *testing.T, a *workerv1.Assignment, c Config, notReady func(erro
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(x.Runner.Close)
+	t.Cleanup(x.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
 	defer cancel()
 	if err := x.Prepare(ctx, notReady); err != nil {
@@ -72,7 +72,7 @@ func run(t *testing.T, x *Assembly) *measure.Measurement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := x.Runner.Start(step, time.Now().Add(20*time.Millisecond))
+	r := x.Runner(step).Start(step, time.Now().Add(20*time.Millisecond))
 	select {
 	case <-r.Done():
 	case <-time.After(workertest.Patience):

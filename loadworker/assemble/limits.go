@@ -27,8 +27,25 @@ const (
 // need is the memory that a worker needs: each for a connection, base for all else.
 type need struct{ base, each int64 }
 
+// memoryNeed counts a connection to a control with each to the target: those of the one
+// are kept while the other has its steps.
 func memoryNeed(a *workerv1.Assignment) need {
-	return need{base: baseMemory + attack.Memory(len(a.GetRequests())) + targetsMemory(a), each: connectionMemory(a.GetTarget())}
+	n := need{base: baseMemory + attack.Memory(len(a.GetRequests()))}
+	for _, of := range assignmentsOf(a) {
+		n.base += targetsMemory(of)
+		n.each += connectionMemory(of.GetTarget())
+	}
+	return n
+}
+
+// limitsOfEach are the limits for the connections to one of several targets, which may
+// have the same address.
+func limitsOfEach(l health.Limits, targets int) health.Limits {
+	if targets > 1 {
+		l.Descriptors = spareDescriptors + (l.Descriptors-spareDescriptors)/int64(targets)
+		l.Ports /= int64(targets)
+	}
+	return l
 }
 
 // connectionMemory is what a connection to a target takes while a request is in

@@ -2,12 +2,9 @@ package assemble
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
 )
 
 const (
@@ -20,28 +17,26 @@ const (
 	openTimeout = 10 * time.Second
 )
 
-// Prepare waits until the target can be reached, asks it the questions of the
-// preflight, runs the setup, and opens the connections of the first step. It
+// Prepare waits until each target can be reached, asks it the questions of the
+// preflight, runs the setup against each, and opens the connections of the first step. It
 // calls notReady with the reason why it is not done yet: a *Refusal while the
 // target is out of reach, or else what it is doing. Its own error is a *Refusal,
 // also when ctx ends.
 func (x *Assembly) Prepare(ctx context.Context, notReady func(error)) error {
-	if err := untilReachable(ctx, notReady, x.reach); err != nil {
-		return err
-	}
-	if x.preflight != nil {
-		notReady(errors.New("preflight: the target is being asked"))
-		if err := untilReachable(ctx, notReady, x.ask); err != nil {
-			return err
+	for _, s := range x.sides {
+		if err := s.verify(ctx, func(err error) { notReady(x.of(s, err)) }); err != nil {
+			return x.of(s, err)
 		}
 	}
-	if err := x.setup.run(ctx, notReady); err != nil {
-		return err
+	for _, s := range x.sides {
+		if err := s.setup.run(ctx, func(err error) { notReady(x.of(s, err)) }); err != nil {
+			return x.of(s, err)
+		}
 	}
 	if first, ok := x.StepAfter(-1); ok {
 		opening, cancel := context.WithTimeout(ctx, openTimeout)
 		defer cancel()
-		x.Runner.Prepare(opening, first)
+		x.Runner(first).Prepare(opening, first)
 	}
 	return nil
 }
@@ -66,33 +61,10 @@ func untilReachable(ctx context.Context, notReady func(error), try func(context.
 	}
 }
 
-// reach resolves the target and opens a connection to it.
-func (x *Assembly) reach(ctx context.Context) *Refusal {
-	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
-	defer cancel()
-	if err := x.client.Probe(ctx); err != nil {
-		return &Refusal{workerv1.ReasonTargetUnreachable, fmt.Errorf("target %s: %w", destination(x.target), err)}
-	}
-	return nil
-}
-
 // destination names a target, and the proxy at which the failure may be.
 func destination(t *workerv1.Target) string {
 	if t.GetProxyUrl() == "" {
 		return t.GetUrl()
 	}
 	return t.GetUrl() + " by proxy " + t.GetProxyUrl()
-}
-
-// ask asks all questions of the preflight once.
-func (x *Assembly) ask(ctx context.Context) *Refusal {
-	err := x.preflight.Ask(ctx)
-	var unreachable *setup.Unreachable
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &unreachable):
-		return &Refusal{workerv1.ReasonTargetUnreachable, err}
-	}
-	return &Refusal{workerv1.ReasonPreflightFailed, err}
 }

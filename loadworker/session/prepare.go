@@ -39,7 +39,7 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c assemble.Config, cha
 
 func (p preparation) readiness() *workerv1.Readiness {
 	if p.assembly != nil {
-		return &workerv1.Readiness{Ready: true, PreflightAnswers: p.assembly.PreflightAnswers()}
+		return &workerv1.Readiness{Ready: true, PreflightAnswers: p.assembly.PreflightAnswers(), Targets: p.assembly.Targets()}
 	}
 	r := &workerv1.Readiness{Message: oneLine(p.notReady)}
 	var refusal *assemble.Refusal

@@ -32,7 +32,7 @@ func (w *worker) startPending() bool {
 	start := w.clock.local(s.GetStartUnixNanos(), now)
 	w.waitAsLongAs(step.Index)
 	w.sequence, w.startedAt, w.stopped = 0, time.Time{}, false
-	w.run = w.assembly.Runner.Start(step, start)
+	w.run = w.assembly.Runner(step).Start(step, start)
 	w.log.Info("step starts", "step", step.Index, "in", start.Sub(now).String(), "clockError", w.clock.bound(now).String())
 	return true
 }
@@ -143,7 +143,7 @@ func (w *worker) openNext(ctx context.Context) {
 		return
 	}
 	ctx, w.stopOpening = context.WithCancel(ctx)
-	runner := w.assembly.Runner
+	runner := w.assembly.Runner(next)
 	go runner.Prepare(ctx, next)
 }
 

@@ -331,6 +331,6 @@ func (w *worker) close() {
 		<-w.run.Done()
 	}
 	if w.assembly != nil {
-		w.assembly.Runner.Close()
+		w.assembly.Close()
 	}
 }

@@ -154,7 +154,7 @@ func (e experiment) prepare(t *testing.T, lt *v1alpha1.LoadTest) []*assemble.Ass
 		if workers[i], err = assemble.New(a, config); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(workers[i].Runner.Close)
+		t.Cleanup(workers[i].Close)
 		if e.url != "" {
 			continue // there may be nothing to connect to
 		}
@@ -176,7 +176,7 @@ func (e experiment) runStep(t *testing.T, workers []*assemble.Assembly, index in
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs[i] = w.Runner.Start(step, groundtruth.Instant(start))
+		runs[i] = w.Runner(step).Start(step, groundtruth.Instant(start))
 	}
 	return start, e.collect(t, runs)
 }

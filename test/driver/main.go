@@ -65,10 +65,10 @@ func run(stdin io.Reader, stdout io.Writer, connections int64, opening time.Dura
 	if err != nil {
 		return err
 	}
-	defer worker.Runner.Close()
+	defer worker.Close()
 	if first, ok := worker.StepAfter(-1); ok {
 		ctx, cancel := context.WithTimeout(context.Background(), opening)
-		worker.Runner.Prepare(ctx, first)
+		worker.Runner(first).Prepare(ctx, first)
 		cancel()
 	}
 	out := json.NewEncoder(stdout)
@@ -98,7 +98,7 @@ func runStep(line string, worker *assemble.Assembly) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	m, err := measure(worker.Runner.Start(step, groundtruth.Instant(at)))
+	m, err := measure(worker.Runner(step).Start(step, groundtruth.Instant(at)))
 	if err != nil {
 		return Answer{}, fmt.Errorf("step %d: %w", index, err)
 	}
