@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // localOptions are the flags of a run on this machine.
@@ -71,9 +72,15 @@ func (c *config) runLocal(ctx context.Context, files []string, o *localOptions) 
 	return exit(worst)
 }
 
+// outcome is a LoadTest that has run, and the results of its steps beyond their summary.
+type outcome struct {
+	test     *v1alpha1.LoadTest
+	archived []*archive.Step
+}
+
 // runTests runs LoadTests and prints their reports. It returns the highest of their exit
-// codes, and the last LoadTest that ran.
-func (c *config) runTests(ctx context.Context, manifests []manifest, objects *local.Objects, o *localOptions) (worst int, last *v1alpha1.LoadTest, err error) {
+// codes, and what came of the last one that ran.
+func (c *config) runTests(ctx context.Context, manifests []manifest, objects *local.Objects, o *localOptions) (worst int, last outcome, err error) {
 	services := local.Services{}
 	for name, address := range o.services {
 		services[name] = address
@@ -81,7 +88,7 @@ func (c *config) runTests(ctx context.Context, manifests []manifest, objects *lo
 	if o.serve != "" {
 		address, stop, err := serve.Start(ctx, o.serve)
 		if err != nil {
-			return codeError, nil, err
+			return codeError, outcome{}, err
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 		services[serve.Service(o.serve)] = address
@@ -89,19 +96,19 @@ func (c *config) runTests(ctx context.Context, manifests []manifest, objects *lo
 	}
 	tests, err := admit(ctx, manifests, objects, services)
 	if err != nil {
-		return codeError, nil, err
+		return codeError, outcome{}, err
 	}
 	for i, lt := range tests {
 		if i > 0 {
 			_, _ = fmt.Fprintln(c.streams.Out)
 		}
 		if last, err = c.runTest(ctx, lt, local.Config{Files: objects, Services: services}); err != nil {
-			return codeError, nil, err
+			return codeError, outcome{}, err
 		}
 		if err := c.write(last, o.output); err != nil {
-			return codeError, nil, err
+			return codeError, outcome{}, err
 		}
-		worst = max(worst, exitCode(last.Status.Verdict))
+		worst = max(worst, exitCode(last.test.Status.Verdict))
 		if ctx.Err() != nil {
 			break // it was this one that was canceled, and those after it with it
 		}
@@ -110,8 +117,8 @@ func (c *config) runTests(ctx context.Context, manifests []manifest, objects *lo
 }
 
 // write writes the report.
-func (c *config) write(lt *v1alpha1.LoadTest, output string) error {
-	data, err := render(lt, output, "")
+func (c *config) write(o outcome, output string) error {
+	data, err := render(o.test, o.archived, output, "")
 	if err == nil {
 		_, err = c.streams.Out.Write(data)
 	}
@@ -124,10 +131,10 @@ func (c *config) announce(name, address string) {
 
 // runTest runs a LoadTest and shows how it is getting on. The first interrupt ends it
 // with what was measured, the second at once.
-func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, config local.Config) (*v1alpha1.LoadTest, error) {
+func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, config local.Config) (o outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("find this program, which workers run: %w", err)
+		return o, fmt.Errorf("find this program, which workers run: %w", err)
 	}
 	running, stop := untilSecondInterrupt(ctx)
 	defer stop()
@@ -139,15 +146,16 @@ func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, config loca
 		now := time.Now()
 		shown.Show(now, func(width int) []string { return progress.Block(lt, now, width) }, progress.Line(lt))
 	}
-	finished, err := local.Run(running, lt, config)
+	config.Keep = func(step *archive.Step) { o.archived = append(o.archived, step) }
+	o.test, err = local.Run(running, lt, config)
 	switch {
 	case running.Err() != nil:
-		return nil, fmt.Errorf("interrupted twice: LoadTest %s/%s was given up, and what it measured with it", lt.Namespace, lt.Name)
+		return o, fmt.Errorf("interrupted twice: LoadTest %s/%s was given up, and what it measured with it", lt.Namespace, lt.Name)
 	case err != nil:
-		return nil, fmt.Errorf("run LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
+		return o, fmt.Errorf("run LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
 	}
-	shown.Say(time.Now(), progress.Line(finished))
-	return finished, nil
+	shown.Say(time.Now(), progress.Line(o.test))
+	return o, nil
 }
 
 // untilSecondInterrupt returns a context that ends with the first interrupt after the

@@ -175,7 +175,7 @@ func TestTryFindsTheFault(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "try.html")
 	got := alone(t.Context(), t, "try", "--serve", "ratelimiter-racy", "--html", page)
 	contains(t, "the report", got.out, "The page for a browser: "+page)
-	if html, err := os.ReadFile(page); err != nil || !bytes.Contains(html, []byte("overLimitGrants")) {
+	if html, err := os.ReadFile(page); err != nil || !bytes.Contains(html, []byte("overLimitGrants")) || !bytes.Contains(html, []byte("Rate over time")) {
 		t.Errorf("the page does not say what was found: %v", err)
 	}
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // outputs are the forms of a report, in the order of the help.
@@ -27,13 +28,14 @@ func checkOutput(output string) error {
 }
 
 // render is the report of a LoadTest in one of the forms. Step is the one whose
-// distribution hgrm holds.
-func render(lt *v1alpha1.LoadTest, output, step string) ([]byte, error) {
+// distribution hgrm holds; html draws the steps of which there are results beyond their
+// summary.
+func render(lt *v1alpha1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
 	switch output {
 	case "markdown":
 		return []byte(markdown.Report(lt)), nil
 	case "html":
-		return html.Report(lt)
+		return html.Report(lt, archived)
 	case "json":
 		data, err := json.MarshalIndent(stored(lt), "", "  ")
 		return append(data, '\n'), err

@@ -7,10 +7,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 func (c *config) report() *cobra.Command {
@@ -20,7 +23,8 @@ func (c *config) report() *cobra.Command {
 		Short: "Print what a LoadTest measured",
 		Long: "Print what a LoadTest has measured: all of it, or what there is so far.\n" +
 			"With -f it is read from a file, such as kubectl get loadtest NAME -o yaml or\n" +
-			"report -o yaml writes, and needs no cluster.\n" +
+			"report -o yaml writes, and needs no cluster. The page has plots over time if the\n" +
+			"ConfigMaps of status.resultsRef can be read: in the cluster, or in the file.\n" +
 			"The exit code does not depend on the verdict.\n\n" +
 			"  text      for people, in the terminal\n" +
 			"  markdown  for a pull request\n" +
@@ -37,11 +41,11 @@ func (c *config) report() *cobra.Command {
 			if err := checkOutput(output); err != nil {
 				return err
 			}
-			lt, err := c.reported(cmd.Context(), file, args)
+			lt, archived, err := c.reported(cmd.Context(), file, args, output == "html")
 			if err != nil {
 				return err
 			}
-			data, err := render(lt, output, step)
+			data, err := render(lt, archived, output, step)
 			if err != nil {
 				return err
 			}
@@ -69,16 +73,21 @@ func nameOrFile(file *string) cobra.PositionalArgs {
 	}
 }
 
-// reported is the LoadTest that a report is about.
-func (c *config) reported(ctx context.Context, file string, args []string) (*v1alpha1.LoadTest, error) {
+// reported is the LoadTest that a report is about and, if they are wanted, the results of
+// its steps beyond their summary. The report is made without what cannot be read of them.
+func (c *config) reported(ctx context.Context, file string, args []string, wanted bool) (*v1alpha1.LoadTest, []*archive.Step, error) {
 	if file != "" {
 		return c.saved(file)
 	}
 	cluster, err := c.connect()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return cluster.get(ctx, args[0])
+	lt, err := cluster.get(ctx, args[0])
+	if err != nil || !wanted {
+		return lt, nil, err
+	}
+	return lt, c.archived(lt, cluster.resultsOf(ctx, lt)), nil
 }
 
 func (c *cluster) get(ctx context.Context, name string) (*v1alpha1.LoadTest, error) {
@@ -90,18 +99,39 @@ func (c *cluster) get(ctx context.Context, name string) (*v1alpha1.LoadTest, err
 	return lt, nil
 }
 
-// saved reads the one LoadTest of a file.
-func (c *config) saved(file string) (*v1alpha1.LoadTest, error) {
-	found, err := readManifests([]string{file}, c.streams.In)
+// saved reads the one LoadTest of a file, and its results if they are there.
+func (c *config) saved(file string) (*v1alpha1.LoadTest, []*archive.Step, error) {
+	found, err := readObjects([]string{file}, c.streams.In, checkSaved)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if len(found) > 1 {
-		return nil, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(found))
+	kept := map[string]*corev1.ConfigMap{}
+	var tests []*unstructured.Unstructured
+	for _, object := range found {
+		if isLoadTest(object) {
+			tests = append(tests, object)
+			continue
+		}
+		results := &corev1.ConfigMap{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, results); err != nil {
+			return nil, nil, fmt.Errorf("-f %s: ConfigMap %s: %w", file, object.GetName(), err)
+		}
+		kept[results.Name] = results
+	}
+	if len(tests) > 1 {
+		return nil, nil, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
 	}
 	lt := &v1alpha1.LoadTest{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found[0].Object, lt); err != nil {
-		return nil, fmt.Errorf("-f %s: %w", file, err)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tests[0].Object, lt); err != nil {
+		return nil, nil, fmt.Errorf("-f %s: %w", file, err)
 	}
-	return lt, nil
+	if len(kept) == 0 {
+		return lt, nil, nil
+	}
+	return lt, c.archived(lt, func(name string) (*corev1.ConfigMap, error) {
+		if results := kept[name]; results != nil {
+			return results, nil
+		}
+		return nil, errors.New("it is not in the file")
+	}), nil
 }

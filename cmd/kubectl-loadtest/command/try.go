@@ -51,25 +51,25 @@ func (c *config) runTry(ctx context.Context, system, page string) error {
 	if err != nil {
 		return err
 	}
-	code, lt, err := c.runTests(ctx, tests, nil, &localOptions{serve: system, output: "text"})
+	code, came, err := c.runTests(ctx, tests, nil, &localOptions{serve: system, output: "text"})
 	if err != nil {
 		return err
 	}
-	if err := c.writePage(lt, page); err != nil {
+	if err := c.writePage(came, page); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(c.streams.Out, "\n%s\n", outcome(lt)); err != nil {
+	if _, err := fmt.Fprintf(c.streams.Out, "\n%s\n", sentence(came.test)); err != nil {
 		return fmt.Errorf("write the last line: %w", err)
 	}
 	return exit(code)
 }
 
 // writePage writes the report as a page, if a file was named for it.
-func (c *config) writePage(lt *v1alpha1.LoadTest, file string) error {
+func (c *config) writePage(o outcome, file string) error {
 	if file == "" {
 		return nil
 	}
-	data, err := render(lt, "html", "")
+	data, err := render(o.test, o.archived, "html", "")
 	if err == nil {
 		err = os.WriteFile(file, data, 0o600)
 	}
@@ -80,8 +80,8 @@ func (c *config) writePage(lt *v1alpha1.LoadTest, file string) error {
 	return err
 }
 
-// outcome is the verdict in a line, and why.
-func outcome(lt *v1alpha1.LoadTest) string {
+// sentence is the verdict in a line, and why.
+func sentence(lt *v1alpha1.LoadTest) string {
 	line := "try: " + strings.ToUpper(string(lt.Status.Verdict))
 	for _, kind := range []string{v1alpha1.ConditionFailed, v1alpha1.ConditionThresholdsMet} {
 		if c := meta.FindStatusCondition(lt.Status.Conditions, kind); c != nil {

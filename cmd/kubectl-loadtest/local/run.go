@@ -16,6 +16,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // Config is what a run on this machine needs beside its LoadTest.
@@ -30,6 +32,9 @@ type Config struct {
 	Show func(*v1alpha1.LoadTest)
 	// Say is called with what workers said last, if the run could not be carried out.
 	Say func(string)
+	// Keep is called with the results of a step beyond its summary, when it ends.
+	// Optional.
+	Keep func(*archive.Step)
 	// Terminate asks for the end of the run, as spec.terminate does.
 	Terminate <-chan struct{}
 }
@@ -96,6 +101,9 @@ func (r *run) pass() (changed bool, wake time.Duration, err error) {
 	now := r.clock.Now()
 	decision := lifecycle.Decide(r.test, policy, r.observe(), now)
 	decision.Status.ResultsRef = nil // there is no cluster to store them in
+	if err := r.keep(decision.Store); err != nil {
+		return false, 0, err
+	}
 	if err := r.apply(decision); err != nil {
 		return false, 0, err
 	}
@@ -108,6 +116,22 @@ func (r *run) pass() (changed bool, wake time.Duration, err error) {
 	}
 	r.test.Status, r.written = stored, lifecycle.Written{At: now, Size: size}
 	return true, 0, nil
+}
+
+// keep hands over the results of a step that ends.
+func (r *run) keep(s *lifecycle.Store) error {
+	if s == nil || r.Keep == nil {
+		return nil
+	}
+	packed, err := results.Archive(r.test, s.Step, s.Report)
+	if err != nil {
+		return err
+	}
+	step, err := archive.Decode(packed)
+	if err == nil {
+		r.Keep(step)
+	}
+	return err
 }
 
 // policy allows every target: the machine is the user's own.

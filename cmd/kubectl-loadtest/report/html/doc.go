@@ -6,6 +6,7 @@
 //	page.go       the page: the verdict and why, what needs attention
 //	load.go       figures over the ladder: goodput, response times
 //	tail.go       response times by percentile
+//	overtime.go   rates and response times over time
 //	outcomes.go   what became of the requests
 //	measured.go   tables of the steps: by type, errors, generator, audits
 //	manifest.go   the LoadTest itself

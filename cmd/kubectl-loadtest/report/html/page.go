@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 var (
@@ -33,6 +34,8 @@ type view struct {
 	Rungs           table
 	Tail            *figure
 	Quantiles       table
+	OverTime        []figure
+	Seconds         table
 	Outcomes        []outcome
 	Failures        table
 	Thresholds      []threshold
@@ -63,8 +66,9 @@ func (t table) Prose() int {
 	return -1
 }
 
-// Report is the report of a LoadTest.
-func Report(lt *v1alpha1.LoadTest) ([]byte, error) {
+// Report is the report of a LoadTest, with plots over time of the steps whose results
+// beyond their summary are given.
+func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 	s := &lt.Status
 	text, err := manifest(lt)
 	if err != nil {
@@ -77,6 +81,7 @@ func Report(lt *v1alpha1.LoadTest) ([]byte, error) {
 		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s),
 		Figures: ladder(s), Rungs: rungs(s),
 		Tail: tail(s.Steps), Quantiles: quantiles(s.Steps),
+		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s.Thresholds),
 		Tables:     []table{stored(s.Audits), audits(lt), types(s.Steps), codes(s.Steps), samples(s.Steps), spread(lt), generator(s.Steps)},

@@ -23,15 +23,20 @@ func states(t *testing.T) map[string]*v1alpha1.LoadTest {
 	t.Helper()
 	all := reporttest.All(t, "../testdata")
 	all["passed"] = reporttest.Ladder(t, 100, 250, 500, 1000)
-	var many []int32
-	for i := range int32(64) {
-		many = append(many, 50*(i+1))
-	}
-	all["many"] = reporttest.Ladder(t, many...)
+	all["many"] = reporttest.Ladder(t, many()...)
 	all["single"] = reporttest.Ladder(t, 100)
 	all["long"] = long(t)
 	all["hostile"] = hostile(t)
 	return all
+}
+
+// many are the users of the longest ladder.
+func many() []int32 {
+	list := make([]int32, 64)
+	for i := range list {
+		list[i] = 50 * int32(i+1)
+	}
+	return list
 }
 
 // long has the longest names, and messages as long as they may be.
@@ -85,10 +90,10 @@ func hostile(t *testing.T) *v1alpha1.LoadTest {
 	return lt
 }
 
-// write writes the page of a LoadTest and returns its path.
+// write writes the page of a LoadTest, with plots over time, and returns its path.
 func write(t *testing.T, folder, name string, lt *v1alpha1.LoadTest) string {
 	t.Helper()
-	data, err := html.Report(lt)
+	data, err := html.Report(lt, reporttest.Archived(lt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +116,7 @@ func TestReportOfEveryState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := html.Report(before); string(again) != string(first) {
+		if again, _ := html.Report(before, reporttest.Archived(before)); string(again) != string(first) {
 			t.Errorf("%s: two pages of one LoadTest differ", name)
 		}
 		for _, bad := range []string{"%!", "NaN", "Inf", "ZgotmplZ", "&lt;nil&gt;", "http-equiv=\"refresh\"", "<script"} {

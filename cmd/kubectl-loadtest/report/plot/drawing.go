@@ -15,6 +15,7 @@ type Drawing struct {
 	XTitle, YTitle Text
 	XTicks, YTicks []Text
 	Rules          []Ruler
+	Bands          []Band
 	Curves         []Curve
 	Marks          []Placed
 	Labels         []Text
@@ -26,6 +27,13 @@ type Text struct{ X, Y, Text, Anchor, Class string }
 // Ruler is a vertical line, the shaded width beside it, and its label.
 type Ruler struct {
 	X, Width string
+	Label    Text
+}
+
+// Band is a part of the plot's width, and the label above it, if there is room.
+type Band struct {
+	X, Width string
+	Shaded   bool
 	Label    Text
 }
 
@@ -51,6 +59,9 @@ func (f *Figure) path(points []Point) string {
 			b.WriteByte('L')
 		}
 		b.WriteString(number(f.x(p.X)) + " " + number(f.y(p.Y)))
+	}
+	if len(points) == 1 {
+		b.WriteString("h0") // a dot, where line ends are round
 	}
 	return b.String()
 }

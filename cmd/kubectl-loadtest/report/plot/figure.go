@@ -8,6 +8,7 @@ type Figure struct {
 	X, Y          Axis
 	Lines         []Line
 	Rules         []Rule
+	Spans         []Span
 }
 
 // Axis is a scale with a title that names the quantity and its unit.
@@ -60,6 +61,12 @@ type Rule struct {
 	Label string
 }
 
+// Span is a part of the X axis with a label above it. Every second one is shaded.
+type Span struct {
+	From, To float64
+	Label    string
+}
+
 // The room around the plot, in which ticks and labels stand.
 const (
 	left, right, top, bottom = 58, 84, 34, 44
@@ -89,6 +96,7 @@ func (f *Figure) Draw() *Drawing {
 	for _, r := range f.Rules {
 		d.Rules = append(d.Rules, f.rule(r))
 	}
+	f.spans(d)
 	for _, l := range f.Lines {
 		d.Curves = append(d.Curves, Curve{Class: l.Class, Path: f.path(l.Points)})
 		for _, m := range l.Marks {
@@ -123,4 +131,18 @@ func (f *Figure) rule(r Rule) Ruler {
 		at.Label.X, at.Label.Anchor = number(x+6), "start"
 	}
 	return at
+}
+
+// spans leaves out labels that would touch the one before.
+func (f *Figure) spans(d *Drawing) {
+	free := math.Inf(-1)
+	for i, s := range f.Spans {
+		from, to := f.x(s.From), f.x(s.To)
+		band := Band{X: number(from), Width: number(max(0, to-from)), Shaded: i%2 == 1}
+		if from >= free {
+			band.Label = Text{X: number(from + 2), Y: number(top - 4), Text: s.Label}
+			free = from + tickGap*float64(len([]rune(s.Label))+1)
+		}
+		d.Bands = append(d.Bands, band)
+	}
 }

@@ -1,0 +1,65 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+)
+
+// configMaps finds a ConfigMap of the LoadTest's namespace by its name.
+type configMaps func(name string) (*corev1.ConfigMap, error)
+
+func (c *cluster) resultsOf(ctx context.Context, lt *v1alpha1.LoadTest) configMaps {
+	return func(name string) (*corev1.ConfigMap, error) {
+		results := &corev1.ConfigMap{}
+		return results, c.Get(ctx, client.ObjectKey{Namespace: lt.Namespace, Name: name}, results)
+	}
+}
+
+// archived are the results of the steps that status.resultsRef names. What cannot be read
+// is said on the standard error, and left out.
+func (c *config) archived(lt *v1alpha1.LoadTest, find configMaps) []*archive.Step {
+	var all []*archive.Step
+	for _, ref := range lt.Status.ResultsRef {
+		if ref.ConfigMap == "" {
+			continue
+		}
+		step, err := unpack(lt, ref, find)
+		if err != nil {
+			_, _ = fmt.Fprintf(c.streams.Err, "no plots over time of step %s: ConfigMap %s: %v\n", ref.Step, ref.ConfigMap, err)
+			continue
+		}
+		all = append(all, step)
+	}
+	return all
+}
+
+func unpack(lt *v1alpha1.LoadTest, ref v1alpha1.ResultsRef, find configMaps) (*archive.Step, error) {
+	results, err := find(ref.ConfigMap)
+	if err != nil {
+		return nil, err
+	}
+	step, err := archive.Decode(results.BinaryData[archive.Key])
+	switch {
+	case err != nil:
+		return nil, err
+	case step.UID != string(lt.UID) || step.Name != ref.Step:
+		return nil, errors.New("it has the results of another step")
+	}
+	return step, nil
+}
+
+// checkSaved refuses what is neither a LoadTest nor a ConfigMap.
+func checkSaved(object *unstructured.Unstructured) error {
+	if object.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("ConfigMap") {
+		return nil
+	}
+	return checkLoadTest(object)
+}

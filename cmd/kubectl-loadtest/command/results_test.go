@@ -1,0 +1,72 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+)
+
+// The page has plots over time of the results that can be read, in the cluster and in a
+// file, and says which cannot.
+func TestPageDrawsTheResultsBeyondTheSummary(t *testing.T) {
+	const plots, notThere = ">Over time</h2>", "no plots over time of step 10 users: ConfigMap hello-0-a: "
+	p := newTestUser(t)
+	status := strings.Replace(finished("Passed"), "{phase:", "{resultsRef: [{step: 10 users, configMap: hello-0-a}], phase:", 1)
+	status = strings.Replace(status, "state: Complete,", `state: Complete, startTime: "2026-11-22T10:00:00.000000Z",`, 1)
+	lt := p.create(status)
+	page := func(want bool, message string, args ...string) {
+		t.Helper()
+		got := p.run(args...)
+		if got.code != 0 || strings.Contains(got.out, plots) != want || !strings.Contains(got.err, message) {
+			t.Errorf("%v: exit code %d, plots: %v, %q; want plots: %v, %q", args, got.code, strings.Contains(got.out, plots), got.err, want, message)
+		}
+	}
+	page(false, notThere+`configmaps "hello-0-a" not found`, "report", "hello", "-o", "html")
+
+	step := archive.Step{
+		Format: archive.Format, LoadTest: "hello", UID: string(lt.UID), Name: "10 users", WorkersReporting: 2, Due: 10, Sent: 10,
+		Requests: []archive.Request{{Name: "home", Type: "Read"}},
+		Series: &archive.Series{Seconds: 1, Workers: 2, Points: []archive.Point{
+			{Due: 10, Sent: 10, Completed: 10, Expected: 10, Outcomes: map[string]int64{"success": 10}, P50: ptr.To[int64](1000)}}},
+	}
+	kept := results(t, p.namespace, step)
+	if err := p.client.Create(t.Context(), kept); err != nil {
+		t.Fatal(err)
+	}
+	page(true, "", "report", "hello", "-o", "html")
+
+	saved := p.run("report", "hello", "-o", "yaml").out
+	page(false, "", "report", "-f", p.file(saved), "-o", "html")
+	page(true, "", "report", "-f", p.file(saved+"---\n"+asYAML(t, kept)), "-o", "html")
+	step.UID = "another"
+	page(false, notThere+"it has the results of another step", "report", "-f", p.file(saved+"---\n"+asYAML(t, results(t, p.namespace, step))), "-o", "html")
+	kept.Name = "other"
+	page(false, notThere+"it is not in the file", "report", "-f", p.file(saved+"---\n"+asYAML(t, kept)), "-o", "html")
+}
+
+func results(t *testing.T, namespace string, step archive.Step) *corev1.ConfigMap {
+	t.Helper()
+	packed, err := archive.Encode(step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hello-0-a"}, BinaryData: map[string][]byte{archive.Key: packed},
+	}
+}
+
+func asYAML(t *testing.T, object *corev1.ConfigMap) string {
+	t.Helper()
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap")) // a client removes it
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,258 @@
+package html
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+)
+
+// mostMoments is how many points a line has over all steps: more would be too many for a
+// screen, and the page large.
+const mostMoments = 800
+
+// moment is what happened in a part of a step, per second, and its response times in
+// seconds; 0: too few to tell.
+type moment struct {
+	at, seconds       float64
+	due, good, failed float64
+	p50, p95, p99     float64
+}
+
+// timeline is the moments of a step, in seconds since the first step began.
+type timeline struct {
+	step     *v1alpha1.StepStatus
+	archived *archive.Step
+	from, to float64
+	moments  []moment
+}
+
+// overTime draws rates and response times of the steps whose series there are.
+func overTime(s *v1alpha1.LoadTestStatus, archived []*archive.Step) []figure {
+	all := timelines(s, archived)
+	if len(all) == 0 {
+		return nil
+	}
+	note := coarsen(all)
+	x, spans := timeAxisOf(all)
+	return []figure{ratesOverTime(all, x, spans, note), timesOverTime(all, x, spans, note)}
+}
+
+// timelines are those of the steps of which there is a series, in order.
+func timelines(s *v1alpha1.LoadTestStatus, archived []*archive.Step) []timeline {
+	var all []timeline
+	var first time.Time
+	for _, a := range archived {
+		if a.Series == nil || a.Index < 0 || a.Index >= len(s.Steps) {
+			continue
+		}
+		step := &s.Steps[a.Index]
+		if step.Name != a.Name || step.StartTime == nil || len(a.Series.Points) == 0 {
+			continue
+		}
+		if len(all) == 0 {
+			first = step.StartTime.Time
+		}
+		l := timeline{step: step, archived: a, from: step.StartTime.Sub(first).Seconds()}
+		if l.from < 0 || len(all) > 0 && l.from < all[len(all)-1].from {
+			continue // the steps of a run follow each other
+		}
+		l.moments = moments(step, a.Series, l.from)
+		last := l.moments[len(l.moments)-1]
+		l.to = last.at + last.seconds/2
+		all = append(all, l)
+	}
+	return all
+}
+
+func moments(step *v1alpha1.StepStatus, s *archive.Series, from float64) []moment {
+	width := float64(max(s.Seconds, 1))
+	var list []moment
+	for i := range s.Points {
+		p := &s.Points[i]
+		seconds := width
+		if d := step.Load.Duration; d != nil {
+			if left := d.Seconds() - float64(i)*width; left > 0 {
+				seconds = min(width, left) // the last point may be narrower
+			}
+		}
+		var ended int64
+		for _, n := range p.Outcomes {
+			ended += n
+		}
+		list = append(list, moment{
+			at: from + float64(i)*width + seconds/2, seconds: seconds,
+			due: float64(p.Due) / seconds, good: float64(p.Expected) / seconds, failed: float64(max(0, ended-p.Expected)) / seconds,
+			p50: inSeconds(p.P50), p95: inSeconds(p.P95), p99: inSeconds(p.P99),
+		})
+	}
+	return list
+}
+
+func inSeconds(micros *int64) float64 {
+	if micros == nil {
+		return 0
+	}
+	return float64(*micros) / 1e6
+}
+
+// coarsen joins moments if there are too many to draw, and says how wide they are.
+func coarsen(all []timeline) (note string) {
+	var total int
+	for _, l := range all {
+		total += len(l.moments)
+	}
+	join := (total-1)/mostMoments + 1
+	var widest float64
+	for i := range all {
+		if join > 1 {
+			all[i].moments = joined(all[i].moments, join)
+		}
+		for _, m := range all[i].moments {
+			widest = max(widest, m.seconds)
+		}
+	}
+	note = fmt.Sprintf("A point is %g s of a step at most.", widest)
+	if join > 1 {
+		note += fmt.Sprintf(" Of response times it shows the highest of its %d parts.", join)
+	}
+	for _, l := range all {
+		if a := l.archived; int32(a.Series.Workers) < a.WorkersReporting {
+			note += fmt.Sprintf(" In step %s only %d of %d workers handed theirs over.", shortened(a.Name, 24), a.Series.Workers, a.WorkersReporting)
+		}
+	}
+	return note
+}
+
+func joined(list []moment, n int) []moment {
+	var wide []moment
+	for part := range slices.Chunk(list, n) {
+		var m moment
+		for _, p := range part {
+			m.seconds += p.seconds
+			m.due, m.good, m.failed = m.due+p.due*p.seconds, m.good+p.good*p.seconds, m.failed+p.failed*p.seconds
+			m.p50, m.p95, m.p99 = max(m.p50, p.p50), max(m.p95, p.p95), max(m.p99, p.p99)
+		}
+		m.due, m.good, m.failed = m.due/m.seconds, m.good/m.seconds, m.failed/m.seconds
+		m.at = part[0].at - part[0].seconds/2 + m.seconds/2
+		wide = append(wide, m)
+	}
+	return wide
+}
+
+func timeAxisOf(all []timeline) (plot.Axis, []plot.Span) {
+	end := all[len(all)-1].to
+	var spans []plot.Span
+	for _, l := range all {
+		spans = append(spans, plot.Span{From: l.from, To: l.to, Label: shortened(l.step.Name, 16)})
+	}
+	axis := plot.Axis{Title: "seconds since the first step began", Scale: plot.Linear(0, end)}
+	_, ticks := plot.Bounds([]float64{end, end}) // of equal distance
+	for _, v := range ticks {
+		if v <= end {
+			axis.Ticks = append(axis.Ticks, plot.Tick{At: v, Label: compact(v)})
+		}
+	}
+	return axis, spans
+}
+
+func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) figure {
+	var values []float64
+	var lines []plot.Line
+	for _, of := range []struct {
+		label, class string
+		value        func(*moment) float64
+		always       bool
+	}{
+		{"due", "faint", func(m *moment) float64 { return m.due }, true},
+		{"goodput", "main", func(m *moment) float64 { return m.good }, true},
+		{"failed", "bad", func(m *moment) float64 { return m.failed }, false},
+	} {
+		some, seen := linesOf(all, of.label, of.class, func(m *moment) (float64, bool) { return of.value(m), true })
+		if of.always || slices.Max(append(seen, 0)) > 0 {
+			lines, values = append(lines, some...), append(values, seen...)
+		}
+	}
+	y := plot.Axis{Title: "requests per second"}
+	scale, ticks := plot.Bounds([]float64{slices.Max(values)}) // linear: a second without a response stands at 0
+	y.Scale = scale
+	for _, v := range ticks {
+		y.Ticks = append(y.Ticks, plot.Tick{At: v, Label: compact(v)})
+	}
+	return drawn("Rate over time", "Requests due, expected responses, and failures when they were known. "+note,
+		"Requests due, expected responses and failures per second over time. The table beside it has least, median and most of each step.",
+		plot.Figure{X: x, Y: y, Lines: lines, Spans: spans})
+}
+
+func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) figure {
+	var values []float64
+	var lines []plot.Line
+	for _, of := range []struct {
+		label, class string
+		value        func(*moment) float64
+	}{
+		{"p99", "soft", func(m *moment) float64 { return m.p99 }},
+		{"p95", "main", func(m *moment) float64 { return m.p95 }},
+		{"p50", "soft", func(m *moment) float64 { return m.p50 }},
+	} {
+		some, seen := linesOf(all, of.label, of.class, func(m *moment) (float64, bool) { return of.value(m), of.value(m) > 0 })
+		lines, values = append(lines, some...), append(values, seen...)
+	}
+	return drawn("Response time over time", "Of what ended in each point, within 3 %. "+note,
+		"The 50th, 95th and 99th percentile of response time over time. The table beside it has median and highest of each step.",
+		plot.Figure{X: x, Y: timeAxis(values), Lines: lines, Spans: spans})
+}
+
+// linesOf are the lines of a value: one for each step, and a new one after a moment
+// that has none. The last has the label.
+func linesOf(all []timeline, label, class string, of func(*moment) (float64, bool)) (lines []plot.Line, values []float64) {
+	for _, l := range all {
+		line := plot.Line{Class: class}
+		for i := range l.moments {
+			v, ok := of(&l.moments[i])
+			if ok {
+				line.Points = append(line.Points, plot.Point{X: l.moments[i].at, Y: v})
+				values = append(values, v)
+			}
+			if len(line.Points) > 0 && (!ok || i == len(l.moments)-1) {
+				lines = append(lines, line)
+				line.Points = nil
+			}
+		}
+	}
+	if len(lines) > 0 {
+		lines[len(lines)-1].Label = label
+	}
+	return lines, values
+}
+
+// seconds has a row for each step that is drawn over time.
+func seconds(s *v1alpha1.LoadTestStatus, archived []*archive.Step) table {
+	t := table{Title: "Point by point", Words: 1, Note: "Per second, of the points of each step; " + unknown + ": too few responses in every point.",
+		Heads: []string{"step", "points", "least goodput", "median", "most", "most failed", "median p95", "highest p95"}}
+	for _, l := range timelines(s, archived) {
+		var good, failed, p95 []float64
+		for _, m := range l.moments {
+			good, failed = append(good, m.good), append(failed, m.failed)
+			if m.p95 > 0 {
+				p95 = append(p95, m.p95)
+			}
+		}
+		slices.Sort(good)
+		slices.Sort(p95)
+		rate := func(v float64) string { return format.Rate(fmt.Sprintf("%.3f", v)) }
+		row := []string{report.Title(l.step), count(int64(len(good))), rate(good[0]), rate(good[(len(good)-1)/2]), rate(good[len(good)-1]), rate(slices.Max(failed)), unknown, unknown}
+		if n := len(p95); n > 0 {
+			row[6], row[7] = spacedSeconds(p95[(n-1)/2]), spacedSeconds(p95[n-1])
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func spacedSeconds(v float64) string { return spaced(time.Duration(v * float64(time.Second))) }

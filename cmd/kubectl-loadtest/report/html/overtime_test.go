@@ -1,0 +1,100 @@
+package html_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+)
+
+func page(t *testing.T, lt *v1alpha1.LoadTest, archived ...*archive.Step) string {
+	t.Helper()
+	data, err := html.Report(lt, archived)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// short is a step of 2.5 s, whose last point is half as wide.
+func short(t *testing.T) (*v1alpha1.LoadTest, *archive.Step) {
+	lt := reporttest.Ladder(t, 100)
+	lt.Status.Steps[0].Load.Duration = &metav1.Duration{Duration: 2500 * time.Millisecond}
+	point := func(due, good, failed int64, p95 *int64) archive.Point {
+		return archive.Point{Due: due, Sent: due, Completed: due, Expected: good, P95: p95,
+			Outcomes: map[string]int64{"success": good, "serverError": failed}}
+	}
+	return lt, &archive.Step{Format: archive.Format, Name: lt.Status.Steps[0].Name, WorkersReporting: 4, Series: &archive.Series{
+		Seconds: 1, Workers: 3,
+		Points: []archive.Point{point(100, 100, 0, ptr.To[int64](20_000)), point(100, 60, 40, ptr.To[int64](90_000)), point(50, 50, 0, nil)},
+	}}
+}
+
+func TestPointsAreShownPerSecond(t *testing.T) {
+	lt, step := short(t)
+	got := page(t, lt, step)
+	row := regexp.MustCompile(`(?s)Point by point.*?<tbody>(.*?)</tbody>`).FindStringSubmatch(got)
+	if row == nil {
+		t.Fatal("there is no table of the points")
+	}
+	cells := strings.Join(regexp.MustCompile(`>([^<]+)</t[hd]>`).FindAllString(row[1], -1), " ")
+	// Of the last point, half a second wide, 50 expected responses are 100 a second.
+	for _, want := range []string{">3<", ">60/s<", ">100/s<", ">40/s<", ">20\u00a0ms<", ">90\u00a0ms<"} {
+		if !strings.Contains(cells, want) {
+			t.Errorf("no cell %s in %s", want, cells)
+		}
+	}
+	if want := "In step 100 only 3 of 4 workers handed theirs over."; !strings.Contains(got, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
+
+func TestResultsOfAnotherStepAreNotDrawn(t *testing.T) {
+	lt, step := short(t)
+	plain := page(t, lt)
+	for name, change := range map[string]func(*archive.Step){
+		"another name":     func(s *archive.Step) { s.Name = "other" },
+		"an index beyond":  func(s *archive.Step) { s.Index = 7 },
+		"a negative index": func(s *archive.Step) { s.Index = -1 },
+		"no series":        func(s *archive.Step) { s.Series = nil },
+		"no points":        func(s *archive.Step) { s.Series = &archive.Series{Seconds: 1} },
+	} {
+		other := *step
+		change(&other)
+		if page(t, lt, &other) != plain {
+			t.Errorf("%s: it is drawn", name)
+		}
+	}
+	if page(t, lt, step) == plain {
+		t.Error("the results of the step are not drawn")
+	}
+}
+
+// A page of the longest ladder with the longest steps stays small.
+func TestManyPointsAreJoined(t *testing.T) {
+	lt := reporttest.Ladder(t, many()...)
+	for i := range lt.Status.Steps {
+		lt.Status.Steps[i].Load.Duration = &metav1.Duration{Duration: 600 * time.Second}
+		lt.Status.Steps[i].StartTime = &metav1.MicroTime{Time: lt.Status.StartTime.Add(time.Duration(i) * 610 * time.Second)}
+	}
+	archived := reporttest.Archived(lt)
+	var points int
+	for _, a := range archived {
+		points += len(a.Series.Points)
+	}
+	got := page(t, lt, archived...)
+	if added := len(got) - len(page(t, lt)); points != 64*600 || added > 300_000 {
+		t.Errorf("%d points take %d bytes", points, added)
+	}
+	if want := "Of response times it shows the highest of its 48 parts."; !strings.Contains(got, want) {
+		t.Errorf("the page does not say %q", want)
+	}
+}
