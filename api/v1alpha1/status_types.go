@@ -345,9 +345,15 @@ type StepStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	Message string `json:"message,omitempty"`
 	// thresholdState is the worst result, in this step alone, of the thresholds that
-	// are about it, defaults included. Absent before the step was judged.
+	// are about it, defaults included, those with inRepetitions left out. Absent before
+	// the step was judged.
 	// +optional
 	ThresholdState ThresholdState `json:"thresholdState,omitempty"`
+	// repeated are the results, in this step alone, of the thresholds with inRepetitions.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Repeated []RepeatedThreshold `json:"repeated,omitempty"`
 	// result is what was measured. Absent for pauses and before the first report.
 	// +optional
 	Result *StepResult `json:"result,omitempty"`
@@ -368,6 +374,22 @@ const (
 	// ThresholdInconclusive could not be judged in a step.
 	ThresholdInconclusive ThresholdState = "Inconclusive"
 )
+
+// RepeatedThreshold is the result of a threshold with inRepetitions in one of them.
+type RepeatedThreshold struct {
+	// threshold is its place in spec.thresholds, from 0.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31
+	Threshold int32 `json:"threshold"`
+	// state is the result in this repetition.
+	// +required
+	State ThresholdState `json:"state"`
+	// observed is the value. Absent where it is not known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Observed string `json:"observed,omitempty"`
+}
 
 // ThresholdStatus is a threshold's worst result over the steps judged so far, or its
 // result in the latest probe of a search.

@@ -26,6 +26,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.metric.matches('^(p[0-9.]+|longest|mean|failureRate)$')",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with a metric that is neither a latency nor failureRate"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.requests) && !has(self.types) && !has(self.of) && !has(self.time) && !has(self.maxIncrease) && !has(self.maxDecrease)",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with requests, types, of, time, maxIncrease or maxDecrease"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.onBreach) || self.onBreach != 'Abort'",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with journeys, which are judged when a step has ended"
+// +kubebuilder:validation:XValidation:rule="!has(self.inRepetitions) || !has(self.maxIncrease) && !has(self.maxDecrease)",fieldPath=".inRepetitions",reason="FieldValueForbidden",message="inRepetitions must not be set with maxIncrease or maxDecrease, which are judged from all repetitions"
+// +kubebuilder:validation:XValidation:rule="!has(self.inRepetitions) || !has(self.onBreach) || self.onBreach != 'Abort'",fieldPath=".inRepetitions",reason="FieldValueForbidden",message="inRepetitions must not be set with onBreach Abort, which ends a run in the middle of a repetition; StopLadder ends it once the threshold cannot be kept any more"
 type Threshold struct {
 	// name identifies the threshold in the result. Absent: the metric.
 	// +optional
@@ -91,6 +93,14 @@ type Threshold struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	UpToUsers *int32 `json:"upToUsers,omitempty"`
+
+	// inRepetitions is in how many of spec.repetitions a step must keep the threshold, at
+	// least. A breach in one of the others counts as none: it stops nothing either.
+	// Absent: in all. Example, with repetitions: 5: 4.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=32
+	InRepetitions *int32 `json:"inRepetitions,omitempty"`
 
 	// max is the largest value that is good. A whole number needs no quotes, a decimal
 	// does. Examples, by metric: 500ms, 1%, 1000, "0.5".

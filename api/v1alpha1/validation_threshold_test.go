@@ -209,4 +209,34 @@ var thresholdValidations = []validation{
 		invalid: "{thresholds: [{metric: unsentRate, max: 1%, types: [Read]}]}",
 		want:    []string{"spec.thresholds[0].types: Forbidden: types must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per type"},
 	},
+	{
+		name:    "more repetitions than there are",
+		valid:   "{repetitions: 5, thresholds: [{metric: p95, max: 1s, inRepetitions: 5}]}",
+		invalid: "{repetitions: 5, thresholds: [{metric: p95, max: 1s, inRepetitions: 6}]}",
+		want:    []string{"spec.thresholds: Invalid value: inRepetitions of a threshold must be at most spec.repetitions"},
+	},
+	{
+		name:    "more repetitions than the one by default",
+		valid:   "{thresholds: [{metric: p95, max: 1s, inRepetitions: 1}]}",
+		invalid: "{thresholds: [{metric: p95, max: 1s, inRepetitions: 2}]}",
+		want:    []string{"spec.thresholds: Invalid value: inRepetitions of a threshold must be at most spec.repetitions"},
+	},
+	{
+		name:    "no repetition",
+		valid:   "{repetitions: 5, thresholds: [{metric: p95, max: 1s, inRepetitions: 1}]}",
+		invalid: "{repetitions: 5, thresholds: [{metric: p95, max: 1s, inRepetitions: 0}]}",
+		want:    []string{"spec.thresholds[0].inRepetitions: Invalid value: 0: spec.thresholds[0].inRepetitions in body should be greater than or equal to 1"},
+	},
+	{
+		name:    "repetitions of a difference",
+		valid:   "{repetitions: 5, baseline: {name: a}, thresholds: [{metric: p95, maxIncrease: 10%}]}",
+		invalid: "{repetitions: 5, baseline: {name: a}, thresholds: [{metric: p95, maxIncrease: 10%, inRepetitions: 4}]}",
+		want:    []string{"spec.thresholds[0].inRepetitions: Forbidden: inRepetitions must not be set with maxIncrease or maxDecrease, which are judged from all repetitions"},
+	},
+	{
+		name:    "repetitions and an abort",
+		valid:   "{repetitions: 5, thresholds: [{metric: p95, max: 1s, inRepetitions: 4, onBreach: StopLadder}]}",
+		invalid: "{repetitions: 5, thresholds: [{metric: p95, max: 1s, inRepetitions: 4, onBreach: Abort}]}",
+		want:    []string{"spec.thresholds[0].inRepetitions: Forbidden: inRepetitions must not be set with onBreach Abort, which ends a run in the middle of a repetition; StopLadder ends it once the threshold cannot be kept any more"},
+	},
 }

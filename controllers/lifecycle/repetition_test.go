@@ -41,6 +41,19 @@ var repetitions = map[string]struct {
 			Spread: []v1alpha1.DurationSpread{upTo(300), upTo(20)},
 		},
 	},
+	"one-of-two-may-breach": {
+		func(w *simulation) {
+			w.lt.Spec.Thresholds[0].InRepetitions = ptr.To[int32](1)
+			w.lt.Spec.Ladder.StopOnBreach = true
+			w.in(7*time.Second, func() { w.latency = 300 * time.Millisecond })
+			w.in(17*time.Second, func() { w.latency = 20 * time.Millisecond })
+		},
+		remains{
+			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
+			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
+			Spread: []v1alpha1.DurationSpread{upTo(300), upTo(300)},
+		},
+	},
 	"the-first-stops-all": {
 		func(w *simulation) {
 			w.lt.Spec.Ladder.StopOnBreach = true

@@ -21,6 +21,7 @@ const (
 	sizeLoad      = 5_000 // a step that sends load: 3.4 KB with its message, a sick generator's sentence of 1 KB, and 0.4 KB of resultsRef
 	sizeType      = 980   // the counts and the response times of a type of request in a step
 	sizeOnTime    = 70    // how many requests were on time, in a step or of a type of request in it
+	sizeRepeated  = 110   // the result of a threshold with inRepetitions in a step
 	sizePause     = 400
 	sizeSpread    = 600
 	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values
@@ -53,6 +54,11 @@ func sizeOfGiven(lt *v1alpha1.LoadTest) int {
 func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int {
 	onTime := sizeOnTime * len(plan.OnTime(spec))
 	load := sizeLoad + onTime
+	for _, t := range spec.Thresholds {
+		if t.InRepetitions != nil {
+			load += sizeRepeated
+		}
+	}
 	for _, name := range requestTypes(spec) {
 		load += sizeType + onTime + size(name)
 	}

@@ -104,11 +104,11 @@ func (r run) kept() string {
 	byDefault := slices.ContainsFunc(r.thresholds, func(t v1alpha1.ThresholdStatus) bool { return t.Default })
 	switch n := len(r.thresholds); {
 	case n == 1:
-		return "The threshold was kept."
+		return joined("The threshold was kept.", r.exceptions())
 	case byDefault:
-		return fmt.Sprintf("All %d thresholds were kept, default ones included.", n)
+		return joined(fmt.Sprintf("All %d thresholds were kept, default ones included.", n), r.exceptions())
 	default:
-		return fmt.Sprintf("All %d thresholds were kept.", n)
+		return joined(fmt.Sprintf("All %d thresholds were kept.", n), r.exceptions())
 	}
 }
 
@@ -222,6 +222,9 @@ func (r run) undecided() string {
 		case v1alpha1.ThresholdPending:
 			if t.Default || i >= len(r.spec.Thresholds) {
 				continue // what it would be about was not sent
+			}
+			if t.Message != "" {
+				return t.Message + " The others were not carried out."
 			}
 			if r.spec.Thresholds[i].IsRelative() {
 				return fmt.Sprintf("Threshold %s was not judged: no step that it is about ran in all its repetitions.", t.Name)

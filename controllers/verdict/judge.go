@@ -18,8 +18,9 @@ type Judged struct {
 	// latest probe of a search.
 	Thresholds []v1alpha1.ThresholdStatus
 	// Step is the worst result in this step alone; empty when no threshold is about
-	// it.
-	Step v1alpha1.ThresholdState
+	// it. Those with inRepetitions are in Repeated.
+	Step     v1alpha1.ThresholdState
+	Repeated []v1alpha1.RepeatedThreshold
 	// Stop says that all that follows is to be skipped.
 	Stop bool
 }
@@ -35,6 +36,10 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 			continue
 		}
 		judged := judge(spec, status, &t, step, merged)
+		if t.InRepetitions != nil {
+			j.Repeated = append(j.Repeated, v1alpha1.RepeatedThreshold{Threshold: int32(n), State: judged.State, Observed: judged.Observed})
+			continue
+		}
 		if judged.State == v1alpha1.ThresholdFailed && stops(spec, &t.Threshold) {
 			j.Stop = true
 		}
@@ -46,6 +51,7 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 		}
 		j.Thresholds[n] = judged
 	}
+	j.addRepeated(spec, status, i)
 	return j
 }
 

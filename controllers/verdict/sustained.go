@@ -72,9 +72,25 @@ func (r run) keptAt(rung int32) (kept, judged bool) {
 		if !r.isWhole(i) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
 			return false, false
 		}
-		judged = step.ThresholdState == v1alpha1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
+		repeatedly, any := r.keptRepeatedly(&step)
+		if !repeatedly {
+			return false, false
+		}
+		judged = any || step.ThresholdState == v1alpha1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
 	}
 	return true, judged
+}
+
+// keptRepeatedly says whether the thresholds with inRepetitions were kept in enough
+// repetitions of a step, and whether any is about it.
+func (r run) keptRepeatedly(step *v1alpha1.StepStatus) (kept, any bool) {
+	for n := range r.spec.Thresholds {
+		t := newTally(r.status.Steps, step, n, &r.spec.Thresholds[n])
+		if any = any || t.isAbout(); t.isAbout() && t.state() != v1alpha1.ThresholdPassed {
+			return false, true
+		}
+	}
+	return true, any
 }
 
 // isWhole says whether a step went to its end, with all workers and a healthy

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,7 +54,7 @@ func rung(step *v1alpha1.StepStatus) Rung {
 
 // judged is what the thresholds say of a step, and whether it lacks something.
 func judged(step *v1alpha1.StepStatus) string {
-	text := known(string(step.ThresholdState))
+	text := known(string(ThresholdState(step)))
 	switch step.State {
 	case v1alpha1.StepCut:
 		return text + ", cut"
@@ -61,6 +62,18 @@ func judged(step *v1alpha1.StepStatus) string {
 		return text + ", running"
 	}
 	return text
+}
+
+// ThresholdState is the worst result of a step, of the thresholds with inRepetitions, too.
+func ThresholdState(step *v1alpha1.StepStatus) v1alpha1.ThresholdState {
+	order := []v1alpha1.ThresholdState{v1alpha1.ThresholdPending, v1alpha1.ThresholdPassed, v1alpha1.ThresholdInconclusive, v1alpha1.ThresholdFailed}
+	worst := step.ThresholdState
+	for _, r := range step.Repeated {
+		if slices.Index(order, r.State) > slices.Index(order, worst) {
+			worst = r.State
+		}
+	}
+	return worst
 }
 
 const unknown = "–"

@@ -150,7 +150,7 @@ func series(label, class string, steps []*v1alpha1.StepStatus, at []float64, of 
 
 // shape is what the thresholds say of a step.
 func shape(step *v1alpha1.StepStatus) plot.Shape {
-	switch step.ThresholdState {
+	switch report.ThresholdState(step) {
 	case v1alpha1.ThresholdFailed:
 		return plot.Cross
 	case v1alpha1.ThresholdPassed:

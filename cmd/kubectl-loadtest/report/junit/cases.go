@@ -97,7 +97,10 @@ func (j judge) judged(name, state, sentence string) testcase {
 			c.Failure, c.Error = nil, c.Failure
 		}
 	default:
-		c.Skipped = because("", "It was not judged.")
+		if sentence == "" {
+			sentence = "It was not judged."
+		}
+		c.Skipped = because("", sentence)
 	}
 	return c
 }
