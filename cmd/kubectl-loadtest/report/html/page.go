@@ -34,6 +34,7 @@ type view struct {
 	Rungs           table
 	Tail            *figure
 	Quantiles       table
+	Expected        table
 	OverTime        []figure
 	Seconds         table
 	Outcomes        []outcome
@@ -80,7 +81,8 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		State: state(s), Sentence: report.Judgement(s),
 		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s),
 		Figures: ladder(s), Rungs: rungs(s),
-		Tail: tail(s.Steps), Quantiles: quantiles(s.Steps),
+		Tail: tail(s.Steps), Quantiles: quantiles("Response time by step", s.Steps, ofAll),
+		Expected: quantiles("Response time of expected responses", s.Steps, ofExpected),
 		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s.Thresholds),

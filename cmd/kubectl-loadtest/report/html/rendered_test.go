@@ -75,7 +75,8 @@ func showsTheStatus(t *testing.T, lt *v1alpha1.LoadTest, page rendered) {
 	steps := measuredSteps(s)
 	rowsAre(t, page, "thresholds", thresholdRows(s))
 	rowsAre(t, page, "outcomes", outcomeRows(steps))
-	rowsAre(t, page, "Response time by step", quantileRows(steps))
+	rowsAre(t, page, "Response time by step", quantileRows(steps, func(r *v1alpha1.StepResult) *v1alpha1.Latency { return r.ResponseTime }))
+	rowsAre(t, page, "Response time of expected responses", quantileRows(steps, func(r *v1alpha1.StepResult) *v1alpha1.Latency { return r.ExpectedResponseTime }))
 	rowsAre(t, page, "Audits", auditRows(s))
 	barsAre(t, page, steps)
 	marksAre(t, s, page, steps)
@@ -124,10 +125,10 @@ func outcomeRows(steps []*v1alpha1.StepStatus) [][]string {
 	return rows
 }
 
-func quantileRows(steps []*v1alpha1.StepStatus) [][]string {
+func quantileRows(steps []*v1alpha1.StepStatus, of func(*v1alpha1.StepResult) *v1alpha1.Latency) [][]string {
 	var rows [][]string
 	for _, step := range steps {
-		l := step.Result.ResponseTime
+		l := of(step.Result)
 		if l == nil {
 			continue
 		}

@@ -91,14 +91,19 @@ func tailAxis(nines float64) plot.Axis {
 	return axis
 }
 
+// ofAll and ofExpected are the response times of all requests that ended, and of expected
+// responses alone, where those are others.
+func ofAll(r *v1alpha1.StepResult) *v1alpha1.Latency      { return r.ResponseTime }
+func ofExpected(r *v1alpha1.StepResult) *v1alpha1.Latency { return r.ExpectedResponseTime }
+
 // quantiles have a row for each step.
-func quantiles(list []v1alpha1.StepStatus) table {
-	t := table{Title: "Response time by step", Heads: []string{"step", "samples"}, Words: 1}
+func quantiles(title string, list []v1alpha1.StepStatus, of func(*v1alpha1.StepResult) *v1alpha1.Latency) table {
+	t := table{Title: title, Heads: []string{"step", "samples"}, Words: 1}
 	for _, q := range report.Quantiles(&v1alpha1.Latency{}) {
 		t.Heads = append(t.Heads, q.Name)
 	}
 	for _, step := range measured(list) {
-		l := step.Result.ResponseTime
+		l := of(step.Result)
 		if l == nil {
 			continue
 		}
