@@ -39,7 +39,7 @@ func javas(t *testing.T, histogram string) []byte {
 	if err := os.WriteFile(log, []byte(head+histogram+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "java", "-cp", jar(t), "org.HdrHistogram.HistogramLogProcessor", "-i", log, "-o", log + "-read", "-outputValueUnitRatio", "1000")
+	command := exec.CommandContext(t.Context(), "java", "-cp", jar(t), "org.HdrHistogram.HistogramLogProcessor", "-i", log, "-o", log+"-read", "-outputValueUnitRatio", "1000")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command.Args, err, out)
 	}
