@@ -136,7 +136,7 @@ model: ## Check the decisions about a run against faults at the instants of simu
 	@go test -v -count=1 -timeout 0 ./controllers/lifecycle/model -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print} END {print line}'
 
 .PHONY: mutation
-#? ARGS  folders of the packages to change; default: all pure ones, which takes long
+#? ARGS  folders of the packages to change (default: all pure ones, which takes an hour), after -workers 1 on a busy machine
 mutation: bin/gremlins ## Change an operator at a time in the pure packages, and count the changes that their tests notice.
 	@go run ./hack/mutation $(ARGS)
 

@@ -11,6 +11,11 @@
 // leaves out the conditions of a switch's cases and the values of package variables.
 // gremlins also takes a mutant that does not compile for one that a test killed. This
 // command is its own program in the place of the go command, for gremlins alone: it adds
-// the missing lines to the profile (widen), and returns another code if no test failed
-// (stand).
+// the missing lines to the profile (widen), builds the tests of a mutant and runs them,
+// those that take long after the others (try), and returns another code if no test failed
+// (stand). A mutant whose tests time out counts as neither killed nor lived; gremlins
+// calls it not viable.
+//
+// Results are kept in the user's cache (kept): a run that was interrupted goes on, and
+// one with further tests tries only what lived.
 package main

@@ -3,10 +3,13 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -26,25 +29,22 @@ func main() {
 	if filepath.Base(os.Args[0]) == "go" {
 		os.Exit(stand(os.Args[1:]))
 	}
-	if err := mutate(os.Args[1:]); err != nil {
+	workers := flag.Int("workers", 2, "how many mutants are tried at the same time")
+	flag.Parse()
+	if err := mutate(flag.Args(), *workers); err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
 		os.Exit(1)
 	}
 }
 
-// mutate tests the packages of the arguments, or all.
-func mutate(packages []string) error {
+// mutate tests these packages, or all.
+func mutate(packages []string, workers int) error {
 	if len(packages) == 0 {
 		packages = pure
 	}
-	env, folder, err := standIn()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
 	var missed []string
 	for _, p := range packages {
-		r, err := unleash(p, env, filepath.Join(folder, "report.json"))
+		r, err := unleash(p, workers)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
@@ -59,8 +59,17 @@ func mutate(packages []string) error {
 	return nil
 }
 
-// goVariable names the real go command to the program in its place.
-const goVariable = "MUTATION_GO"
+// The variables of the program in the place of the go command: the real go command, and
+// files for what it learns of the packages before the first mutant, and for how many
+// mutants timed out.
+const (
+	goVariable       = "MUTATION_GO"
+	packagesVariable = "MUTATION_PACKAGES"
+	timedOutVariable = "MUTATION_TIMED_OUT"
+)
+
+// timedOutFile is the name of the file with a byte for each mutant that timed out.
+const timedOutFile = "timed-out"
 
 // standIn puts this program in the place of the go command: it returns an environment
 // in which it is found first, and a folder to be removed.
@@ -79,7 +88,10 @@ func standIn() (env []string, folder string, err error) {
 	if err := os.Symlink(self, filepath.Join(folder, "go")); err != nil {
 		return nil, "", errors.Join(err, os.RemoveAll(folder))
 	}
-	return append(os.Environ(), goVariable+"="+tool, "PATH="+folder+":"+os.Getenv("PATH")), folder, nil
+	return append(os.Environ(),
+		goVariable+"="+tool, packagesVariable+"="+filepath.Join(folder, "packages.json"),
+		timedOutVariable+"="+filepath.Join(folder, timedOutFile),
+		"PATH="+folder+":"+os.Getenv("PATH")), folder, nil
 }
 
 // report is what is read of gremlins' own.
@@ -87,29 +99,40 @@ type report struct {
 	Killed     int `json:"mutants_killed"`
 	Lived      int `json:"mutants_lived"`
 	NotCovered int `json:"mutants_not_covered"`
-	Files      []struct {
-		Mutations []struct {
-			Status string `json:"status"`
-		} `json:"mutations"`
-	} `json:"files"`
+	// TimedOut is of this program's own count. Most of these mutants loop for ever.
+	TimedOut int `json:"-"`
 }
 
-func unleash(folder string, env []string, file string) (report, error) {
-	// The timeout is a multiple of what all tests took; beside other work each takes
-	// longer. Without --test-cpu: gremlins 0.6 passes it as one word, "-cpu 1", which
-	// no test program knows.
-	cmd := exec.Command("gremlins", "unleash", "--workers", "2", "--timeout-coefficient", "10",
+// unleash has gremlins try the mutants of a package, and of those in folders below it.
+func unleash(folder string, workers int) (r report, err error) {
+	env, temporary, err := standIn()
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	file := filepath.Join(temporary, "report.json")
+	// The timeout is a multiple of what all tests took. It is never reached: the tests of
+	// a mutant have one of their own. Without --test-cpu: gremlins 0.6 passes it as one
+	// word, "-cpu 1", which no test program knows.
+	cmd := exec.Command("gremlins", "unleash", "--workers", strconv.Itoa(workers), "--timeout-coefficient", "100",
 		"--output-statuses", "lctv", "--output", file, "./"+folder)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return report{}, err
+		return r, err
 	}
-	var r report
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return r, err
 	}
-	return r, json.Unmarshal(raw, &r)
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return r, err
+	}
+	count, err := os.ReadFile(filepath.Join(temporary, timedOutFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	r.TimedOut = len(count)
+	return r, err
 }
 
 func (r report) efficacy() float64 { return percent(r.Killed, r.Killed+r.Lived) }
@@ -117,20 +140,7 @@ func (r report) covered() float64  { return percent(r.Killed+r.Lived, r.Killed+r
 func (r report) good() bool        { return r.efficacy() >= leastEfficacy && r.covered() >= leastCovered }
 
 func (r report) line(folder string) string {
-	return fmt.Sprintf("mutation: package=%s killed=%d lived=%d timed-out=%d efficacy=%.1f covered=%.1f", folder, r.Killed, r.Lived, r.timedOut(), r.efficacy(), r.covered())
-}
-
-// timedOut counts the mutants that neither lived nor were killed: most loop for ever.
-func (r report) timedOut() int {
-	n := 0
-	for _, f := range r.Files {
-		for _, m := range f.Mutations {
-			if m.Status == "TIMED OUT" {
-				n++
-			}
-		}
-	}
-	return n
+	return fmt.Sprintf("mutation: package=%s killed=%d lived=%d timed-out=%d efficacy=%.1f covered=%.1f", folder, r.Killed, r.Lived, r.TimedOut, r.efficacy(), r.covered())
 }
 
 // percent of no mutants is none: a package that was not tested is not good.

@@ -13,28 +13,28 @@ import (
 
 // gremlins reads the result of a mutant from the exit code of the go command.
 const (
+	lived     = 0
 	killed    = 1
 	notViable = 2
+	// timedOut is not gremlins'; it is passed on as not viable, and counted here.
+	timedOut = 3
 )
 
 // stand does what the go command does, in its place, and returns its exit code.
 func stand(args []string) int {
-	profile := slices.Index(args, "-coverprofile") + 1
+	code := lived
 	var err error
-	switch {
+	switch profile := slices.Index(args, "-coverprofile") + 1; {
 	case profile > 0 && profile < len(args):
-		// A cached result would make the timeout short, a multiple of no time.
-		if err = run(os.Stdout, slices.Insert(slices.Clone(args), 1, "-count=1")); err == nil {
+		if err = prepare(args); err == nil {
 			err = widenFile(args[profile])
 		}
 	case len(args) > 0 && args[0] == "test":
-		if err = boundMemory(); err != nil {
-			break
+		if err = boundMemory(); err == nil {
+			code, err = try(args)
 		}
-		// A mutant is killed by a test, not by a remark of vet.
-		var out bytes.Buffer
-		if err = run(&out, slices.Insert(slices.Clone(args), 1, "-vet=off")); err != nil {
-			return failure(out.Bytes())
+		if code == timedOut {
+			code, err = notViable, errors.Join(err, count())
 		}
 	default:
 		err = run(os.Stdout, args)
@@ -45,21 +45,34 @@ func stand(args []string) int {
 		return exit.ExitCode()
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "mutation:", err)
-		return 1
+		return notViable
 	}
-	return 0
+	return code
 }
 
 // failure returns the exit code of a mutant's failed run. Only a test that failed kills
-// a mutant: the go command returns the same code for what does not compile, and for a
-// test program that did not start.
+// a mutant: one that does not compile is not viable, nor is one whose test program did
+// not start.
 func failure(output []byte) int {
+	if bytes.Contains(output, []byte("panic: test timed out after ")) {
+		return timedOut
+	}
 	for _, sign := range []string{"--- FAIL: ", "panic: ", "fatal error: "} {
 		if bytes.Contains(output, []byte(sign)) {
 			return killed
 		}
 	}
 	return notViable
+}
+
+// count notes a mutant that timed out, by one more byte in a file.
+func count() error {
+	file, err := os.OpenFile(os.Getenv(timedOutVariable), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(".")
+	return errors.Join(err, file.Close())
 }
 
 // boundMemory keeps a mutant that loops and allocates for ever from taking all memory
