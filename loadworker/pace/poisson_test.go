@@ -148,6 +148,14 @@ func TestPoissonFollowsTheRamp(t *testing.T) {
 	}
 }
 
+// The count of many hits is within six standard deviations of its mean.
+func TestPoissonOfAMillionHitsHasThemAll(t *testing.T) {
+	p := NewPoisson(level(1e5, 10*time.Second), 1, 3, 0, 0)
+	if got := p.Before(p.ramp.Length); math.Abs(float64(got)-1e6) > 6e3 || p.Due(got-1) >= p.ramp.Length || p.Due(got) != math.MaxInt64 {
+		t.Errorf("%d hits, the last at %v and %v; want a million", got, p.Due(got-1), p.Due(got))
+	}
+}
+
 // A process ends at the largest position; it does not wrap around.
 func TestPoissonEnds(t *testing.T) {
 	p := NewPoisson(level(1, time.Hour), 1<<40, 1, 0, 0)

@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"time"
@@ -129,11 +130,8 @@ func wide(hi, lo, by uint64) [3]uint64 {
 
 func compare(a, b [3]uint64) int {
 	for i := 2; i >= 0; i-- {
-		if a[i] != b[i] {
-			if a[i] < b[i] {
-				return -1
-			}
-			return 1
+		if c := cmp.Compare(a[i], b[i]); c != 0 {
+			return c
 		}
 	}
 	return 0

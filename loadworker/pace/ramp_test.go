@@ -24,7 +24,10 @@ func TestRampDue(t *testing.T) {
 		"one whose parts would wrap":    {Ramp{1e6, 3e6, 10 * time.Second}, 1 << 48, math.MaxInt64},
 		"an absurd number":              {Ramp{1e6, 3e6, 10 * time.Second}, math.MaxInt64, math.MaxInt64},
 		"no slope":                      {Ramp{4e6, 4e6, 10 * time.Second}, 6, 1500 * time.Millisecond},
-		"exact, and guessed too early":  {Ramp{44e5, 44e5, 10 * time.Second}, 33, 7500 * time.Millisecond},
+		// t = 2u and From = To + Length: H(t) = 2u·(From-u)/N, where 5^15 divides u and
+		// 2^14 divides From-u.
+		"exact, and guessed far off":   {Ramp{97_657_250_001_216, 1216, 97_657_250_000_000}, 4_768_469_238_400, 97_656_250_000_000},
+		"exact, and guessed too early": {Ramp{44e5, 44e5, 10 * time.Second}, 33, 7500 * time.Millisecond},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -94,6 +97,18 @@ func TestRampIsExactWhereItNearlyStops(t *testing.T) {
 	}
 }
 
+// Each nanosecond that a guess is off by takes comparisons of 192 bits, for every hit.
+func TestHitsOfARampAreGuessedToTheNanosecond(t *testing.T) {
+	for _, r := range []Ramp{{1e9, 5e9, time.Hour}, {5e9, 1e9, time.Hour}, {3e6, 4e6, 10 * time.Second}, {7e8, 7e8, time.Minute}} {
+		n := r.Before(r.Length)
+		for i := int64(0); i < n; i += n/50 + 1 {
+			if guess, due := r.guess(uint64(i)*part), r.Due(i); (guess - due).Abs() > 5 {
+				t.Errorf("%+v: hit %d is guessed at %d, due at %d", r, i, guess, due)
+			}
+		}
+	}
+}
+
 // A ramp without slope has the same hits as its rate.
 func TestRampWithoutSlopeIsARate(t *testing.T) {
 	property := func(rate, length uint64, hit uint32) bool {
@@ -115,6 +130,7 @@ func TestRampHasItsHits(t *testing.T) {
 		"growing":   {Ramp{100e6, 300e6, 10 * time.Second}, 2000},
 		"falling":   {Ramp{300e6, 100e6, 10 * time.Second}, 2000},
 		"a part":    {Ramp{1e6, 2e6, time.Second}, 2},
+		"longest":   {Ramp{1e6, 1e6, MaxRamp}, 140_400},
 		"the bound": {Ramp{1e15, 1e15, 24 * time.Hour}, 86_400_000_000_000},
 	}
 	for name, tt := range tests {

@@ -39,10 +39,7 @@ func (r Rate) Due(i int64) time.Duration {
 // floor(i*N/r) < t is i*N < t*r, so the count is t*r/N rounded up, where N is
 // nanosPerUnit.
 func (r Rate) Before(t time.Duration) int64 {
-	if t <= 0 {
-		return 0
-	}
-	hi, lo := bits.Mul64(uint64(t), uint64(r))
+	hi, lo := bits.Mul64(uint64(max(t, 0)), uint64(r))
 	// hi < 2^62, but N has only 50 bits: the quotient may not fit into 64 bits.
 	if hi >= nanosPerUnit {
 		return math.MaxInt64
@@ -82,8 +79,5 @@ func (w *Warmed) Due(i int64) time.Duration {
 
 // Before returns how many hits are due before t, those of the warm-up included.
 func (w *Warmed) Before(t time.Duration) int64 {
-	if t <= 0 {
-		return w.warm.Before(t + w.length)
-	}
-	return w.hits + w.main.Before(t)
+	return w.warm.Before(min(t, 0)+w.length) + w.main.Before(max(t, 0))
 }

@@ -1,0 +1,11 @@
+package pace
+
+import "testing"
+
+func TestTimerIsPreciseWhereTheKernelHasOne(t *testing.T) {
+	timer := NewTimer()
+	defer timer.Close()
+	if _, ok := timer.(preciseTimer); !ok {
+		t.Errorf("a %T is late by up to a millisecond", timer)
+	}
+}
