@@ -41,9 +41,6 @@ func (f *FailedTimes) allocate() {
 // response: of all less those of the others. ok is false if a worker did not report
 // which are which.
 func (r *Request) ExpectedTimes() (response, service *Histogram, ok bool) {
-	if r.Failed.Response == nil && r.Failed.Service == nil {
-		return r.Response, r.Service, r.Response.Count() == r.Expected
-	}
 	response, ok = r.Response.without(r.Failed.Response)
 	service, also := r.Service.without(r.Failed.Service)
 	return response, service, ok && also && response.Count() == r.Expected

@@ -39,13 +39,17 @@ func NewHistogram() *Histogram {
 // Record counts one time, rounded to the nearest unit. Times below zero count
 // as zero; times above Highest are clamped and counted as such.
 func (h *Histogram) Record(d time.Duration) {
+	h.RecordN(d, 1)
+}
+
+// RecordN counts one time n times, as Record does.
+func (h *Histogram) RecordN(d time.Duration, n int64) {
 	if d > Highest {
 		d = Highest
-		h.clamped++
+		h.clamped += n
 	}
-	v := int64((max(d, 0) + Lowest/2) / Lowest)
 	// The value is within bounds, so that recording cannot fail.
-	_ = h.hdr.RecordValue(v)
+	_ = h.hdr.RecordValues(int64((max(d, 0)+Lowest/2)/Lowest), n)
 }
 
 // Merge adds the counts of o. It fails if a count does not fit, which would
@@ -59,15 +63,6 @@ func (h *Histogram) Merge(o *Histogram) error {
 	}
 	h.clamped += o.clamped
 	return nil
-}
-
-// RecordN counts one time n times, as Record does.
-func (h *Histogram) RecordN(d time.Duration, n int64) {
-	if d > Highest {
-		d = Highest
-		h.clamped += n
-	}
-	_ = h.hdr.RecordValues(int64((max(d, 0)+Lowest/2)/Lowest), n)
 }
 
 // without is the histogram less the times of o, which are some of its own; ok is false
@@ -110,14 +105,22 @@ func (h *Histogram) Mean() time.Duration {
 // maximum under another name.
 func (h *Histogram) Quantile(q float64) (d time.Duration, ok bool) {
 	n := h.Count()
+	rank, ok := nearestRank(q, n)
+	if !ok {
+		return 0, false
+	}
+	// The library rounds the rank p/100*n to the nearest whole number.
+	return h.duration(h.hdr.ValueAtQuantile(100 * rank / float64(n))), true
+}
+
+// nearestRank is the rank of the quantile q of n samples, rounded up; ok is false when
+// they are too few. The shares are there for q = 0.999 and n = 1000, of which the product
+// is a little more than 999.
+func nearestRank(q float64, n int64) (rank float64, ok bool) {
 	if n == 0 || float64(n)*(1-q) < 1-1e-9 {
 		return 0, false
 	}
-	// The library rounds the rank p/100*n to the nearest whole number; a nearest
-	// rank is rounded up. The share is there for q = 0.999 and n = 1000, of which
-	// the product is a little more than 999.
-	rank := math.Ceil(q * float64(n) * (1 - 1e-12))
-	return h.duration(h.hdr.ValueAtQuantile(100 * rank / float64(n))), true
+	return math.Ceil(q * float64(n) * (1 - 1e-12)), true
 }
 
 // duration cuts at Highest, since the last bucket is wider than that.
@@ -146,9 +149,10 @@ func (h *Histogram) Encode() (string, error) {
 	return string(b), nil
 }
 
-// maxEncoded bounds what DecodeHistogram looks at: counts of at most 9 bytes, of which
-// base64 makes 12, and what is around them.
-const maxEncoded = int(Slots)*9*4/3 + 4096
+// maxEncoded bounds what DecodeHistogram looks at: 9 bytes for each count, of which
+// base64 makes 12. A count that a histogram can have takes 8, which leaves room for what
+// is around them.
+const maxEncoded = int(Slots) * 12
 
 // DecodeHistogram reads what Encode wrote. It refuses histograms of other bounds, with
 // values beyond them, or with more clamped values than values.
@@ -169,7 +173,7 @@ func DecodeHistogram(s string, clamped int64) (h *Histogram, err error) {
 	if hdr.LowestTrackableValue() != 1 || hdr.HighestTrackableValue() != int64(Highest/Lowest) || hdr.SignificantFigures() != SignificantDigits {
 		return nil, errors.New("decode histogram: bounds differ from 1 us, 1 h, 3 digits")
 	}
-	if limit := int64(Highest / Lowest); hdr.Max() > limit && !hdr.ValuesAreEquivalent(hdr.Max(), limit) {
+	if limit := int64(Highest / Lowest); !hdr.ValuesAreEquivalent(max(hdr.Max(), limit), limit) {
 		return nil, fmt.Errorf("decode histogram: value %d is beyond 1 h", hdr.Max())
 	}
 	if clamped < 0 || clamped > hdr.TotalCount() {

@@ -244,9 +244,10 @@ func (s *Measurement) mergeErrors(o *Measurement) {
 		if s.Errors == nil {
 			s.Errors = map[Outcome]string{}
 		}
-		if old, ok := s.Errors[class]; !ok || text < old {
-			s.Errors[class] = text
+		if old, ok := s.Errors[class]; ok {
+			text = min(text, old)
 		}
+		s.Errors[class] = text
 	}
 }
 

@@ -29,8 +29,13 @@ func TestMissed(t *testing.T) {
 			}
 		})
 	}
-	if _, ok := (&Request{Sent: 1}).Missed(0); ok {
-		t.Error("what was not counted is known")
+	for name, p := range map[string]Punctuality{
+		"what was not counted": {}, "what is due, without what is on time": {OnTime: []int64{1}, Overdue: []int64{1, 1}},
+		"what is on time, without what is due": {OnTime: []int64{1, 1}, Overdue: []int64{1}},
+	} {
+		if _, ok := (&Request{Sent: 1, Punctuality: p}).Missed(1); ok {
+			t.Errorf("%s: known", name)
+		}
 	}
 }
 
@@ -67,6 +72,39 @@ func TestExpectedTimesLeaveFailuresOut(t *testing.T) {
 	}
 }
 
+// A time beyond an hour that failed is not one of those that are left.
+func TestExpectedTimesLeaveClampedFailuresOut(t *testing.T) {
+	m := failing(3, 0)
+	r := &m.Requests[0]
+	for _, d := range []time.Duration{2 * time.Hour, 3 * time.Hour, 4 * time.Hour} {
+		r.Response.Record(d)
+		r.Service.Record(d)
+	}
+	r.Failed.Record(2*time.Hour, 2*time.Hour)
+	r.Expected += 2
+	response, service, ok := r.ExpectedTimes()
+	if !ok || response.Clamped() != 2 || service.Clamped() != 2 {
+		t.Errorf("%t: %d and %d clamped, want 2", ok, response.Clamped(), service.Clamped())
+	}
+}
+
+// Most targets answer as expected, and a histogram is large.
+func TestMergeWithoutFailuresTakesNoMemoryForThem(t *testing.T) {
+	m := failing(3, 0)
+	if err := m.Merge(failing(3, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if f := m.Requests[0].Failed; f.Response != nil || f.Service != nil {
+		t.Error("there are histograms of failures")
+	}
+	// Of a message that has one of both, none is lost.
+	half := failing(0, 1)
+	half.Requests[0].Failed.Response = nil
+	if err := m.Merge(half); err != nil || m.Requests[0].Failed.Service.Count() != 1 {
+		t.Errorf("%v: the service times are lost", err)
+	}
+}
+
 // A worker that does not report which times are of failures, or says so of times that
 // are not among its own, leaves them unknown.
 func TestExpectedTimesAreUnknown(t *testing.T) {
@@ -84,16 +122,25 @@ func TestEndedSince(t *testing.T) {
 	before, now := failing(9, 3), failing(20, 8)
 	before.Window, now.Window = 2*time.Second, 3*time.Second
 	now.Requests[0].Sent, now.Requests[0].Outcomes[Unfinished] = 30, 2 // in flight
+	before.Requests[0].CompletedInWindow, before.Requests[0].ExpectedInWindow = 10, 9
+	now.Requests[0].CompletedInWindow, now.Requests[0].ExpectedInWindow = 25, 20
 	since, err := now.EndedSince(before)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &since.Requests[0]
-	got := []int64{r.Sent, r.Due, r.Expected, r.Outcomes[Timeout], r.OnTime[0], r.Response.Count(), r.Failed.Service.Count(), int64(since.Window)}
-	if diff := cmp.Diff([]int64{16, 16, 11, 5, 11, 16, 5, int64(time.Second)}, got); diff != "" {
+	got := []int64{r.Sent, r.Due, r.Expected, r.Outcomes[Timeout], r.OnTime[0], r.Response.Count(), r.Failed.Service.Count(), r.CompletedInWindow, r.ExpectedInWindow, int64(since.Window)}
+	if diff := cmp.Diff([]int64{16, 16, 11, 5, 11, 16, 5, 15, 11, int64(time.Second)}, got); diff != "" {
 		t.Errorf("since (-want +got):\n%s", diff)
 	}
 	if _, err := before.EndedSince(now); err == nil {
 		t.Error("counts that fall are taken")
+	}
+	if since, err := now.EndedSince(now); err != nil || since.Requests[0].Sent != 0 {
+		t.Errorf("nothing ended: %v", err)
+	}
+	before.Requests[0].OnTime = nil // as a worker says that had none yet
+	if since, err = now.EndedSince(before); err != nil || since.Requests[0].OnTime[0] != 20 {
+		t.Errorf("on time since none were: %v, %v", since, err)
 	}
 }

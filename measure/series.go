@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"math"
 	"math/bits"
 	"time"
 )
@@ -91,11 +90,11 @@ func (p *Point) Ended() int64 {
 // Quantile is the nearest-rank quantile q of the response times, in (0, 1), wrong by at
 // most a 32nd of it. ok is false, as for a Histogram, when there are too few.
 func (p *Point) Quantile(q float64) (d time.Duration, ok bool) {
-	n := p.Ended()
-	if n == 0 || float64(n)*(1-q) < 1-1e-9 {
+	rank, ok := nearestRank(q, p.Ended())
+	if !ok {
 		return 0, false
 	}
-	left := int64(math.Ceil(q * float64(n) * (1 - 1e-12)))
+	left := int64(rank)
 	for slot, count := range p.Times {
 		if left -= count; left <= 0 {
 			return min(timeOf(slot), p.Longest), true

@@ -144,15 +144,53 @@ func TestPointsSayWhatHappened(t *testing.T) {
 	p.Due, p.Sent, p.Expected, p.Longest = 5, 4, 2, 4*time.Millisecond
 	p.Outcomes[measure.Success], p.Outcomes[measure.Timeout] = 2, 1
 	p.Times[measure.TimeSlot(10*time.Microsecond)], p.Times[measure.TimeSlot(4*time.Millisecond)] = 2, 1
+	all.Points[2].Due = 1
 	all.Points[3].Outcomes[measure.Reset], all.Points[3].Times[0] = 1, 1
 	micros := func(n int64) *int64 { return &n }
 	want := &Series{
 		Seconds: 1, Workers: 2,
-		Points: []Point{{Due: 5, Sent: 4, Completed: 2, Expected: 2, Outcomes: map[string]int64{"success": 2, "timeout": 1}, P50: micros(10), Longest: micros(4000)}},
+		Points: []Point{{Due: 5, Sent: 4, Completed: 2, Expected: 2, Outcomes: map[string]int64{"success": 2, "timeout": 1}, P50: micros(10), Longest: micros(4000)}, {}, {Due: 1}},
 		After:  Point{Outcomes: map[string]int64{"reset": 1}, Longest: micros(0)},
 	}
 	if diff := cmp.Diff(want, NewSeries(all, time.Second, 2)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+// What is written again by other tools may say that there was none of an outcome.
+func TestDecodeTakesAnOutcomeWithoutRequests(t *testing.T) {
+	step := stepOf(t, 1, 3, 10)
+	step.Series.Points[1].Outcomes["timeout"] = 0
+	if _, err := Decode(encode(t, step)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A plan's names are bounded; if they were not, a ConfigMap would not be written.
+func TestStepThatCannotFitIsRefused(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	name := make([]byte, 2<<20)
+	for i := range name {
+		name[i] = byte('a' + rng.IntN(26))
+	}
+	step := stepOf(t, 1, 1, 1)
+	step.Name = string(name)
+	if b, err := Encode(step); err == nil || !strings.Contains(err.Error(), "at most 921600") {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
+func TestDecodeTakesTheMostThatItUnpacks(t *testing.T) {
+	for spaces, fits := range map[int]bool{0: true, 1: false} {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		step := `{"format":"` + Format + `"}`
+		if _, err := z.Write([]byte(step + strings.Repeat(" ", maxJSON-len(step)+spaces))); err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(packed.Bytes()); (err == nil) != fits {
+			t.Errorf("%d bytes more than the most: %v", spaces, err)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ const (
 // then their response times.
 func Encode(step Step) ([]byte, error) {
 	step.Format = Format
+	b, err := pack(&step)
 	for _, omit := range []struct {
 		what string
 		from func(*Request)
@@ -33,7 +34,6 @@ func Encode(step Step) ([]byte, error) {
 		{"requests.service", func(r *Request) { r.Service = nil }},
 		{"requests.response", func(r *Request) { r.Response = nil }},
 	} {
-		b, err := pack(&step)
 		if err != nil || len(b) <= MaxBytes {
 			return b, err
 		}
@@ -42,8 +42,8 @@ func Encode(step Step) ([]byte, error) {
 		for i := range step.Requests {
 			omit.from(&step.Requests[i])
 		}
+		b, err = pack(&step)
 	}
-	b, err := pack(&step)
 	if err == nil && len(b) > MaxBytes {
 		return nil, fmt.Errorf("encode step: %d bytes, at most %d", len(b), MaxBytes)
 	}

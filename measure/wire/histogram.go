@@ -92,10 +92,10 @@ func checkCountsOf(b []byte, most int, sent uint64) (total uint64, err error) {
 			zeros, n, size = longCount(b[i:])
 		}
 		switch {
-		case size == 0:
-			return 0, errTruncated
 		case size < 0:
 			return 0, errOverlong
+		case size == 0:
+			return 0, errTruncated
 		case zeros >= slots-slot:
 			return 0, fmt.Errorf("counts: a time is longer than %v", measure.Highest)
 		case n == 0:
@@ -124,7 +124,7 @@ func (h histogram) addTo(dense []int64) {
 			continue
 		}
 		zeros, n, size := shortCount(b[i])
-		if size == 0 && i+1 < len(b) {
+		if size == 0 { // more bytes follow
 			zeros, n, size = pairCount(b[i], b[i+1])
 		}
 		if size == 0 {
@@ -192,7 +192,7 @@ func (s shorts) sums() (zeros, n uint64) {
 // than it need be.
 func longCount(b []byte) (zeros, n uint64, size int) {
 	key, size := readInteger(b)
-	if size <= 0 || key&many != many {
+	if key&many != many { // or there is none, and it is 0
 		return key >> countBits, key & many, size
 	}
 	rest, more := readInteger(b[size:])
@@ -205,7 +205,7 @@ func longCount(b []byte) (zeros, n uint64, size int) {
 	return key >> countBits, rest + many, size + more
 }
 
-// readInteger is binary.Uvarint, but refuses padding.
+// readInteger is binary.Uvarint, but refuses padding. Without an integer v is 0.
 func readInteger(b []byte) (v uint64, size int) {
 	v, size = binary.Uvarint(b)
 	if size > 1 && b[size-1] == 0 {
