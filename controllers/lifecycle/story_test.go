@@ -234,6 +234,7 @@ func TestStories(t *testing.T) {
 func TestStoriesInAnyOrder(t *testing.T) {
 	for name, script := range allStories() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var want *ending
 			for seed := range uint64(6) {
 				w := newSimulation(t, ladder())
