@@ -3,6 +3,8 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,10 +26,12 @@ func (c *config) compare() *cobra.Command {
 			"is below the range in at most 5% of comparisons, and above it in at most 5% (exact test\n" +
 			"of Mann and Whitney).",
 		Example: "  kubectl loadtest compare shortener-v3 shortener-v4\n" +
-			"  kubectl loadtest compare -f v3.yaml shortener-v4 -o markdown",
+			"  kubectl loadtest compare -f v3.yaml shortener-v4 -o markdown\n" +
+			"  kubectl loadtest compare shortener-v3 shortener-v4 -o html > compared.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output != "text" && output != "markdown" {
-				return fmt.Errorf("--output must be text or markdown, not %q", output)
+			forms := []string{"text", "markdown", "html"}
+			if !slices.Contains(forms, output) {
+				return fmt.Errorf("--output must be one of %s, not %q", strings.Join(forms, ", "), output)
 			}
 			tests, err := c.compared(cmd.Context(), files, args)
 			if err != nil {
@@ -37,16 +41,23 @@ func (c *config) compare() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			page := compared.Text()
-			if output == "markdown" {
-				page = compared.Markdown()
+			var page []byte
+			switch output {
+			case "text":
+				page = []byte(compared.Text())
+			case "markdown":
+				page = []byte(compared.Markdown())
+			case "html":
+				if page, err = compared.HTML(); err != nil {
+					return err
+				}
 			}
-			_, err = fmt.Fprint(c.streams.Out, page)
+			_, err = c.streams.Out.Write(page)
 			return err
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&output, "output", "o", "text", "Form of the comparison: text or markdown")
+	flags.StringVarP(&output, "output", "o", "text", "Form of the comparison: text, markdown, or html, a page with plots that needs no network")
 	flags.StringArrayVarP(&files, "filename", "f", nil, "File with LoadTests and their status, - for the standard input")
 	return command
 }

@@ -11,7 +11,7 @@ func TestCompare(t *testing.T) {
 	p.create(finished("Failed"))
 	saved := p.file(p.run("report", "hello", "-o", "yaml").out)
 	for _, args := range [][]string{
-		{"compare", "hello", "hello"}, {"compare", "-f", saved, "hello"}, {"compare", "-f", saved, "-f", saved}, {"compare", "hello", "hello", "-o", "markdown"},
+		{"compare", "hello", "hello"}, {"compare", "-f", saved, "hello"}, {"compare", "-f", saved, "-f", saved}, {"compare", "hello", "hello", "-o", "markdown"}, {"compare", "hello", "hello", "-o", "html"},
 	} {
 		if got := p.run(args...); got.code != 0 || !strings.Contains(got.out, "(hello (2)) Requests failed") {
 			t.Errorf("%v: exit code %d, %s\n%s", args, got.code, got.err, got.out)
@@ -19,7 +19,7 @@ func TestCompare(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"at least two LoadTests": {"compare", "hello"},
-		"not \"html\"":           {"compare", "hello", "hello", "-o", "html"},
+		"not \"junit\"":          {"compare", "hello", "hello", "-o", "junit"},
 		"\"missing\" not found":  {"compare", "hello", "missing"},
 		"hello has not finished": {"compare", "-f", p.file(manifest("hello")), "hello"},
 		"no such file":           {"compare", "-f", "/nowhere/at/all", "hello"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 )
 
 // none stands for a value that a test does not have.
@@ -14,13 +16,22 @@ const noRange = "A difference without a range may be noise: it takes 3 repetitio
 
 // Text is the page for a terminal. The best of each step has a star.
 func (c *Comparison) Text() string {
-	return c.page(func(value string) string { return value + " *" }, textTable, "", "  ")
+	return c.page(star, textTable, "", "  ")
 }
 
 // Markdown is the page for a document. The best of each step is bold.
 func (c *Comparison) Markdown() string {
 	return c.page(func(value string) string { return "**" + value + "**" }, markdownTable, "### Comparison\n\n", "- ")
 }
+
+// HTML is the page for a browser, with plots. The best of each step has a star.
+func (c *Comparison) HTML() ([]byte, error) {
+	return html.Compare(html.Compared{
+		Tests: c.tests, Names: c.names, Table: c.rows(star), Note: "* is the best of a step. " + noRange, Warnings: c.warnings(),
+	})
+}
+
+func star(value string) string { return value + " *" }
 
 func (c *Comparison) page(mark func(string) string, table func([][]string) string, title, bullet string) string {
 	var b strings.Builder

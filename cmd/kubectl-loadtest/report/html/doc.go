@@ -10,7 +10,8 @@
 //	outcomes.go   what became of the requests
 //	measured.go   tables of the steps: by type, errors, generator, audits
 //	manifest.go   the LoadTest itself
-//	page.html, page.css
+//	compared.go   the page of several LoadTests side by side
+//	page.html, compared.html, shared.html, page.css
 //
 // Everything is escaped by html/template by the place where it stands, and the page
 // forbids scripts and requests to itself by a policy: what a target answers is read

@@ -178,19 +178,13 @@ func goodput(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []pl
 		return rate, format.Rate(fmt.Sprintf("%.3f", rate))
 	})
 	due.Marks = nil
-	y := plot.Axis{Title: "requests per second"}
 	var values []float64
 	for _, p := range append(slices.Clone(good.Points), due.Points...) {
 		values = append(values, p.Y)
 	}
-	scale, ticks := plot.Bounds(values)
-	y.Scale = scale
-	for _, v := range ticks {
-		y.Ticks = append(y.Ticks, plot.Tick{At: v, Label: compact(v)})
-	}
 	return drawn("Goodput", "Expected responses per second, beside what the schedule asked for.",
 		"Goodput and requests due per second over the load of the steps. The table of the steps has the same figures.",
-		plot.Figure{X: x, Y: y, Lines: []plot.Line{due, good}, Rules: rules})
+		plot.Figure{X: x, Y: rateAxis(values), Lines: []plot.Line{due, good}, Rules: rules})
 }
 
 func times(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot.Rule) figure {
@@ -208,8 +202,7 @@ func times(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot
 			if r.ResponseTime == nil || q.of(r.ResponseTime) == nil {
 				return 0, ""
 			}
-			d := q.of(r.ResponseTime).Duration
-			return d.Seconds(), format.Short(d)
+			return inText(q.of(r.ResponseTime))
 		})
 		for _, p := range line.Points {
 			values = append(values, p.Y)
@@ -219,6 +212,19 @@ func times(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot
 	return drawn("Response time", "From when a request was due to its outcome, all outcomes.",
 		"The 50th, 95th and 99th percentile of response time over the load of the steps. The table of the steps has the same figures.",
 		plot.Figure{X: x, Y: timeAxis(values), Lines: lines, Rules: rules})
+}
+
+func inText(d *metav1.Duration) (seconds float64, text string) {
+	return d.Seconds(), format.Short(d.Duration)
+}
+
+func rateAxis(values []float64) plot.Axis {
+	scale, ticks := plot.Bounds(values)
+	axis := plot.Axis{Title: "requests per second", Scale: scale}
+	for _, v := range ticks {
+		axis.Ticks = append(axis.Ticks, plot.Tick{At: v, Label: compact(v)})
+	}
+	return axis
 }
 
 // timeAxis is of seconds, and shows them in the unit that fits.

@@ -178,12 +178,7 @@ func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) 
 			lines, values = append(lines, some...), append(values, seen...)
 		}
 	}
-	y := plot.Axis{Title: "requests per second"}
-	scale, ticks := plot.Bounds([]float64{slices.Max(values)}) // linear: a second without a response stands at 0
-	y.Scale = scale
-	for _, v := range ticks {
-		y.Ticks = append(y.Ticks, plot.Tick{At: v, Label: compact(v)})
-	}
+	y := rateAxis([]float64{slices.Max(values)}) // linear: a second without a response stands at 0
 	return drawn("Rate over time", "Requests due, expected responses, and failures when they were known. "+note,
 		"Requests due, expected responses and failures per second over time. The table beside it has least, median and most of each step.",
 		plot.Figure{X: x, Y: y, Lines: lines, Spans: spans})

@@ -2,7 +2,7 @@ package html
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"html/template"
 	"slices"
 	"strings"
@@ -14,17 +14,23 @@ import (
 )
 
 var (
-	//go:embed page.html
-	source string
+	//go:embed *.html
+	sources embed.FS
 	//go:embed page.css
 	style string
 )
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"tone": tone}).Parse(source))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"tone": tone}).ParseFS(sources, "*.html"))
+
+// head is the head of every page.
+type head struct {
+	Title string
+	Style template.CSS
+}
 
 // view is what the template shows.
 type view struct {
-	Style           template.CSS
+	Head            head
 	Namespace, Name string
 	State, Sentence string
 	Facts           []report.Fact
@@ -76,7 +82,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		return nil, err
 	}
 	v := view{
-		Style:     template.CSS(style),
+		Head:      head{lt.Name + ": " + state(s), template.CSS(style)},
 		Namespace: lt.Namespace, Name: lt.Name,
 		State: state(s), Sentence: report.Judgement(s),
 		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s),
@@ -91,7 +97,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		Manifest:   text,
 	}
 	var b bytes.Buffer
-	err = page.Execute(&b, v)
+	err = templates.ExecuteTemplate(&b, "page.html", v)
 	return b.Bytes(), err
 }
 
