@@ -14,7 +14,7 @@ type Change struct {
 	Low, High *big.Rat
 	// Tested says that each of Low and High is wrong in at most 5 % of comparisons.
 	// Where it is false there are too few repetitions for that, fewer than three of each
-	// side or two against five: Low and High are the least and the greatest ratio, and
+	// side or two against five, or fewer than five pairs: Low and High are the least and the greatest ratio, and
 	// say nothing of noise.
 	Tested bool
 }

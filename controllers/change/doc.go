@@ -1,7 +1,7 @@
 // Package change says by what factor a figure changed from some repetitions of a
 // measurement to others, and how certain that is.
 //
-//	before, after ─ Of ─▶ Change ─ AtMost, AtLeast ─▶ Yes, No or Unsure
+//	before, after ─ Of, OfPairs ─▶ Change ─ AtMost, AtLeast ─▶ Yes, No or Unsure
 //
 // The model: the later figures are distributed as the earlier ones, times a factor.
 // Every pair of a later and an earlier figure has a ratio. The estimate of the factor is
@@ -18,6 +18,9 @@
 //
 // What all repetitions of a side have in common, such as the node that they ran on, is
 // in the factor; no repetition within one run can tell it from a change of the target.
+//
+// Figures that were measured in pairs are compared pair by pair (pairs.go): what the two of
+// a pair have in common is not in the factor then.
 //
 // It is pure, and knows nothing of the API: it may import the standard library only.
 package change

@@ -53,3 +53,15 @@ func TestRankOfTheMostRepetitions(t *testing.T) {
 		t.Errorf("rank %d, want about 389", got)
 	}
 }
+
+// The greatest sum of ranks that is significant at 5 % on one side, by published tables of
+// Wilcoxon's signed-rank test; -1: none is.
+func TestRanksOfPairsArePublishedOnes(t *testing.T) {
+	for _, tc := range []struct{ n, sum int }{
+		{1, -1}, {4, -1}, {5, 0}, {6, 2}, {7, 3}, {8, 5}, {9, 8}, {10, 10}, {12, 17}, {15, 30}, {20, 60}, {25, 100}, {30, 151},
+	} {
+		if got := outsidePairs(tc.n) - 1; got != tc.sum {
+			t.Errorf("%d pairs: the sum is %d, want %d", tc.n, got, tc.sum)
+		}
+	}
+}

@@ -2,6 +2,7 @@
 // the same name and load, and the values of their metrics.
 //
 //	[]StepStatus ─ Rungs ─▶ []Rung      the steps that send load, with their repetitions
+//	[]StepStatus ─ Pairs ─▶ []Pair      those of a rung that were sent to two targets
 //	Rung, Rung   ─ Same ──▶ bool        by name and load
 //	StepResult   ─ Value ─▶ *big.Rat    of any metric, as an exact number
 //

@@ -20,13 +20,14 @@ type Rung struct {
 	Steps []*v1alpha1.StepStatus
 }
 
-// Rungs are those of a run, in the order of its first repetition.
+// Rungs are those of a run, in the order of its first repetition. Of a run against two
+// targets they are those of the candidate.
 func Rungs(steps []v1alpha1.StepStatus) []Rung {
 	var list []Rung
 	at := map[int32]int{}
 	for i := range steps {
 		s := &steps[i]
-		if s.Load.IsPause() {
+		if s.Load.IsPause() || s.Side == v1alpha1.SideControl {
 			continue
 		}
 		place, ok := at[s.Rung]
@@ -36,6 +37,36 @@ func Rungs(steps []v1alpha1.StepStatus) []Rung {
 			list = append(list, Rung{Number: s.Rung, Name: s.Name, Load: s.Load})
 		}
 		list[place].Steps = append(list[place].Steps, s)
+	}
+	return list
+}
+
+// Pair are the steps of a rung that were sent to either target in one repetition.
+type Pair struct {
+	Candidate, Control *v1alpha1.StepStatus
+}
+
+// Pairs are those of a rung, in the order of the repetitions; none of a run against one
+// target.
+func Pairs(steps []v1alpha1.StepStatus, rung int32) []Pair {
+	var list []Pair
+	at := map[int32]int{}
+	for i := range steps {
+		s := &steps[i]
+		if s.Rung != rung || s.Side == "" {
+			continue
+		}
+		place, ok := at[s.Repetition]
+		if !ok {
+			place = len(list)
+			at[s.Repetition] = place
+			list = append(list, Pair{})
+		}
+		if s.Side == v1alpha1.SideControl {
+			list[place].Control = s
+		} else {
+			list[place].Candidate = s
+		}
 	}
 	return list
 }

@@ -196,7 +196,8 @@ func (r *run) everyWorkerLost(i int) {
 func (r *run) judge(i int, report *control.Report) (stop bool) {
 	s := &r.out.Status
 	j := verdict.Judge(r.spec, s, i, report.Merged)
-	s.Thresholds, s.Steps[i].ThresholdState, s.Steps[i].Repeated = j.Thresholds, j.Step, j.Repeated
+	judged := &s.Steps[j.At]
+	s.Thresholds, judged.ThresholdState, judged.Repeated = j.Thresholds, j.Step, j.Repeated
 	for n, t := range s.Thresholds {
 		if s.Search == nil && t.State == v1alpha1.ThresholdFailed && r.read.Thresholds[n].State != t.State {
 			r.warn(v1alpha1.ReasonThresholdBreached, t.Message)

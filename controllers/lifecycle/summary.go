@@ -8,7 +8,8 @@ import (
 )
 
 // summarize writes the line that kubectl get prints. Its figures are those of the
-// step that it names: the latest that has begun, pauses left out.
+// step that it names: the latest that has begun, pauses left out. Of a comparison they are
+// those of the candidate's latest step.
 func (r *run) summarize() {
 	s := &r.out.Status
 	if len(s.Steps) == 0 {
@@ -42,16 +43,20 @@ func (r *run) stepOf(begun, all int) string {
 	return fmt.Sprintf("%d/%d", begun, all)
 }
 
-// latestLoad is the latest step that sends load and has begun, with its number among
-// those that send load.
+// latestLoad is the latest step that sends load to the judged target and has begun, and
+// how many of all that send load have.
 func (r *run) latestLoad() (latest v1alpha1.StepStatus, number, all int) {
 	for _, step := range r.out.Status.Steps {
 		if step.Load.IsPause() {
 			continue
 		}
 		all++
-		if step.State != v1alpha1.StepPending && step.State != v1alpha1.StepSkipped {
-			latest, number = step, all
+		if step.State == v1alpha1.StepPending || step.State == v1alpha1.StepSkipped {
+			continue
+		}
+		number = all
+		if step.Side != v1alpha1.SideControl {
+			latest = step
 		}
 	}
 	return latest, number, all

@@ -13,22 +13,27 @@ import (
 
 // Spread is how far the repetitions of a step differ: of each step that sends
 // load, in the order of the first repetition, if at least two repetitions of it
-// are complete. Steps without a result are left out, as CompleteSteps leaves them.
+// are complete. Each side of a comparison has its own. Steps without a result are left out, as CompleteSteps leaves them.
 func Spread(steps []v1alpha1.StepStatus) []v1alpha1.SpreadStatus {
 	var first []*v1alpha1.StepStatus // the steps of the first repetition
-	complete := map[int32][]*v1alpha1.StepResult{}
+	type key struct {
+		rung int32
+		side v1alpha1.Side
+	}
+	complete := map[key][]*v1alpha1.StepResult{}
 	for i := range steps {
 		s := &steps[i]
 		if s.Repetition == 1 && !s.Load.IsPause() {
 			first = append(first, s)
 		}
 		if s.State == v1alpha1.StepComplete && s.Result != nil {
-			complete[s.Rung] = append(complete[s.Rung], s.Result)
+			at := key{s.Rung, s.Side}
+			complete[at] = append(complete[at], s.Result)
 		}
 	}
 	var list []v1alpha1.SpreadStatus
 	for _, s := range first {
-		if results := complete[s.Rung]; len(results) > 1 {
+		if results := complete[key{s.Rung, s.Side}]; len(results) > 1 {
 			list = append(list, spreadOf(s.Name, results))
 		}
 	}

@@ -17,7 +17,10 @@ type Judged struct {
 	// Thresholds are the results so far: of each its worst, in all repetitions, or in the
 	// latest probe of a search.
 	Thresholds []v1alpha1.ThresholdStatus
-	// Step is the worst result in this step alone; empty when no threshold is about
+	// At is the index of the step that Step and Repeated are of: the one that has ended,
+	// or of a control's that of the candidate with which it is compared.
+	At int
+	// Step is the worst result in that step alone; empty when no threshold is about
 	// it. Those with inRepetitions are in Repeated.
 	Step     v1alpha1.ThresholdState
 	Repeated []v1alpha1.RepeatedThreshold
@@ -28,11 +31,15 @@ type Judged struct {
 // Judge folds step i, which has ended, into the results of the steps before it,
 // which are those in status.
 func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, merged *measure.Measurement) Judged {
-	j, step := Judged{Thresholds: slices.Clone(status.Thresholds)}, &status.Steps[i]
+	j := Judged{Thresholds: slices.Clone(status.Thresholds), At: candidate(status.Steps, i)}
+	step, isControl := &status.Steps[j.At], j.At != i
+	if isControl {
+		j.Step, j.Repeated = step.ThresholdState, step.Repeated
+	}
 	l := limits{spec: spec, requests: status.Requests, merged: merged}
 	for n := range j.Thresholds {
 		t, ok := l.in(step, n, &j.Thresholds[n])
-		if !ok || t.IsRelative() && repeats(status.Steps, i) {
+		if !ok || isControl && !t.IsRelative() || t.IsRelative() && repeats(status.Steps, i) {
 			continue
 		}
 		judged := judge(spec, status, &t, step, merged)
@@ -51,7 +58,12 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 		}
 		j.Thresholds[n] = judged
 	}
-	j.addRepeated(spec, status, i)
+	if !isControl {
+		j.addRepeated(spec, status, i)
+	}
+	if step.Side != "" {
+		j.stopAfterPair(spec, status, i)
+	}
 	return j
 }
 
@@ -65,7 +77,7 @@ func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {
 // judge is the result of one threshold in one step.
 func judge(spec *v1alpha1.LoadTestSpec, run *v1alpha1.LoadTestStatus, t *limit, step *v1alpha1.StepStatus, merged *measure.Measurement) v1alpha1.ThresholdStatus {
 	if t.IsRelative() {
-		return relative(run, &t.Threshold, step)
+		return relative(spec, run, &t.Threshold, step)
 	}
 	status := pending(&t.Threshold)
 	status.Default = t.isDefault

@@ -128,10 +128,15 @@ func (l limits) sent(request int) bool {
 	return l.merged == nil || request < len(l.merged.Requests) && l.merged.Requests[request].Sent > 0
 }
 
-// applies says whether a threshold is about a step: one that sends load, of not
-// more users than it is meant for.
+// applies says whether a threshold is about a step: one that sends load, to the judged
+// target, of not more users than it is meant for.
 func applies(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
-	return !step.Load.IsPause() && (t.UpToUsers == nil || step.Load.Users <= *t.UpToUsers)
+	return step.Side != v1alpha1.SideControl && covers(t, &step.Load)
+}
+
+// covers says whether a threshold is about steps of a load.
+func covers(t *v1alpha1.Threshold, load *v1alpha1.StepLoad) bool {
+	return !load.IsPause() && (t.UpToUsers == nil || load.Users <= *t.UpToUsers)
 }
 
 // hasOwn says whether a threshold of the spec is about a step, or only defaults are.

@@ -31,15 +31,20 @@ func simulatedRun(random *rand.Rand, factor float64) []*v1alpha1.StepResult {
 	run := factor * math.Exp(runNoise*random.NormFloat64())
 	list := make([]*v1alpha1.StepResult, 5)
 	for i := range list {
-		scale := run * math.Exp(repetitionNoise*random.NormFloat64()) * float64(20*time.Millisecond)
-		times := measure.NewHistogram()
-		for range requestsEach {
-			times.Record(time.Duration(scale * math.Exp(requestNoise*random.NormFloat64())))
-		}
-		p95, _ := times.Quantile(0.95)
-		list[i] = slowest(float64(p95) / float64(time.Millisecond))
+		list[i] = simulatedStep(random, run)
 	}
 	return list
+}
+
+// simulatedStep is the result of a step against a target that is slower by a factor.
+func simulatedStep(random *rand.Rand, factor float64) *v1alpha1.StepResult {
+	scale := factor * math.Exp(repetitionNoise*random.NormFloat64()) * float64(20*time.Millisecond)
+	times := measure.NewHistogram()
+	for range requestsEach {
+		times.Record(time.Duration(scale * math.Exp(requestNoise*random.NormFloat64())))
+	}
+	p95, _ := times.Quantile(0.95)
+	return slowest(float64(p95) / float64(time.Millisecond))
 }
 
 // TestSimulatedRegressions holds maxIncrease: 5% to its promise: between equal targets at

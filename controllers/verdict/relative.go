@@ -21,14 +21,14 @@ func repeats(steps []v1alpha1.StepStatus, i int) bool {
 	})
 }
 
-// relative is the result of a threshold on the difference to the baseline, in a step of
-// which this is the last repetition.
+// relative is the result of a threshold on the difference to the baseline, or to the
+// control, in a step of which this is the last repetition.
 //
-// With at least three repetitions on both sides (or two against five) a change is
-// beyond the bound, or within it, if package change is certain of that at the level of
+// With at least three repetitions on both sides (or two against five), or five pairs, a
+// change is beyond the bound, or within it, if package change is certain of that at the level of
 // 5 %; else the result is Inconclusive. With fewer, the noise is not known: the change is
 // judged if all pairs of repetitions agree, and the sentence says what is missing.
-func relative(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) v1alpha1.ThresholdStatus {
+func relative(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) v1alpha1.ThresholdStatus {
 	result := pending(t)
 	result.Step, result.State = step.Name, v1alpha1.ThresholdInconclusive
 	b, err := newBound(t)
@@ -36,12 +36,12 @@ func relative(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1al
 		result.Message = fmt.Sprintf("The bound of %s cannot be read: %v.", subject(t), err)
 		return result
 	}
-	s, err := newSides(status, t, step)
+	s, err := newSides(spec, status, t, step)
 	if err != nil {
 		result.Message = text.Truncate(fmt.Sprintf("%s of step %s cannot be compared: %v.", subject(t), step.Name, err), maxMessage)
 		return result
 	}
-	c, _ := change.Of(s.before, s.after)
+	c := s.change()
 	result.Observed = b.signed(c.Factor)
 	answer := b.allows(c)
 	switch answer {
@@ -55,17 +55,37 @@ func relative(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1al
 }
 
 // sides are the values of a metric in all repetitions of a step, and in those of the
-// baseline's.
+// baseline's or the control's.
 type sides struct {
-	step, baseline string
-	before, after  []*big.Rat
+	// step is the judged step, of the target that is called so, if there are two; and other
+	// is what it is compared with.
+	step, of, other string
+	before, after   []*big.Rat
+	// paired says that the values of both sides are those of the same repetitions.
+	paired bool
 }
 
-func newSides(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
+func (s sides) change() change.Change {
+	compare := change.Of
+	if s.paired {
+		compare = change.OfPairs
+	}
+	c, _ := compare(s.before, s.after)
+	return c
+}
+
+func newSides(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
+	if status.Versus != nil {
+		return newPairs(spec, status, t, step)
+	}
+	return newRepetitions(status, t, step)
+}
+
+func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
 	if status.Baseline == nil {
 		return sides{}, fmt.Errorf("the status has no figures of the baseline")
 	}
-	s, q := sides{step: step.Name, baseline: status.Baseline.Name}, baseline.Of(t)
+	s, q := sides{step: step.Name, other: "LoadTest " + status.Baseline.Name}, baseline.Of(t)
 	for i := range status.Baseline.Steps {
 		earlier := &status.Baseline.Steps[i]
 		if earlier.Rung != step.Rung {
@@ -73,7 +93,7 @@ func newSides(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1al
 		}
 		value := valueIn(earlier.Figures, q)
 		if value == nil {
-			return s, fmt.Errorf("LoadTest %s has no such figure of it in its step %s: it had too few samples", s.baseline, earlier.Name)
+			return s, fmt.Errorf("%s has no such figure of it in its step %s: it had too few samples", s.other, earlier.Name)
 		}
 		s.before = append(s.before, value)
 	}
@@ -90,7 +110,7 @@ func newSides(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1al
 	}
 	switch {
 	case len(s.before) == 0:
-		return s, fmt.Errorf("LoadTest %s carried no step of that name and load out, with all workers and a healthy generator", s.baseline)
+		return s, fmt.Errorf("%s carried no step of that name and load out, with all workers and a healthy generator", s.other)
 	case len(s.after) == 0:
 		return s, fmt.Errorf("it was not carried out with all workers and a healthy generator")
 	}
@@ -111,9 +131,16 @@ func valueIn(list []v1alpha1.Figure, q figures.Quantity) *big.Rat {
 // sentence says what was found, what is allowed, and how certain that is.
 func (s sides) sentence(t *v1alpha1.Threshold, b bound, c change.Change, answer change.Answer) string {
 	values := bound{unit: unitOf(t.Metric), isMax: true}
-	found := fmt.Sprintf("%s is %s in step %s, %s the %s of LoadTest %s; %s.",
-		subject(t), values.format(middle(s.after)), s.step, b.words(c.Factor), values.format(middle(s.before)), s.baseline, b.demand())
-	scope := fmt.Sprintf("%s and %d of the baseline", repetitions(len(s.after)), len(s.before))
+	of := subject(t)
+	if s.of != "" {
+		of += " of " + s.of
+	}
+	found := fmt.Sprintf("%s is %s in step %s, %s the %s of %s; %s.",
+		of, values.format(middle(s.after)), s.step, b.words(c.Factor), values.format(middle(s.before)), s.other, b.demand())
+	scope, needed := fmt.Sprintf("%s and %d of the baseline", repetitions(len(s.after)), len(s.before)), "3 repetitions of both"
+	if s.paired {
+		scope, needed = repetitions(len(s.after)), "5 repetitions"
+	}
 	between := fmt.Sprintf("between %s and %s", b.signed(c.Low), b.signed(c.High))
 	switch {
 	case answer == change.Unsure && c.Tested:
@@ -121,9 +148,9 @@ func (s sides) sentence(t *v1alpha1.Threshold, b bound, c change.Change, answer 
 	case c.Tested:
 		return fmt.Sprintf("%s By %s the change is %s.", found, scope, between)
 	case answer == change.Unsure:
-		return fmt.Sprintf("%s By the pairs of %s the change is %s: have at least 3 repetitions of both.", found, scope, between)
+		return fmt.Sprintf("%s By the pairs of %s the change is %s: have at least %s.", found, scope, between, needed)
 	}
-	return fmt.Sprintf("%s How much of it is noise is not known from %s: have at least 3 repetitions of both.", found, scope)
+	return fmt.Sprintf("%s How much of it is noise is not known from %s: have at least %s.", found, scope, needed)
 }
 
 func repetitions(n int) string {

@@ -29,7 +29,7 @@ func (r run) sustained() Sustained {
 	}
 	var largest Sustained
 	for _, step := range r.ran() {
-		if step.Load.IsPause() {
+		if step.Load.IsPause() || step.Side == v1alpha1.SideControl {
 			continue
 		}
 		kept, judged := r.keptAt(step.Rung)
@@ -66,7 +66,7 @@ func less(a, b string) bool {
 // cover a step.
 func (r run) keptAt(rung int32) (kept, judged bool) {
 	for i, step := range r.ran() {
-		if step.Rung != rung {
+		if step.Rung != rung || step.Side == v1alpha1.SideControl || step.Load.IsPause() {
 			continue
 		}
 		if !r.isWhole(i) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {

@@ -1,0 +1,107 @@
+package verdict
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/baseline"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+)
+
+// candidate is the index of the step whose result a step is part of: its own, or of a
+// control's that of the candidate in the same pair.
+func candidate(steps []v1alpha1.StepStatus, i int) int {
+	if steps[i].Side != v1alpha1.SideControl {
+		return i
+	}
+	if at := slices.IndexFunc(steps, func(s v1alpha1.StepStatus) bool {
+		return s.Side == v1alpha1.SideCandidate && s.Rung == steps[i].Rung && s.Repetition == steps[i].Repetition
+	}); at >= 0 {
+		return at
+	}
+	return i // not reached: both were planned
+}
+
+// stopAfterPair has a run stop after a pair, for a breach in either of its steps, and never
+// within it: so it is known what the other target did at that load.
+func (j *Judged) stopAfterPair(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int) {
+	isHalf := slices.ContainsFunc(status.Steps[i+1:], func(s v1alpha1.StepStatus) bool {
+		return s.Side != "" && s.Rung == status.Steps[i].Rung && s.Repetition == status.Steps[i].Repetition
+	})
+	if j.Stop = false; isHalf {
+		return
+	}
+	for n := range j.Thresholds {
+		t := v1alpha1.Threshold{} // a default one
+		if n < len(spec.Thresholds) {
+			t = spec.Thresholds[n]
+		}
+		j.Stop = j.Stop || j.Thresholds[n].State == v1alpha1.ThresholdFailed && stops(spec, &t)
+	}
+}
+
+// newPairs are the values of a metric in the steps of both sides of a rung, pair by pair.
+// There are none if one of the steps says nothing of its target: to leave its pair out
+// would be to choose the others by what was measured.
+func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
+	s, q := sides{step: step.Name, of: status.Versus.Candidate, other: status.Versus.Control, paired: true}, baseline.Of(t)
+	for _, pair := range figures.Pairs(status.Steps, step.Rung) {
+		if pair.Candidate == nil || pair.Control == nil {
+			return s, fmt.Errorf("a step of the pair is missing") // not reached: both were planned
+		}
+		for _, of := range []*v1alpha1.StepStatus{pair.Candidate, pair.Control} {
+			switch {
+			case !figures.IsWhole(of, status.Workers.Desired):
+				return s, fmt.Errorf("step %s was not carried out with all workers", of.Name)
+			case !figures.IsSound(of.Result):
+				return s, fmt.Errorf("the generator was the limit in step %s", of.Name)
+			case figures.Value(q, of.Result) == nil:
+				return s, fmt.Errorf("step %s has no such figure: it had too few samples", of.Name)
+			}
+		}
+		if err := failing(spec, pair.Control, q.Type); err != nil {
+			return s, err
+		}
+		s.after, s.before = append(s.after, figures.Value(q, pair.Candidate.Result)), append(s.before, figures.Value(q, pair.Control.Result))
+	}
+	return s, nil
+}
+
+// failing is why a control's step is nothing to compare with: a target that answers
+// wrongly may be as fast, or as slow, as it likes. It is held to the default thresholds,
+// or to those of the spec where they allow more.
+func failing(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, requestType string) error {
+	for i := range defaults {
+		metric, q := defaults[i].Metric, figures.Quantity{Metric: defaults[i].Metric}
+		if metric == v1alpha1.MetricFailureRate {
+			q.Type = requestType
+		}
+		value, most := figures.Value(q, step.Result), allowed(spec, &defaults[i], step, requestType)
+		if value == nil || most == nil || value.Cmp(most) <= 0 {
+			continue
+		}
+		values := bound{unit: unitOf(metric), isMax: true}
+		return fmt.Errorf("%s is %s in step %s, and above %s a control is nothing to compare with",
+			metric, values.format(value), step.Name, values.format(most))
+	}
+	return nil
+}
+
+// allowed is the largest maximum of a metric that the spec has for all of these requests,
+// or the default.
+func allowed(spec *v1alpha1.LoadTestSpec, byDefault *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus, requestType string) *big.Rat {
+	most, _ := figures.Parse(byDefault.Metric, byDefault.Limit)
+	for i := range spec.Thresholds {
+		t := &spec.Thresholds[i]
+		ofAll := len(t.Requests)+len(t.Types) == 0 || len(t.Requests) == 0 && slices.Equal(t.Types, []string{requestType})
+		if t.Metric != byDefault.Metric || t.Max == nil || !ofAll || !covers(t, &step.Load) {
+			continue
+		}
+		if own, err := figures.Parse(t.Metric, t.Max.String()); err == nil && (most == nil || own.Cmp(most) > 0) {
+			most = own
+		}
+	}
+	return most
+}
