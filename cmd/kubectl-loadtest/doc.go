@@ -5,6 +5,7 @@
 //	├─ display    a block on a terminal, lines in a log
 //	├─ progress   pure: a LoadTest that runs → the lines
 //	├─ report     pure: a LoadTest → the page
+//	├─ draft      pure: curl commands and the like → a first LoadTest
 //	├─ overview   pure: LoadTests → a list, what needs attention first
 //	├─ preview    pure: a LoadTest that has not run → what it will do
 //	├─ admission  what an API server does before it stores a LoadTest

@@ -6,6 +6,7 @@
 //	watch                      follow.go → report
 //	report               get → report
 //	cancel                 get → spec.terminate
+//	init                      draft
 //	list                   get → overview
 //	run --local  localmanifest.go → admission → local → report
 //	try          the same, of a sample, beside a system of serve

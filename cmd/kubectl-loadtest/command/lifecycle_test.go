@@ -262,7 +262,7 @@ func TestList(t *testing.T) {
 }
 
 // createNamed creates a LoadTest with a status.
-func (p *testUser) createNamed(name, status string) *v1alpha1.LoadTest {
+func (p *testUser) createNamed(name, status string) {
 	p.t.Helper()
 	lt := &v1alpha1.LoadTest{}
 	if err := yaml.UnmarshalStrict([]byte(manifest("x")), lt); err != nil {
@@ -275,5 +275,4 @@ func (p *testUser) createNamed(name, status string) *v1alpha1.LoadTest {
 	if err := setStatus(p.t.Context(), p.client, lt, status); err != nil {
 		p.t.Fatal(err)
 	}
-	return lt
 }

@@ -1,0 +1,156 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/draft"
+)
+
+// initOptions are the flags of init.
+type initOptions struct {
+	from          map[string]*string
+	name, service string
+}
+
+// sources are what a LoadTest is made from, by flag.
+var sources = map[string]struct {
+	about string
+	read  func([]byte) (*draft.Draft, error)
+}{
+	"from-curl":    {"File with a curl command, as a browser copies it", func(b []byte) (*draft.Draft, error) { return draft.FromCurlText(string(b)) }},
+	"from-openapi": {"OpenAPI document, version 3, in JSON or YAML", draft.FromOpenAPI},
+	"from-har":     {"HAR file, as a browser saves it", draft.FromHAR},
+	"from-vegeta":  {"Targets file of vegeta, in its HTTP or JSON format", draft.FromVegeta},
+}
+
+func (c *config) init() *cobra.Command {
+	o := initOptions{from: map[string]*string{}}
+	command := &cobra.Command{
+		Use:   "init curl URL... | init --from-curl|--from-openapi|--from-har|--from-vegeta FILE",
+		Short: "Write a first LoadTest from a curl command, an OpenAPI document, a HAR file or vegeta's targets",
+		Long: "Write a LoadTest, with comments, to the standard output. Its load is small; read it,\n" +
+			"change it, and look at what it would do with plan.\n\n" +
+			"Credentials in headers (Authorization, Cookie, X-Api-Key and the like) are not written:\n" +
+			"the LoadTest names a Secret, and a comment says how to create it. Those in query strings\n" +
+			"are left out. Look for others in bodies yourself.",
+		Example: "  kubectl loadtest init curl https://shop.example.com/api/cart -H 'Accept: application/json' > cart.yaml\n" +
+			"  kubectl loadtest init curl -X POST http://shop/orders --json '{\"item\": 1}' --service shop:80 > order.yaml\n" +
+			"  xclip -o | kubectl loadtest init --from-curl - > copied.yaml\n" +
+			"  kubectl loadtest init --from-openapi openapi.yaml --service shop:http > shop.yaml\n" +
+			"  kubectl loadtest init --from-har session.har > session.yaml\n" +
+			"  kubectl loadtest init --from-vegeta targets.txt --name replay > replay.yaml",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return c.runInit(&o) },
+	}
+	flags := command.Flags()
+	for name, source := range sources {
+		o.from[name] = flags.String(name, "", source.about+"; - is the standard input")
+	}
+	o.bind(flags)
+	command.AddCommand(c.initCurl())
+	return command
+}
+
+func (o *initOptions) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&o.name, "name", "", "Name of the LoadTest; default: that of the host")
+	flags.StringVar(&o.service, "service", "", "NAME or NAME:PORT of the Service that is the target; default: the host of the source")
+}
+
+func (c *config) runInit(o *initOptions) error {
+	var given []string
+	for name, file := range o.from {
+		if *file != "" {
+			given = append(given, name)
+		}
+	}
+	if len(given) != 1 {
+		return fmt.Errorf("give one of --from-curl, --from-openapi, --from-har and --from-vegeta, or init curl URL; %d given", len(given))
+	}
+	file := *o.from[given[0]]
+	data, err := readAll(file, c.streams.In)
+	if err != nil {
+		return fmt.Errorf("--%s %s: %w", given[0], file, err)
+	}
+	d, err := sources[given[0]].read(data)
+	if err != nil {
+		return fmt.Errorf("--%s %s: %w", given[0], file, err)
+	}
+	return c.writeDraft(d, o)
+}
+
+func readAll(file string, stdin io.Reader) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(stdin)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	return data, nil
+}
+
+// initCurl takes curl's own flags after it, and ours.
+func (c *config) initCurl() *cobra.Command {
+	return &cobra.Command{
+		Use:                "curl URL [-H HEADER] [-d DATA] [CURL'S FLAGS] [--name NAME] [--service NAME:PORT]",
+		Short:              "Write a first LoadTest from the arguments of a curl command",
+		Example:            "  kubectl loadtest init curl https://shop.example.com/api/cart -H 'Accept: application/json'",
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.ContainsFunc(args, func(a string) bool { return a == "--help" || a == "-h" }) {
+				return cmd.Help()
+			}
+			var o initOptions
+			rest, err := o.takeOwn(args)
+			if err != nil {
+				return err
+			}
+			d, err := draft.FromCurl(rest)
+			if err != nil {
+				return err
+			}
+			return c.writeDraft(d, &o)
+		},
+	}
+}
+
+// takeOwn takes our flags out of the arguments of curl, which has none of these names.
+func (o *initOptions) takeOwn(args []string) (rest []string, err error) {
+	own := map[string]*string{"--name": &o.name, "--service": &o.service}
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(args[i], "=")
+		into := own[name]
+		if into == nil {
+			rest = append(rest, args[i])
+			continue
+		}
+		if !given {
+			if i++; i == len(args) {
+				return nil, fmt.Errorf("%s needs a value", name)
+			}
+			value = args[i]
+		}
+		*into = value
+	}
+	return rest, nil
+}
+
+func (c *config) writeDraft(d *draft.Draft, o *initOptions) error {
+	d.Name, d.Service = o.name, o.service
+	data, err := d.Manifest()
+	if err != nil {
+		return err
+	}
+	if _, err := c.streams.Out.Write(data); err != nil {
+		return fmt.Errorf("write the LoadTest: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// What init writes, validate and a real API server accept.
+func TestInitWritesWhatTheAPITakes(t *testing.T) {
+	p := newTestUser(t)
+	kubectl := apiserver.Kubectl(t)
+	const examples = "../draft/testdata/"
+	for name, args := range map[string][]string{
+		"curl":         {"curl", "https://shop.example.com/api?x=$y", "-H", "Authorization: Bearer abc", "--name", "cart", "-d", `{"a": 1}`, "--service", "shop:http"},
+		"copied curl":  {"--from-curl", examples + "chrome.sh"},
+		"openapi":      {"--from-openapi", examples + "openapi.yaml", "--service=shop"},
+		"har":          {"--from-har", examples + "session.har"},
+		"vegeta, JSON": {"--from-vegeta", examples + "targets.jsonl", "--name", "replay"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := alone(t.Context(), t, append([]string{"init"}, args...)...)
+			if written.code != 0 {
+				t.Fatalf("exit code %d: %s", written.code, written.err)
+			}
+			if got := withInput(t, written.out, "validate", "-f", "-", "--allowed-target-hosts", "*"); got.code != 0 {
+				t.Errorf("validate: exit code %d:\n%s\n%s", got.code, got.err, written.out)
+			}
+			if out, err := kubectl(written.out, "create", "--dry-run=server", "-n", p.namespace, "-f", "-"); err != nil {
+				t.Errorf("the API server: %s", out)
+			}
+		})
+	}
+}
+
+func TestInitRefuses(t *testing.T) {
+	for name, tt := range map[string]struct {
+		input string
+		args  []string
+		want  string
+	}{
+		"nothing":           {"", nil, "give one of --from-curl, --from-openapi, --from-har and --from-vegeta, or init curl URL; 0 given"},
+		"two sources":       {"", []string{"--from-curl", "-", "--from-har", "-"}, "2 given"},
+		"a missing file":    {"", []string{"--from-har", "/does/not/exist"}, "--from-har /does/not/exist: no such file"},
+		"no curl":           {"wget http://a/", []string{"--from-curl", "-"}, "--from-curl -: the text does not begin with curl"},
+		"a flag of curl":    {"", []string{"curl", "http://a/", "--proxy-ntlm"}, "unknown flag: --proxy-ntlm: leave that flag out"},
+		"a flag of ours":    {"", []string{"curl", "http://a/", "--name"}, "--name needs a value"},
+		"a method":          {"", []string{"curl", "-X", "BREW", "http://a/"}, "method BREW is none of GET, HEAD"},
+		"an unclosed quote": {"curl 'http://a/", []string{"--from-curl", "-"}, "the curl command cannot be read"},
+		"no HAR":            {"{}", []string{"--from-har", "-"}, "has no log.entries"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := withInput(t, tt.input, append([]string{"init"}, tt.args...)...)
+			if got.code != 4 || got.out != "" || !strings.Contains(got.err, tt.want) {
+				t.Errorf("exit code %d, %q, %q; want …%s…", got.code, got.out, got.err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,305 @@
+package draft
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The bounds of the API.
+const (
+	maxRequests = 32
+	maxName     = 63
+	maxPath     = 4096
+	maxValue    = 4096
+	maxBody     = 65536
+	maxWeight   = 1000
+	maxHeaders  = 32
+	maxPrefix   = 128
+)
+
+// Draft is a LoadTest before it is written.
+type Draft struct {
+	// Source says what it was made from.
+	Source string
+	// Name is the LoadTest's; "" is that of the host.
+	Name string
+	// Service is NAME or NAME:PORT of the Service that is the target; "" is Origin.
+	Service string
+	// Origin is scheme and host of the target.
+	Origin string
+	// HTTP2, Insecure and Timeout are set for the target; Timeout is such as 10s.
+	HTTP2, Insecure bool
+	Timeout         string
+	Requests        []Request
+	// Remarks say what was left out, and what to look at.
+	Remarks []string
+}
+
+// Request is one of the traffic mix.
+type Request struct {
+	Name   string
+	Weight int
+	Method string
+	// Path is path and query.
+	Path    string
+	Headers []Header
+	Body    string
+	// Status are the expected ones; none: 200 to 399.
+	Status []int
+	// Remark is written above it.
+	Remark string
+}
+
+// Header is a header of a request. With Secret its value is a credential.
+type Header struct {
+	Name, Value string
+	// Secret says that the value is not to be written, and Prefix is what of it may be.
+	Secret bool
+	Prefix string
+}
+
+// methods are those that the API has.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// credentials are parts of the names of headers that carry them.
+var credentials = []string{"authorization", "cookie", "token", "secret", "password", "key", "session", "signature", "credential", "auth"}
+
+// header is a header with its value, or with what may be written of it.
+func header(name, value string) Header {
+	h := Header{Name: name, Value: value}
+	lower := strings.ToLower(name)
+	if !slices.ContainsFunc(credentials, func(word string) bool { return strings.Contains(lower, word) }) {
+		return h
+	}
+	h.Secret, h.Value = true, ""
+	scheme, rest, ok := strings.Cut(value, " ")
+	if ok && strings.Contains(lower, "authorization") && rest != "" && slices.Contains(authSchemes, strings.ToLower(scheme)) {
+		h.Prefix = scheme + " "
+	}
+	return h
+}
+
+// authSchemes are first words of Authorization headers that are no part of a credential.
+var authSchemes = []string{"basic", "bearer", "digest", "token", "apikey", "dpop", "hawk", "negotiate", "aws4-hmac-sha256"}
+
+// ownHeaders are those that the worker writes itself, or that belong to one connection or
+// to one browser.
+var ownHeaders = []string{"host", "content-length", "connection", "transfer-encoding", "accept-encoding", "keep-alive", "proxy-connection",
+	"te", "trailer", "upgrade", "upgrade-insecure-requests", "if-none-match", "if-modified-since", "x-vegeta-seq"}
+
+// keptHeader says whether a header belongs into a LoadTest.
+func keptHeader(name string) bool {
+	lower := strings.ToLower(name)
+	return name != "" && !strings.HasPrefix(name, ":") && !strings.HasPrefix(lower, "sec-") && !slices.Contains(ownHeaders, lower)
+}
+
+// setHeader adds a header. Values of one name are joined, as HTTP has it.
+func (r *Request) setHeader(h Header) {
+	if !keptHeader(h.Name) {
+		return
+	}
+	for i := range r.Headers {
+		if before := &r.Headers[i]; strings.EqualFold(before.Name, h.Name) {
+			if !h.Secret {
+				before.Value += ", " + h.Value
+			}
+			return
+		}
+	}
+	r.Headers = append(r.Headers, h)
+}
+
+// address divides a URL into the origin, the path with the query, and the credentials
+// that it may have.
+func address(text string) (origin, path string, user *url.Userinfo, err error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", "", nil, fmt.Errorf("%q is no URL", text)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", "", nil, fmt.Errorf("%q must be http:// or https:// with a host", text)
+	}
+	path = cmp.Or(u.EscapedPath(), "/")
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return u.Scheme + "://" + u.Host, path, u.User, nil
+}
+
+// secretQuery is a query string that carries a credential.
+var secretQuery = regexp.MustCompile(`(?i)[?&]([^=&]*(token|key|secret|password|signature|auth|sig)[^=&]*)=[^&]+`)
+
+// hideQuery takes credentials out of a path, and out of URLs in headers. There is no
+// reference to a Secret in a part of either.
+func (r *Request) hideQuery() {
+	for _, found := range secretQuery.FindAllStringSubmatch(r.Path, -1) {
+		r.Remark = join(r.Remark, fmt.Sprintf("The value of query parameter %s was left out, for it looks like a credential.", found[1]))
+	}
+	r.Path = withoutSecrets(r.Path)
+	for i := range r.Headers {
+		r.Headers[i].Value = withoutSecrets(r.Headers[i].Value)
+	}
+}
+
+func withoutSecrets(text string) string {
+	return secretQuery.ReplaceAllStringFunc(text, func(match string) string {
+		name, _, _ := strings.Cut(match, "=")
+		return name + "=LEFT-OUT"
+	})
+}
+
+func join(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n")
+}
+
+// check refuses what no LoadTest can have, and names the requests.
+func (d *Draft) check() error {
+	if len(d.Requests) == 0 {
+		return errors.New("holds no request")
+	}
+	if d.Origin == "" && d.Service == "" {
+		return errors.New("names no host: say which Service is the target with --service NAME:PORT")
+	}
+	if err := d.checkNames(); err != nil {
+		return err
+	}
+	d.limit()
+	taken := map[string]bool{}
+	for i := range d.Requests {
+		r := &d.Requests[i]
+		r.Method = cmp.Or(strings.ToUpper(r.Method), "GET")
+		r.hideQuery()
+		if err := r.check(); err != nil {
+			return fmt.Errorf("%s %s: %w", r.Method, short(r.Path), err)
+		}
+		r.Name = unique(taken, cmp.Or(r.Name, r.Method+" "+pathOnly(r.Path)))
+	}
+	return nil
+}
+
+var (
+	testName    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?$`)
+	serviceName = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?(:[a-z0-9]+(-[a-z0-9]+)*)?$`)
+)
+
+func (d *Draft) checkNames() error {
+	if d.Name != "" && !testName.MatchString(d.Name) {
+		return fmt.Errorf("cannot be called %q: --name must have at most 52 lower-case letters, digits and dashes", d.Name)
+	}
+	if d.Service != "" && !serviceName.MatchString(d.Service) {
+		return fmt.Errorf("cannot be sent to %q: --service must be NAME or NAME:PORT, such as shop:80 or shop:http", d.Service)
+	}
+	return nil
+}
+
+func (r *Request) check() error {
+	switch {
+	case !slices.Contains(methods, r.Method):
+		return fmt.Errorf("method %s is none of %s", r.Method, strings.Join(methods, ", "))
+	case len(escape(r.Path)) > maxPath:
+		return fmt.Errorf("a path may have %d bytes, this one has %d", maxPath, len(escape(r.Path)))
+	case strings.ContainsAny(r.Path, " \r\n\x00"):
+		return errors.New("a path must not have spaces or line breaks: write them as %20 and %0A")
+	case !utf8.ValidString(r.Body):
+		return errors.New("a body that is no text must be in a ConfigMap (binaryData), which the request names by bodyFrom")
+	case !utf8.ValidString(r.Path):
+		return errors.New("a path must be text: write other bytes as %20 is written")
+	case len(escape(r.Body)) > maxBody:
+		return fmt.Errorf("a body may have %d bytes, this one has %d: put it into a ConfigMap and name it by bodyFrom", maxBody, len(escape(r.Body)))
+	}
+	return r.checkHeaders()
+}
+
+// headerName is what HTTP allows.
+var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]{1,128}$")
+
+func (r *Request) checkHeaders() error {
+	if n := len(r.Headers); n > maxHeaders {
+		return fmt.Errorf("a request may have %d headers, this one has %d: leave some out", maxHeaders, n)
+	}
+	for _, h := range r.Headers {
+		switch {
+		case !headerName.MatchString(h.Name):
+			return fmt.Errorf("%q is no name of a header", short(h.Name))
+		case len(escape(h.Value)) > maxValue:
+			return fmt.Errorf("the value of header %s may have %d bytes, it has %d", h.Name, maxValue, len(escape(h.Value)))
+		case strings.ContainsAny(h.Value+h.Prefix, "\r\n\x00") || !utf8.ValidString(h.Value):
+			return fmt.Errorf("the value of header %s must be text in one line", h.Name)
+		case len(h.Prefix) > maxPrefix:
+			return fmt.Errorf("what stands before the credential in header %s may have %d bytes, it has %d", h.Name, maxPrefix, len(h.Prefix))
+		}
+	}
+	return nil
+}
+
+// limit leaves out what is more than a LoadTest may have: the requests of least weight.
+func (d *Draft) limit() {
+	for i := range d.Requests {
+		d.Requests[i].Weight = min(d.Requests[i].Weight, maxWeight)
+	}
+	if n := len(d.Requests); n > maxRequests {
+		slices.SortStableFunc(d.Requests, func(a, b Request) int { return b.Weight - a.Weight })
+		d.Requests = d.Requests[:maxRequests]
+		d.Remarks = append(d.Remarks, fmt.Sprintf("Left out: %d of %d requests, for a LoadTest has at most %d.", n-maxRequests, n, maxRequests))
+	}
+	if !slices.ContainsFunc(d.Requests, func(r Request) bool { return r.Weight > 0 }) {
+		d.Requests[0].Weight = 1
+	}
+}
+
+// escape writes a text as a template of it.
+func escape(text string) string { return strings.ReplaceAll(text, "$", "$$") }
+
+func pathOnly(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	return path
+}
+
+func short(text string) string {
+	const enough = 60
+	if len(text) > enough {
+		return text[:enough] + "…"
+	}
+	return text
+}
+
+// unique takes a name, or that name with a number.
+func unique(taken map[string]bool, name string) string {
+	cut := func(n int) string {
+		runes := []rune(name)
+		for len(string(runes)) > n {
+			runes = runes[:len(runes)-1]
+		}
+		return string(runes)
+	}
+	candidate := cut(maxName)
+	for i := 2; taken[candidate]; i++ {
+		number := fmt.Sprintf(" (%d)", i)
+		candidate = cut(maxName-len(number)) + number
+	}
+	taken[candidate] = true
+	return candidate
+}
+
+// merge makes one of requests that are the same, each with its weight. The order is that
+// in which they came first.
+func merge(list []Request) []Request {
+	var merged []Request
+	at := map[string]int{}
+	for _, r := range list {
+		key := fmt.Sprintf("%s\x00%s\x00%s\x00%v", r.Method, r.Path, r.Body, r.Headers)
+		if i, ok := at[key]; ok {
+			merged[i].Weight += r.Weight
+			continue
+		}
+		at[key] = len(merged)
+		merged = append(merged, r)
+	}
+	return merged
+}

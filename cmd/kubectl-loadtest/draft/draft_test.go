@@ -1,0 +1,317 @@
+package draft_test
+
+import (
+	"context"
+	"math/rand"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/draft"
+)
+
+var rules = func() *admission.Admission {
+	a, err := admission.New()
+	if err != nil {
+		panic(err)
+	}
+	return a
+}()
+
+// accepted writes a draft, and reads it as the API server would.
+func accepted(t *testing.T, d *draft.Draft, err error) (*v1alpha1.LoadTest, string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := d.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	content, err := yaml.YAMLToJSONStrict(data)
+	if err == nil {
+		err = object.UnmarshalJSON(content)
+	}
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, data)
+	}
+	object.SetNamespace("default")
+	lt, problems := rules.Review(context.Background(), object)
+	for _, p := range problems {
+		t.Errorf("the API refuses %s: %s", p.Field, p.Message)
+	}
+	if lt == nil {
+		t.Fatalf("the manifest is refused:\n%s", data)
+	}
+	return lt, string(data)
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// secret is in every credential of the examples: no output has it.
+const secret = "s3cr3t"
+
+func hides(t *testing.T, manifest string, keys ...string) {
+	t.Helper()
+	if strings.Contains(manifest, secret) {
+		t.Errorf("a credential is written:\n%s", manifest)
+	}
+	for _, key := range keys {
+		if !strings.Contains(manifest, "--from-literal="+key+`="$`) || !strings.Contains(manifest, "key: "+key+"}") {
+			t.Errorf("nothing says how to create key %s:\n%s", key, manifest)
+		}
+	}
+}
+
+func TestFromCurl(t *testing.T) {
+	d, err := draft.FromCurlText(string(read(t, "chrome.sh")))
+	lt, manifest := accepted(t, d, err)
+	hides(t, manifest, "authorization", "cookie", "x-csrf-token")
+	r := lt.Spec.Requests[0]
+	if lt.Spec.Target.URL != "https://shop.example.com" || r.Method != "POST" || r.Path != "/api/cart?lang=en&access_token=LEFT-OUT" {
+		t.Errorf("%s %s of %s", r.Method, r.Path, lt.Spec.Target.URL)
+	}
+	if want := "{\"item\":1,\n\"note\":\"it's $$5 for '${user}'\"}"; r.Body != strings.ReplaceAll(want, "${", "$${") {
+		t.Errorf("body %q", r.Body)
+	}
+	var names []string
+	for _, h := range r.Headers {
+		names = append(names, h.Name)
+	}
+	if diff := cmp.Diff([]string{"accept", "authorization", "content-type", "origin", "referer", "x-csrf-token", "Cookie"}, names); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+	if from := r.Headers[1].ValueFrom; from == nil || from.Prefix != "Bearer " {
+		t.Errorf("authorization is %+v", r.Headers[1])
+	}
+}
+
+func TestCurlFlags(t *testing.T) {
+	for name, tt := range map[string]struct {
+		args []string
+		want v1alpha1.Request
+	}{
+		"no scheme":  {[]string{"localhost:8080"}, v1alpha1.Request{Path: "/"}},
+		"joined":     {[]string{"-sSXPUT", "http://a/b", "-da=1", "-d", "b=2"}, v1alpha1.Request{Method: "PUT", Path: "/b", Body: "a=1&b=2"}},
+		"get":        {[]string{"-G", "http://a/b?c=3", "--data-urlencode", "a=1 2"}, v1alpha1.Request{Path: "/b?c=3&a=1+2"}},
+		"head":       {[]string{"-I", "http://a/"}, v1alpha1.Request{Method: "HEAD", Path: "/"}},
+		"json":       {[]string{"http://a/", "--json", "{}"}, v1alpha1.Request{Method: "POST", Path: "/", Body: "{}"}},
+		"dollar":     {[]string{"http://a/$x?y=${z}"}, v1alpha1.Request{Path: "/$$x?y=$${z}"}},
+		"after dash": {[]string{"--url", "http://a/", "--compressed", "-L", "-k", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}"}, v1alpha1.Request{Path: "/"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := draft.FromCurl(tt.args)
+			lt, _ := accepted(t, d, err)
+			got := lt.Spec.Requests[0]
+			if got.Method != tt.want.Method || got.Path != tt.want.Path || got.Body != tt.want.Body {
+				t.Errorf("%s %s %q, want %s %s %q", got.Method, got.Path, got.Body, tt.want.Method, tt.want.Path, tt.want.Body)
+			}
+		})
+	}
+}
+
+func TestCurlRefuses(t *testing.T) {
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no URL":       {[]string{"-d", "a"}, "one URL is needed, 0 given"},
+		"two URLs":     {[]string{"http://a/", "http://b/"}, "one URL is needed, 2 given"},
+		"a form":       {[]string{"http://a/", "-F", "a=b"}, "--form is not known here; write the body with --data-binary"},
+		"another flag": {[]string{"http://a/", "--aws-sigv4", "x"}, "unknown flag: --aws-sigv4: leave that flag out"},
+		"another host": {[]string{"ftp://a/"}, "must be http:// or https:// with a host"},
+		"no file":      {[]string{"http://a/", "-d", "@/does/not/exist"}, "--data @/does/not/exist: no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := draft.FromCurl(tt.args); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want …%s…", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestFromOpenAPI(t *testing.T) {
+	d, err := draft.FromOpenAPI(read(t, "openapi.yaml"))
+	lt, manifest := accepted(t, d, err)
+	hides(t, manifest, "authorization", "x-api-key")
+	if lt.Spec.Target.URL != "https://eu.example.com" {
+		t.Errorf("target %s", lt.Spec.Target.URL)
+	}
+	got := map[string]string{}
+	for _, r := range lt.Spec.Requests {
+		weight := int32(1)
+		if r.Weight != nil {
+			weight = *r.Weight
+		}
+		got[r.Name] = strings.TrimSpace(string(r.Method) + " " + r.Path + " " + r.Body + " " + string('0'+weight))
+	}
+	want := map[string]string{
+		"listItems":     "/v1/items?limit=20  4",
+		"createItem":    `POST /v1/items {"kind":"tool","name":"hammer","price":9.5,"tags":["text"]} 1`,
+		"getItem":       "/v1/items/3fa85f64-5717-4562-b3fc-2c963f66afa6  4",
+		"deleteItem":    "DELETE /v1/items/3fa85f64-5717-4562-b3fc-2c963f66afa6  0",
+		"POST /v1/tree": `POST /v1/tree {"left":{"left":{"left":{"left":{"left":{"left":{},"name":"text"},"name":"text"},"name":"text"},"name":"text"},"name":"text"},"name":"text"} 1`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// A schema that contains itself many times over ends.
+func TestOpenAPIBounded(t *testing.T) {
+	var properties strings.Builder
+	for i := range 60 {
+		properties.WriteString("        p" + string(rune('a'+i%26)) + string(rune('a'+i/26)) + ": {$ref: '#/components/schemas/A'}\n")
+	}
+	doc := "openapi: 3.0.0\ninfo: {title: a, version: '1'}\nservers: [{url: 'http://a'}]\npaths:\n  /a:\n    post:\n      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/A'}}}}\n      responses: {'200': {description: ok}}\n" +
+		"components:\n  schemas:\n    A:\n      type: object\n      properties:\n" + properties.String()
+	d, err := draft.FromOpenAPI([]byte(doc))
+	accepted(t, d, err)
+}
+
+func TestOpenAPIRefuses(t *testing.T) {
+	for name, tt := range map[string]struct{ doc, want string }{
+		"version 2":     {"swagger: '2.0'\npaths: {}\n", "must have version 3"},
+		"no paths":      {"openapi: 3.0.0\ninfo: {title: a, version: '1'}\n", "has no paths"},
+		"no operations": {"openapi: 3.0.0\npaths: {}\n", "has no operations"},
+		"no document":   {"[", "cannot be read"},
+		"another file":  {"openapi: 3.0.0\npaths:\n  /a: {$ref: 'file:///etc/passwd'}\n", "cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := draft.FromOpenAPI([]byte(tt.doc)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want …%s…", err, tt.want)
+			}
+		})
+	}
+	d, err := draft.FromOpenAPI([]byte("openapi: 3.0.0\nservers: [{url: /v1}]\npaths: {/a: {get: {responses: {}}}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Manifest(); err == nil || !strings.Contains(err.Error(), "names no host: say which Service is the target with --service") {
+		t.Errorf("error %v of a document without a host", err)
+	}
+}
+
+func TestFromHAR(t *testing.T) {
+	d, err := draft.FromHAR(read(t, "session.har"))
+	lt, manifest := accepted(t, d, err)
+	hides(t, manifest, "cookie")
+	if len(lt.Spec.Requests) != 2 || lt.Spec.Target.URL != "https://shop.example.com" {
+		t.Fatalf("%d requests to %s:\n%s", len(lt.Spec.Requests), lt.Spec.Target.URL, manifest)
+	}
+	first, second := lt.Spec.Requests[0], lt.Spec.Requests[1]
+	if first.Path != "/api/cart" || *first.Weight != 2 || second.Method != "POST" || second.Body != `{"a": "$$"}` || second.Expect.Status[0] != 409 {
+		t.Errorf("%+v\n%+v", first, second)
+	}
+	for _, want := range []string{"Left out: 1 requests for images", "other hosts (https://ads.example.com)"} {
+		if !strings.Contains(manifest, want) {
+			t.Errorf("the manifest does not say %q", want)
+		}
+	}
+	if len(lt.Spec.Target.Headers) != 1 || lt.Spec.Target.Headers[0].Name != "Cookie" {
+		t.Errorf("shared headers %+v, want the cookie of both", lt.Spec.Target.Headers)
+	}
+}
+
+func TestFromVegeta(t *testing.T) {
+	t.Chdir("testdata")
+	for _, file := range []string{"targets.txt", "targets.jsonl"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := draft.FromVegeta(data)
+		lt, manifest := accepted(t, d, err)
+		hides(t, manifest, "authorization")
+		if len(lt.Spec.Requests) != 2 || *lt.Spec.Requests[0].Weight != 2 || lt.Spec.Requests[1].Body != "{\"name\": \"hammer\"}\n" {
+			t.Errorf("%s:\n%s", file, manifest)
+		}
+	}
+	if _, err := draft.FromVegeta([]byte("FETCH\n")); err == nil || !strings.Contains(err.Error(), "the targets file cannot be read: bad target") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// More requests than a LoadTest may have: the rarest are left out, and that is said.
+func TestTooManyRequests(t *testing.T) {
+	var file strings.Builder
+	for i := range 40 {
+		for range 1 + i%3 {
+			file.WriteString("GET http://shop/" + strings.Repeat("a", i+1) + "\n\n")
+		}
+	}
+	d, err := draft.FromVegeta([]byte(file.String()))
+	lt, manifest := accepted(t, d, err)
+	if len(lt.Spec.Requests) != 32 || !strings.Contains(manifest, "Left out: 8 of 40 requests") || !strings.Contains(manifest, "targetsFrom") {
+		t.Errorf("%d requests:\n%s", len(lt.Spec.Requests), manifest[:800])
+	}
+}
+
+// Whatever the bytes of a request, what is written is valid and says the same, or it is
+// refused.
+func TestAnyRequestIsWrittenTrulyOrRefused(t *testing.T) {
+	random := rand.New(rand.NewSource(1))
+	alphabet := []rune("az09 \t\n\r'\"$${}#:&*!|>%@`,[]?-\\~é漢\u0085\u2028\x00\x1b=yesnull")
+	word := func(n int) string {
+		var b strings.Builder
+		for range random.Intn(n) {
+			b.WriteRune(alphabet[random.Intn(len(alphabet))])
+		}
+		return b.String()
+	}
+	written := 0
+	for range 500 {
+		d := &draft.Draft{Source: "x" + word(4), Origin: "http://shop", Remarks: []string{word(20)}, Requests: []draft.Request{{
+			Name: word(80), Weight: 1, Path: "/" + word(10), Body: word(40), Remark: word(10), Headers: []draft.Header{{Name: "X-" + strings.TrimSpace(word(2)), Value: word(10)}},
+		}}}
+		want := d.Requests[0]
+		data, err := d.Manifest()
+		if err != nil {
+			continue
+		}
+		written++
+		lt, _ := accepted(t, d, nil)
+		unescape := func(text string) string { return strings.ReplaceAll(text, "$$", "$") }
+		got := lt.Spec.Requests[0]
+		if unescape(got.Path) != want.Path || unescape(got.Body) != want.Body || unescape(*got.Headers[0].Value) != want.Headers[0].Value {
+			t.Fatalf("%+v became %+v:\n%s", want, got, data)
+		}
+	}
+	if written < 30 {
+		t.Errorf("only %d of 500 were written", written)
+	}
+}
+
+func TestNamesAreChecked(t *testing.T) {
+	for name, tt := range map[string]struct {
+		d    draft.Draft
+		want string
+	}{
+		"name":    {draft.Draft{Name: "My_Test"}, "--name must have at most 52 lower-case letters"},
+		"service": {draft.Draft{Service: "shop:"}, "--service must be NAME or NAME:PORT"},
+	} {
+		tt.d.Source, tt.d.Origin, tt.d.Requests = "a test", "http://shop", []draft.Request{{Path: "/", Weight: 1}}
+		if _, err := tt.d.Manifest(); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	d := draft.Draft{Source: "a test", Service: "shop:http", Origin: "https://shop.example.com", Requests: []draft.Request{{Path: "/", Weight: 1}}}
+	lt, _ := accepted(t, &d, nil)
+	if s := lt.Spec.Target.Service; s == nil || s.Name != "shop" || s.Port.StrVal != "http" || s.Scheme != "https" {
+		t.Errorf("service %+v", s)
+	}
+}

@@ -1,0 +1,11 @@
+curl 'https://shop.example.com/api/cart?lang=en&access_token=s3cr3t' \
+  -H 'accept: application/json' \
+  -H 'authorization: Bearer s3cr3t' \
+  -H 'content-type: application/json' \
+  -b 'session=s3cr3t' \
+  -H 'origin: https://shop.example.com' \
+  -H 'referer: https://shop.example.com/?token=s3cr3t' \
+  -H 'sec-ch-ua: "Chromium";v="130"' \
+  -H 'x-csrf-token: s3cr3t' \
+  --data-raw $'{"item":1,\n"note":"it\'s $5 for \'${user}\'"}' \
+  --compressed
