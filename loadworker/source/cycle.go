@@ -144,7 +144,7 @@ func (s *Source) newCycleCounters(workers int64) []cycleCounters {
 		}
 		takes := make([]bool, len(s.cycle))
 		for i, request := range s.cycle {
-			takes[i] = s.Takes(request, t)
+			takes[i] = request < len(s.requests) && s.Takes(request, t)
 		}
 		counters[slot] = cycleCounters{users: newCycleCounter(takes, 1), arrivals: newCycleCounter(takes, workers)}
 	}

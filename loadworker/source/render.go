@@ -18,10 +18,10 @@ type Buffer struct {
 func (s *Source) Render(b *Buffer, index int, v Vars) {
 	r := &s.requests[index]
 	b.random.begin(s.seed, v.Step, v.Seq)
-	s.choose(b, r, v.Order)
+	s.choose(b, r, &v)
 	b.text = b.text[:0]
 	b.Request.Keep = r.expect.keep()
-	b.Request.Host, b.Client = nil, nil
+	b.Request.Host, b.Client, b.Request.KeepCookies = nil, nil, false
 	b.Request.Headers = b.Request.Headers[:0]
 	if r.targets != nil {
 		b.renderTarget(r, v)
@@ -61,8 +61,9 @@ func (b *Buffer) render(t *Template, v Vars) []byte {
 	return b.text[start:len(b.text):len(b.text)]
 }
 
-// choose chooses one row of each table for all of the request.
-func (s *Source) choose(b *Buffer, r *request, o Order) {
+// choose chooses one row of each table for all of the request: of the table of which each
+// user has a row, that of the user.
+func (s *Source) choose(b *Buffer, r *request, v *Vars) {
 	if len(r.slots) == 0 {
 		return
 	}
@@ -70,6 +71,10 @@ func (s *Source) choose(b *Buffer, r *request, o Order) {
 		b.rows = make([]int, len(s.tables))
 	}
 	for _, slot := range r.slots {
-		b.rows[slot] = s.tables[slot].pick(&b.random, o.rowNumber(s.counters[slot].of(o.By)))
+		if slot+1 == v.own {
+			b.rows[slot] = int(v.ownRow % int64(s.tables[slot].Rows()))
+			continue
+		}
+		b.rows[slot] = s.tables[slot].pick(&b.random, v.Order.rowNumber(s.counters[slot].of(v.Order.By)))
 	}
 }

@@ -42,10 +42,19 @@ type request struct {
 	expect  expectation
 	client  int   // the index of the client header; -1: none
 	slots   []int // of the tables that it takes a row of, in their order
-	targets *Targets
-	before  *cycleCounter // of the requests of the mix that are this one, if it has targets
+	// captured are the values of a journey that it has.
+	captured []capturedUse
+	targets  *Targets
+	before   *cycleCounter // of the requests of the mix that are this one, if it has targets
 	// clientName is the name of the client header, which a target may have.
 	clientName string
+}
+
+// capturedUse is a captured value in a request, and where it stands.
+type capturedUse struct {
+	name string
+	slot int
+	at   position
 }
 
 type header struct {
@@ -59,11 +68,12 @@ func (r Request) Check() error {
 	return err
 }
 
-// compiler compiles requests with the columns of all tables. client is the name of
-// the client header.
+// compiler compiles requests with the columns of all tables. captured are the names of
+// captured values, which are among the columns; client is the name of the client header.
 type compiler struct {
-	columns columns
-	client  string
+	columns  columns
+	captured []string
+	client   string
 }
 
 func (c compiler) compile(r Request) (request, error) {
@@ -150,8 +160,11 @@ func (c compiler) template(r *request, text string, at position) (*Template, err
 		return nil, err
 	}
 	for i := range t.parts {
-		if t.parts[i].kind == data {
-			r.useColumn(t.parts[i].column, at)
+		switch p := &t.parts[i]; p.kind {
+		case data:
+			r.useColumn(p.column, at)
+		case captured:
+			r.captured = append(r.captured, capturedUse{name: c.captured[p.column.slot], slot: p.column.slot, at: at})
 		}
 	}
 	return t, nil

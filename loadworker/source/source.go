@@ -10,6 +10,11 @@ import (
 // Config configures a Source.
 type Config struct {
 	Requests []Request
+	// Journeys take part in the mix, beside the requests. Requests of users alone are in a
+	// mix that has any, see Walk.
+	Journeys []Journey
+	// Secure says that the target is reached over TLS.
+	Secure bool
 	// Tables are the data whose columns templates name.
 	Tables []*Table
 	// ClientHeader names the header whose value is the client of the audit.
@@ -27,6 +32,10 @@ type Source struct {
 	seed     int64
 	tables   []*Table
 	counters []cycleCounters // by table
+
+	journeys  []journey
+	strictest []position // in which requests have a captured value, by its slot
+	secure    bool
 }
 
 // New compiles the requests. The error lists every mistake with its request and field.
@@ -38,10 +47,14 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{seed: c.Seed, tables: c.Tables}
+	names, err := c.captured(columns)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{seed: c.Seed, tables: c.Tables, secure: c.Secure}
 	var errs []error
-	weights := make([]int32, len(c.Requests))
-	compiler := compiler{columns: columns, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader)}
+	weights := make([]int32, len(c.Requests), len(c.Requests)+len(c.Journeys))
+	compiler := compiler{columns: columns, captured: names, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader)}
 	for i, r := range c.Requests {
 		compiled, err := compiler.compile(r)
 		if err != nil {
@@ -50,7 +63,16 @@ func New(c Config) (*Source, error) {
 		if weights[i] = r.Weight; r.Weight < 0 {
 			errs = append(errs, fmt.Errorf("request %q: weight: must be at least 0, is %d", r.Name, r.Weight))
 		}
+		if err := compiled.checkAlone(); err != nil && r.Weight > 0 {
+			errs = append(errs, fmt.Errorf("request %q: %w", r.Name, err))
+		}
 		s.requests = append(s.requests, compiled)
+	}
+	if len(errs) == 0 {
+		errs = append(errs, s.addJourneys(c.Journeys, names))
+	}
+	for _, j := range c.Journeys {
+		weights = append(weights, j.Weight)
 	}
 	if !slices.ContainsFunc(weights, func(w int32) bool { return w > 0 }) {
 		errs = append(errs, errors.New("weight: at least one request must have one above 0"))
@@ -97,7 +119,8 @@ func (s *Source) Takes(request int, t *Table) bool {
 	return false
 }
 
-// RequestOf returns the request of the mix that is the k-th of a user. Users begin
+// RequestOf returns the request of the mix that is the k-th of a user, or, beyond the
+// requests, the journey. Users begin
 // at different positions of the cycle, so that the mix is exact over time and also
 // at each instant.
 func (s *Source) RequestOf(user, k int64) int {

@@ -25,6 +25,11 @@ type Vars struct {
 	Step int32
 	// Order has no variable either; it says which rows are next in turn.
 	Order Order
+	// Captured are the values that the user's journey captured, by their slot.
+	Captured [][]byte
+
+	own    int   // the slot, plus one, of the table of which the user has a row; 0: none
+	ownRow int64 // the number of that row
 }
 
 // Template is a compiled text.
@@ -41,9 +46,9 @@ type part struct {
 	column  column
 }
 
-// column is the column of a table that a variable names.
+// column is the column of a table that a variable names, or a captured value.
 type column struct {
-	table *Table
+	table *Table // nil: it is captured, and slot is its own
 	index int
 	slot  int // of the table
 }
@@ -58,6 +63,7 @@ const (
 	uuid
 	random
 	data
+	captured
 )
 
 // variables are those that need no data, except ${rand:a-b}.
@@ -132,7 +138,9 @@ func (c columns) variable(s string) (p part, rest string, err error) {
 		return p, rest, nil
 	}
 	if p.column, ok = c[name]; ok {
-		p.kind = data
+		if p.kind = data; p.column.table == nil {
+			p.kind = captured
+		}
 		return p, rest, nil
 	}
 	bounds, ok := strings.CutPrefix(name, "rand:")
@@ -177,6 +185,8 @@ func (t *Template) Append(dst []byte, v Vars, r *Random, rows []int) []byte {
 			dst = strconv.AppendInt(dst, p.from+int64(r.below(p.span)), 10)
 		case data:
 			dst = append(dst, p.column.table.cell(rows[p.column.slot], p.column.index)...)
+		case captured:
+			dst = append(dst, v.Captured[p.column.slot]...)
 		}
 	}
 	return dst

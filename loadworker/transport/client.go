@@ -61,6 +61,8 @@ type Request struct {
 	// Keep is how much of the response's body is returned, in bytes. The rest is
 	// read and discarded.
 	Keep int
+	// KeepCookies has the response's cookies returned.
+	KeepCookies bool
 }
 
 // Header is one header field.
@@ -79,6 +81,9 @@ type Response struct {
 	// Body is the first bytes of the body, as many as the request's Keep says.
 	// It is valid until the next request of the connection.
 	Body []byte
+	// SetCookies has the values of its Set-Cookie headers, one on each line, if the
+	// request asks for them: at most MaxCookies bytes. It is valid as long as Body is.
+	SetCookies []byte
 	// Reused reports whether the request went over a connection that had carried
 	// another before. It is set beside an error, too.
 	Reused bool
@@ -90,6 +95,21 @@ type Response struct {
 // MaxHeader bounds the header of a response in bytes, interim responses, the lines
 // of chunks and trailers included: 10,000 connections share the worker's memory.
 const MaxHeader = 1 << 20
+
+// MaxCookies bounds the cookies of a response that are returned, for the same reason.
+const MaxCookies = 8 << 10
+
+// AppendCookie appends the value of a Set-Cookie header to those before it, if there is
+// room for it.
+func AppendCookie(to, value []byte) []byte {
+	if len(to)+1+len(value) > MaxCookies {
+		return to
+	}
+	if len(to) > 0 {
+		to = append(to, '\n')
+	}
+	return append(to, value...)
+}
 
 // ErrStatus is the error of a status code that no response may have.
 var ErrStatus = fmt.Errorf("response status is not within %d to %d", measure.MinStatus, measure.MaxStatus)

@@ -38,7 +38,9 @@ func (p *parser) endHeader() error {
 	case p.status < 200 && p.status != 101:
 		// Another response follows. After 101 none does: the connection then
 		// speaks another protocol.
-		*p = parser{head: p.head, keep: p.keep, body: p.body, header: p.header}
+		header := p.header
+		p.begin(p.head, p.keep, p.keepSet)
+		p.header = header
 		return nil
 	case p.head, p.status == 101, p.status == 204, p.status == 304:
 		p.state = whole
@@ -64,6 +66,9 @@ func (p *parser) endHeader() error {
 func (p *parser) field(line []byte, trailer bool) error {
 	colon := bytes.IndexByte(line, ':')
 	if colon <= 0 || !allIn(&nameBytes, line[:colon]) || !allIn(&valueBytes, line[colon+1:]) {
+		if p.keepSet { // it may be a secret of the user's
+			line = line[:max(colon, 0)]
+		}
 		return malformed("header", line)
 	}
 	if trailer {
@@ -74,6 +79,8 @@ func (p *parser) field(line []byte, trailer bool) error {
 	switch {
 	case colon == len("connection") && equalFold(name, "connection"):
 		p.connection(value)
+	case p.keepSet && colon == len("set-cookie") && equalFold(name, "set-cookie"):
+		p.cookies = transport.AppendCookie(p.cookies, trim(value))
 	case colon == len("content-length") && equalFold(name, "content-length"):
 		return p.contentLength(trim(value))
 	case colon == len("transfer-encoding") && equalFold(name, "transfer-encoding"):

@@ -18,7 +18,7 @@ type responseReader struct {
 
 // begin prepares for the response to a request.
 func (r *responseReader) begin(request *transport.Request) {
-	r.parser.begin(request.Method == http.MethodHead, request.Keep)
+	r.parser.begin(request.Method == http.MethodHead, request.Keep, request.KeepCookies)
 }
 
 // feed takes what was read. The caller may reuse in after that. No bytes are the end
@@ -88,11 +88,13 @@ type parser struct {
 	scanned   int   // bytes of the next line that arrived and hold no line end
 	keep      int   // how much of the body is kept
 	body      []byte
+	cookies   []byte // the values of Set-Cookie fields, if they are kept
+	keepSet   bool   // Set-Cookie fields are kept
 }
 
 // begin prepares for a response. The memory of the last body is used again.
-func (p *parser) begin(head bool, keep int) {
-	*p = parser{head: head, keep: keep, body: p.body[:0]}
+func (p *parser) begin(head bool, keep int, cookies bool) {
+	*p = parser{head: head, keep: keep, body: p.body[:0], cookies: p.cookies[:0], keepSet: cookies}
 }
 
 // done reports whether the response is whole.
@@ -100,7 +102,7 @@ func (p *parser) done() bool { return p.state == whole }
 
 // response returns what was read; its body is valid until the next begin.
 func (p *parser) response() transport.Response {
-	return transport.Response{Status: p.status, Size: p.size, Body: p.body}
+	return transport.Response{Status: p.status, Size: p.size, Body: p.body, SetCookies: p.cookies}
 }
 
 // reusable reports whether the connection may carry another request.

@@ -27,7 +27,7 @@ type outcome struct {
 // connection if the response is not whole.
 func feed(pieces []string, head bool) outcome {
 	var p parser
-	p.begin(head, math.MaxInt)
+	p.begin(head, math.MaxInt, false)
 	var held []byte
 	for _, piece := range pieces {
 		held = append(held, piece...)
@@ -245,7 +245,7 @@ func TestParseKeepsAsMuchAsIsAsked(t *testing.T) {
 	tests := map[int]string{0: "", 1: "W", 4: "Wiki", 6: "Wikipe", 9: "Wikipedia", 10: "Wikipedia"}
 	for keep, want := range tests {
 		var p parser
-		p.begin(false, keep)
+		p.begin(false, keep, false)
 		if _, err := p.parse([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func TestParseBoundsTheHeader(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var p parser
-			p.begin(false, 0)
+			p.begin(false, 0, false)
 			again := strings.Repeat(tt.again, 4096/len(tt.again))
 			held, maxShown, err := []byte(tt.start), 0, error(nil)
 			for err == nil && maxShown < 4*transport.MaxHeader {
@@ -287,7 +287,7 @@ func TestParseBoundsTheHeader(t *testing.T) {
 // square of its length.
 func TestParseLooksAtEachByteOnce(t *testing.T) {
 	var p parser
-	p.begin(false, 0)
+	p.begin(false, 0, false)
 	if _, err := p.parse([]byte("HTTP/1.1 200 ")); err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestParserAllocatesNothing(t *testing.T) {
 		"Transfer-Encoding: chunked", "Connection: keep-alive", "", "5", "hello", "0", "", ""))
 	var p parser
 	got := testing.AllocsPerRun(100, func() {
-		p.begin(false, 64)
+		p.begin(false, 64, false)
 		if _, err := p.parse(text); err != nil || !p.reusable() {
 			t.Errorf("reusable %v, %v", p.reusable(), err)
 		}
@@ -319,7 +319,7 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	var p parser
 	for b.Loop() {
-		p.begin(false, 0)
+		p.begin(false, 0, false)
 		if n, err := p.parse(text); n != len(text) || err != nil {
 			b.Fatal(n, err)
 		}

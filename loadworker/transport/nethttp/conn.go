@@ -58,6 +58,11 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 		c.Close() // what follows is no HTTP
 		return out, nil
 	}
+	if r.KeepCookies {
+		for _, value := range response.Header["Set-Cookie"] {
+			out.SetCookies = transport.AppendCookie(out.SetCookies, []byte(value))
+		}
+	}
 	out.Size, err = c.read(response.Body, r.Keep)
 	_ = response.Body.Close() // it was read to its end, or failed
 	// net/http still reads from a connection that it is closing. A target that

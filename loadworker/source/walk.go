@@ -1,0 +1,212 @@
+package source
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/cookie"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Walk is a user's way through the mix, where that has journeys: its next request depends
+// on the responses before it. One goroutine at a time may use it.
+type Walk struct {
+	source   *Source
+	place    place
+	number   int64 // of the user, among those of the worker
+	users    int64 // of the worker
+	thoughts int64 // waits that were drawn
+
+	values [][]byte // that were captured, by slot
+	jar    cookie.Jar
+	path   []byte // of the request on its way
+}
+
+// place is a place in the mix.
+type place struct {
+	user    int64 // over all workers
+	item    int64 // of the mix's cycle, counted from the user's first
+	journey *journey
+	turn    int // of the journey
+	request int
+}
+
+// NewWalk is the way of a user, who has a number over all workers, and another among the
+// users of the worker.
+func (s *Source) NewWalk(user, number, users int64) Walk {
+	w := Walk{source: s, number: number, users: users}
+	w.place = place{user: user}
+	w.place.enter(s)
+	return w
+}
+
+// enter begins the item of the mix at which the place is.
+func (p *place) enter(s *Source) {
+	p.journey, p.turn, p.request = nil, 0, s.RequestOf(p.user, p.item)
+	if n := p.request - len(s.requests); n >= 0 {
+		p.journey = &s.journeys[n]
+		p.request = p.journey.turns[0].request
+	}
+}
+
+// next goes to the next request. A journey goes on if the last request was answered as
+// expected; over says that it ends.
+func (p *place) next(s *Source, expected bool) (over bool) {
+	if p.journey != nil && expected && p.turn+1 < len(p.journey.turns) {
+		p.turn++
+		p.request = p.journey.turns[p.turn].request
+		return false
+	}
+	over = p.journey != nil
+	p.item++
+	p.enter(s)
+	return over
+}
+
+// Journey is the index of the journey that the next request is of; ok is false if it is of
+// none.
+func (w *Walk) Journey() (index int, ok bool) {
+	if w.place.journey == nil {
+		return 0, false
+	}
+	return w.place.journey.index, true
+}
+
+// IsFirst says whether the next request is the first of a journey.
+func (w *Walk) IsFirst() bool { return w.place.journey != nil && w.place.turn == 0 }
+
+// Limit is how long the journey may take; 0: it has no limit.
+func (w *Walk) Limit() time.Duration {
+	if w.place.journey == nil {
+		return 0
+	}
+	return w.place.journey.limit
+}
+
+// Render renders the next request into a buffer, and returns its index.
+func (w *Walk) Render(b *Buffer, v Vars) int {
+	v.Captured = w.values
+	v.Order = Order{N: w.place.item, Stream: w.number, Streams: w.users}
+	j := w.place.journey
+	if j != nil {
+		v.own, v.ownRow = j.user, w.number
+	}
+	w.source.Render(b, w.place.request, v)
+	if j == nil {
+		return w.place.request
+	}
+	b.Request.KeepCookies = true
+	if len(j.turns[w.place.turn].captures) > 0 {
+		b.Request.Keep = maxBody
+	}
+	w.path = append(w.path[:0], b.Request.Path...)
+	w.addCookies(b)
+	return w.place.request
+}
+
+// addCookies adds the cookies that are for the request, unless it has a header of its own
+// for them.
+func (w *Walk) addCookies(b *Buffer) {
+	if w.jar.IsEmpty() {
+		return
+	}
+	for i := range b.Request.Headers {
+		if b.Request.Headers[i].Name == "Cookie" {
+			return
+		}
+	}
+	start := len(b.text)
+	b.text = w.jar.Append(b.text, w.path, w.source.secure, time.Now())
+	if value := b.text[start:len(b.text):len(b.text)]; len(value) > 0 {
+		b.Request.Headers = append(b.Request.Headers, transport.Header{Name: "Cookie", Value: value})
+	}
+}
+
+// Answer takes what is to be kept of the expected response to the request. Its error is
+// why the body is not as it should be; it shows nothing of the body, which may be secret.
+func (w *Walk) Answer(r *transport.Response) error {
+	j := w.place.journey
+	if j == nil {
+		return nil
+	}
+	if len(r.SetCookies) > 0 {
+		w.jar.Set(r.SetCookies, w.path, time.Now())
+	}
+	captures := j.turns[w.place.turn].captures
+	if len(captures) == 0 {
+		return nil
+	}
+	if r.Size > int64(len(r.Body)) {
+		return fmt.Errorf("capture: body of %d bytes, of which only %d are looked at", r.Size, len(r.Body))
+	}
+	document, ok := parseJSON(r.Body)
+	if !ok {
+		return fmt.Errorf("capture: the body of %d bytes is no JSON", len(r.Body))
+	}
+	for _, c := range captures {
+		value, ok := c.path.find(document)
+		if !ok || value.Raw == "null" {
+			return fmt.Errorf("capture.%s: the body has no %s", c.name, c.path)
+		}
+		if err := w.capture(c, textOf(value)); err != nil {
+			return fmt.Errorf("capture.%s: the value at %s %w", c.name, c.path, err)
+		}
+	}
+	return nil
+}
+
+// capture keeps a value, unless it would break a request that uses it.
+func (w *Walk) capture(c capture, value string) error {
+	if len(value) > maxCaptured {
+		return fmt.Errorf("has %d bytes, at most %d are kept", len(value), maxCaptured)
+	}
+	if err := w.source.strictest[c.slot].check(value); err != nil {
+		return err
+	}
+	if w.values == nil {
+		w.values = make([][]byte, len(w.source.strictest))
+	}
+	w.values[c.slot] = append(w.values[c.slot][:0], value...)
+	return nil
+}
+
+// Next goes to the request after the one that was answered, and draws the waits that come
+// before it. over says that a journey has ended: it is completed if the response was
+// expected, else it has failed.
+func (w *Walk) Next(expected bool, draws pace.Draws) (wait time.Duration, over bool) {
+	j := w.place.journey
+	if over = w.place.next(w.source, expected); over {
+		w.jar.Clear()
+		if expected {
+			wait = w.think(j.after, draws)
+		}
+	}
+	return wait + w.First(draws), over
+}
+
+// First draws the waits before the request at which the walk is.
+func (w *Walk) First(draws pace.Draws) time.Duration {
+	if w.place.journey == nil {
+		return 0
+	}
+	return w.think(w.place.journey.turns[w.place.turn].waits, draws)
+}
+
+func (w *Walk) think(waits []pace.Think, draws pace.Draws) (sum time.Duration) {
+	for _, t := range waits {
+		sum += t.Draw(draws, w.place.user, w.thoughts)
+		w.thoughts++
+	}
+	return sum
+}
+
+// CountAhead adds the next n requests to the counts, by request, as they come if each is
+// answered as expected.
+func (w *Walk) CountAhead(n int64, counts []int64) {
+	p := w.place
+	for range n {
+		counts[p.request]++
+		p.next(w.source, true)
+	}
+}
