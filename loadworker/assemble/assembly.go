@@ -46,12 +46,13 @@ type Assembly struct {
 	// the steps that are sent to the latter.
 	sides     []*side
 	toControl map[int32]bool
+	journeys  bool // there are any, which only users carry out
 }
 
 // New assembles what carries an assignment out, and checks all that can be
 // checked without the target. Its error is a *Refusal.
 func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
-	x := &Assembly{toControl: map[int32]bool{}}
+	x := &Assembly{toControl: map[int32]bool{}, journeys: len(a.GetJourneys()) > 0}
 	for _, s := range a.GetSteps() {
 		if err := x.AddStep(s); err != nil {
 			return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
@@ -108,6 +109,9 @@ func (x *Assembly) AddStep(s *workerv1.Step) error {
 	step := stepOf(s)
 	if err := step.Check(); err != nil {
 		return err
+	}
+	if _, ok := step.Load.(attack.Arrivals); ok && x.journeys {
+		return fmt.Errorf("step %d has a rate, and journeys are of users; set users", step.Index)
 	}
 	x.steps = append(x.steps, step)
 	x.toControl[step.Index] = s.GetToControl()

@@ -30,10 +30,10 @@ type need struct{ base, each int64 }
 // memoryNeed counts a connection to a control with each to the target: those of the one
 // are kept while the other has its steps.
 func memoryNeed(a *workerv1.Assignment) need {
-	n := need{base: baseMemory + attack.Memory(len(a.GetRequests()))}
+	n := need{base: baseMemory + attack.Memory(len(a.GetRequests()), len(a.GetJourneys()))}
 	for _, of := range assignmentsOf(a) {
 		n.base += targetsMemory(of)
-		n.each += connectionMemory(of.GetTarget())
+		n.each += connectionMemory(of.GetTarget()) + userMemory(of)
 	}
 	return n
 }
@@ -53,7 +53,7 @@ func limitsOfEach(l health.Limits, targets int) health.Limits {
 // 4,000 users whose requests were held for 12 s, on amd64 with Go 1.26: each is a
 // little above what was measured, which is given behind it.
 func connectionMemory(t *workerv1.Target) int64 {
-	secure := strings.HasPrefix(t.GetUrl(), "https://")
+	secure := isSecure(t)
 	own := int64(0)
 	switch {
 	case t.GetProtocol() == workerv1.Protocol_PROTOCOL_HTTP2 && secure:
@@ -73,6 +73,8 @@ func connectionMemory(t *workerv1.Target) int64 {
 	}
 	return own + kernelMemory
 }
+
+func isSecure(t *workerv1.Target) bool { return strings.HasPrefix(t.GetUrl(), "https://") }
 
 // sockets is how many connections to the target can be open. A Service is one
 // address, so the ports of one address are all there are.

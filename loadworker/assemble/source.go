@@ -34,7 +34,7 @@ func (t *requestSource) takesCaptured() bool {
 // may be secret: errors name the file, never its text.
 func newRequestSource(a *workerv1.Assignment) (*requestSource, error) {
 	t := &requestSource{}
-	c := source.Config{ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers()}
+	c := source.Config{ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers(), Secure: isSecure(a.GetTarget())}
 	for _, d := range a.GetData() {
 		table, err := readTable(d, a.GetWorker(), max(a.GetWorkers(), 1))
 		if err != nil {
@@ -50,6 +50,10 @@ func newRequestSource(a *workerv1.Assignment) (*requestSource, error) {
 		}
 		c.Tables = append(c.Tables, t.captured)
 	}
+	var err error
+	if c.Journeys, err = toJourneys(a, c.Tables); err != nil {
+		return nil, err
+	}
 	var errs []error
 	for _, r := range a.GetRequests() {
 		request, err := toRequest(r)
@@ -64,7 +68,6 @@ func newRequestSource(a *workerv1.Assignment) (*requestSource, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	var err error
 	t.source, err = source.New(c)
 	return t, err
 }

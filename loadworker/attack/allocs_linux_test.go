@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
 // A step itself allocates; what grows with the number of hits is theirs. The race
@@ -53,6 +54,34 @@ func TestThinkingUsersAllocateNothing(t *testing.T) {
 	if many < 10*few {
 		t.Fatalf("%v and %v requests were sent: there is nothing to compare", few, many)
 	}
+	if n := (all - base) / (many - few); n > 0.1 {
+		t.Errorf("%.2f allocations for each request, want none", n)
+	}
+}
+
+// A journey that captures nothing, of a target that sets no cookies, takes no memory for
+// each request.
+func TestJourneysAllocateNothing(t *testing.T) {
+	d := onlyEventLoops(t, "the client's deadlines may allocate")
+	r := d.runner(t, setup{
+		url: frugal(t), requests: []source.Request{get("/a/${seq}"), get("/b/${user}")},
+		journeys: []source.Journey{{Name: "j", Weight: 1, TimeLimit: time.Minute, Steps: []source.JourneyStep{
+			{Request: 0, Times: 2}, {Request: 1, Times: 1}, {Think: pace.Think{Shortest: time.Microsecond, Longest: 2 * time.Microsecond}},
+		}}},
+	})
+	measured := func(requests int64) (allocated, sent float64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s := drive(t, r, usersStep(20, Burst{Requests: requests, Limit: time.Minute}))
+		runtime.ReadMemStats(&after)
+		if j := s.Journeys[0]; j.Completed == 0 || j.Failed > 0 {
+			t.Fatalf("%d journeys completed, %d failed", j.Completed, j.Failed)
+		}
+		return float64(after.Mallocs - before.Mallocs), float64(total(t, s).Sent)
+	}
+	measured(30) // opens the connections
+	base, few := measured(30)
+	all, many := measured(1500)
 	if n := (all - base) / (many - few); n > 0.1 {
 		t.Errorf("%.2f allocations for each request, want none", n)
 	}

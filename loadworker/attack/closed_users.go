@@ -78,7 +78,8 @@ func unreachable(o measure.Outcome) bool {
 // dropped counts a request that a user who had thought should have sent in the window, and
 // that its worker could not send.
 func (c *closedUsers) dropped(h *hit) {
-	if !c.think.IsNone() && c.requests == 0 && h.counts() {
+	thought := !c.think.IsNone() || h.walk != nil && h.walk.waited
+	if thought && c.requests == 0 && h.counts() {
 		c.missed[h.request].Add(1)
 	}
 }

@@ -23,12 +23,17 @@ func (p *pacedUsers) tallyDue(t time.Duration, to *source.Tally) {
 // round have had one turn more while it is not over.
 func (p *pacedUsers) tallyTurns(n, times int64, to *source.Tally) {
 	for j := range p.share.Count {
-		turns := n / p.share.Count
-		if j < n%p.share.Count {
-			turns++
-		}
-		to.Add(p.share.Number(j), turns, times)
+		to.Add(p.share.Number(j), p.turnsOf(j, n), times)
 	}
+}
+
+// turnsOf is how many of the first n turns of the worker's users are those of the j-th.
+func (p *pacedUsers) turnsOf(j, n int64) int64 {
+	turns := n / p.share.Count
+	if j < n%p.share.Count {
+		turns++
+	}
+	return turns
 }
 
 // tallyDue adds the hits from the first after the warm-up to the last that is due

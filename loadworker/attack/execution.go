@@ -43,6 +43,7 @@ type Execution struct {
 	used     int              // connections of the runner; under its lock
 	dialed   dialCounts       // before this step
 	health   healthWindow
+	feeds    []*userFeed // of a step that has ended, if the mix has journeys
 
 	ctx    context.Context // ends when requests in flight are interrupted
 	cancel context.CancelFunc
@@ -106,6 +107,7 @@ func (x *Execution) drive() {
 		group.Go(s.driver.drive)
 	}
 	group.Wait()
+	x.finishFeeds(schedulers)
 }
 
 // schedulers divides the schedule into at most so many parts.

@@ -88,6 +88,8 @@ type setup struct {
 	client   string
 	worker   int32
 	lookup   dial.Lookup
+	journeys []source.Journey
+	tables   []*source.Table
 }
 
 func get(path string) source.Request {
@@ -106,7 +108,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	if s.maxConns == 0 {
 		s.maxConns = 1000
 	}
-	src, err := source.New(source.Config{Requests: s.requests, ClientHeader: s.client})
+	src, err := source.New(source.Config{Requests: s.requests, ClientHeader: s.client, Journeys: s.journeys, Tables: s.tables})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ type hit struct {
 	due, free time.Duration
 	sent      time.Duration
 	ledger    *measure.Ledger // nil: not audited
+	walk      *walk           // of the user; nil: the mix has no journeys
 }
 
 // counts reports whether a hit is part of the result: a hit of the warm-up is not,
@@ -71,11 +72,20 @@ func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 		})
 		return res
 	}
-	if wrong := x.source.CheckBody(h.request, &r); wrong != nil {
+	if wrong := x.checkBody(h, &r); wrong != nil {
 		res.expected, res.outcome = false, measure.BadResponse
 		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %v", x.source.Name(h.request), wrong) })
 	}
 	return res
+}
+
+// checkBody returns an error for a body that is not expected, or that lacks what the
+// user's journey captures. It accepts any body of a 429.
+func (x *Execution) checkBody(h *hit, r *transport.Response) error {
+	if err := x.source.CheckBody(h.request, r); err != nil || h.walk == nil || r.Status == http.StatusTooManyRequests {
+		return err
+	}
+	return h.walk.Answer(r)
 }
 
 func (x *Execution) sample(h *hit, o measure.Outcome, text func() string) {

@@ -19,13 +19,13 @@ const (
 	histogramMemory = 188 << 10
 )
 
-// Memory is the memory for counting a mix of so many requests: the cells, their
-// sum, the times of failures, the series, and as much again for the last step, whose
+// Memory is the memory for counting a mix of so many requests and journeys: the cells,
+// their sum, the times of failures, the journeys and a copy, the series, and as much again for the last step, whose
 // recorder is garbage that may not have been collected when the next one's is full.
-func Memory(requests int) int64 {
+func Memory(requests, journeys int) int64 {
 	n := shards(requests)
 	cells := int64(n) * int64(requests)
-	return 2 * ((6*cells+5*int64(requests)+2)*histogramMemory + seriesMemory(n))
+	return 2 * ((6*cells+5*int64(requests)+4*int64(journeys)+2)*histogramMemory + seriesMemory(n))
 }
 
 // shards is the number of them, one for each processor while they are not too
@@ -41,6 +41,8 @@ type recorder struct {
 	times  []time.Duration // within which requests are on time, ascending
 	last   atomic.Int64
 	waits  waits
+
+	journeys []journeyCounts
 
 	errors  samples
 	clients *clientLedgers // nil: no audit
@@ -180,6 +182,10 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := measure.NewMeasurement(len(r.total.Requests))
+	journeys, err := r.collectJourneys()
+	if err != nil {
+		return nil, err
+	}
 	// They come first, since a request is counted as sent before it is read: there are
 	// never more of them than were sent.
 	if err := r.waits.addTo(out.ReadLateness); err != nil {
@@ -193,6 +199,7 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 	if err := out.Merge(r.total); err != nil {
 		return nil, err
 	}
+	out.Journeys = journeys
 	for i := range out.Requests {
 		countUnfinished(&out.Requests[i])
 	}

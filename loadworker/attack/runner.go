@@ -124,6 +124,7 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 		ledgers = newClientLedgers(step.Load.length(), bytes)
 	}
 	x.rec = newRecorder(r.config.Source.Len(), step.Load.length(), r.config.OnTime, ledgers)
+	x.rec.journeys = newJourneyCounts(r.config.Source.Journeys())
 	x.used = x.schedule.connections()
 	x.conns = r.ensure(x.used)
 	go x.execute()

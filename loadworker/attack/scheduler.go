@@ -157,6 +157,9 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 	if c.hit.counts() {
 		x.rec.countSent(c.shard, &c.hit, b.Client)
 	}
+	if c.hit.walk != nil {
+		c.hit.walk.sent(&c.hit, x.rec)
+	}
 	return true
 }
 

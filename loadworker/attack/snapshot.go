@@ -31,7 +31,11 @@ func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	}
 	after := x.elapsed()
 	now := max(0, min(after, x.windowEnd()))
-	x.fillDue(s, before, after, ended && !x.cut.Load())
+	if whole := ended && !x.cut.Load(); x.source.Journeys() > 0 {
+		x.fillDueOfWalks(s, min(after+1, x.windowEnd()), ended, whole)
+	} else {
+		x.fillDue(s, before, after, whole)
+	}
 	s.Unsent = s.Due - sent
 	s.Window = x.window(now, ended)
 	x.fillHealth(s)

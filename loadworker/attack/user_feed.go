@@ -3,6 +3,7 @@ package attack
 import (
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -26,7 +27,8 @@ type userFeed struct {
 	schedule userSchedule
 	sched    *scheduler
 	states   []userState
-	queue    userQueue // users that wait for their due time
+	queue    userQueue  // users that wait for their due time
+	draws    pace.Draws // of the waits of journeys
 	stopped  bool
 }
 
@@ -37,14 +39,21 @@ type userState struct {
 	conn *connSlot
 	k    int64 // its k-th request is in flight, or to come
 	free time.Duration
+	walk *walk // nil: the mix has no journeys
 }
 
 func newUserFeed(u users, schedule userSchedule, s *scheduler) *userFeed {
 	n := s.count(u.share.Count)
 	f := &userFeed{users: u, schedule: schedule, sched: s, states: make([]userState, n), queue: make(userQueue, 0, n)}
+	walks := f.walks()
 	for user := range f.states {
-		f.states[user].conn = s.add(s.x.conns[f.number(user)])
-		f.enqueue(user, -s.x.step.WarmUp)
+		u, free := &f.states[user], -s.x.step.WarmUp
+		u.conn = s.add(s.x.conns[f.number(user)])
+		if walks != nil {
+			u.walk = &walks[user]
+			free += u.walk.First(f.draws)
+		}
+		f.enqueue(user, free)
 	}
 	return f
 }
@@ -74,18 +83,21 @@ func (f *userFeed) next() (time.Duration, bool) {
 func (f *userFeed) take() *connSlot {
 	q := f.queue.pop()
 	u := &f.states[q.user]
-	u.conn.hit = hit{number: u.k, due: q.due, free: u.free}
+	u.conn.hit = hit{number: u.k, due: q.due, free: u.free, walk: u.walk}
 	return u.conn
 }
 
 func (f *userFeed) render(c *connSlot, b *source.Buffer) {
-	c.hit.request = f.users.render(f.sched.x, b, f.number(c.index), c.hit.number)
+	c.hit.request = f.users.render(f.sched.x, b, f.number(c.index), &c.hit)
 }
 
 func (f *userFeed) ended(c *connSlot, res result) {
 	u := &f.states[c.index]
 	free := res.received + f.schedule.pause(f.number(c.index), u.k, res.outcome)
 	u.k++
+	if u.walk != nil {
+		free = f.goOn(c.index, free, res)
+	}
 	f.enqueue(c.index, free)
 }
 

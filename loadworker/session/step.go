@@ -57,7 +57,9 @@ func (w *worker) stopStep(index int32) {
 // finalizeUnstarted makes and sends the empty final snapshot of a step.
 func (w *worker) finalizeUnstarted(index int32) {
 	w.endedBefore = index + 1
-	m, err := wire.Encode(measure.NewMeasurement(len(w.assignment.GetRequests())))
+	nothing := measure.NewMeasurement(len(w.assignment.GetRequests()))
+	nothing.Journeys = measure.NewJourneys(len(w.assignment.GetJourneys()))
+	m, err := wire.Encode(nothing)
 	if err != nil {
 		w.log.Error("snapshot", "step", index, "error", err.Error())
 		return

@@ -67,6 +67,9 @@ func newFilling(c Config, f Fill) (*filling, error) {
 	if f.Request < 0 || f.Request >= c.Source.Len() {
 		return nil, fmt.Errorf("setup.fill.request: there is no request %d", f.Request)
 	}
+	if err := checkAlone("fill", c, f.Request); err != nil {
+		return nil, err
+	}
 	r := &filling{Config: c, Fill: f, columns: slices.Sorted(maps.Keys(f.Capture))}
 	for _, column := range r.columns {
 		path, err := source.ParseJSONPath(f.Capture[column])
@@ -79,6 +82,14 @@ func newFilling(c Config, f Fill) (*filling, error) {
 		return nil, fmt.Errorf("setup.fill.request: request %q takes values that it is to capture", c.Source.Name(f.Request))
 	}
 	return r, nil
+}
+
+// checkAlone refuses a request that has values of a journey.
+func checkAlone(of string, c Config, request int) error {
+	if err := c.Source.CheckAlone(request); err != nil {
+		return fmt.Errorf("setup.%s.request: request %q: %w", of, c.Source.Name(request), err)
+	}
+	return nil
 }
 
 // Run sends the requests, each until it has a response. It calls tell every second with

@@ -30,7 +30,7 @@ func (w WarmUp) Check(c Config) error {
 	if w.Request < 0 || w.Request >= c.Source.Len() {
 		return fmt.Errorf("setup.warmUp.request: there is no request %d", w.Request)
 	}
-	return nil
+	return checkAlone("warmUp", c, w.Request)
 }
 
 // Run sends the request again as soon as it is answered, until the duration or ctx

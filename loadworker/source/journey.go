@@ -177,24 +177,22 @@ func (s *Source) addJourneys(journeys []Journey, names []string) error {
 	return errors.Join(errs...)
 }
 
-// CheckAlone refuses a request that takes a value which only a journey has.
+// CheckAlone refuses a request of the mix, or of the setup, that takes a value which only a journey has.
 func (s *Source) CheckAlone(request int) error { return s.requests[request].checkAlone() }
 
 func (r *request) checkAlone() error {
 	if len(r.captured) == 0 {
 		return nil
 	}
-	return fmt.Errorf("${%s} is captured by a journey, which alone may send the request: its weight must be 0", r.captured[0].name)
+	return fmt.Errorf("${%s} is captured by a journey, which alone may send the request", r.captured[0].name)
 }
 
 // Journeys returns the number of journeys.
 func (s *Source) Journeys() int { return len(s.journeys) }
 
-// UserMemory is what a user of journeys takes besides a connection, at most.
-func (s *Source) UserMemory() int64 {
-	if len(s.journeys) == 0 {
-		return 0
-	}
+// UserMemory is what a user of journeys that capture so many values takes besides a
+// connection, at most.
+func UserMemory(captured int) int64 {
 	const place = 512 // the place in the mix, and the path of a request
-	return int64(place + cookie.MaxBytes + transport.MaxCookies + len(s.strictest)*(maxCaptured+24))
+	return int64(place + cookie.MaxBytes + transport.MaxCookies + captured*(maxCaptured+24))
 }

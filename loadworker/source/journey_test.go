@@ -189,7 +189,7 @@ func TestJourneysThatAreRefused(t *testing.T) {
 		`journey "shop": capture "name": is a column of accounts too`:                                                                                             func(c *Config) { c.Journeys[0].Steps[0].Capture["name"] = ".name" },
 		`journey "shop": capture "user": has the name of a variable`:                                                                                              func(c *Config) { c.Journeys[0].Steps[0].Capture["user"] = ".name" },
 		`journey "shop": capture "a b": is no name: it must be of letters, digits and _`:                                                                          func(c *Config) { c.Journeys[0].Steps[0].Capture["a b"] = ".name" },
-		`request "add": ${token} is captured by a journey, which alone may send the request: its weight must be 0`:                                                func(c *Config) { c.Requests[1].Weight = 1 },
+		`request "add": weight: must be 0: ${token} is captured by a journey, which alone may send the request`:                                                   func(c *Config) { c.Requests[1].Weight = 1 },
 		`request "add": header "Authorization": unknown variable ${tokn}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}, ${cart}, ${name}, ${token}`: func(c *Config) { c.Requests[1].Headers[0].Value = "${tokn}" },
 	} {
 		c := shop(table(t, "accounts", []string{"name"}, "ann"))

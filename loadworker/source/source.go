@@ -64,7 +64,7 @@ func New(c Config) (*Source, error) {
 			errs = append(errs, fmt.Errorf("request %q: weight: must be at least 0, is %d", r.Name, r.Weight))
 		}
 		if err := compiled.checkAlone(); err != nil && r.Weight > 0 {
-			errs = append(errs, fmt.Errorf("request %q: %w", r.Name, err))
+			errs = append(errs, fmt.Errorf("request %q: weight: must be 0: %w", r.Name, err))
 		}
 		s.requests = append(s.requests, compiled)
 	}

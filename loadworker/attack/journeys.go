@@ -1,0 +1,67 @@
+package attack
+
+import (
+	"sync"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// journeyCounts counts what becomes of a journey. One lock is enough for all connections:
+// a journey begins and ends once in several requests.
+type journeyCounts struct {
+	mu     sync.Mutex
+	counts measure.Journey
+}
+
+func newJourneyCounts(n int) []journeyCounts {
+	all := make([]journeyCounts, n)
+	for i, empty := range measure.NewJourneys(n) {
+		all[i].counts = empty
+	}
+	return all
+}
+
+func (j *journeyCounts) start() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.counts.Started++
+}
+
+func (j *journeyCounts) end(completed bool, took time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if completed {
+		j.counts.Complete(took)
+	} else {
+		j.counts.Failed++
+	}
+}
+
+// leave counts one that is under way at the end of the step.
+func (j *journeyCounts) leave(took time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.counts.Unfinished.Record(took)
+}
+
+// addTo adds the counts of one instant to a sum.
+func (j *journeyCounts) addTo(sum *measure.Journey) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return sum.Merge(&j.counts)
+}
+
+// collectJourneys returns a copy of the counts of all journeys.
+func (r *recorder) collectJourneys() ([]measure.Journey, error) {
+	if len(r.journeys) == 0 {
+		return nil, nil
+	}
+	all := measure.NewJourneys(len(r.journeys))
+	for i := range all {
+		if err := r.journeys[i].addTo(&all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,403 @@
+package attack
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// market is a target with sessions: a login gives a token and a cookie, with both of which
+// a user adds to the cart and buys. It counts what it did, and what was out of order.
+type market struct {
+	mu       sync.Mutex
+	tokens   int
+	carts    map[string]int    // what is in them, by token
+	accounts map[string]string // by token
+	bought   map[string]int    // purchases by account
+	hits     map[string]int64  // by path
+	wrong    []string
+
+	fail  func(path, account string) int // a status; 0: it does not fail
+	token func(token string) string      // what the response has instead of it; nil: it
+}
+
+func newMarket() *market {
+	return &market{carts: map[string]int{}, accounts: map[string]string{}, bought: map[string]int{}, hits: map[string]int64{}}
+}
+
+func (m *market) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hits[r.URL.Path]++
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	account := r.URL.Query().Get("name") + m.accounts[token]
+	if m.fail != nil {
+		if status := m.fail(r.URL.Path, account); status != 0 {
+			w.WriteHeader(status)
+			return
+		}
+	}
+	switch cookie, _ := r.Cookie("sid"); {
+	case r.URL.Path == "/login":
+		m.login(w, r, account)
+		return
+	case r.URL.Path == "/health":
+		return
+	case m.accounts[token] == "" || cookie == nil || cookie.Value != token:
+		m.wrong = append(m.wrong, fmt.Sprintf("%s with token %q and cookie %v", r.URL.Path, token, cookie))
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	case r.URL.Path == "/add":
+		m.carts[token]++
+	case m.carts[token] != 2:
+		m.wrong = append(m.wrong, fmt.Sprintf("%d in the cart", m.carts[token]))
+	default:
+		m.bought[account]++
+		delete(m.accounts, token)
+	}
+}
+
+// login begins a session of an account. It must come without what is left of another.
+func (m *market) login(w http.ResponseWriter, r *http.Request, account string) {
+	if len(r.Cookies()) > 0 {
+		m.wrong = append(m.wrong, "a login with a cookie")
+	}
+	m.tokens++
+	token := fmt.Sprint("t", m.tokens)
+	m.accounts[token] = account
+	http.SetCookie(w, &http.Cookie{Name: "sid", Value: token, Path: "/"})
+	if m.token != nil {
+		token = m.token(token)
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"session": map[string]string{"token": token}})
+}
+
+func (m *market) check(t *testing.T) {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.wrong) > 0 {
+		t.Errorf("%d requests were out of order, the first: %s", len(m.wrong), m.wrong[0])
+	}
+}
+
+// buying is a mix of a journey of four requests over that many accounts.
+func buying(t *testing.T, url string, accounts int) setup {
+	t.Helper()
+	table, err := source.NewTable("accounts", []string{"name"}, source.Uniform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range accounts {
+		if err := table.Add([]string{fmt.Sprint("user", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bearer := []source.Header{{Name: "Authorization", Value: "Bearer ${token}"}}
+	return setup{
+		url: url, tables: []*source.Table{table},
+		requests: []source.Request{
+			{Name: "login", Method: "POST", Path: "/login?name=${name}"},
+			{Name: "add", Method: "POST", Path: "/add", Headers: bearer},
+			{Name: "buy", Method: "POST", Path: "/buy", Headers: bearer},
+			{Name: "health", Method: "GET", Path: "/health"},
+		},
+		journeys: []source.Journey{{Name: "buy", Weight: 1, User: table, Steps: []source.JourneyStep{
+			{Request: 0, Times: 1, Capture: map[string]string{"token": ".session.token"}}, {Request: 1, Times: 2}, {Request: 2, Times: 1},
+		}}},
+	}
+}
+
+// sent is how many of each request were sent.
+func sent(s *measure.Measurement) (list []int64) {
+	for i := range s.Requests {
+		list = append(list, s.Requests[i].Sent)
+	}
+	return list
+}
+
+func dueOf(s *measure.Measurement) (list []int64) {
+	for i := range s.Requests {
+		list = append(list, s.Requests[i].Due)
+	}
+	return list
+}
+
+func wantJourney(t *testing.T, s *measure.Measurement, started, completed, failed int64) {
+	t.Helper()
+	if len(s.Journeys) != 1 {
+		t.Fatalf("%d journeys are measured, want 1", len(s.Journeys))
+	}
+	j := &s.Journeys[0]
+	if j.Started != started || j.Completed != completed || j.Failed != failed {
+		t.Errorf("%d journeys started, %d completed, %d failed; want %d, %d, %d", j.Started, j.Completed, j.Failed, started, completed, failed)
+	}
+	if j.Time.Count() != j.Completed || j.Unfinished.Count() != j.UnderWay() {
+		t.Errorf("%d times of those that were completed, %d of those that were under way, %d", j.Time.Count(), j.Unfinished.Count(), j.UnderWay())
+	}
+}
+
+func TestUsersCarryJourneysOut(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		r := d.runner(t, buying(t, newOracle(t, m.ServeHTTP).URL, 10))
+		s := drive(t, r, usersStep(10, Burst{Requests: 8, Limit: time.Minute}))
+		m.check(t)
+		wantJourney(t, s, 20, 20, 0)
+		if got := fmt.Sprint(sent(s), dueOf(s), s.Due); got != "[20 40 20 0] [20 40 20 0] 80" {
+			t.Errorf("sent, due and due together: %s", got)
+		}
+		for i := range 10 {
+			if n := m.bought[fmt.Sprint("user", i)]; n != 2 {
+				t.Errorf("account %d has %d purchases, want the 2 of its user", i, n)
+			}
+		}
+	})
+}
+
+// A user has its row whichever worker it is of: worker w of W has the rows w, w+W, …
+func TestUsersHaveTheirRowsOnEveryWorker(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		url := newOracle(t, m.ServeHTTP).URL
+		for worker := range int64(2) {
+			s := buying(t, url, 3)
+			rows, err := source.NewTable("accounts", []string{"name"}, source.Uniform)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := worker; i < 5; i += 2 {
+				_ = rows.Add([]string{fmt.Sprint("user", i)})
+			}
+			s.tables[0], s.journeys[0].User, s.worker = rows, rows, int32(worker)
+			share := pace.Share{First: worker, Stride: 2, Count: 3 - worker}
+			drive(t, d.runner(t, s), StepShare{Share: share, Total: 5, Load: Burst{Requests: 4 * (1 + worker), Limit: time.Minute}})
+		}
+		m.check(t)
+		if got := fmt.Sprint(m.bought); got != "map[user0:1 user1:2 user2:1 user3:2 user4:1]" {
+			t.Errorf("purchases are %s", got)
+		}
+	})
+}
+
+func TestAJourneyTakesPartInTheMixByItsWeight(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		c := buying(t, newOracle(t, m.ServeHTTP).URL, 10)
+		c.requests[3].Weight = 2
+		s := drive(t, d.runner(t, c), usersStep(6, Burst{Requests: 12, Limit: time.Minute}))
+		m.check(t)
+		wantJourney(t, s, 12, 12, 0) // of 6 requests of a round, 4 are of the journey
+		if got := fmt.Sprint(sent(s)); got != "[12 24 12 24]" {
+			t.Errorf("sent %s", got)
+		}
+	})
+}
+
+func TestAFailedRequestEndsTheJourneyOfItsUser(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		m.fail = func(path, account string) int {
+			if path == "/add" && account == "user3" {
+				return http.StatusServiceUnavailable
+			}
+			return 0
+		}
+		r := d.runner(t, buying(t, newOracle(t, m.ServeHTTP).URL, 10))
+		s := drive(t, r, usersStep(10, Burst{Requests: 8, Limit: time.Minute}))
+		m.check(t)
+		// The user whose second request fails begins a journey with every other request.
+		wantJourney(t, s, 22, 18, 4)
+		if got := fmt.Sprint(sent(s), s.Due, s.Unsent); got != "[22 40 18 0] 80 0" {
+			t.Errorf("sent, due and unsent: %s", got)
+		}
+	})
+}
+
+// An expected 429 is no failure of the request, and the journey is over all the same.
+func TestAJourneyGoesOnAfterASuccessOnly(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		m.fail = func(path, _ string) int {
+			if path == "/login" {
+				return http.StatusTooManyRequests
+			}
+			return 0
+		}
+		c := buying(t, newOracle(t, m.ServeHTTP).URL, 1)
+		c.requests[0].Expect.Status = []int32{200, 429}
+		s := drive(t, d.runner(t, c), usersStep(1, Burst{Requests: 3, Limit: time.Minute}))
+		wantJourney(t, s, 3, 0, 3)
+		if q := s.Requests[0]; q.Expected != 3 || q.Outcomes[measure.RateLimited] != 3 {
+			t.Errorf("%d of 3 expected, outcomes %v", q.Expected, q.Outcomes)
+		}
+	})
+}
+
+func TestHostileValuesAreNotSent(t *testing.T) {
+	const secret = "s3cret"
+	for name, token := range map[string]string{
+		"a line break": secret + "\r\nX-Evil: 1", "a request": "\r\n\r\nGET /evil HTTP/1.1\r\n\r\n" + secret, "too long": strings.Repeat(secret, 1000), "NUL": secret + "\x00",
+	} {
+		t.Run(name, func(t *testing.T) {
+			forEachDriver(t, func(t *testing.T, d testDriver) {
+				m := newMarket()
+				m.token = func(string) string { return token }
+				s := drive(t, d.runner(t, buying(t, newOracle(t, m.ServeHTTP).URL, 2)), usersStep(2, Burst{Requests: 2, Limit: time.Minute}))
+				wantJourney(t, s, 4, 0, 4)
+				if got := fmt.Sprint(sent(s), s.Requests[0].Outcomes[measure.BadResponse], m.hits); got != "[4 0 0 0] 4 map[/login:4]" {
+					t.Errorf("sent, bad responses and served: %s", got)
+				}
+				if text := s.Errors[measure.BadResponse]; strings.Contains(text, secret) || !strings.Contains(text, "capture.token") {
+					t.Errorf("the sample is %q", text)
+				}
+			})
+		})
+	}
+}
+
+// Quotes in a captured value stay in the body as they are: a body is framed by its length.
+func TestQuotesInACapturedValueStayInTheBody(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		var mu sync.Mutex
+		var bodies []string
+		o := newOracle(t, func(w http.ResponseWriter, r *http.Request) {
+			raw := make([]byte, r.ContentLength)
+			_, _ = r.Body.Read(raw)
+			mu.Lock()
+			defer mu.Unlock()
+			bodies = append(bodies, string(raw))
+			_, _ = w.Write([]byte(`{"id":"a\"b\r\nc"}`))
+		})
+		s := drive(t, d.runner(t, setup{
+			url:      o.URL,
+			requests: []source.Request{{Name: "a", Method: "GET", Path: "/a"}, {Name: "b", Method: "POST", Path: "/b", Body: `{"id":"${id}"}`}},
+			journeys: []source.Journey{{Name: "j", Weight: 1, Steps: []source.JourneyStep{{Request: 0, Times: 1, Capture: map[string]string{"id": ".id"}}, {Request: 1, Times: 1}}}},
+		}), usersStep(1, Burst{Requests: 2, Limit: time.Minute}))
+		wantJourney(t, s, 1, 1, 0)
+		if len(bodies) != 2 || bodies[1] != "{\"id\":\"a\"b\r\nc\"}" {
+			t.Errorf("the bodies are %q", bodies)
+		}
+	})
+}
+
+func TestAJourneyFailsByItsTimeLimit(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		c := buying(t, newOracle(t, m.ServeHTTP).URL, 2)
+		j := &c.journeys[0]
+		j.TimeLimit = 10 * time.Second
+		j.Steps = append([]source.JourneyStep{j.Steps[0], {Think: pace.Think{Shortest: time.Hour, Longest: time.Hour}}}, j.Steps[1:]...)
+		// The wait alone is longer than the limit: it is not waited.
+		s := drive(t, d.runner(t, c), usersStep(2, Burst{Requests: 3, Limit: time.Minute}))
+		wantJourney(t, s, 6, 0, 4) // of each user, the last has no later request that is due
+		if got := fmt.Sprint(sent(s)); got != "[6 0 0 0]" {
+			t.Errorf("sent %s", got)
+		}
+	})
+}
+
+func TestWaitsOfAJourneyAreWaited(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		c := buying(t, newOracle(t, m.ServeHTTP).URL, 5)
+		j, wait := &c.journeys[0], pace.Think{Shortest: 20 * time.Millisecond, Longest: 40 * time.Millisecond}
+		j.Steps = []source.JourneyStep{j.Steps[0], {Think: wait}, j.Steps[1], {Think: wait}, j.Steps[2], {Think: wait}}
+		s := drive(t, d.runner(t, c), usersStep(5, ClosedUsers{Duration: 500 * time.Millisecond}))
+		m.check(t)
+		q := &s.Journeys[0]
+		if q.Completed == 0 || q.Time.Min() < 40*time.Millisecond || q.Failed > 0 {
+			t.Errorf("%d completed, the fastest in %v, %d failed", q.Completed, q.Time.Min(), q.Failed)
+		}
+		wantJourney(t, s, q.Started, q.Completed, 0)
+		if s.Due != total(t, s).Sent+s.Unsent || !s.KnowsDue() {
+			t.Errorf("due %d, of the requests %v", s.Due, dueOf(s))
+		}
+		// The waits of a response are not its lateness.
+		if late := total(t, s).Response.Min(); late > 20*time.Millisecond {
+			t.Errorf("the fastest response took %v", late)
+		}
+	})
+}
+
+// The journeys of the warm-up are not counted, but the requests that they send later are.
+func TestJourneysOfTheWarmUpAreNotCounted(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		step := usersStep(5, ClosedUsers{Duration: 200 * time.Millisecond})
+		step.WarmUp = 100 * time.Millisecond
+		s := drive(t, d.runner(t, buying(t, newOracle(t, m.ServeHTTP).URL, 5)), step)
+		m.check(t)
+		q := &s.Journeys[0]
+		if q.Started == 0 || q.Started >= m.hits["/login"] {
+			t.Errorf("%d journeys started, the target had %d logins", q.Started, m.hits["/login"])
+		}
+		wantJourney(t, s, q.Started, q.Completed, 0)
+	})
+}
+
+// A paced user that waits for a slow response misses its turns: they are due all the same,
+// and they are the requests that it would have sent.
+func TestUnsentRequestsOfJourneysAreKnownByKind(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		handle, release := hold(t)
+		o := newOracle(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/b" {
+				handle(w, r)
+			}
+		})
+		c := setup{
+			url:      o.URL,
+			requests: []source.Request{{Name: "a", Method: "GET", Path: "/a"}, {Name: "b", Method: "GET", Path: "/b"}, {Name: "c", Method: "GET", Path: "/c"}},
+			journeys: []source.Journey{{Name: "j", Weight: 1, Steps: []source.JourneyStep{{Request: 0, Times: 1}, {Request: 1, Times: 1}, {Request: 2, Times: 1}}}},
+		}
+		// Each of the 4 users has 10 turns, and the second never ends in the window.
+		step := usersStep(4, PacedUsers{Rate: 200e6, Duration: 200 * time.Millisecond})
+		x := d.runner(t, c).Start(step, time.Now())
+		time.AfterFunc(250*time.Millisecond, release)
+		running := snapshot(t, x)
+		if running.Due > 0 && running.Requests[0].Due > 0 {
+			t.Errorf("a running step knows which are due: %v", dueOf(running))
+		}
+		s := finish(t, x)
+		if got := fmt.Sprint(sent(s), dueOf(s), s.Due, s.Unsent); got != "[4 4 0] [16 12 12] 40 32" {
+			t.Errorf("sent, due, due together and unsent: %s", got)
+		}
+		wantJourney(t, s, 4, 0, 0)
+		if least := s.Journeys[0].Unfinished.Min(); least < 100*time.Millisecond {
+			t.Errorf("a journey is left after %v", least)
+		}
+	})
+}
+
+func TestACutLeavesJourneysUnfinished(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		handle, release := hold(t)
+		defer release()
+		o := newOracle(t, handle)
+		c := buying(t, o.URL, 3)
+		x := d.runner(t, c).Start(usersStep(3, ClosedUsers{Duration: time.Minute}), time.Now())
+		until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Sent == 3 })
+		x.Cut()
+		wantJourney(t, finish(t, x), 3, 0, 0)
+	})
+}
+
+// What is in flight at the end of the drain counts as failed, and so does its journey.
+func TestAJourneyWhoseRequestIsUnfinishedHasFailed(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		handle, release := hold(t)
+		defer release()
+		c := buying(t, newOracle(t, handle).URL, 3)
+		s := drive(t, d.runner(t, c), usersStep(3, Burst{Requests: 1, Limit: time.Second}))
+		wantJourney(t, s, 3, 0, 3)
+	})
+}
