@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
@@ -20,7 +21,7 @@ var (
 	style string
 )
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"tone": tone}).ParseFS(sources, "*.html"))
+var templates = template.Must(template.Must(template.New("").Funcs(template.FuncMap{"tone": tone}).ParseFS(sources, "*.html")).Parse(plot.Markup))
 
 // head is the head of every page.
 type head struct {

@@ -1,5 +1,5 @@
 // Package plot computes line plots: where each line, mark, tick and label of a
-// figure stands. It writes nothing: a template turns a Drawing into SVG, which so is
+// figure stands. A template, which is here too, turns a Drawing into SVG, which so is
 // escaped like the rest of a page, takes its colours from the page's style sheet,
 // and prints.
 //

@@ -1,10 +1,17 @@
 package plot
 
 import (
+	_ "embed"
 	"slices"
 	"strconv"
 	"strings"
 )
+
+// Markup is a template named drawing, which writes a Drawing as the inside of an svg
+// element, for html/template.
+//
+//go:embed drawing.html
+var Markup string
 
 // Drawing is a figure with its coordinates, as SVG writes them.
 type Drawing struct {
