@@ -193,6 +193,11 @@ demo: IMAGES := operator worker ratelimiter redis nginx
 demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
 	@$(in_$(CLUSTER)) go run ./hack/demo
 
+#? ARGS  flags of make seeds: -only 004 for a part, -plan, -report to write docs/results/seed-00N.md
+.PHONY: seeds
+seeds: bin/helm $(COMMANDS) cluster-ready ## Run the published experiments again, scaled to two cores; goes on where it was interrupted.
+	@$(in_$(CLUSTER)) go run ./hack/seeds $(ARGS)
+
 # With -p 1 go test prints each line as it comes, from several packages too.
 .PHONY: e2e
 e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.

@@ -1,0 +1,13 @@
+// Package document writes what a seed published and what was measured here beside each
+// other, as Markdown with plots in SVG:
+//
+//	published/    what was published, a file for each seed, with its source
+//	published.go  reading it
+//	document.go   the document of a seed
+//	tables.go     published figures and own ones in a row
+//	figures.go    plots over the ladder, by percentile, by the size of a batch
+//	svg.go        a plot as a file that stands alone
+//
+// All own figures come from records and all published ones from the files: no figure
+// stands in this package. It may import how the plugin plots and the API.
+package document

@@ -1,0 +1,122 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/expect"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
+)
+
+// ErrNoResult says that an experiment of the seed has not run.
+var ErrNoResult = errors.New("there is no result")
+
+// Of are the files of a seed by their names: the document and its plots.
+func Of(seed string, all record.Results) (map[string][]byte, error) {
+	p, err := read(seed)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range experiment.Of(seed) {
+		if all[e.Name] == nil {
+			return nil, fmt.Errorf("%w of %s", ErrNoResult, e.Name)
+		}
+		if err := all[e.Name].Complete(e.Tests); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrNoResult, e.Name, err)
+		}
+	}
+	d := &document{seed: seed, all: all, published: p, files: map[string][]byte{}}
+	d.head()
+	d.findings()
+	if err := d.plots(); err != nil {
+		return nil, err
+	}
+	d.tables()
+	d.hidden()
+	d.files["seed-"+seed+".md"] = []byte(d.String())
+	return d.files, nil
+}
+
+// document is one that is being written.
+type document struct {
+	strings.Builder
+	seed      string
+	all       record.Results
+	published *published
+	files     map[string][]byte
+}
+
+func (d *document) line(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
+
+func (d *document) head() {
+	s := d.published.Source
+	d.line("# %s\n", d.published.Title)
+	d.line("Published: `%s` of %s at %s, %s. Run again:\n", s.File, s.Repository, s.Commit, s.Date)
+	dates := d.said(func(a *record.About) string { return a.Date.UTC().Format("2006-01-02") })
+	d.line("- Date: %s", dates)
+	d.line("- Commit: %s", d.said(func(a *record.About) string { return a.Environment.Commit }))
+	d.line("- Machine: %s", d.said(func(a *record.About) string {
+		return fmt.Sprintf("%s, %s, %s", a.Environment.Machine, a.Environment.Kernel, a.Environment.Go)
+	}))
+	d.line("- Cluster: %s", d.said(func(a *record.About) string {
+		return fmt.Sprintf("Kubernetes %s, %s", a.Environment.Kubernetes, a.Environment.Cluster)
+	}))
+	if d.seed == "004" {
+		d.line("- Size: as published; what counts grants is not scaled")
+	} else {
+		d.line("- Size: %s", d.said(func(a *record.About) string { return a.Factor.String() }))
+	}
+	d.line("- Command: `%s ARGS=\"-only %s\"`, and `go run ./hack/seeds -report` for this document\n", d.said(func(a *record.About) string { return a.Command }), d.seed)
+	d.line("Absolute figures do not carry over: generator, operator, target, databases and three nodes share the machine. Where a step's generator is not healthy, the machine was the limit, not the target alone.")
+}
+
+// said are the different things that records say, in the order of the experiments.
+func (d *document) said(of func(*record.About) string) string {
+	var list []string
+	for _, e := range experiment.Of(d.seed) {
+		if text := of(&d.all[e.Name].About); !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+func (d *document) own() []expect.Finding {
+	return slices.DeleteFunc(expect.Judge(d.all), func(f expect.Finding) bool { return f.About[0][:3] != d.seed })
+}
+
+func (d *document) findings() {
+	d.line("\n## What was expected, and what was found\n")
+	for _, f := range d.own() {
+		d.line("- **%s.** %s %s", capital(f.Mark()), escape(f.Expected), escape(f.Found))
+		if f.Explained != "" {
+			d.line("  %s", escape(f.Explained))
+		}
+	}
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+func (d *document) hidden() {
+	found := map[string]string{}
+	for _, f := range d.own() {
+		found[f.Name] = f.Found
+	}
+	d.line("\n## What the published figures hide\n")
+	d.line("| published | what it hides | how it shows here |\n| --- | --- | --- |")
+	for _, h := range d.published.Hides {
+		var here []string
+		for _, name := range h.Shown {
+			here = append(here, found[name])
+		}
+		d.line("| %s | %s | %s |", escape(h.Claim), escape(h.Truth), escape(strings.Join(here, " ")))
+	}
+}
+
+// special are the characters with a meaning in Markdown that figures and messages have.
+var special = strings.NewReplacer("|", "\\|", "*", "\\*", "_", "\\_", "<", "&lt;", ">", "&gt;", "\n", " ", "~", "\\~")
+
+func escape(text string) string { return special.Replace(text) }

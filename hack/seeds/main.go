@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/document"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/expect"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
+)
+
+const (
+	results   = "bin/seeds"
+	documents = "docs/results"
+)
+
+// errUnexpected says that all went well, but not as it should. The last line has the
+// numbers.
+var errUnexpected = errors.New("not as expected")
+
+// options are the flags.
+type options struct {
+	only   string
+	report bool
+	plan   bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.only, "only", "", "run these experiments alone: names or beginnings of names, separated by commas, such as 004 or 000-v1,003")
+	flag.BoolVar(&o.report, "report", false, "run nothing; write docs/results/seed-00N.md of the results that are there")
+	flag.BoolVar(&o.plan, "plan", false, "run nothing; say what would run, and for how long")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, o)
+	switch {
+	case err == nil:
+		return
+	case deploy.Interrupted(ctx):
+		fmt.Println("\nseeds: interrupted; make seeds goes on where it was")
+	case !errors.Is(err, errUnexpected):
+		fmt.Printf("\nseeds: FAILED: %v\n", err)
+	}
+	stop()
+	os.Exit(1)
+}
+
+func run(ctx context.Context, o options) error {
+	if _, err := os.Stat(samples); err != nil {
+		return fmt.Errorf("%s is not here: run it from the root of the repository, by make seeds", samples)
+	}
+	chosen, err := choose(o.only)
+	if err != nil {
+		return err
+	}
+	store := record.Store(results)
+	if !o.report {
+		r, err := newRunner(store)
+		if err != nil {
+			return err
+		}
+		if err := r.all(ctx, chosen, o.plan); err != nil || o.plan {
+			return err
+		}
+	}
+	all, err := store.All()
+	if err != nil {
+		return err
+	}
+	if o.report {
+		if err := write(all); err != nil {
+			return err
+		}
+	}
+	return conclude(all, o.only != "")
+}
+
+// choose are the experiments whose names begin with one of those that are named.
+func choose(only string) ([]experiment.Experiment, error) {
+	if only == "" {
+		return experiment.All(), nil
+	}
+	var chosen []experiment.Experiment
+	used := map[string]bool{}
+	names := strings.Split(only, ",")
+	for _, e := range experiment.All() {
+		for _, name := range names {
+			if e.Name == name || e.Seed() == name {
+				chosen, used[name] = append(chosen, e), true
+				break
+			}
+		}
+	}
+	for _, name := range names {
+		if !used[name] {
+			return nil, fmt.Errorf("-only: there is no seed or experiment %q", name)
+		}
+	}
+	return chosen, nil
+}
+
+// write makes the documents of the seeds whose experiments all have results.
+func write(all record.Results) error {
+	for _, seed := range experiment.Seeds() {
+		files, err := document.Of(seed, all)
+		if errors.Is(err, document.ErrNoResult) {
+			fmt.Printf("    seed %s: no document: %v\n", seed, err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for name, text := range files {
+			path := filepath.Join(documents, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(path, text, 0o644); err != nil {
+				return err
+			}
+			fmt.Printf("    wrote %s\n", path)
+		}
+	}
+	return nil
+}
+
+// conclude prints what was expected and found, and the last line. Of a part the rest may
+// be missing.
+func conclude(all record.Results, part bool) error {
+	findings := expect.Judge(all)
+	fmt.Print("\n", expect.Text(findings))
+	sum := expect.Sum(all, findings)
+	fmt.Printf("\nseeds: %s\n", sum)
+	if sum.Unexplained > 0 || sum.Missing > 0 && !part {
+		return errUnexpected
+	}
+	return nil
+}

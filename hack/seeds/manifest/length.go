@@ -1,0 +1,45 @@
+package manifest
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// What a run takes besides its steps, as measured on two cores: until its workers are
+// ready, for the responses that are waited for after a step that is too much for the
+// target, and for audits to read a number twice.
+const (
+	start = 4 * time.Second
+	drain = time.Second
+	reads = 7 * time.Second
+)
+
+// Length is about how long a load test takes.
+func Length(lt *v1alpha1.LoadTest) time.Duration {
+	total := start
+	if len(lt.Spec.StoredAudits()) > 0 {
+		total += reads
+	}
+	if s := lt.Spec.Setup; s != nil && s.WarmUp != nil {
+		total += s.WarmUp.Duration.Duration
+	}
+	if l := lt.Spec.Ladder; l != nil {
+		rungs := time.Duration(len(l.Users) + len(l.Rates))
+		return total + rungs*(l.Duration.Duration+of(l.WarmUp)+drain) + (rungs-1)*of(l.Rest)
+	}
+	for i := range lt.Spec.Steps {
+		s := &lt.Spec.Steps[i]
+		total += of(s.Duration) + of(s.WarmUp) + of(s.Pause) + drain
+	}
+	return total
+}
+
+func of(d *metav1.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return d.Duration
+}

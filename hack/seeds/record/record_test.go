@@ -1,0 +1,115 @@
+package record_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
+)
+
+// A record is read as it was written.
+func TestStore(t *testing.T) {
+	store := record.Store(filepath.Join(t.TempDir(), "seeds"))
+	want := recordtest.All()["003-1gb"]
+	want.Results = [][]byte{[]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")}
+	if r, err := store.Read("003-1gb"); r != nil || err != nil {
+		t.Errorf("Read() before Write() = %v, %v", r, err)
+	}
+	if err := store.Write(want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := store.Read("003-1gb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A time is read in the local zone.
+	got.Date.Time = got.Date.UTC()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the record (-want +got):\n%s", diff)
+	}
+	all, err := store.All()
+	if err != nil || len(all) != 1 || all["003-1gb"] == nil {
+		t.Errorf("All() = %v, %v", all, err)
+	}
+}
+
+// A file that was not written as a whole is never read as a result, and one of another
+// experiment is no result of this.
+func TestStoreRefuses(t *testing.T) {
+	store := record.Store(t.TempDir())
+	if err := store.Write(recordtest.All()["000-v1"]); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(string(store), "000-v1.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"is the result of 000-v1":             string(text),
+		"there is no document of kind":        "kind: LoadTest\nmetadata: {name: a}\n",
+		"unknown field":                       strings.Replace(string(text), "kind: LoadTest", "kind: LoadTest\nresult: forged", 1),
+		"did not find expected ',' or '}'":    "kind: {a: b",
+		"error converting YAML to JSON: yaml": "\t",
+	} {
+		if err := os.WriteFile(filepath.Join(string(store), "000-v2.yaml"), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := store.Read("000-v2"); err == nil || r != nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("Read() = %v, %v, want an error that says %q", r, err, name)
+		}
+	}
+}
+
+// The hash changes with whatever is run, and with where one part ends and another begins.
+func TestHash(t *testing.T) {
+	seen := map[string]string{}
+	smaller := manifest.TwoCores
+	smaller.Load++
+	for name, hash := range map[string]string{
+		"two parts":      record.Hash(manifest.TwoCores, []byte("a"), []byte("b")),
+		"another part":   record.Hash(manifest.TwoCores, []byte("a"), []byte("c")),
+		"one part":       record.Hash(manifest.TwoCores, []byte("a"), []byte("")),
+		"joined parts":   record.Hash(manifest.TwoCores, []byte("ab")),
+		"another factor": record.Hash(smaller, []byte("a"), []byte("b")),
+	} {
+		if other, ok := seen[hash]; ok {
+			t.Errorf("%s and %s have the same hash", name, other)
+		}
+		seen[hash] = name
+	}
+	if a, b := record.Hash(manifest.TwoCores, []byte("a")), record.Hash(manifest.TwoCores, []byte("a")); a != b {
+		t.Error("the hash of the same differs")
+	}
+}
+
+func TestEnded(t *testing.T) {
+	r := recordtest.All()["004-hash"]
+	if err := r.Ended(); err != nil {
+		t.Errorf("Ended() = %v of runs that are Complete", err)
+	}
+	r.LoadTests[1].Status.Phase, r.LoadTests[1].Status.Verdict = v1alpha1.PhaseEnded, v1alpha1.VerdictError
+	if err := r.Ended(); err == nil || err.Error() != `five-clients is Ended with the verdict "Error"` {
+		t.Errorf("Ended() = %v", err)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	r := recordtest.All()["003-1gb"]
+	if err := r.Complete([]string{"events-append"}); err != nil {
+		t.Errorf("Complete() = %v", err)
+	}
+	if err := r.Complete([]string{"events-none"}); err == nil || err.Error() != "events-none did not run" {
+		t.Errorf("Complete() of one that did not run = %v", err)
+	}
+	r.LoadTest("events-append").Status.Steps = nil
+	if err := r.Complete([]string{"events-append"}); err == nil || err.Error() != "events-append has no steps" {
+		t.Errorf("Complete() without steps = %v", err)
+	}
+}
