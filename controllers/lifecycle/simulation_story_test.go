@@ -117,13 +117,9 @@ func (w *simulation) measurement(x *worker, n int64, elapsed time.Duration, inFl
 	}
 	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, answered, answered, answered
 	r.Outcomes[measure.Success], r.Outcomes[measure.Unfinished] = answered, inFlight
-	for range answered {
-		r.Response.Record(latency)
-		r.Service.Record(latency)
-	}
-	for range n {
-		m.Lateness.Record(w.lateness)
-	}
+	r.Response.RecordN(latency, answered)
+	r.Service.RecordN(latency, answered)
+	m.Lateness.RecordN(w.lateness, n)
 	return m
 }
 

@@ -49,12 +49,13 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			if s := step.Series; s == nil || s.Seconds != 2 || s.Workers != 1 || len(s.Points) != 2 || s.Points[1].Outcomes["timeout"] != 1 {
 				t.Errorf("archived the series %+v", s)
 			}
+			r.Service.Record(time.Millisecond)
 			report.Series = wire.Series{}
 			if raw, err = Archive(archived(load), 0, report); err != nil {
 				t.Fatal(err)
 			}
-			if step, err = archive.Decode(raw); err != nil || step.Series != nil {
-				t.Errorf("without a series: %+v, %v", step, err)
+			if step, err = archive.Decode(raw); err != nil || step.Series != nil || step.Requests[0].Service == nil {
+				t.Errorf("without a series, with a service time: %+v, %v", step, err)
 			}
 		})
 	}

@@ -92,7 +92,7 @@ func (r Ramp) guess(position uint64) time.Duration {
 	i := float64(position) / part
 	root := math.Sqrt(max(0, a*a+2*(b-a)*i/d))
 	t := time.Duration(2 * i / (a + root) * 1e9)
-	return min(max(t, 0), r.Length-1)
+	return min(max(t, 0), r.Length)
 }
 
 // compare compares H(t) with a position, for 0 <= t <= Length. With N the
