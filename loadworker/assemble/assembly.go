@@ -184,6 +184,13 @@ func loadOf(s *workerv1.Step) attack.Load {
 			Limit:    time.Duration(load.Burst.GetLimitNanos()),
 			Think:    thinkOf(load.Burst.GetThink()),
 		}
+	case *workerv1.Step_RampedUsers:
+		return attack.RampedUsers{
+			From: load.RampedUsers.GetFrom(), To: load.RampedUsers.GetTo(),
+			Duration: time.Duration(load.RampedUsers.GetDurationNanos()),
+			Each:     pace.Rate(load.RampedUsers.GetRatePerUserMicros()),
+			Think:    thinkOf(load.RampedUsers.GetThink()),
+		}
 	case *workerv1.Step_Arrivals:
 		return attack.Arrivals{
 			Rate:     pace.Rate(load.Arrivals.GetTotalRateMicros()),

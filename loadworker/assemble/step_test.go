@@ -38,6 +38,10 @@ func TestStepOf(t *testing.T) {
 			&workerv1.Step{Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 7, LimitNanos: 6e9, Think: &workerv1.Think{ShortestNanos: 2e9, LongestNanos: 2e9}}}},
 			attack.Burst{Requests: 7, Limit: 6 * time.Second, Think: pace.Think{Shortest: 2 * time.Second, Longest: 2 * time.Second}},
 		},
+		"a ramp of users": {
+			&workerv1.Step{Load: &workerv1.Step_RampedUsers{RampedUsers: &workerv1.RampedUsers{From: 100, To: 10, DurationNanos: 6e9, RatePerUserMicros: 5e5, Think: &workerv1.Think{ShortestNanos: 1e9, LongestNanos: 3e9}}}},
+			attack.RampedUsers{From: 100, To: 10, Duration: 6 * time.Second, Each: 5e5, Think: pace.Think{Shortest: time.Second, Longest: 3 * time.Second}},
+		},
 		"arrivals": {
 			&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 5e6, DurationNanos: 6e9}}},
 			attack.Arrivals{Rate: 5e6, Duration: 6 * time.Second},

@@ -10,12 +10,12 @@ import (
 
 // closedUsers send their next request when the last was answered and they have thought.
 // It is due then. The first is due at the start, with the warm-up if there is one, or
-// soon after it.
+// soon after it; that of a user who comes later on a ramp, when it comes.
 type closedUsers struct {
 	users
-	// requests of each user; 0: until the window closes, at end.
+	// requests of each user; 0: for as long as the user takes part.
 	requests int64
-	end      time.Duration
+	ramp     pace.UserRamp
 	think    pace.Think
 	draws    pace.Draws
 	missed   []atomic.Int64 // by request: those that were due, and not sent
@@ -27,7 +27,9 @@ var (
 )
 
 func (l ClosedUsers) schedule(s StepShare, c Config) schedule {
-	return newClosedUsers(s, c, l.Think, closedUsers{end: l.Duration})
+	return newClosedUsers(s, c, l.Think, closedUsers{
+		ramp: pace.UserRamp{From: s.Total, To: s.Total, Length: l.Duration},
+	})
 }
 
 func (l Burst) schedule(s StepShare, c Config) schedule {
@@ -46,16 +48,22 @@ func (c *closedUsers) dueAt(j, k int64, free time.Duration) (time.Duration, bool
 	if c.requests > 0 {
 		return free, k < c.requests
 	}
+	user := c.share.Number(j)
+	begin, end := c.ramp.Span(user)
 	if k == 0 {
-		free += c.firstPause(j)
+		free = max(begin, free+c.firstPause(user))
 	}
-	return free, free < c.end
+	return free, free < end
 }
 
-// firstPause spreads the first requests of all users over the mean think time.
-func (c *closedUsers) firstPause(j int64) time.Duration {
+// firstPause spreads the first requests of those who begin together over the mean think
+// time.
+func (c *closedUsers) firstPause(user int64) time.Duration {
+	if user >= c.ramp.From {
+		return 0
+	}
 	// The mean is below 2^42 ns, and the number of a user below 2^20.
-	return c.think.Mean() * time.Duration(c.share.Number(j)) / time.Duration(c.total)
+	return c.think.Mean() * time.Duration(user) / time.Duration(c.ramp.From)
 }
 
 // failedPause is the least pause of a closed user after a request that did not reach the

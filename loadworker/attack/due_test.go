@@ -33,6 +33,8 @@ func TestDueOfEachRequest(t *testing.T) {
 	const length = 3 * time.Second
 	for name, load := range map[string]Load{
 		"users":    PacedUsers{Rate: 31_700_000, Duration: length},
+		"users up": RampedUsers{From: 3, To: 11, Each: 6_100_000, Duration: length},
+		"fewer":    RampedUsers{From: 11, To: 3, Each: 6_100_000, Duration: length},
 		"arrivals": Arrivals{Rate: 41_000_000, Duration: length},
 		"ramp":     Arrivals{Rate: 1_000_000, End: 60_000_000, Duration: length},
 		"Poisson":  Arrivals{Rate: 41_000_000, Duration: length, Poisson: true},
@@ -67,6 +69,16 @@ func visited(x *Execution, until time.Duration) []int64 {
 	case *pacedUsers:
 		for j := range s.share.Count {
 			for k := int64(0); count(s.turns.Due(j, k), x.source.RequestOf(s.share.Number(j), k)); k++ {
+			}
+		}
+	case *rampedUsers:
+		for j := range s.share.Count {
+			user := s.share.Number(j)
+			for k := int64(0); ; k++ {
+				due, ok := s.turns.Due(user, k)
+				if !ok || !count(due, x.source.RequestOf(user, k)) {
+					break
+				}
 			}
 		}
 	case *arrivals:

@@ -19,7 +19,7 @@ type StepShare struct {
 	// WarmUp is the time, from its start, in which the step sends load that is not
 	// counted.
 	WarmUp time.Duration
-	// Load is PacedUsers, ClosedUsers, Burst or Arrivals.
+	// Load is PacedUsers, ClosedUsers, RampedUsers, Burst or Arrivals.
 	Load Load
 }
 
@@ -128,6 +128,9 @@ func (s StepShare) check() error {
 		return fmt.Errorf("share %+v is none", s.Share)
 	case s.Share.Count > 0 && s.Share.Number(s.Share.Count-1) >= s.Total:
 		return fmt.Errorf("share %+v is not within %d", s.Share, s.Total)
+	}
+	if l, ok := s.Load.(RampedUsers); ok && l.ramp().Most() != s.Total {
+		return fmt.Errorf("a ramp of %d to %d users has not %d", l.From, l.To, s.Total)
 	}
 	return s.Load.check()
 }

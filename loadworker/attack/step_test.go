@@ -34,6 +34,25 @@ func TestCheckRefusesInvalidSteps(t *testing.T) {
 			change: func(s *StepShare) { s.Load = Arrivals{Rate: 1, End: 2, Duration: 40 * time.Hour} },
 			want:   "step 3: duration of a ramp or of Poisson arrivals must be at most 39h0m0s, is 40h0m0s",
 		},
+		"a ramp of users": {
+			change: func(s *StepShare) { s.Load = RampedUsers{From: 1, To: 2, Each: 1, Duration: 1} },
+		},
+		"a ramp to no users": {
+			change: func(s *StepShare) { s.Load = RampedUsers{From: 2, Duration: 1} },
+			want:   "step 3: a ramp must have at least one user, has 2 to 0",
+		},
+		"a ramp of other users": {
+			change: func(s *StepShare) { s.Load = RampedUsers{From: 1, To: 3, Duration: 1} },
+			want:   "step 3: a ramp of 1 to 3 users has not 2",
+		},
+		"a ramp of users with a rate who think": {
+			change: func(s *StepShare) { s.Load = RampedUsers{From: 1, To: 2, Each: 1, Think: fixed(1), Duration: 1} },
+			want:   "step 3: users with a rate do not think",
+		},
+		"a think time that is no range": {
+			change: func(s *StepShare) { s.Load = ClosedUsers{Think: pace.Think{Shortest: 2, Longest: 1}, Duration: 1} },
+			want:   "step 3: think time must not be negative, and its range in order, is 2ns to 1ns",
+		},
 		"no arrivals":      {change: func(s *StepShare) { s.Load = Arrivals{Rate: -1, Duration: 1} }, want: "step 3: rate must be positive, is -1 per 1,000,000 s"},
 		"no requests":      {change: func(s *StepShare) { s.Load = Burst{Limit: 1} }, want: "step 3: requests per user must be at least 1, is 0"},
 		"no stride":        {change: func(s *StepShare) { s.Share.Stride = 0 }, want: "step 3: share {First:0 Stride:0 Count:2} is none"},

@@ -8,6 +8,7 @@
 //	hit number i of a step ── due at i/rate after the start, or as a Ramp says
 //	  arrivals: worker w of W has the hits w, w+W, w+2W, …
 //	  users:    user u's k-th request is hit k*total+u; a worker has a share of users
+//	  ramp of users: user u takes part for a while, and has a schedule of its own
 //	  Poisson:  each worker has a random process of its own, with a W-th of the rate
 //
 // Time 0 is the beginning of the step's window. A warm-up is before it.

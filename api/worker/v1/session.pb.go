@@ -2078,6 +2078,7 @@ type Step struct {
 	//	*Step_ClosedUsers
 	//	*Step_Burst
 	//	*Step_Arrivals
+	//	*Step_RampedUsers
 	Load isStep_Load `protobuf_oneof:"load"`
 	// warm_up_nanos is how long, from the start instant, load is sent that does
 	// not count; the step's duration begins after it. A ramp's warm-up has the rate
@@ -2186,6 +2187,15 @@ func (x *Step) GetArrivals() *Arrivals {
 	return nil
 }
 
+func (x *Step) GetRampedUsers() *RampedUsers {
+	if x != nil {
+		if x, ok := x.Load.(*Step_RampedUsers); ok {
+			return x.RampedUsers
+		}
+	}
+	return nil
+}
+
 func (x *Step) GetWarmUpNanos() int64 {
 	if x != nil {
 		return x.WarmUpNanos
@@ -2227,6 +2237,10 @@ type Step_Arrivals struct {
 	Arrivals *Arrivals `protobuf:"bytes,7,opt,name=arrivals,proto3,oneof"`
 }
 
+type Step_RampedUsers struct {
+	RampedUsers *RampedUsers `protobuf:"bytes,32,opt,name=ramped_users,json=rampedUsers,proto3,oneof"`
+}
+
 func (*Step_PacedUsers) isStep_Load() {}
 
 func (*Step_ClosedUsers) isStep_Load() {}
@@ -2234,6 +2248,8 @@ func (*Step_ClosedUsers) isStep_Load() {}
 func (*Step_Burst) isStep_Load() {}
 
 func (*Step_Arrivals) isStep_Load() {}
+
+func (*Step_RampedUsers) isStep_Load() {}
 
 type Share struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2405,6 +2421,88 @@ func (x *ClosedUsers) GetThink() *Think {
 	return nil
 }
 
+// RampedUsers: the number of users goes linearly from one to another. User u takes part
+// while the line is above u + 1/2; Step.total is the larger of both. A warm-up has as many
+// as the ramp begins with.
+type RampedUsers struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          int64                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            int64                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	DurationNanos int64                  `protobuf:"varint,3,opt,name=duration_nanos,json=durationNanos,proto3" json:"duration_nanos,omitempty"`
+	// rate_per_user_micros is requests per 1,000,000 seconds of each user; 0: each sends its
+	// next request when the last was answered, and its think time is over.
+	RatePerUserMicros int64 `protobuf:"varint,4,opt,name=rate_per_user_micros,json=ratePerUserMicros,proto3" json:"rate_per_user_micros,omitempty"`
+	// think is absent when users do not think.
+	Think         *Think `protobuf:"bytes,5,opt,name=think,proto3" json:"think,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RampedUsers) Reset() {
+	*x = RampedUsers{}
+	mi := &file_worker_v1_session_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RampedUsers) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RampedUsers) ProtoMessage() {}
+
+func (x *RampedUsers) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RampedUsers.ProtoReflect.Descriptor instead.
+func (*RampedUsers) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *RampedUsers) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *RampedUsers) GetTo() int64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *RampedUsers) GetDurationNanos() int64 {
+	if x != nil {
+		return x.DurationNanos
+	}
+	return 0
+}
+
+func (x *RampedUsers) GetRatePerUserMicros() int64 {
+	if x != nil {
+		return x.RatePerUserMicros
+	}
+	return 0
+}
+
+func (x *RampedUsers) GetThink() *Think {
+	if x != nil {
+		return x.Think
+	}
+	return nil
+}
+
 // Think is the range from which a user's waits after its responses are drawn, from the
 // run's seed, the step's index, and the user's number.
 type Think struct {
@@ -2417,7 +2515,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2429,7 +2527,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2442,7 +2540,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -2473,7 +2571,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2485,7 +2583,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2498,7 +2596,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -2542,7 +2640,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2554,7 +2652,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2567,7 +2665,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -2610,7 +2708,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2622,7 +2720,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2635,7 +2733,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -2663,7 +2761,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2675,7 +2773,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2688,7 +2786,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -2709,7 +2807,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2721,7 +2819,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2734,7 +2832,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -2757,7 +2855,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2769,7 +2867,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2782,7 +2880,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -2804,7 +2902,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2816,7 +2914,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2829,7 +2927,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -2862,7 +2960,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2874,7 +2972,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2887,7 +2985,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -2927,7 +3025,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2939,7 +3037,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2952,7 +3050,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -2975,7 +3073,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2987,7 +3085,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3000,7 +3098,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -3074,7 +3172,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3086,7 +3184,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3099,7 +3197,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -3238,7 +3336,7 @@ type JourneyMeasurement struct {
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3250,7 +3348,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3263,7 +3361,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -3319,7 +3417,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3331,7 +3429,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3344,7 +3442,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -3384,7 +3482,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3396,7 +3494,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3409,7 +3507,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -3494,7 +3592,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3506,7 +3604,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3519,7 +3617,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -3636,7 +3734,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3648,7 +3746,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3661,7 +3759,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -3705,7 +3803,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3717,7 +3815,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3730,7 +3828,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Clients) GetNames() []string {
@@ -3813,7 +3911,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3825,7 +3923,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3838,7 +3936,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -4003,7 +4101,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"I\n" +
 	"\x06WarmUp\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\x05R\arequest\x12%\n" +
-	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\"\xcf\x03\n" +
+	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\"\x95\x04\n" +
 	"\x04Step\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12/\n" +
 	"\x05share\x18\x02 \x01(\v2\x19.loadtest.worker.v1.ShareR\x05share\x12\x14\n" +
@@ -4012,7 +4110,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"pacedUsers\x12D\n" +
 	"\fclosed_users\x18\x05 \x01(\v2\x1f.loadtest.worker.v1.ClosedUsersH\x00R\vclosedUsers\x121\n" +
 	"\x05burst\x18\x06 \x01(\v2\x19.loadtest.worker.v1.BurstH\x00R\x05burst\x12:\n" +
-	"\barrivals\x18\a \x01(\v2\x1c.loadtest.worker.v1.ArrivalsH\x00R\barrivals\x12\"\n" +
+	"\barrivals\x18\a \x01(\v2\x1c.loadtest.worker.v1.ArrivalsH\x00R\barrivals\x12D\n" +
+	"\framped_users\x18  \x01(\v2\x1f.loadtest.worker.v1.RampedUsersH\x00R\vrampedUsers\x12\"\n" +
 	"\rwarm_up_nanos\x18\b \x01(\x03R\vwarmUpNanos\x12'\n" +
 	"\x0fremaining_nanos\x18\t \x01(\x03R\x0eremainingNanos\x12\x1d\n" +
 	"\n" +
@@ -4028,7 +4127,13 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\"e\n" +
 	"\vClosedUsers\x12%\n" +
 	"\x0eduration_nanos\x18\x01 \x01(\x03R\rdurationNanos\x12/\n" +
-	"\x05think\x18\x02 \x01(\v2\x19.loadtest.worker.v1.ThinkR\x05think\"S\n" +
+	"\x05think\x18\x02 \x01(\v2\x19.loadtest.worker.v1.ThinkR\x05think\"\xba\x01\n" +
+	"\vRampedUsers\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x03R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x03R\x02to\x12%\n" +
+	"\x0eduration_nanos\x18\x03 \x01(\x03R\rdurationNanos\x12/\n" +
+	"\x14rate_per_user_micros\x18\x04 \x01(\x03R\x11ratePerUserMicros\x12/\n" +
+	"\x05think\x18\x05 \x01(\v2\x19.loadtest.worker.v1.ThinkR\x05think\"S\n" +
 	"\x05Think\x12%\n" +
 	"\x0eshortest_nanos\x18\x01 \x01(\x03R\rshortestNanos\x12#\n" +
 	"\rlongest_nanos\x18\x02 \x01(\x03R\flongestNanos\"\x85\x01\n" +
@@ -4180,7 +4285,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -4212,42 +4317,43 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Share)(nil),              // 27: loadtest.worker.v1.Share
 	(*PacedUsers)(nil),         // 28: loadtest.worker.v1.PacedUsers
 	(*ClosedUsers)(nil),        // 29: loadtest.worker.v1.ClosedUsers
-	(*Think)(nil),              // 30: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 31: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 32: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 33: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 34: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 35: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 36: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 37: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 38: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 39: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 40: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 41: loadtest.worker.v1.StepMeasurement
-	(*JourneyMeasurement)(nil), // 42: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 43: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 44: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 45: loadtest.worker.v1.RequestMeasurement
-	(*Histogram)(nil),          // 46: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 47: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 48: loadtest.worker.v1.ErrorSample
-	nil,                        // 49: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 50: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 51: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*RampedUsers)(nil),        // 30: loadtest.worker.v1.RampedUsers
+	(*Think)(nil),              // 31: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 32: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 33: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 34: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 35: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 36: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 37: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 38: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 39: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 40: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 41: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 42: loadtest.worker.v1.StepMeasurement
+	(*JourneyMeasurement)(nil), // 43: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 44: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 45: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 46: loadtest.worker.v1.RequestMeasurement
+	(*Histogram)(nil),          // 47: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 48: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 49: loadtest.worker.v1.ErrorSample
+	nil,                        // 50: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 51: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 52: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	8,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	10, // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	40, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	37, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	41, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	38, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	9,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	11, // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	33, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	34, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	35, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	39, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	36, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	34, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	35, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	36, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	40, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	37, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
 	15, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
 	17, // 13: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
 	19, // 14: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
@@ -4264,8 +4370,8 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	19, // 25: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
 	19, // 26: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
 	14, // 27: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	49, // 28: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	30, // 29: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	50, // 28: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	31, // 29: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
 	26, // 30: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
 	19, // 31: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
 	1,  // 32: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
@@ -4278,39 +4384,41 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	24, // 39: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
 	25, // 40: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
 	27, // 41: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	50, // 42: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	51, // 42: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
 	4,  // 43: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
 	27, // 44: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
 	28, // 45: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
 	29, // 46: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	31, // 47: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	32, // 48: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	30, // 49: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	30, // 50: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	38, // 51: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	41, // 52: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	45, // 53: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	46, // 54: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	48, // 55: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	44, // 56: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	46, // 57: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	47, // 58: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	43, // 59: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	42, // 60: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	46, // 61: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	46, // 62: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	46, // 63: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	46, // 64: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	51, // 65: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	46, // 66: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	46, // 67: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	5,  // 68: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 69: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	69, // [69:70] is the sub-list for method output_type
-	68, // [68:69] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	32, // 47: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	33, // 48: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	30, // 49: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	31, // 50: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	31, // 51: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	31, // 52: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	39, // 53: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	42, // 54: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	46, // 55: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	47, // 56: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	49, // 57: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	45, // 58: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	47, // 59: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	48, // 60: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	44, // 61: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	43, // 62: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	47, // 63: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	47, // 64: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	47, // 65: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	47, // 66: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	52, // 67: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	47, // 68: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	47, // 69: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	5,  // 70: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 71: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	71, // [71:72] is the sub-list for method output_type
+	70, // [70:71] is the sub-list for method input_type
+	70, // [70:70] is the sub-list for extension type_name
+	70, // [70:70] is the sub-list for extension extendee
+	0,  // [0:70] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -4340,6 +4448,7 @@ func file_worker_v1_session_proto_init() {
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
 		(*Step_Arrivals)(nil),
+		(*Step_RampedUsers)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4347,7 +4456,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   47,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
