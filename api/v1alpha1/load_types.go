@@ -81,7 +81,8 @@ type Ladder struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.ratePerUser) || (has(self.users) && has(self.duration))",message="ratePerUser must not be set without users and duration"
 // +kubebuilder:validation:XValidation:rule="!has(self.think) || has(self.users) && !has(self.ratePerUser)",message="think must not be set without users, or with ratePerUser"
 // +kubebuilder:validation:XValidation:rule="!has(self.warmUp) || has(self.duration)",message="warmUp must not be set without duration"
-// +kubebuilder:validation:XValidation:rule="!has(self.rampTo) || has(self.rate)",message="rampTo must not be set without rate"
+// +kubebuilder:validation:XValidation:rule="!has(self.rampTo) || has(self.rate) || has(self.users) && has(self.duration)",message="rampTo must not be set without rate, or users and duration"
+// +kubebuilder:validation:XValidation:rule="!has(self.rampTo) || !has(self.users) || string(self.rampTo).matches('^[0-9]{1,7}$') && int(string(self.rampTo)) <= 1000000",message="rampTo must be a whole number of at most 1000000 with users"
 // +kubebuilder:validation:XValidation:rule="!has(self.arrivals) || has(self.rate)",message="arrivals must not be set without rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.pause) || !has(self.duration)",message="duration must not be set with pause, which is a duration itself"
 type Step struct {
@@ -93,7 +94,8 @@ type Step struct {
 	Name string `json:"name,omitempty"`
 
 	// users is the number of concurrent users, in total over all workers, each with a
-	// connection of its own. It goes with duration or requestsPerUser.
+	// connection of its own. It goes with duration or requestsPerUser. The connections
+	// are opened before the step, on a ramp those of its largest number of users.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
@@ -125,8 +127,9 @@ type Step struct {
 	// +optional
 	Rate *Decimal `json:"rate,omitempty"`
 
-	// rampTo is the rate at the step's end. The rate changes linearly, so that (rate +
-	// rampTo) / 2 x duration requests are due. Absent: the rate is constant.
+	// rampTo is the rate at the step's end, or with users and duration the number of
+	// users. It changes linearly, so that (rate + rampTo) / 2 x duration requests are due,
+	// or (users + rampTo) / 2 users take part on average. Absent: it is constant.
 	// +optional
 	RampTo *Decimal `json:"rampTo,omitempty"`
 
@@ -134,8 +137,8 @@ type Step struct {
 	// +optional
 	Arrivals Arrivals `json:"arrivals,omitempty"`
 
-	// warmUp is how long the step sends its load, at the rate with which it begins,
-	// before its duration begins. It is part of no result, and goes with duration.
+	// warmUp is how long the step sends its load, at the rate or with the users with
+	// which it begins, before its duration begins. It is part of no result, and goes with duration.
 	// Default: none.
 	// +optional
 	// +kubebuilder:validation:Type=string

@@ -1,13 +1,15 @@
 package v1alpha1
 
 import (
+	"strconv"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // StepLoad is what a step sends, in total over all workers. It has exactly one of
 // users, rate and pause, spelled as in spec.steps.
 type StepLoad struct {
-	// users is the number of concurrent users.
+	// users is the number of concurrent users, with rampTo that at the beginning.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Users int32 `json:"users,omitempty"`
@@ -26,8 +28,8 @@ type StepLoad struct {
 	// rate is how many requests per second arrive.
 	// +optional
 	Rate *Decimal `json:"rate,omitempty"`
-	// rampTo is the rate at the end of duration, to which rate grows or falls
-	// linearly. Absent: rate is constant.
+	// rampTo is the rate, or the number of users, at the end of duration, to which it
+	// grows or falls linearly. Absent: it is constant.
 	// +optional
 	RampTo *Decimal `json:"rampTo,omitempty"`
 	// arrivals is how the requests of a rate are spread in time.
@@ -67,3 +69,18 @@ func (l *StepLoad) IsBurst() bool { return l.RequestsPerUser > 0 }
 func (l *StepLoad) IsScheduled() bool {
 	return l.Rate != nil || l.RatePerUser != nil || l.Think != "" && !l.IsBurst()
 }
+
+// LastUsers is the number of users at the end of duration.
+func (l *StepLoad) LastUsers() int32 {
+	if l.Users == 0 || l.RampTo == nil {
+		return l.Users
+	}
+	n, err := strconv.ParseInt(l.RampTo.String(), 10, 32)
+	if err != nil {
+		return l.Users // not planned by any operator
+	}
+	return int32(n)
+}
+
+// MostUsers is the largest number of concurrent users.
+func (l *StepLoad) MostUsers() int32 { return max(l.Users, l.LastUsers()) }

@@ -238,8 +238,8 @@ var loadValidations = []validation{
 	{
 		name:    "ramp of no rate",
 		valid:   "{steps: [{rate: '1', rampTo: '10', duration: 1s}]}",
-		invalid: "{steps: [{users: 1, rampTo: '10', duration: 1s}]}",
-		want:    []string{"spec.steps[0]: Invalid value: rampTo must not be set without rate"},
+		invalid: "{steps: [{pause: 1s, rampTo: '10'}, {users: 1, duration: 1s}]}",
+		want:    []string{"spec.steps[0]: Invalid value: rampTo must not be set without rate, or users and duration"},
 	},
 	{
 		name:    "ramp to 0",

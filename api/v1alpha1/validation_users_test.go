@@ -4,6 +4,24 @@ package v1alpha1_test
 // changes.
 var usersValidations = []validation{
 	{
+		name:    "ramp of users",
+		valid:   "{steps: [{users: 10, rampTo: 1000000, duration: 1s}, {users: 10, rampTo: '1', duration: 1s, ratePerUser: 1}, {users: 1, rampTo: 2, duration: 1s, think: 1s}]}",
+		invalid: "{steps: [{users: 10, rampTo: '2.5', duration: 1s}]}",
+		want:    []string{"spec.steps[0]: Invalid value: rampTo must be a whole number of at most 1000000 with users"},
+	},
+	{
+		name:    "ramp to too many users",
+		valid:   "{steps: [{rate: 10, rampTo: 1000001, duration: 1s}]}",
+		invalid: "{steps: [{users: 10, rampTo: 1000001, duration: 1s}]}",
+		want:    []string{"spec.steps[0]: Invalid value: rampTo must be a whole number of at most 1000000 with users"},
+	},
+	{
+		name:    "ramp of a burst",
+		valid:   "{steps: [{users: 10, rampTo: 20, duration: 1s}]}",
+		invalid: "{steps: [{users: 10, rampTo: 20, requestsPerUser: 1}]}",
+		want:    []string{"spec.steps[0]: Invalid value: rampTo must not be set without rate, or users and duration"},
+	},
+	{
 		name:    "think time of a step",
 		valid:   "{steps: [{users: 1, duration: 1s, think: 2s}, {users: 1, requestsPerUser: 2, think: 0s-1m30s}]}",
 		invalid: "{steps: [{users: 1, duration: 1s, think: 3s-1s}]}",

@@ -54,8 +54,8 @@ func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
 	for i := range steps {
 		l := &steps[i].Load
 		n = max(n,
-			divideUp(int64(l.Users), perWorker),
-			divideUp(max(totalRate(l), micros(l.RampTo)), perWorker*micro))
+			divideUp(int64(l.MostUsers()), perWorker),
+			divideUp(max(totalRate(l), lastRate(l)), perWorker*micro))
 	}
 	return int32(min(n, workerv1.MaxWorkers))
 }
@@ -136,6 +136,8 @@ func workerStep(l *v1alpha1.StepLoad, worker, workers int32) *workerv1.Step {
 			TotalRateMicros: micros(l.Rate), EndRateMicros: micros(l.RampTo), DurationNanos: nanos,
 			Poisson: l.Arrivals == v1alpha1.ArrivalsPoisson,
 		}}
+	case l.RampTo != nil:
+		step.Load = &workerv1.Step_RampedUsers{RampedUsers: rampedUsers(l)}
 	case l.RatePerUser != nil:
 		step.Load = &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: totalRate(l), DurationNanos: nanos}}
 	default:

@@ -64,6 +64,9 @@ func TestWorkers(t *testing.T) {
 		"the users when they give more":  {ladder(decimal("0.1"), 10_000), 4},
 		"arrivals":                       {withSteps(v1alpha1.Step{Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
 		"the end of a ramp up":           {withSteps(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
+		"the end of a ramp of users":     {withSteps(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
+		"the start of one down":          {withSteps(v1alpha1.Step{Users: ptr(int32(7500)), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
+		"the rate of a ramp of users":    {withSteps(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("750"), RatePerUser: decimal("10"), Duration: duration(time.Second)}), 3},
 		"the start of a ramp down":       {withSteps(v1alpha1.Step{Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
 		"never more than the API allows": {withSteps(v1alpha1.Step{Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
 		"at least one, whatever a file says": {spec(func(s *v1alpha1.LoadTestSpec) {

@@ -47,6 +47,14 @@ func micros(d *v1alpha1.Decimal) int64 {
 	return n
 }
 
+// lastRate is the rate at the end of a step of arrivals that is a ramp, in millionths.
+func lastRate(l *v1alpha1.StepLoad) int64 {
+	if l.Rate == nil {
+		return 0
+	}
+	return micros(l.RampTo)
+}
+
 // totalMicros is the rate of all users together. It saturates, so that an
 // absurd product stays absurd and is refused, instead of wrapping around.
 func totalMicros(users int32, ratePerUser int64) int64 {

@@ -41,6 +41,13 @@ func Requests(load *v1alpha1.StepLoad, worker, workers int32) (n int64, known bo
 	case load.Users < 1 || rate > MaxRateMicros: // not planned by any operator
 		return 0, false
 	}
+	if load.RampTo != nil {
+		ramp := rampOf(load)
+		if !ramp.isPlanned() {
+			return 0, false
+		}
+		return ramp.requests(worker, workers), true
+	}
 	before := hits(rate, rate, optional(load.WarmUp))
 	return turns(before+load.Requests, load.Users, worker, workers) - turns(before, load.Users, worker, workers), true
 }

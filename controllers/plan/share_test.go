@@ -22,6 +22,7 @@ func TestRequestsOfTheWorkersAddUp(t *testing.T) {
 			v1alpha1.Step{Users: &u, RequestsPerUser: &e},
 			v1alpha1.Step{Rate: &perSecond, Duration: length, WarmUp: before},
 			v1alpha1.Step{Rate: &perSecond, RampTo: decimal("70"), Duration: length},
+			v1alpha1.Step{Users: &u, RampTo: decimal("37"), RatePerUser: &perSecond, Duration: length, WarmUp: before},
 		)) {
 			sum, n := int64(0), int32(workers%20)+1
 			for w := range n {
@@ -88,9 +89,11 @@ func TestRequestsOfTheSmallestAndTheLargestLoadAreKnown(t *testing.T) {
 func TestRequestsOfALoadThatCannotBeAreNotKnown(t *testing.T) {
 	most := v1alpha1.NewDecimal("999999999")
 	for name, load := range map[string]v1alpha1.StepLoad{
-		"no users":             {Requests: 5},
-		"no users, and a rate": {Requests: 5, RatePerUser: &most, Duration: duration(time.Second)},
-		"an absurd rate":       {Requests: 5, Users: 1_000_000, RatePerUser: &most, Duration: duration(time.Hour), WarmUp: duration(time.Hour)},
+		"no users":              {Requests: 5},
+		"no users, and a rate":  {Requests: 5, RatePerUser: &most, Duration: duration(time.Second)},
+		"a ramp without a rate": {Requests: 5, Users: 2, RampTo: decimal("4"), Duration: duration(time.Second)},
+		"an absurd ramp":        {Requests: 5, Users: 2, RampTo: decimal("999999999"), RatePerUser: decimal("0.000001"), Duration: duration(time.Second)},
+		"an absurd rate":        {Requests: 5, Users: 1_000_000, RatePerUser: &most, Duration: duration(time.Hour), WarmUp: duration(time.Hour)},
 	} {
 		if n, known := plan.Requests(&load, 0, 2); known {
 			t.Errorf("%s: %d requests are planned, want none", name, n)

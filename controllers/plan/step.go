@@ -134,7 +134,12 @@ func explicitStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
 	case s.RequestsPerUser != nil:
 		return burstStep(s, timeout)
 	default:
-		return v1alpha1.StepStatus{Name: fmt.Sprintf("%d users", ptr.Deref(s.Users, 0)), Load: usersLoad(s)}
+		load := usersLoad(s)
+		name := fmt.Sprintf("%d users", load.Users)
+		if s.RampTo != nil {
+			name = fmt.Sprintf("%d to %d users", load.Users, load.LastUsers())
+		}
+		return v1alpha1.StepStatus{Name: name, Load: load}
 	}
 }
 
@@ -142,9 +147,15 @@ func explicitStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
 func usersLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
 	load := v1alpha1.StepLoad{
 		Users: ptr.Deref(s.Users, 0), RatePerUser: s.RatePerUser, Think: s.Think,
-		WarmUp: positive(s.WarmUp), Duration: s.Duration,
+		RampTo: s.RampTo, WarmUp: positive(s.WarmUp), Duration: s.Duration,
 	}
-	if rate := totalRate(&load); rate <= MaxRateMicros {
+	switch rate := totalRate(&load); {
+	case rate == 0 || rate > MaxRateMicros:
+	case load.RampTo != nil:
+		if ramp := rampOf(&load); ramp.isPlanned() {
+			load.Requests = ramp.requests(0, 1)
+		}
+	default:
 		// The schedule begins with the warm-up and goes on in the duration.
 		warmUp := optional(load.WarmUp)
 		load.Requests = hits(rate, rate, warmUp+optional(load.Duration)) - hits(rate, rate, warmUp)
@@ -181,13 +192,13 @@ func rateStep(s *v1alpha1.Step) v1alpha1.StepStatus {
 	return v1alpha1.StepStatus{Name: name, Load: load}
 }
 
-// totalRate is the rate of a step, that of all its users together, in millionths;
-// 0: the step has no schedule.
+// totalRate is the rate of a step, that of all its users together, in millionths; of a
+// ramp of users, when they are most. 0: the step has no schedule.
 func totalRate(l *v1alpha1.StepLoad) int64 {
 	if l.Rate != nil {
 		return micros(l.Rate)
 	}
-	return totalMicros(l.Users, micros(l.RatePerUser))
+	return totalMicros(l.MostUsers(), micros(l.RatePerUser))
 }
 
 // shared is what the workers divide among them: users, or the requests of arrivals.
@@ -198,7 +209,7 @@ func shared(l *v1alpha1.StepLoad) int64 {
 	if l.Rate != nil {
 		return l.Requests
 	}
-	return int64(l.Users)
+	return int64(l.MostUsers())
 }
 
 // positive is a duration, nil if it is none.

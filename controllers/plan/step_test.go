@@ -130,6 +130,22 @@ func TestSteps(t *testing.T) {
 				step("2", 2, 94*time.Second, load{Users: 2, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
 			},
 		},
+		"ramps of users": {
+			spec: withSteps(
+				v1alpha1.Step{Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute)},
+				v1alpha1.Step{Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute), Think: "2s"},
+				// Users 0 and 1 send 12 requests each; of the other two, which take part for 9 s
+				// and 3 s, the first is due 0.236 and 0.854 s after the beginning of a second.
+				v1alpha1.Step{Name: "up", Users: ptr(int32(2)), RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
+				v1alpha1.Step{Name: "down", Users: ptr(int32(4)), RampTo: decimal("2"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
+			),
+			want: []v1alpha1.StepStatus{
+				step("10 to 1000 users", 1, 150*time.Second, load{Users: 10, RampTo: decimal("1000"), Duration: duration(time.Minute)}),
+				step("10 to 1000 users (2)", 2, 150*time.Second, load{Users: 10, RampTo: decimal("1000"), Think: "2s", Duration: duration(time.Minute)}),
+				step("up", 3, 102*time.Second, load{Users: 2, RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second), Requests: 36}),
+				step("down", 4, 102*time.Second, load{Users: 4, RampTo: decimal("2"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second), Requests: 36}),
+			},
+		},
 		"users who think": {
 			spec: withSteps(
 				v1alpha1.Step{Users: ptr(int32(3)), Think: "1s-3s", Duration: duration(time.Minute)},

@@ -135,6 +135,9 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if refusal := checkDecimals(spec); refusal != nil {
 		return refusal
 	}
+	if refusal := checkUserRamps(spec); refusal != nil {
+		return refusal
+	}
 	if refusal := checkThinkTimes(spec); refusal != nil {
 		return refusal
 	}

@@ -262,6 +262,29 @@ func TestRefusals(t *testing.T) {
 			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RatePerUser = decimal("0.0") },
 			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].ratePerUser: must be greater than 0."},
 		},
+		"a ramp of users": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RampTo = decimal("1000000") }, nil,
+		},
+		"a ramp to half a user": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RampTo = decimal("2.5") },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000."},
+		},
+		"a ramp to more users than there may be": {
+			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RampTo = decimal("1000001") },
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000."},
+		},
+		"a ramp of a burst": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps[0] = v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("2"), RequestsPerUser: ptr(int32(2))}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].rampTo: must not be set with requestsPerUser, whose users begin together."},
+		},
+		"a ramp that becomes too fast": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Steps[0].RampTo, s.Steps[0].RatePerUser = decimal("1000000"), decimal("1001")
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: the users of step 1 to 1000000 users send more than 1000000000 requests per second together; lower users or ratePerUser."},
+		},
 		"think times": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Steps[0].Think = "1s-3s"

@@ -44,7 +44,7 @@ type fleet struct {
 
 func newFleet(workers int32, step *v1alpha1.StepStatus) fleet {
 	f := fleet{desired: int64(workers), active: int64(workers)}
-	if users := int64(step.Load.Users); users > 0 {
+	if users := int64(step.Load.MostUsers()); users > 0 {
 		f.active = min(f.active, users)
 	} else if requests := step.Load.Requests; requests > 0 {
 		f.active = min(f.active, requests)

@@ -354,4 +354,15 @@ func TestMaxSustainedRate(t *testing.T) {
 	}
 }
 
+// A ramp of users names no number of users, neither that of its end nor that with which it
+// begins.
+func TestARampOfUsersSustainsNone(t *testing.T) {
+	for name, last := range map[string]string{"up": "5000", "down": "1"} {
+		got := verdict.Final(ladder(10, 100, 1000), done(func(s *v1alpha1.LoadTestStatus) { s.Steps[4].Load.RampTo = rateOf(last) }))
+		if got.Sustained.Users == nil || *got.Sustained.Users != 100 {
+			t.Errorf("%s: max sustained users is %v, want 100", name, got.Sustained.Users)
+		}
+	}
+}
+
 func rateOf(text string) *v1alpha1.Decimal { return ptr(v1alpha1.NewDecimal(text)) }

@@ -130,6 +130,12 @@ func audited(over, falsely, untracked int64) func(*outcome) {
 	}
 }
 
+func ramp(from int32, to string) v1alpha1.StepStatus {
+	step := users(from)
+	step.Load.RampTo = rateOf(to)
+	return step
+}
+
 func TestThresholdIsAboutStepsUpToItsUsers(t *testing.T) {
 	upToUsers := atMost("failureRate", "0%")
 	upToUsers.Name, upToUsers.UpToUsers = "small", ptr(int32(1000))
@@ -137,11 +143,14 @@ func TestThresholdIsAboutStepsUpToItsUsers(t *testing.T) {
 		step v1alpha1.StepStatus
 		want v1alpha1.ThresholdState
 	}{
-		"fewer users": {users(10), v1alpha1.ThresholdPassed},
-		"as many":     {users(1000), v1alpha1.ThresholdPassed},
-		"more users":  {users(1001), v1alpha1.ThresholdPending},
-		"arrivals":    {arrivals, v1alpha1.ThresholdPassed},
-		"a pause":     {pause, v1alpha1.ThresholdPending},
+		"fewer users":            {users(10), v1alpha1.ThresholdPassed},
+		"as many":                {users(1000), v1alpha1.ThresholdPassed},
+		"more users":             {users(1001), v1alpha1.ThresholdPending},
+		"arrivals":               {arrivals, v1alpha1.ThresholdPassed},
+		"a pause":                {pause, v1alpha1.ThresholdPending},
+		"a ramp":                 {ramp(10, "1000"), v1alpha1.ThresholdPassed},
+		"a ramp to more users":   {ramp(10, "1001"), v1alpha1.ThresholdPending},
+		"a ramp from more users": {ramp(1001, "10"), v1alpha1.ThresholdPending},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -136,7 +136,7 @@ func applies(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
 
 // covers says whether a threshold is about steps of a load.
 func covers(t *v1alpha1.Threshold, load *v1alpha1.StepLoad) bool {
-	return !load.IsPause() && (t.UpToUsers == nil || load.Users <= *t.UpToUsers)
+	return !load.IsPause() && (t.UpToUsers == nil || load.MostUsers() <= *t.UpToUsers)
 }
 
 // hasOwn says whether a threshold of the spec is about a step, or only defaults are.

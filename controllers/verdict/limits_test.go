@@ -57,6 +57,7 @@ func TestDefaultsHoldWhereNoThresholdIsAboutTheirMetric(t *testing.T) {
 		"arrivals":                          {nil, []v1alpha1.StepStatus{arrivals}, []string{failureRate, unsentRate}},
 		"a burst":                           {nil, []v1alpha1.StepStatus{burst}, []string{failureRate, unsentRate}},
 		"users without a rate":              {nil, []v1alpha1.StepStatus{users(10)}, []string{failureRate}},
+		"users who think":                   {nil, []v1alpha1.StepStatus{{Name: "users", Load: v1alpha1.StepLoad{Users: 10, Think: "1s-3s"}}}, []string{failureRate, unsentRate}},
 		"one step with a rate":              {nil, []v1alpha1.StepStatus{users(10), pause, paced(10)}, []string{failureRate, unsentRate}},
 		"only a pause":                      {nil, []v1alpha1.StepStatus{pause}, nil},
 		"another metric":                    {[]v1alpha1.Threshold{atMost("p95", "1s")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate}},

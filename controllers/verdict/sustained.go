@@ -43,12 +43,13 @@ func (r run) sustained() Sustained {
 	return largest
 }
 
-// raise makes it a load that was sustained, if that is larger. A ramp has no one rate.
+// raise makes it a load that was sustained, if that is larger. A ramp has no one load.
 func (s *Sustained) raise(l *v1alpha1.StepLoad) {
 	switch {
+	case l.RampTo != nil:
 	case l.Users > 0:
 		s.Users = ptr.To(max(ptr.Deref(s.Users, 0), l.Users))
-	case l.Rate != nil && l.RampTo == nil && (s.Rate == "" || less(s.Rate, l.Rate.String())):
+	case l.Rate != nil && (s.Rate == "" || less(s.Rate, l.Rate.String())):
 		s.Rate = l.Rate.String()
 	}
 }

@@ -44,7 +44,10 @@ func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
 	if step.Repetition > 0 {
 		head = append(head, p.repetition(step.Repetition))
 	}
-	if load.RatePerUser != nil {
+	switch {
+	case load.RatePerUser != nil && load.RampTo != nil:
+		head = append(head, "up to "+format.Rate(totalRate(load)))
+	case load.RatePerUser != nil:
 		head = append(head, format.Rate(totalRate(load)))
 	}
 	if load.Think != "" {
@@ -115,6 +118,8 @@ func describe(l *v1alpha1.StepLoad) string {
 		return "pause " + format.Short(l.Pause.Duration)
 	case l.IsBurst():
 		return fmt.Sprintf("%d users x %d", l.Users, l.RequestsPerUser)
+	case l.Users > 0 && l.RampTo != nil:
+		return fmt.Sprintf("%d to %d users", l.Users, l.LastUsers())
 	case l.Users > 0:
 		return fmt.Sprintf("%d users", l.Users)
 	case l.RampTo != nil:
@@ -134,13 +139,14 @@ func perSecond(rate v1alpha1.Decimal) string {
 	return text + "/s"
 }
 
-// totalRate is the rate of all users together, "" if it is none.
+// totalRate is the rate of all users together, on a ramp when they are most, "" if it is
+// none.
 func totalRate(l *v1alpha1.StepLoad) string {
 	each, ok := new(big.Rat).SetString(l.RatePerUser.String())
 	if !ok {
 		return ""
 	}
-	return each.Mul(each, big.NewRat(int64(l.Users), 1)).FloatString(3)
+	return each.Mul(each, big.NewRat(int64(l.MostUsers()), 1)).FloatString(3)
 }
 
 func (p *page) reporting(step *v1alpha1.StepStatus) string {

@@ -67,6 +67,8 @@ func TestTitle(t *testing.T) {
 		"arrivals under their rate":  {name: "0.25/s", load: load{Rate: &quarter}, want: "0.25/s"},
 		"a rate that ends in zero":   {name: "20/s", load: load{Rate: &twenty}, want: "20/s"},
 		"a ramp":                     {name: "climb", load: load{Rate: &half, RampTo: &twenty}, want: "climb: 0.5/s to 20/s"},
+		"a ramp of users":            {name: "climb", load: load{Users: 10, RampTo: &twenty}, want: "climb: 10 to 20 users"},
+		"a ramp under its name":      {name: "10 to 20 users (2)", load: load{Users: 10, RampTo: &twenty}, want: "10 to 20 users (2)"},
 		"a pause":                    {name: "refill", load: load{Pause: &metav1.Duration{Duration: time.Second}}, want: "refill: pause 1s"},
 		"nothing known but the name": {name: "mystery", want: "mystery"},
 

@@ -95,7 +95,7 @@ func loads(steps []*v1alpha1.StepStatus) (loadAxis, []float64) {
 
 // usersOf is 0 for what is no number of users that send until the step is over.
 func usersOf(l *v1alpha1.StepLoad) float64 {
-	if l.IsBurst() {
+	if l.IsBurst() || l.RampTo != nil {
 		return 0
 	}
 	return float64(l.Users)
