@@ -245,8 +245,8 @@ type OnTimeCount struct {
 type GeneratorStatus struct {
 	// healthy is false when the generator, not the target, limited the step.
 	Healthy bool `json:"healthy"`
-	// engine is how the workers drove the requests: by "event loops", or by
-	// "goroutines", one for each request in flight, which cost more memory and CPU.
+	// engine is how the workers drove the requests: by "event loops", by "goroutines",
+	// one for each request in flight, which cost more memory and CPU, or by "vegeta".
 	// Absent: the workers did not report it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

@@ -65,6 +65,11 @@ func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
 	if largest := a.GetLargest(); largest != nil {
 		held = append(slices.Clone(held), stepOf(largest))
 	}
+	for _, step := range held {
+		if err := checkDriver(a, step); err != nil {
+			return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
+		}
+	}
 	if err := checkLimits(limits, held, memory); err != nil {
 		return nil, &Refusal{workerv1.ReasonWorkerRefused, err}
 	}

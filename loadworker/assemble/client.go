@@ -3,9 +3,11 @@ package assemble
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
@@ -25,30 +27,60 @@ func newClient(t *workerv1.Target, c Config) (transport.Client, error) {
 
 // newKeepAliveClient is newClient for a target whose connections are kept.
 func newKeepAliveClient(t *workerv1.Target, c Config) (transport.Client, error) {
+	dialer, err := newDialer(t, c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.GetProxyUrl() != "":
+		return nethttp.NewProxyClient(dialer, agent(c), t.GetProxyUrl())
+	case t.GetProtocol() == workerv1.Protocol_PROTOCOL_HTTP2:
+		return nethttp.NewClient(dialer, agent(c)), nil
+	default:
+		return http1.NewClient(dialer, agent(c)), nil
+	}
+}
+
+// agent is the value of User-Agent.
+func agent(c Config) string { return "loadtest-operator/" + c.Version }
+
+func newDialer(t *workerv1.Target, c Config) (*dial.Dialer, error) {
 	secure, err := loadTLS(t.GetTls())
 	if err != nil {
 		return nil, fmt.Errorf("target.tls: %w", err)
 	}
-	http2 := t.GetProtocol() == workerv1.Protocol_PROTOCOL_HTTP2
-	dialer, err := dial.NewDialer(dial.Config{
+	return dial.NewDialer(dial.Config{
 		URL:    t.GetUrl(),
 		Policy: dial.AddressPolicy{AllowSpecial: t.GetAllowSpecialAddresses()},
 		Lookup: c.Lookup,
 		TLS:    secure,
-		HTTP2:  http2,
+		HTTP2:  t.GetProtocol() == workerv1.Protocol_PROTOCOL_HTTP2,
 	})
+}
+
+// newStepClient returns the client of the steps, which for vegeta is net/http's with its
+// own pool.
+func newStepClient(a *workerv1.Assignment, c Config) (transport.Client, error) {
+	t := a.GetTarget()
+	if a.GetDriver() != workerv1.Driver_DRIVER_VEGETA {
+		return newClient(t, c)
+	}
+	if t.GetProxyUrl() != "" {
+		return nil, errors.New("worker.driver: Vegeta does not go through target.proxy; use driver Auto")
+	}
+	dialer, err := newDialer(t, c)
 	if err != nil {
 		return nil, err
 	}
-	agent := "loadtest-operator/" + c.Version
-	switch {
-	case t.GetProxyUrl() != "":
-		return nethttp.NewProxyClient(dialer, agent, t.GetProxyUrl())
-	case http2:
-		return nethttp.NewClient(dialer, agent), nil
-	default:
-		return http1.NewClient(dialer, agent), nil
+	return nethttp.NewPool(dialer, agent(c), !t.GetDisableKeepAlive()), nil
+}
+
+// checkDriver refuses a step that vegeta does not drive.
+func checkDriver(a *workerv1.Assignment, s attack.StepShare) error {
+	if _, rate := s.Load.(attack.Arrivals); !rate && a.GetDriver() == workerv1.Driver_DRIVER_VEGETA {
+		return fmt.Errorf("worker.driver: Vegeta drives rates, and step %d has users; use driver Auto", s.Index)
 	}
+	return nil
 }
 
 // maxPEM bounds a file of certificates: a Secret's size.

@@ -98,7 +98,7 @@ func TestNeedGrowsWithTheMix(t *testing.T) {
 	for n := int64(1); n <= 32; n++ {
 		a.Requests = append(a.Requests, &workerv1.Request{})
 		got := memoryNeed(a)
-		if got.base < baseMemory+n*mib || got.base > baseMemory+256*mib || got.each != connectionMemory(a.Target) {
+		if got.base < baseMemory+n*mib || got.base > baseMemory+256*mib || got.each != connectionMemory(a.Target, 0) {
 			t.Errorf("%d requests need %+v, want at least a MiB for each", n, got)
 		}
 	}
@@ -117,7 +117,7 @@ func TestConnectionMemory(t *testing.T) {
 		{Url: "https://x", ProxyUrl: proxy, DisableKeepAlive: true},
 		{Url: "https://x", Protocol: h2, ProxyUrl: proxy},
 	} {
-		got := connectionMemory(target)
+		got := connectionMemory(target, 0)
 		least := last + 1
 		if i == 1 && runtime.GOOS != "linux" {
 			least = last // without event loops, both have a goroutine each

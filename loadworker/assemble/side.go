@@ -50,7 +50,7 @@ func newSide(a *workerv1.Assignment, c Config, connections int, first attack.Ste
 	if err != nil {
 		return nil, err
 	}
-	if s.client, err = newClient(a.GetTarget(), c); err != nil {
+	if s.client, err = newStepClient(a, c); err != nil {
 		return nil, err
 	}
 	s.runner, err = attack.NewRunner(attack.Config{

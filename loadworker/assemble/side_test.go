@@ -140,7 +140,7 @@ func TestRefusalsOfTheControl(t *testing.T) {
 // The connections to one side are kept while the other has its step.
 func TestBothSidesShareTheLimits(t *testing.T) {
 	a := comparing("http://a", "https://b", workertest.Burst(0, 11, 1), workertest.Burst(1, 11, 1))
-	if got, want := memoryNeed(a).each, connectionMemory(a.GetTarget())+connectionMemory(a.GetControl().GetTarget()); got != want {
+	if got, want := memoryNeed(a).each, connectionMemory(a.GetTarget(), 0)+connectionMemory(a.GetControl().GetTarget(), 0); got != want {
 		t.Errorf("a user takes %d bytes, want %d", got, want)
 	}
 	_, err := New(a, Config{Limits: health.Limits{Descriptors: spareDescriptors + 20, Ports: 100}})

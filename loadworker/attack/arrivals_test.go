@@ -13,7 +13,7 @@ import (
 )
 
 func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		rate, length := pace.Rate(150e6), time.Second
 		merged := measure.NewMeasurement(1)
@@ -39,7 +39,7 @@ func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
 // The target holds the few connections that there may be: all other hits are
 // counted as unsent.
 func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		handle, _ := hold(t)
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL, maxConns: 2})
@@ -58,7 +58,7 @@ func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
 
 // While the target holds every response, arrivals go on arriving.
 func TestArrivalsDoNotWaitForResponses(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		handle, release := hold(t)
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL})
@@ -77,7 +77,7 @@ func TestArrivalsDoNotWaitForResponses(t *testing.T) {
 }
 
 func TestArrivalsReuseConnections(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL})
 		step := arrivalsStep(20e6, time.Second)
@@ -115,7 +115,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 }
 
 func TestEmptyShareSendsNothing(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL})
 		got := drive(t, r, StepShare{Share: pace.Share{First: 5, Stride: 9}, Total: 5, Load: Arrivals{Rate: 50e6, Duration: 100 * time.Millisecond}})
@@ -129,7 +129,7 @@ func TestEmptyShareSendsNothing(t *testing.T) {
 // The last hit is due half a second before the end, so that a busy machine still
 // sends it.
 func TestArrivalsDoNotFollowRedirects(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		for _, code := range []int{301, 302, 307, 308} {
 			t.Run(strconv.Itoa(code), func(t *testing.T) {
 				t.Parallel()

@@ -11,7 +11,8 @@
 //	      │    └─ driver ── sends the request, waits for the response
 //	      │         ├─ loopDriver: an event loop
 //	      │         ├─ goroutineDriver: a goroutine for each connection
-//	      │         └─ vegetaDriver: vegeta's Attacker, for arrivals
+//	      │         ├─ vegetaDriver: vegeta's Attacker, for arrivals
+//	      │         └─ attackerDriver: vegeta from end to end, where it is asked for
 //	      └─ recorder ── counts and histograms, in shards
 //
 // The client decides the driver: connections over plain HTTP/1.1 on Linux go to
@@ -22,7 +23,8 @@
 // Vegeta has no users, keeps no due times, cannot be cancelled and does not count
 // requests that it never sent. So only arrivals, which have no users, go through
 // its Attacker: its dispatcher runs the scheduler, and its workers, of which it
-// starts more as responses slow down, carry the requests.
+// starts more as responses slow down, carry the requests. Where the client is a
+// nethttp.Pool, vegeta also makes the requests and sends them by net/http's client.
 //
 // All times of a step are durations since the beginning of its window, read from
 // the monotonic clock. The window is half open: a request that is due at its end is

@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -15,14 +17,16 @@ import (
 // one. It gets one from forEachDriver, or says why it is for one driver only.
 type testDriver struct {
 	engine string // as results name it
-	client func(*http1.Client) transport.Client
+	client func(*dial.Dialer) transport.Client
 }
 
 // loopTestDriver is event loops, goroutineTestDriver a goroutine for each
-// connection of users, and vegeta's Attacker for arrivals.
+// connection of users, and vegeta's Attacker for arrivals. vegetaTestDriver is vegeta
+// from end to end, for arrivals only.
 var (
-	loopTestDriver      = testDriver{engine: "event loops", client: func(c *http1.Client) transport.Client { return c }}
-	goroutineTestDriver = testDriver{engine: "goroutines", client: func(c *http1.Client) transport.Client { return portable{c} }}
+	loopTestDriver      = testDriver{engine: "event loops", client: func(d *dial.Dialer) transport.Client { return http1.NewClient(d, "test") }}
+	goroutineTestDriver = testDriver{engine: "goroutines", client: func(d *dial.Dialer) transport.Client { return portable{http1.NewClient(d, "test")} }}
+	vegetaTestDriver    = testDriver{engine: "vegeta", client: func(d *dial.Dialer) transport.Client { return nethttp.NewPool(d, "test", true) }}
 )
 
 // portable is a client whose connections no event loop can take.
@@ -38,6 +42,13 @@ func forEachDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
 	for _, d := range drivers {
 		t.Run(d.engine, func(t *testing.T) { test(t, d) })
 	}
+}
+
+// forEachArrivalsDriver runs a test of arrivals over each driver of this system.
+func forEachArrivalsDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
+	t.Helper()
+	forEachDriver(t, test)
+	t.Run(vegetaTestDriver.engine, func(t *testing.T) { test(t, vegetaTestDriver) })
 }
 
 // onlyEventLoops is for a test that has no meaning over goroutines, for a reason.

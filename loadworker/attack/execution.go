@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 )
 
 // MaxDrain bounds the time after the window in which requests in flight may end.
@@ -94,10 +95,13 @@ func (x *Execution) connect() {
 	x.runner.open(ctx, x.conns)
 }
 
-// drive sends the load: from event loops where the client allows them, else from
-// goroutines.
+// drive sends the load: by vegeta where the client is its own, from event loops where
+// the client allows them, else from goroutines.
 func (x *Execution) drive() {
-	schedulers, engine := x.onLoops(), "event loops"
+	schedulers, engine := x.onVegeta(), "vegeta"
+	if schedulers == nil {
+		schedulers, engine = x.onLoops(), "event loops"
+	}
 	if schedulers == nil {
 		schedulers, engine = x.onGoroutines(), "goroutines"
 	}
@@ -138,6 +142,19 @@ func (x *Execution) onLoops() []*scheduler {
 		s.driver = d
 	}
 	return all
+}
+
+// onVegeta returns a scheduler for arrivals through net/http's pool of connections, nil
+// if they go another way.
+func (x *Execution) onVegeta() []*scheduler {
+	pool, ok := x.runner.client.(*nethttp.Pool)
+	a, rate := x.schedule.(*arrivals)
+	if !ok || !rate {
+		return nil
+	}
+	s := x.schedulers(1)[0]
+	s.driver = newAttackerDriver(s, a, pool)
+	return []*scheduler{s}
 }
 
 // onGoroutines returns schedulers whose drivers use goroutines. For arrivals there

@@ -90,20 +90,30 @@ func (d *goroutineDriver) send(s *connSlot) {
 // exchange sends the request of a connection and waits for its response.
 func (d *goroutineDriver) exchange(c *goroutineConn) (status int, err error) {
 	if !d.sched.begin(&c.connSlot, &c.buffer) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.opened(c)
-		d.sched.dropped(&c.connSlot)
-		d.proceed()
+		d.drop(c)
 		return 0, errClosed
 	}
 	response, err := d.do(c)
+	d.finish(c, response, err)
+	return response.Status, err
+}
+
+// drop frees a connection whose request was not sent.
+func (d *goroutineDriver) drop(c *goroutineConn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.opened(c)
+	d.sched.dropped(&c.connSlot)
+	d.proceed()
+}
+
+// finish counts the outcome of a request and frees its connection.
+func (d *goroutineDriver) finish(c *goroutineConn, response transport.Response, err error) {
 	res := d.sched.end(&c.connSlot, response, err)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sched.ended(&c.connSlot, res)
 	d.proceed()
-	return response.Status, err
 }
 
 // do opens the connection first if it is closed: the feed of arrivals bounds the

@@ -13,7 +13,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -119,7 +118,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 		t.Fatal(err)
 	}
 	r, err := NewRunner(Config{
-		Source: src, Client: d.client(http1.NewClient(dialer, "test")), Timeout: s.timeout, MaxConnections: s.maxConns,
+		Source: src, Client: d.client(dialer), Timeout: s.timeout, MaxConnections: s.maxConns,
 		LedgerBytes: len(s.client) << 20, Worker: s.worker,
 	})
 	if err != nil {
@@ -163,6 +162,9 @@ func finish(t *testing.T, x *Execution) *measure.Measurement {
 	return snapshot(t, x)
 }
 
+// clientOf is the client by the engine that sends.
+var clientOf = map[string]string{"event loops": "http1", "goroutines": "http1", "vegeta": "net/http HTTP/1.1"}
+
 // snapshot takes a snapshot and checks what always holds.
 func snapshot(t *testing.T, x *Execution) *measure.Measurement {
 	t.Helper()
@@ -189,8 +191,8 @@ func snapshot(t *testing.T, x *Execution) *measure.Measurement {
 		t.Errorf("%d response and %d service times, want %d", total.Response.Count(), total.Service.Count(), ended)
 	case total.StatusCodes.Sum() != total.Completed():
 		t.Errorf("status codes of %d responses, %d completed", total.StatusCodes.Sum(), total.Completed())
-	case s.Transport != "http1":
-		t.Errorf("the client was %q, want http1", s.Transport)
+	case s.Engine != "" && s.Transport != clientOf[s.Engine]:
+		t.Errorf("the client was %q, want %s", s.Transport, clientOf[s.Engine])
 	case s.Lateness.Count() != total.Sent:
 		t.Errorf("%d latenesses of %d sent", s.Lateness.Count(), total.Sent)
 	}

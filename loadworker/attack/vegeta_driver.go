@@ -28,15 +28,20 @@ func newVegetaDriver(s *scheduler, a *arrivals) vegetaDriver {
 	return d
 }
 
-func (d vegetaDriver) drive() {
+func (d vegetaDriver) drive() { d.attack(target, d) }
+
+// attack has vegeta send targets by a round tripper.
+func (d vegetaDriver) attack(targets vegeta.Targeter, by http.RoundTripper) {
 	defer d.timer.Close()
 	defer context.AfterFunc(d.sched.x.ctx, d.stopWaiting)()
 	attacker := vegeta.NewAttacker(
 		vegeta.Workers(uint64(d.arrivals.connections())),
 		vegeta.MaxWorkers(uint64(d.arrivals.limit)),
-		vegeta.Client(&http.Client{Transport: d}),
+		vegeta.Client(&http.Client{Transport: by}),
+		vegeta.Redirects(vegeta.NoFollow),
+		vegeta.MaxBody(0),
 	)
-	for range attacker.Attack(target, d, 0, "") {
+	for range attacker.Attack(targets, d, 0, "") {
 		// Each result was recorded by the worker.
 	}
 }

@@ -51,6 +51,9 @@ func TestClientsAgreeOnOutcomes(t *testing.T) {
 			for _, client := range []func(*dial.Dialer, string) transport.Client{
 				func(d *dial.Dialer, agent string) transport.Client { return http1.NewClient(d, agent) },
 				func(d *dial.Dialer, agent string) transport.Client { return nethttp.NewClient(d, agent) },
+				func(d *dial.Dialer, agent string) transport.Client {
+					return throughPool{nethttp.NewPool(d, agent, true)}
+				},
 			} {
 				client := client(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, tt.serve)}), "")
 				conn := client.NewConn()

@@ -26,7 +26,8 @@ cluster. Plan, measurement, audits, verdict and report are those of a cluster;
 each worker is a process in place of a pod. spec.target.url may be a loopback
 address. spec.target.service needs --service, which says where the Service
 listens, or --serve. ConfigMaps and Secrets come from the same file, or from the
-folder of --with. spec.worker and spec.ttlSecondsAfterFinished have no effect.
+folder of --with. Of spec.worker only driver has an effect, and
+spec.ttlSecondsAfterFinished has none.
 The first Ctrl-C ends the run with what was measured (Canceled), the second at
 once.`
 

@@ -1,9 +1,11 @@
 package nethttp
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"net/http"
+	"net/url"
 	"sync/atomic"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
@@ -41,8 +43,8 @@ func NewClient(d *dial.Dialer, agent string) *Client { return newClient(d.Target
 
 // NewProxyClient returns a client that reaches a dialer's target through the proxy
 // at a URL. It fails if the target is an address that may not be dialled.
-func NewProxyClient(target *dial.Dialer, agent, url string) (*Client, error) {
-	p, err := newProxy(target, agent, url)
+func NewProxyClient(target *dial.Dialer, agent, address string) (*Client, error) {
+	p, err := newProxy(target, agent, address)
 	if err != nil {
 		return nil, err
 	}
@@ -105,3 +107,28 @@ func (c *Client) Exhausted() (descriptors, ports int64) { return c.dialer.Exhaus
 
 // Name names net/http, the protocol, and the proxy if there is one.
 func (c *Client) Name() string { return c.name }
+
+// url returns the target's URL with the path of a request. Opaque is sent unchanged: the
+// escapes of a path stay as they were written.
+func (c *Client) url(r *transport.Request) *url.URL {
+	host, scheme := c.target.Host, c.target.Scheme()
+	u := &url.URL{Scheme: scheme, Host: host, Opaque: string(r.Path)}
+	// An opaque path that begins with two slashes would be taken for a host.
+	if c.absolute || bytes.HasPrefix(r.Path, []byte("//")) {
+		u.Opaque = scheme + "://" + host + string(r.Path)
+	}
+	return u
+}
+
+// header returns the request's header, with a User-Agent unless it has its own.
+func (c *Client) header(r *transport.Request) http.Header {
+	const userAgent = "User-Agent"
+	out := make(http.Header, len(r.Headers)+1)
+	for _, h := range r.Headers {
+		out[h.Name] = append(out[h.Name], string(h.Value))
+	}
+	if len(out[userAgent]) == 0 && c.agent != "" {
+		out[userAgent] = []string{c.agent}
+	}
+	return out
+}

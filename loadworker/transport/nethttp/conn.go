@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -117,16 +116,9 @@ func (c *conn) ensureOpen(ctx context.Context) error {
 
 // request returns the request in the form of net/http.
 func (c *conn) request(ctx context.Context, r *transport.Request) *http.Request {
-	host, scheme := c.client.target.Host, c.client.target.Scheme()
 	out := (&http.Request{
-		Method: r.Method, Host: host, Header: c.header(r),
-		// Opaque is sent unchanged: the escapes of a path stay as they were written.
-		URL: &url.URL{Scheme: scheme, Host: host, Opaque: string(r.Path)},
+		Method: r.Method, Host: c.client.target.Host, Header: c.client.header(r), URL: c.client.url(r),
 	}).WithContext(ctx)
-	// An opaque path that begins with two slashes would be taken for a host.
-	if c.client.absolute || bytes.HasPrefix(r.Path, []byte("//")) {
-		out.URL.Opaque = scheme + "://" + host + string(r.Path)
-	}
 	// To a proxy, Host is not replaced: one that follows it, not the URL, would reach
 	// targets that are not permitted.
 	if len(r.Host) > 0 && !c.client.absolute {
@@ -135,19 +127,6 @@ func (c *conn) request(ctx context.Context, r *transport.Request) *http.Request 
 	if len(r.Body) > 0 {
 		c.body.Reset(r.Body)
 		out.Body, out.ContentLength = io.NopCloser(&c.body), int64(len(r.Body))
-	}
-	return out
-}
-
-// header returns the request's header, with a User-Agent unless it has its own.
-func (c *conn) header(r *transport.Request) http.Header {
-	const userAgent = "User-Agent"
-	out := make(http.Header, len(r.Headers)+1)
-	for _, h := range r.Headers {
-		out[h.Name] = append(out[h.Name], string(h.Value))
-	}
-	if len(out[userAgent]) == 0 && c.client.agent != "" {
-		out[userAgent] = []string{c.client.agent}
 	}
 	return out
 }

@@ -1,0 +1,149 @@
+package assemble
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"encoding/pem"
+
+	"github.com/google/go-cmp/cmp"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
+)
+
+// arrivals is a step of 40 requests in a second.
+func arrivals() *workerv1.Step {
+	return &workerv1.Step{
+		Total: 40, Share: &workerv1.Share{Stride: 1, Count: 40},
+		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 40e6, DurationNanos: int64(time.Second)}},
+	}
+}
+
+// served starts a server over a protocol, and returns the target that speaks to it.
+func served(t *testing.T, protocol string) (*workertest.Target, *workerv1.Target) {
+	t.Helper()
+	var protocols http.Protocols
+	target := &workerv1.Target{TimeoutNanos: int64(10 * time.Second), AllowSpecialAddresses: true}
+	start := (*httptest.Server).Start
+	switch protocol {
+	case "HTTP/1.1 over TLS", "HTTP/2 over TLS":
+		protocols.SetHTTP1(true)
+		protocols.SetHTTP2(true)
+		start = func(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() }
+	case "HTTP/2":
+		protocols.SetUnencryptedHTTP2(true)
+	default:
+		protocols.SetHTTP1(true)
+	}
+	if protocol == "HTTP/2" || protocol == "HTTP/2 over TLS" {
+		target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+	}
+	s := workertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if want := target.Protocol == workerv1.Protocol_PROTOCOL_HTTP2; (r.ProtoMajor == 2) != want || (r.TLS != nil) != (len(protocol) > 8) {
+			t.Errorf("%s: got a request by %s, TLS %v", protocol, r.Proto, r.TLS != nil)
+		}
+		if r.URL.Path == "/500" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}, func(s *httptest.Server) {
+		s.Config.Protocols = &protocols
+		start(s)
+	})
+	target.Url = s.URL
+	if c := s.Certificate(); c != nil {
+		ca := filepath.Join(t.TempDir(), "ca.crt")
+		if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		target.Tls = &workerv1.TLS{CaFile: ca}
+	}
+	return s, target
+}
+
+// Over each protocol both drivers send what is due, and count what became of it alike.
+func TestDriversAgreeOverAllProtocols(t *testing.T) {
+	for _, protocol := range []string{"HTTP/1.1", "HTTP/1.1 over TLS", "HTTP/2", "HTTP/2 over TLS"} {
+		for _, keepAlive := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, keep-alive %v", protocol, keepAlive), func(t *testing.T) {
+				counts := map[workerv1.Driver]string{}
+				for _, driver := range []workerv1.Driver{workerv1.Driver_DRIVER_UNSPECIFIED, workerv1.Driver_DRIVER_VEGETA} {
+					s, target := served(t, protocol)
+					target.DisableKeepAlive = !keepAlive
+					a := workertest.Assignment("", arrivals())
+					a.Target, a.Driver = target, driver
+					a.Requests = append(a.Requests, &workerv1.Request{Name: "wrong", Weight: 1, Method: "POST", Path: "/500", Body: []byte("${seq}")})
+					got := run(t, prepared(t, a, testConfig(), ignore))
+					s.Serves(t, 40)
+					counts[driver] = fmt.Sprint(got.Due, got.Unsent, got.Requests[0].Outcomes, got.Requests[1].Outcomes)
+					if (got.Engine == "vegeta") != (driver == workerv1.Driver_DRIVER_VEGETA) {
+						t.Errorf("driver %v is engine %q by %s", driver, got.Engine, got.Transport)
+					}
+					if n := got.Requests[1].Outcomes[measure.ServerError]; n != 20 {
+						t.Errorf("driver %v counts %d server errors, want 20", driver, n)
+					}
+				}
+				if diff := cmp.Diff(counts[workerv1.Driver_DRIVER_UNSPECIFIED], counts[workerv1.Driver_DRIVER_VEGETA]); diff != "" {
+					t.Errorf("counts (-other +vegeta):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestVegetaRefusesWhatItDoesNotDrive(t *testing.T) {
+	s := workertest.NewTarget(t, nil)
+	vegeta := func(change func(*workerv1.Assignment)) *workerv1.Assignment {
+		a := workertest.Assignment(s.URL, arrivals())
+		a.Driver = workerv1.Driver_DRIVER_VEGETA
+		change(a)
+		return a
+	}
+	for name, tt := range map[string]struct {
+		a      *workerv1.Assignment
+		reason string
+		want   string
+	}{
+		"users": {
+			a:      vegeta(func(a *workerv1.Assignment) { a.Steps = []*workerv1.Step{workertest.Burst(3, 1, 1)} }),
+			reason: workerv1.ReasonInvalidSpec, want: "worker.driver: Vegeta drives rates, and step 3 has users; use driver Auto",
+		},
+		"users of a search": {
+			a:      vegeta(func(a *workerv1.Assignment) { a.Largest = workertest.Burst(4, 1, 1) }),
+			reason: workerv1.ReasonInvalidSpec, want: "worker.driver: Vegeta drives rates, and step 4 has users; use driver Auto",
+		},
+		"a proxy": {
+			a:      vegeta(func(a *workerv1.Assignment) { a.Target.ProxyUrl = s.URL }),
+			reason: workerv1.ReasonInvalidSpec, want: "worker.driver: Vegeta does not go through target.proxy; use driver Auto",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := refusal(t, tt.a, testConfig()); got.Reason != tt.reason || got.Error() != tt.want {
+				t.Errorf("%s: %s; want %s: %s", got.Reason, got, tt.reason, tt.want)
+			}
+		})
+	}
+}
+
+// The policy is that of the worker, whatever drives: an address that it does not permit
+// is not dialled.
+func TestVegetaKeepsToTheAddressPolicy(t *testing.T) {
+	s := workertest.NewTarget(t, nil)
+	a := workertest.Assignment(s.URL, arrivals())
+	a.Driver, a.Target.AllowSpecialAddresses = workerv1.Driver_DRIVER_VEGETA, false
+	x, err := New(a, testConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.Close)
+	got := run(t, x) // as if the check before the step had been passed
+	if s.Served() != 0 || got.Requests[0].Outcomes[measure.Success] != 0 || got.Requests[0].Sent == 0 {
+		t.Errorf("served %d; outcomes %v", s.Served(), got.Requests[0].Outcomes)
+	}
+}
