@@ -34,6 +34,7 @@ type options struct {
 	workerImage, allowedHosts, watchNamespaces               string
 	metricsBind, probeBind, namespace                        string
 	coordinatorService, podIP                                string
+	readTargets                                              bool
 }
 
 func (o *options) bind(fs *flag.FlagSet) {
@@ -43,6 +44,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.workerImage, "worker-image", "", "`image` of workers, where a LoadTest names none (required)")
 	fs.StringVar(&o.allowedHosts, "allowed-target-hosts", "", "comma-separated `patterns` of hosts that LoadTests may target beside the Services of this cluster: staging.example.com, *.example.com, 10.0.0.0/8, or * for all")
 	fs.StringVar(&o.watchNamespaces, "watch-namespaces", "", "comma-separated `namespaces` whose LoadTests are run; empty: all")
+	fs.BoolVar(&o.readTargets, "read-targets", true, "read the pods behind the Service of a target at the beginning and the end of each step, for the result to say what was tested; false: nothing of them is read")
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8080", "`address` of /metrics; 0: none")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")
 	fs.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the operator's own `namespace`; default: $POD_NAMESPACE")
@@ -138,7 +140,8 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.certificates.CA()}
 		},
-		Metrics: loadtest.NewMetrics(metrics.Registry),
+		LooksAtTargets: o.readTargets,
+		Metrics:        loadtest.NewMetrics(metrics.Registry),
 	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set up reconciler: %w", err)

@@ -115,6 +115,9 @@ const (
 	ReasonAuditFailed = "AuditFailed"
 	// ReasonInconclusive surfaces when the result does not speak of the target.
 	ReasonInconclusive = "Inconclusive"
+	// ReasonTargetChanged surfaces when the target was changed while it was tested: its
+	// images, its limits or the number of its pods.
+	ReasonTargetChanged = "TargetChanged"
 	// ReasonStepCut surfaces when a step was not carried out as it was planned. With
 	// ReasonWorkerLost, a worker was lost in it.
 	ReasonStepCut = "StepCut"

@@ -83,6 +83,11 @@ type LoadTestStatus struct {
 	// +optional
 	Versus *VersusStatus `json:"versus,omitempty"`
 
+	// environment is what was tested: the pods behind the target's Service. Absent if the
+	// target is a URL, if the operator is set not to read them, and without a cluster.
+	// +optional
+	Environment *EnvironmentStatus `json:"environment,omitempty"`
+
 	// summary is the line that kubectl get prints.
 	// +optional
 	Summary Summary `json:"summary,omitzero"`
@@ -354,6 +359,10 @@ type StepStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Repeated []RepeatedThreshold `json:"repeated,omitempty"`
+	// environment is what was behind the target's Service in the step. Absent where
+	// status.environment is.
+	// +optional
+	Environment *StepEnvironment `json:"environment,omitempty"`
 	// result is what was measured. Absent for pauses and before the first report.
 	// +optional
 	Result *StepResult `json:"result,omitempty"`

@@ -27,7 +27,7 @@ func TestArguments(t *testing.T) {
 		"everything": {
 			set: []string{
 				"workerImage.repository=mirror:5000/worker", "workerImage.tag=v1",
-				"watchNamespaces={team-a,team-b}", "allowedTargetHosts={*.example.com,10.0.0.0/8}",
+				"environment.enabled=false", "watchNamespaces={team-a,team-b}", "allowedTargetHosts={*.example.com,10.0.0.0/8}",
 			},
 			want: []string{
 				"--coordinator-bind-address=:9443",
@@ -36,6 +36,7 @@ func TestArguments(t *testing.T) {
 				"--worker-image=mirror:5000/worker:v1",
 				"--health-probe-bind-address=:8081",
 				"--metrics-bind-address=:8080",
+				"--read-targets=false",
 				"--watch-namespaces=team-a,team-b",
 				"--allowed-target-hosts=*.example.com,10.0.0.0/8",
 			},

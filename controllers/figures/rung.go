@@ -106,9 +106,10 @@ func spelled(l *v1alpha1.StepLoad) (map[string]string, bool) {
 	return texts, true
 }
 
-// IsWhole says whether a step was carried out as it was planned, by all workers.
+// IsWhole says whether a step was carried out as it was planned, by all workers, against
+// one target.
 func IsWhole(step *v1alpha1.StepStatus, workers int32) bool {
-	return step.State == v1alpha1.StepComplete && step.Result != nil && step.WorkersReporting >= workers
+	return !step.TargetChanged() && step.State == v1alpha1.StepComplete && step.Result != nil && step.WorkersReporting >= workers
 }
 
 // IsSound says of a result that the generator was not its limit.

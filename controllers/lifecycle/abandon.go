@@ -44,7 +44,7 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 	s.Steps = r.abandonedSteps(cause.Refused)
 	s.Auditing = nil
 	if cause.Refused >= withoutResults {
-		s.Baseline = nil
+		s.Baseline, s.Environment = nil, nil
 	}
 	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
 	r.set(v1alpha1.ConditionFailed, metav1.ConditionTrue, cause.Reason, cause.Message)

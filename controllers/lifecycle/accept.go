@@ -12,6 +12,10 @@ import (
 // accept is the first pass: can the spec be carried out, and may it begin?
 func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
 	planned, refusal := plan.New(lt, policy)
+	if refusal == nil && r.looks() {
+		lt = lt.DeepCopy()
+		lt.Status.Environment = &v1alpha1.EnvironmentStatus{}
+	}
 	if refusal == nil {
 		refusal = checkRoom(lt, plan.Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search}))
 	}
@@ -37,7 +41,7 @@ func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
 func (r *run) suspend() {
 	s := &r.out.Status
 	s.Phase = v1alpha1.PhaseSuspended
-	s.StartTime, s.Auditing, s.Baseline = nil, nil, nil
+	s.StartTime, s.Auditing, s.Baseline, s.Environment = nil, nil, nil, nil
 	s.Workers.Ready = 0
 	if r.seen.Job == JobPresent || r.seen.Job == JobFinished {
 		r.out.Job = JobDelete
@@ -66,6 +70,9 @@ func (r *run) start(planned plan.Plan) {
 	s.StartTime = &now
 	s.Phase = v1alpha1.PhaseStarting
 	planned.Record(s)
+	if r.looks() {
+		s.Environment = &v1alpha1.EnvironmentStatus{}
+	}
 	s.Thresholds = verdict.Thresholds(r.spec, s.Requests, s.Steps)
 	r.auditsPending("")
 	r.resumed()

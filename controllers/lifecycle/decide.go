@@ -18,6 +18,8 @@ type Decision struct {
 	Job JobAction
 	// Store is to be done before the status is written; nil: nothing is.
 	Store *Store
+	// Look is to be read once the workers are directed; nil: nothing is.
+	Look *Look
 	// Directive is what the workers are to do, from the status as it was read.
 	Directive control.Directive
 	// Forget says that no worker is left to be directed.

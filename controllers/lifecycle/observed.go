@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -37,6 +38,10 @@ type Observed struct {
 	// Refused is why the API server did not take the Job; nil: it did, or it was not
 	// asked yet.
 	Refused *Refusal
+	// LooksAtTargets says that this process reads what is behind Services.
+	LooksAtTargets bool
+	// Looked is the latest reading that was asked for; nil: there was none.
+	Looked *environment.Seen
 	// Unstored is the archive that this process gave up last; nil: none.
 	Unstored *Unstored
 	// Workers has one entry for each worker, by number.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
@@ -38,6 +39,9 @@ const maxDefaults = 2
 // than none: it could not say that.
 func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps)
+	if lt.Status.Environment != nil {
+		left -= environment.MaxSize + loads(steps)*environment.MaxStepSize
+	}
 	if lt.Status.Baseline != nil {
 		left -= size(lt.Status.Baseline)
 	}
@@ -108,14 +112,18 @@ func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal
 	if room(lt, steps) >= 0 {
 		return nil
 	}
-	loads := 0
-	for _, s := range steps {
-		if !s.Load.IsPause() {
-			loads++
-		}
-	}
 	const unit = 1 << 10
 	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
 		"a LoadTest has %d KiB: have fewer steps, repetitions or types, or bodyFrom for long bodies.",
-		loads, len(requestTypes(&lt.Spec)), sizeOfStatus(&lt.Spec, steps)/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
+		loads(steps), len(requestTypes(&lt.Spec)), sizeOfStatus(&lt.Spec, steps)/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
+}
+
+// loads is how many of the steps send load.
+func loads(steps []v1alpha1.StepStatus) (n int) {
+	for _, s := range steps {
+		if !s.Load.IsPause() {
+			n++
+		}
+	}
+	return n
 }

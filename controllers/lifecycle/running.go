@@ -90,6 +90,10 @@ func (r *run) load(i int) {
 		return !isFinal(w) && !r.isLost(w) && r.awaits(w, r.limit(i, w))
 	})
 	done := awaited == 0
+	r.lookBefore(i)
+	if done && !r.hasLookedAfter(i) {
+		return
+	}
 
 	due := read.ReportedUntil == nil || report != nil && report.Until.Sub(read.ReportedUntil.Time).Abs() >= refresh
 	if report != nil && (done || due && r.mayWriteLive()) && !r.isBehind(i, report, done) {

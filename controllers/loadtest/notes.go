@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -40,6 +41,8 @@ type note struct {
 	// status yet, and storedBytes is what it cost the store.
 	stored      string
 	storedBytes int
+	// looked is the latest reading of a target.
+	looked *environment.Seen
 	// storing is the step whose archive was not stored, tries how often it was tried,
 	// and unstored the archive that was given up.
 	storing, storeTries int

@@ -64,6 +64,8 @@ type Reconciler struct {
 	Policy   plan.Policy
 	// Children is what the Jobs that are made now have in common.
 	Children func() desired.Config
+	// LooksAtTargets has the pods behind the Services of targets be read.
+	LooksAtTargets bool
 	// Metrics may be nil.
 	Metrics *Metrics
 
@@ -161,6 +163,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 	}
 	note.wakeAt = wakeAt(now, decision)
 	applied := r.apply(ctx, lt, seen, decision, note, now)
+	r.look(ctx, lt, decision.Look, note, now)
 	if again, err := r.store(ctx, lt, decision.Store, note, now); again > 0 || err != nil {
 		return after(again, errors.Join(applied, err))
 	}
@@ -196,6 +199,7 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *no
 	}
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
 	seen.ReadBack, seen.Seconds, seen.Unstored = r.delays.longest(now), note.seconds, note.unstored
+	seen.LooksAtTargets, seen.Looked = r.LooksAtTargets, note.looked
 	decision := lifecycle.Decide(lt, r.Policy, seen, now)
 	note.seconds = decision.Seconds
 	return seen, decision, nil

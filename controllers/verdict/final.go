@@ -79,6 +79,7 @@ func (r run) judgement() Judgement {
 	}{
 		{v1alpha1.ReasonWorkerLost, r.lostWorkers},
 		{v1alpha1.ReasonStepCut, r.cutSteps},
+		{v1alpha1.ReasonTargetChanged, r.targetChanged},
 		{v1alpha1.ReasonInconclusive, r.generatorUnhealthy},
 		{v1alpha1.ReasonInconclusive, r.undecided},
 		{v1alpha1.ReasonInconclusive, r.undecidedAudits},

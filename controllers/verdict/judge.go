@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -101,6 +102,10 @@ func judge(spec *v1alpha1.LoadTestSpec, run *v1alpha1.LoadTestStatus, t *limit, 
 	}
 	status.Observed = b.format(o.value)
 	status.State, status.Message = decide(s, b, o, status.Observed)
+	if step.TargetChanged() {
+		status.State = v1alpha1.ThresholdInconclusive
+		status.Message = strings.TrimSuffix(status.Message, ".") + ", but the target was changed within the step."
+	}
 	status.Message = text.Truncate(status.Message, maxMessage)
 	return status
 }

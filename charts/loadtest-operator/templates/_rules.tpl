@@ -11,6 +11,11 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
 - apiGroups: [""]
   resources: [pods]
   verbs: [get, list, watch]
+{{- if .Values.environment.enabled }}
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [list]
+{{- end }}
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [create, delete, get, list, watch]

@@ -1,0 +1,166 @@
+package environment_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
+)
+
+var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// pod is one of a single container, whose image has that digest.
+func pod(uid, digest string, restarts int32) environment.Pod {
+	c := environment.Container{TargetContainer: v1alpha1.TargetContainer{Name: "app", Image: "shortener:v3", Digest: digest, Limits: "cpu 500m"}, Restarts: restarts}
+	if restarts > 0 {
+		c.Ended, c.EndedAt = "OOMKilled, exit code 137", began
+	}
+	return environment.Pod{UID: uid, Node: "node-1", Ready: true, Containers: []environment.Container{c}}
+}
+
+func limited(p environment.Pod, limits string) environment.Pod {
+	p.Containers[0].Limits = limits
+	return p
+}
+
+func pods(list ...environment.Pod) environment.Seen { return environment.Seen{Pods: list} }
+
+func scaled(s environment.Seen, most int32) environment.Seen {
+	s.Autoscaler = &v1alpha1.TargetAutoscaler{Name: "web", Min: 1, Max: most}
+	return s
+}
+
+// run records the readings of steps a, b, …: before and after each.
+func run(readings ...environment.Seen) *v1alpha1.LoadTestStatus {
+	status := &v1alpha1.LoadTestStatus{Environment: &v1alpha1.EnvironmentStatus{}}
+	for i := range readings {
+		if i%2 == 0 {
+			status.Steps = append(status.Steps, v1alpha1.StepStatus{Name: string(rune('a' + i/2))})
+		}
+		seen := readings[i]
+		seen.Service, seen.At = "shortener", began.Add(time.Duration(i)*time.Second)
+		seen.Look = environment.Look{Step: i / 2, Point: environment.Point(i % 2)}
+		environment.Record(status, &seen, []string{"node-1", "node-2", "node-1"})
+	}
+	return status
+}
+
+func TestChangesOfATarget(t *testing.T) {
+	one, two := pods(pod("1", "sha256:aaa", 0)), pods(pod("1", "sha256:aaa", 0), pod("2", "sha256:aaa", 0))
+	unread := environment.Seen{Problem: "The operator may not read the pods."}
+	starting := pods(pod("2", "", 0))
+	for name, tc := range map[string]struct {
+		readings []environment.Seen
+		want     []string // of all steps
+	}{
+		"nothing changes":             {[]environment.Seen{one, one, one, one}, nil},
+		"a container restarts":        {[]environment.Seen{one, pods(pod("1", "sha256:aaa", 2))}, []string{"TargetRestarted : Containers of Service shortener restarted 2 times within step a, the last after OOMKilled, exit code 137."}},
+		"it restarts between steps":   {[]environment.Seen{one, one, pods(pod("1", "sha256:aaa", 1)), pods(pod("1", "sha256:aaa", 1))}, []string{"TargetRestarted : Containers of Service shortener restarted once between step a and step b, the last after OOMKilled, exit code 137."}},
+		"a pod is replaced":           {[]environment.Seen{one, pods(pod("2", "sha256:aaa", 0))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same configuration."}},
+		"it is scaled":                {[]environment.Seen{one, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
+		"it is scaled between steps":  {[]environment.Seen{two, two, one, one}, []string{"TargetScaled Run: Service shortener went from 2 to 1 pod between step a and step b, and no autoscaler is known to have done it."}},
+		"it is scaled automatically":  {[]environment.Seen{scaled(one, 9), scaled(two, 9)}, []string{"TargetScaled : Service shortener went from 1 to 2 pods within step a, by its autoscaler web (1 to 9)."}},
+		"its autoscaler is changed":   {[]environment.Seen{scaled(one, 9), scaled(two, 5)}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
+		"a rollout within a step":     {[]environment.Seen{one, pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the image of container app was sha256:aaa and is sha256:bbb."}},
+		"a rollout between steps":     {[]environment.Seen{one, one, pods(pod("2", "sha256:bbb", 0)), pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Run: What Service shortener runs was changed between step a and step b: the image of container app was sha256:aaa and is sha256:bbb."}},
+		"other limits":                {[]environment.Seen{one, pods(limited(pod("1", "sha256:aaa", 0), ""))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the limits of container app were cpu 500m and are none."}},
+		"a pod that has not started":  {[]environment.Seen{one, starting}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"nothing can be read":         {[]environment.Seen{unread, unread, unread, unread}, nil},
+		"not read after":              {[]environment.Seen{one, unread, two, two}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
+		"not read before, and scaled": {[]environment.Seen{one, one, unread, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods between step a and the end of step b, and no autoscaler is known to have done it."}},
+		"read only at the end":        {[]environment.Seen{unread, two}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, step := range run(tc.readings...).Steps {
+				for _, c := range step.Environment.Changes {
+					got = append(got, fmt.Sprintf("%s %s: %s", c.Reason, c.Spoils, c.Message))
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Steps of two targets in turn are compared with those of the same side alone.
+func TestSidesAreComparedApart(t *testing.T) {
+	status := &v1alpha1.LoadTestStatus{Environment: &v1alpha1.EnvironmentStatus{}, Steps: []v1alpha1.StepStatus{
+		{Name: "a", Side: v1alpha1.SideCandidate}, {Name: "a/old", Side: v1alpha1.SideControl}, {Name: "b", Side: v1alpha1.SideCandidate},
+	}}
+	for i := range status.Steps {
+		for point := range 2 {
+			seen := pods(pod("1", fmt.Sprintf("sha256:%d", i%2), 0))
+			seen.Look = environment.Look{Step: i, Point: environment.Point(point)}
+			environment.Record(status, &seen, nil)
+		}
+		if changes := status.Steps[i].Environment.Changes; len(changes) > 0 {
+			t.Errorf("step %s: %+v, want no change", status.Steps[i].Name, changes)
+		}
+	}
+}
+
+func TestNodesAndConfigurationsAreWrittenOnce(t *testing.T) {
+	two := pods(pod("1", "sha256:aaa", 0), pod("2", "sha256:aaa", 0))
+	two.Pods[1].Node = "node-3"
+	status := run(two, two, two, two)
+	env := status.Environment
+	want := v1alpha1.EnvironmentStatus{
+		Nodes: []string{"node-1", "node-3"}, SharedNodes: []v1alpha1.SharedNode{{Node: "node-1", Workers: 2}},
+		Configurations: []v1alpha1.TargetConfiguration{{ID: env.Configurations[0].ID, Service: "shortener", Containers: []v1alpha1.TargetContainer{{Name: "app", Image: "shortener:v3", Digest: "sha256:aaa", Limits: "cpu 500m"}}}},
+	}
+	if diff := cmp.Diff(&want, env); diff != "" {
+		t.Errorf("environment (-want +got):\n%s", diff)
+	}
+	r := status.Steps[1].Environment.After
+	if r.Configuration != want.Configurations[0].ID || r.Pods != 2 || r.Ready != 2 || r.Identity == "" {
+		t.Errorf("the reading is %+v", r)
+	}
+}
+
+// However a target changes, its environment stays within the room that is planned for it.
+func TestEnvironmentStaysWithinItsRoom(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("x", n) }
+	var readings []environment.Seen
+	for i := range 128 {
+		seen := environment.Seen{Problem: ""}
+		for p := range 100 {
+			one := pod(fmt.Sprint(i, p), fmt.Sprint(i)+long(120), int32(i))
+			one.Node = fmt.Sprint(p) + long(240)
+			for c := range 20 {
+				another := one.Containers[0]
+				another.Name, another.Image, another.Limits, another.Ended = fmt.Sprint(c)+long(60), long(256), long(128), long(80)
+				one.Containers = append(one.Containers, another)
+			}
+			seen.Pods = append(seen.Pods, one)
+		}
+		seen.Pods = seen.Pods[:100-i%2]
+		readings = append(readings, seen)
+	}
+	readings[4] = environment.Seen{Problem: long(2000)}
+	status := run(readings...)
+	if got := size(t, status.Environment); got > environment.MaxSize {
+		t.Errorf("the environment takes %d bytes, %d are planned", got, environment.MaxSize)
+	}
+	for i, step := range status.Steps {
+		if got := size(t, step.Environment); got > environment.MaxStepSize {
+			t.Errorf("that of step %d takes %d bytes, %d are planned", i, got, environment.MaxStepSize)
+		}
+	}
+}
+
+func size(t *testing.T, v any) int {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(raw)
+}

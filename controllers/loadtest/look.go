@@ -1,0 +1,191 @@
+package loadtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+// +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=list
+
+const (
+	// lookTimeout bounds a reading, for which the end of a step waits.
+	lookTimeout = 2 * time.Second
+	// maxPods is how many pods behind a Service are read, and maxCounted how many more of
+	// them are counted.
+	maxPods, maxCounted = 100, 5_000
+	// maxAutoscalers is how many autoscalers of a namespace are looked through.
+	maxAutoscalers = 100
+)
+
+// look reads what is behind the target of a step, for the next pass to see. Whatever goes
+// wrong is a problem that the reading names, and no error: the run goes on.
+func (r *Reconciler) look(ctx context.Context, lt *v1alpha1.LoadTest, look *lifecycle.Look, note *note, now time.Time) {
+	if look == nil {
+		return
+	}
+	seen := &environment.Seen{Look: *look, At: now}
+	note.looked = seen
+	if !r.LooksAtTargets {
+		seen.Problem = "The operator is set not to read the pods of targets."
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	seen.Service = lifecycle.LookedAt(&lt.Spec, &lt.Status.Steps[look.Step]).Name
+	if err := r.readTarget(ctx, lt.Namespace, seen); err != nil {
+		seen.Problem = text.Clean(problemOf(err, seen.Service), maxRefusal)
+	}
+}
+
+func problemOf(err error, service string) string {
+	if apierrors.IsForbidden(err) {
+		return fmt.Sprintf("The operator may not read the pods of Service %s: %v", service, err)
+	}
+	return fmt.Sprintf("The pods of Service %s could not be read: %v", service, err)
+}
+
+// readTarget reads the pods that a Service selects, and their autoscaler. They are in no
+// cache: there may be thousands in the cluster, and they are read twice in a step.
+func (r *Reconciler) readTarget(ctx context.Context, namespace string, seen *environment.Seen) error {
+	var service corev1.Service
+	if err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: seen.Service}, &service); err != nil {
+		return fmt.Errorf("get Service: %w", err)
+	}
+	if len(service.Spec.Selector) == 0 {
+		return fmt.Errorf("it has no selector")
+	}
+	var pods corev1.PodList
+	selected := client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(service.Spec.Selector)}
+	if err := r.Uncached.List(ctx, &pods, client.InNamespace(namespace), selected, client.Limit(maxPods)); err != nil {
+		return fmt.Errorf("list pods: %w", err)
+	}
+	var err error
+	if seen.Unread, err = r.countRest(ctx, namespace, selected, pods.Continue); err != nil {
+		return fmt.Errorf("count pods: %w", err)
+	}
+	owners := map[workload]bool{}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if !pod.DeletionTimestamp.IsZero() || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		seen.Pods = append(seen.Pods, targetPod(pod))
+		owners[workloadOf(pod)] = true
+	}
+	seen.Autoscaler = r.autoscaler(ctx, namespace, owners)
+	return nil
+}
+
+// countRest counts the pods beyond those that were read.
+func (r *Reconciler) countRest(ctx context.Context, namespace string, selected client.ListOption, after string) (n int32, err error) {
+	if after == "" {
+		return 0, nil
+	}
+	rest := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
+	if err := r.Uncached.List(ctx, &rest, client.InNamespace(namespace), selected, client.Limit(maxCounted), client.Continue(after)); err != nil {
+		return 0, err
+	}
+	for i := range rest.Items {
+		if rest.Items[i].DeletionTimestamp.IsZero() {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// workload is what an autoscaler scales.
+type workload struct{ kind, name string }
+
+// workloadOf is the workload of a pod: a Deployment names its ReplicaSets after itself and
+// the hash of their pods.
+func workloadOf(pod *corev1.Pod) workload {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return workload{}
+	}
+	if hash := pod.Labels["pod-template-hash"]; owner.Kind == "ReplicaSet" && hash != "" {
+		return workload{"Deployment", strings.TrimSuffix(owner.Name, "-"+hash)}
+	}
+	return workload{owner.Kind, owner.Name}
+}
+
+// autoscaler is the one of a workload; nil: there is none, or it may not be read.
+func (r *Reconciler) autoscaler(ctx context.Context, namespace string, of map[workload]bool) *v1alpha1.TargetAutoscaler {
+	var list autoscalingv2.HorizontalPodAutoscalerList
+	if err := r.Uncached.List(ctx, &list, client.InNamespace(namespace), client.Limit(maxAutoscalers)); err != nil {
+		return nil
+	}
+	for _, a := range list.Items {
+		if ref := a.Spec.ScaleTargetRef; of[workload{ref.Kind, ref.Name}] {
+			least := int32(1)
+			if a.Spec.MinReplicas != nil {
+				least = *a.Spec.MinReplicas
+			}
+			return &v1alpha1.TargetAutoscaler{Name: a.Name, Min: least, Max: a.Spec.MaxReplicas}
+		}
+	}
+	return nil
+}
+
+// targetPod is what is kept of a pod: nothing of its environment or its volumes.
+func targetPod(pod *corev1.Pod) environment.Pod {
+	kept := environment.Pod{UID: string(pod.UID), Node: pod.Spec.NodeName}
+	for _, c := range pod.Status.Conditions {
+		kept.Ready = kept.Ready || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	}
+	for i := range pod.Spec.Containers {
+		kept.Containers = append(kept.Containers, targetContainer(&pod.Spec.Containers[i], pod.Status.ContainerStatuses))
+	}
+	return kept
+}
+
+// The bounds that the API puts on what comes from a pod.
+const maxImage, maxDigest, maxLimits, maxEnded = 256, 128, 128, 80
+
+func targetContainer(c *corev1.Container, statuses []corev1.ContainerStatus) environment.Container {
+	kept := environment.Container{TargetContainer: v1alpha1.TargetContainer{
+		Name: c.Name, Image: text.Truncate(c.Image, maxImage), Limits: text.Truncate(limitsOf(c.Resources.Limits), maxLimits),
+	}}
+	n := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
+	if n < 0 {
+		return kept
+	}
+	s := &statuses[n]
+	kept.Digest, kept.Restarts = text.Truncate(digestOf(s.ImageID), maxDigest), s.RestartCount
+	if t := cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated); t != nil {
+		kept.Ended, kept.EndedAt = text.Truncate(fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode), maxEnded), t.FinishedAt.Time
+	}
+	return kept
+}
+
+// digestOf is the digest in the id of an image, which may have the repository before it.
+func digestOf(imageID string) string {
+	return imageID[strings.LastIndexByte(imageID, '@')+1:]
+}
+
+// limitsOf are the limits of a container in words, in the order of their names.
+func limitsOf(list corev1.ResourceList) string {
+	var words []string
+	for name, quantity := range list {
+		words = append(words, fmt.Sprintf("%s %s", name, quantity.String()))
+	}
+	slices.Sort(words)
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,240 @@
+package loadtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// reads counts the lists and Services that are read, and fails lists if err is set.
+type reads struct {
+	client.Reader
+	n   int
+	err error
+}
+
+func (r *reads) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if r.n++; r.err != nil {
+		return r.err
+	}
+	return r.Reader.List(ctx, list, opts...)
+}
+
+// tested is a LoadTest whose target is the Service shortener, behind which are two pods of
+// the Deployment web on one node.
+func tested(t *testing.T) (lt *v1alpha1.LoadTest, pods []*corev1.Pod) {
+	t.Helper()
+	c, lt := apiserver.Client(t), hello(t)
+	port := intstr.FromInt32(80)
+	lt.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: &port}}
+	if err := c.Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	app := map[string]string{"app": "shortener"}
+	service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: app, Ports: []corev1.ServicePort{{Port: 80}}}}
+	service.Namespace, service.Name = lt.Namespace, "shortener"
+	if err := c.Create(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		pods = append(pods, targetPod(t, lt.Namespace, fmt.Sprintf("web-%d", i)))
+	}
+	return lt, pods
+}
+
+func targetPod(t *testing.T, namespace, name string) *corev1.Pod {
+	t.Helper()
+	c := apiserver.Client(t)
+	pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{
+		Name: "app", Image: "shortener:v3", Env: []corev1.EnvVar{{Name: "PASSWORD", Value: "hunter2"}},
+		Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi"), corev1.ResourceCPU: resource.MustParse("500m")}},
+	}}}}
+	pod.Namespace, pod.Name, pod.Labels = namespace, name, map[string]string{"app": "shortener", "pod-template-hash": "5f8c"}
+	pod.Spec.ServiceAccountName = "default"
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: "web-5f8c", UID: "1"}, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+	if err := c.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, pod, "sha256:aaa", 0)
+	return pod
+}
+
+// runs has the container of a pod run an image, after that many restarts.
+func runs(t *testing.T, pod *corev1.Pod, digest string, restarts int32) {
+	t.Helper()
+	status := corev1.ContainerStatus{Name: "app", Image: "shortener:v3", ImageID: "docker.io/loadtest/shortener@" + digest, RestartCount: restarts}
+	if restarts > 0 {
+		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}
+	}
+	pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodRunning, []corev1.ContainerStatus{status}
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	if err := apiserver.Client(t).Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// carryOut runs a LoadTest to its end, with what happens within its step.
+func (r *fixture) carryOut(lt *v1alpha1.LoadTest, within func()) {
+	r.t.Helper()
+	r.mustPass(lt)
+	r.mustPass(lt)
+	bringPods(r.t, lt)
+	r.mustPass(lt) // the start is chosen
+	r.mustPass(lt) // and directed
+	within()
+	for range 5 {
+		r.after(2 * time.Second)
+		r.mustPass(lt)
+	}
+	if lt.Status.Verdict == "" {
+		r.t.Fatalf("the run has not ended: %+v", lt.Status)
+	}
+}
+
+func TestResultSaysWhatWasTested(t *testing.T) {
+	c := apiserver.Client(t)
+	lt, pods := tested(t)
+	scaler := &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}, MinReplicas: ptr.To[int32](2), MaxReplicas: 10,
+	}}
+	scaler.Namespace, scaler.Name = lt.Namespace, "web"
+	if err := c.Create(t.Context(), scaler); err != nil {
+		t.Fatal(err)
+	}
+	r := newFixture(t, c)
+	r.LooksAtTargets = true
+	r.carryOut(lt, func() {
+		runs(t, pods[0], "sha256:aaa", 1)
+		targetPod(t, lt.Namespace, "web-2")
+	})
+	if lt.Status.Verdict != v1alpha1.VerdictPassed {
+		t.Errorf("verdict %s: %s", lt.Status.Verdict, lt.Status.Conditions[len(lt.Status.Conditions)-1].Message)
+	}
+	env := lt.Status.Environment
+	want := &v1alpha1.EnvironmentStatus{Nodes: []string{"node-1"}, Configurations: []v1alpha1.TargetConfiguration{{
+		ID: env.Configurations[0].ID, Service: "shortener", Autoscaler: &v1alpha1.TargetAutoscaler{Name: "web", Min: 2, Max: 10},
+		Containers: []v1alpha1.TargetContainer{{Name: "app", Image: "shortener:v3", Digest: "sha256:aaa", Limits: "cpu 500m, memory 256Mi"}},
+	}}}
+	if diff := cmp.Diff(want, env); diff != "" {
+		t.Errorf("environment (-want +got):\n%s", diff)
+	}
+	step := lt.Status.Steps[0].Environment
+	if step.Before == nil || step.After == nil || step.Before.Pods != 2 || step.After.Pods != 3 || step.After.Restarts-step.Before.Restarts != 1 {
+		t.Errorf("before %+v, after %+v; want 2 pods, then 3 and a restart", step.Before, step.After)
+	}
+	changes := []v1alpha1.EnvironmentChange{
+		{Reason: v1alpha1.TargetScaled, Message: "Service shortener went from 2 to 3 pods within step 10, by its autoscaler web (2 to 10)."},
+		{Reason: v1alpha1.TargetRestarted, Message: "Containers of Service shortener restarted at least once within step 10, the last after OOMKilled, exit code 137."},
+	}
+	if diff := cmp.Diff(changes, step.Changes); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if raw := fmt.Sprintf("%+v", lt.Status); strings.Contains(raw, "hunter2") {
+		t.Error("the status has a variable of a pod")
+	}
+}
+
+// A target that is changed within a step makes its figures say nothing.
+func TestRolloutWithinAStepIsInconclusive(t *testing.T) {
+	lt, pods := tested(t)
+	r := newFixture(t, apiserver.Client(t))
+	r.LooksAtTargets = true
+	r.carryOut(lt, func() { runs(t, pods[0], "sha256:bbb", 0); runs(t, pods[1], "sha256:bbb", 0) })
+	met := condition(lt, v1alpha1.ConditionThresholdsMet)
+	if lt.Status.Verdict != v1alpha1.VerdictInconclusive || met.Reason != v1alpha1.ReasonTargetChanged || !strings.Contains(met.Message, "was sha256:aaa and is sha256:bbb") {
+		t.Errorf("verdict %s, %s: %s", lt.Status.Verdict, met.Reason, met.Message)
+	}
+	if lt.Status.Thresholds[0].State != v1alpha1.ThresholdInconclusive {
+		t.Errorf("the threshold is %s: %s", lt.Status.Thresholds[0].State, lt.Status.Thresholds[0].Message)
+	}
+}
+
+// A cluster that does not let itself be read harms no run.
+func TestTargetThatCannotBeReadHarmsNoRun(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		want string
+	}{
+		"not allowed":       {apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("no rule")), "The operator may not read the pods of Service shortener: list pods: pods is forbidden: no rule"},
+		"does not answer":   {context.DeadlineExceeded, "The pods of Service shortener could not be read: list pods: context deadline exceeded"},
+		"something is long": {errors.New(strings.Repeat("x", 5000)), "The pods of Service shortener could not be read: list pods: xxx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt, _ := tested(t)
+			r := newFixture(t, apiserver.Client(t))
+			r.LooksAtTargets, r.Uncached = true, &reads{Reader: r.client, err: tc.err}
+			r.carryOut(lt, func() {})
+			step := lt.Status.Steps[0].Environment
+			if lt.Status.Verdict != v1alpha1.VerdictPassed || step.After == nil || !strings.HasPrefix(step.After.Problem, tc.want) {
+				t.Errorf("verdict %s, %+v; want Passed, and %s", lt.Status.Verdict, step, tc.want)
+			}
+		})
+	}
+}
+
+// An operator that is not to read targets reads nothing and writes nothing of them.
+func TestTargetThatIsNotToBeReadIsNot(t *testing.T) {
+	lt, _ := tested(t)
+	r := newFixture(t, apiserver.Client(t))
+	counted := &reads{Reader: r.client}
+	r.Uncached = counted
+	r.carryOut(lt, func() {})
+	if counted.n != 0 || lt.Status.Environment != nil || lt.Status.Steps[0].Environment != nil {
+		t.Errorf("%d lists were read; environment %+v", counted.n, lt.Status.Environment)
+	}
+}
+
+// An operator that is set not to read targets goes on with a run of one that is.
+func TestTakeoverByAnOperatorThatDoesNotReadTargets(t *testing.T) {
+	lt, _ := tested(t)
+	r := newFixture(t, apiserver.Client(t))
+	r.LooksAtTargets = true
+	r.carryOut(lt, func() { r.LooksAtTargets = false })
+	if step := lt.Status.Steps[0].Environment; lt.Status.Verdict != v1alpha1.VerdictPassed || step.After == nil || step.After.Problem == "" {
+		t.Errorf("verdict %s, %+v; want Passed, and a problem", lt.Status.Verdict, step)
+	}
+}
+
+// Of many pods some are read, and the others are counted.
+func TestManyPodsAreCounted(t *testing.T) {
+	lt, _ := tested(t)
+	for i := range 101 {
+		pod := &corev1.Pod{Spec: corev1.PodSpec{ServiceAccountName: "default", Containers: []corev1.Container{{Name: "app", Image: "shortener:v3"}}}}
+		pod.Namespace, pod.Name, pod.Labels = lt.Namespace, fmt.Sprintf("x-%03d", i), map[string]string{"app": "shortener"}
+		if err := apiserver.Client(t).Create(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newFixture(t, apiserver.Client(t))
+	r.LooksAtTargets = true
+	r.carryOut(lt, func() {})
+	if after := lt.Status.Steps[0].Environment.After; after == nil || after.Pods != 103 || after.Unread != 3 {
+		t.Errorf("%+v, want 103 pods, 3 of them unread", after)
+	}
+}
+
+func condition(lt *v1alpha1.LoadTest, kind string) metav1.Condition {
+	for _, c := range lt.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return metav1.Condition{}
+}
