@@ -28,13 +28,10 @@ func (m *maker) example(ref *openapi3.SchemaRef, depth int) any {
 		return nil
 	}
 	s := ref.Value
+	if value, ok := stated(s); ok {
+		return value
+	}
 	switch {
-	case s.Example != nil:
-		return s.Example
-	case s.Default != nil:
-		return s.Default
-	case len(s.Enum) > 0:
-		return s.Enum[0]
 	case len(s.AllOf) > 0:
 		return m.merged(s, depth)
 	case len(s.OneOf) > 0:
@@ -51,6 +48,19 @@ func (m *maker) example(ref *openapi3.SchemaRef, depth int) any {
 		return true
 	}
 	return stringExample(s)
+}
+
+// stated is a value that the schema has itself.
+func stated(s *openapi3.Schema) (value any, ok bool) {
+	switch {
+	case s.Example != nil:
+		return s.Example, true
+	case s.Default != nil:
+		return s.Default, true
+	case len(s.Enum) > 0:
+		return s.Enum[0], true
+	}
+	return nil, false
 }
 
 // merged has the properties of all parts of allOf.
