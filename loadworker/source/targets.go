@@ -103,11 +103,11 @@ func (t *Targets) replace(headers []header) {
 
 // turn is how many requests of a step's mix, over all workers, come before this one and
 // are the same: it takes the target of that number. Of users, each takes the number of
-// its own, then those that are the number of users apart. Outside a mix it is the number
-// of the request.
+// its own, then those that are the number of users apart. Outside a mix, as in a journey,
+// it is the number of the request.
 func (r *request) turn(v Vars) int64 {
 	switch {
-	case v.Order.By == 0:
+	case v.Order.By == 0 || r.before.total[0] == 0:
 		return v.Seq
 	case v.Users == 0:
 		return r.before.count(0, v.Seq)

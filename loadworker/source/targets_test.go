@@ -90,6 +90,10 @@ func TestTargetsOutsideAMixAreSentInTurn(t *testing.T) {
 	if got := string(b.Request.Path); got != "/1" {
 		t.Errorf("request 7 is %s, want /1", got)
 	}
+	s.Render(&b, 0, Vars{User: 1, Seq: 5, Users: 2, Order: Order{Start: 1, By: 1, N: 2}}) // of a journey
+	if got := string(b.Request.Path); got != "/2" {
+		t.Errorf("request 5 is %s, want /2", got)
+	}
 }
 
 func TestHeadersOfATargetReplaceThoseOfTheRequest(t *testing.T) {

@@ -14,11 +14,12 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/vegeta"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // outputs are the forms of a report, in the order of the help.
-var outputs = []string{"text", "markdown", "html", "json", "yaml", "junit", "hgrm"}
+var outputs = []string{"text", "markdown", "html", "json", "yaml", "junit", "hgrm", "vegeta", "vegeta-text"}
 
 func checkOutput(output string) error {
 	if slices.Contains(outputs, output) {
@@ -28,8 +29,8 @@ func checkOutput(output string) error {
 }
 
 // render is the report of a LoadTest in one of the forms. Step is the one whose
-// distribution hgrm holds; html draws the steps of which there are results beyond their
-// summary.
+// distribution hgrm holds, and that vegeta reports; html draws the steps of which there
+// are results beyond their summary.
 func render(lt *v1alpha1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
 	switch output {
 	case "markdown":
@@ -45,6 +46,10 @@ func render(lt *v1alpha1.LoadTest, archived []*archive.Step, output, step string
 		return junit.Report(lt)
 	case "hgrm":
 		return hgrm.Report(lt, step)
+	case "vegeta":
+		return vegeta.JSON(lt, step)
+	case "vegeta-text":
+		return vegeta.Text(lt, step)
 	}
 	return []byte(report.Text(lt)), nil
 }

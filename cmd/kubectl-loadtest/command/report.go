@@ -31,7 +31,8 @@ func (c *config) report() *cobra.Command {
 			"  html      one page with plots, which needs no network\n" +
 			"  json      the LoadTest as it is stored; yaml likewise\n" +
 			"  junit     for CI: a test case for the verdict, each step, threshold and audit\n" +
-			"  hgrm      a step's response times, for HdrHistogram's tools",
+			"  hgrm      a step's response times, for HdrHistogram's tools\n" +
+			"  vegeta    a step as vegeta report -type=json writes it, vegeta-text as text",
 		Example: "  kubectl loadtest report burst -n limiter\n" +
 			"  kubectl loadtest report burst -n limiter -o html > burst.html\n" +
 			"  kubectl loadtest report burst -o hgrm --step steady > steady.hgrm\n" +
@@ -55,7 +56,7 @@ func (c *config) report() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVarP(&output, "output", "o", "text", "Form of the report: "+strings.Join(outputs, ", "))
-	flags.StringVar(&step, "step", "", "With -o hgrm: the step whose response times are written; needed if several have been measured")
+	flags.StringVar(&step, "step", "", "With -o hgrm and vegeta: the step that is reported; needed if several have been measured")
 	flags.StringVarP(&file, "filename", "f", "", "File with a LoadTest and its status, - for the standard input")
 	return command
 }

@@ -1,0 +1,165 @@
+package vegeta
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// JSON is the report of one step as vegeta report -type=json writes it: of the step of
+// that name or, for "", the only one that was measured. Bytes are left out, as the status
+// has none.
+func JSON(lt *v1alpha1.LoadTest, step string) ([]byte, error) {
+	m, err := metrics(lt, step)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := vegeta.NewJSONReporter(m).Report(&b); err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(b.Bytes(), &fields); err != nil {
+		return nil, err
+	}
+	delete(fields, "bytes_in")
+	delete(fields, "bytes_out")
+	data, err := json.Marshal(fields)
+	return append(data, '\n'), err
+}
+
+// Text is the report as vegeta report writes it, without the lines on bytes.
+func Text(lt *v1alpha1.LoadTest, step string) ([]byte, error) {
+	m, err := metrics(lt, step)
+	if err != nil {
+		return nil, err
+	}
+	var all, kept bytes.Buffer
+	if err := vegeta.NewTextReporter(m).Report(&all); err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(all.String()) {
+		if !strings.HasPrefix(line, "Bytes ") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.Bytes(), nil
+}
+
+// metrics are those of a step.
+func metrics(lt *v1alpha1.LoadTest, name string) (*vegeta.Metrics, error) {
+	step, err := choose(lt.Status.Steps, name)
+	if err != nil {
+		return nil, err
+	}
+	r := step.Result
+	m := &vegeta.Metrics{
+		Requests:    uint64(r.Sent),
+		Latencies:   latencies(r),
+		StatusCodes: statusCodes(&r.Counts),
+		Errors:      []string{},
+		Throughput:  number(r.Goodput),
+	}
+	if step.StartTime != nil {
+		m.Earliest = step.StartTime.Add(optional(step.Load.WarmUp))
+	}
+	m.Duration = optional(step.Window)
+	m.Latest = m.Earliest.Add(m.Duration)
+	m.End = m.Latest // of its requests in flight, the status has no end
+	if seconds := m.Duration.Seconds(); seconds > 0 {
+		m.Rate = float64(r.Sent) / seconds
+	}
+	if r.Sent > 0 {
+		m.Success = float64(r.Expected) / float64(r.Sent)
+	}
+	for _, sample := range r.ErrorSamples {
+		m.Errors = append(m.Errors, sample.Message)
+	}
+	return m, nil
+}
+
+// latencies are the service times. A quantile that the status leaves out, for want of
+// samples, is the longest: of n samples that is the quantile q for n < 1/(1-q).
+func latencies(r *v1alpha1.StepResult) vegeta.LatencyMetrics {
+	t := r.ServiceTime
+	if t == nil {
+		return vegeta.LatencyMetrics{}
+	}
+	longest := optional(t.Longest)
+	or := func(d *metav1.Duration) time.Duration {
+		if d == nil {
+			return longest
+		}
+		return d.Duration
+	}
+	return vegeta.LatencyMetrics{
+		Total: time.Duration(math.Round(float64(optional(t.Mean)) * float64(t.Samples))),
+		Mean:  optional(t.Mean), Min: optional(t.Min), Max: longest,
+		P50: or(t.P50), P90: or(t.P90), P95: or(t.P95), P99: or(t.P99),
+	}
+}
+
+// statusCodes counts all that was sent: 0 has what has no status, and other what has one
+// that is not among the codes of the status.
+func statusCodes(c *v1alpha1.Counts) map[string]int {
+	codes, others := map[string]int{}, c.Completed
+	for _, code := range c.StatusCodes {
+		codes[strconv.Itoa(int(code.Code))] = int(code.Count)
+		others -= code.Count
+	}
+	if others > 0 {
+		codes["other"] = int(others)
+	}
+	if none := c.Sent - c.Completed; none > 0 {
+		codes["0"] = int(none)
+	}
+	return codes
+}
+
+// choose finds the step of a name or, for "", the only one that was measured.
+func choose(steps []v1alpha1.StepStatus, name string) (*v1alpha1.StepStatus, error) {
+	var found []*v1alpha1.StepStatus
+	var names []string
+	for i := range steps {
+		step := &steps[i]
+		if step.Result == nil {
+			continue
+		}
+		names = append(names, fmt.Sprintf("%q", step.Name))
+		if name == "" || name == step.Name {
+			found = append(found, step)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("no step has been measured yet")
+	case len(found) == 0:
+		return nil, fmt.Errorf("--step %q: the steps that were measured are %s", name, strings.Join(names, ", "))
+	case len(found) > 1:
+		return nil, fmt.Errorf("%d steps were measured, and vegeta reports one: choose with --step %s", len(found), strings.Join(names, ", "))
+	}
+	return found[0], nil
+}
+
+func optional(d *metav1.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return d.Duration
+}
+
+// number is a decimal of the status; 0: there is none.
+func number(s string) float64 {
+	n, _ := strconv.ParseFloat(s, 64)
+	return n
+}

@@ -1,0 +1,127 @@
+package vegeta_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	vegetalib "github.com/tsenart/vegeta/v12/lib"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/vegeta"
+)
+
+// What vegeta's own type reads is what the status has.
+func TestFiguresAreThoseOfTheStatus(t *testing.T) {
+	lt := reporttest.Knee(t)
+	for i := range lt.Status.Steps {
+		step := &lt.Status.Steps[i]
+		data, err := vegeta.JSON(lt, step.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m vegetalib.Metrics
+		decoder := json.NewDecoder(bytes.NewReader(data))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		r, times := step.Result, step.Result.ServiceTime
+		codes, sum := map[string]int{}, 0
+		for _, c := range r.StatusCodes {
+			codes[strconv.Itoa(int(c.Code))] = int(c.Count)
+		}
+		for code, n := range m.StatusCodes {
+			if sum += n; code != "0" && code != "other" && codes[code] != n {
+				t.Errorf("step %s: %d responses of %s, want %d", step.Name, n, code, codes[code])
+			}
+		}
+		goodput, _ := strconv.ParseFloat(r.Goodput, 64)
+		got := []any{m.Requests, sum, m.Throughput, m.Success, m.Duration, m.Latencies.Min, m.Latencies.Mean, m.Latencies.P50, m.Latencies.P90, m.Latencies.P95, m.Latencies.P99, m.Latencies.Max, m.Earliest.UnixMicro(), len(m.Errors)}
+		want := []any{
+			uint64(r.Sent), int(r.Sent), goodput, float64(r.Expected) / float64(r.Sent), step.Window.Duration,
+			times.Min.Duration, times.Mean.Duration, times.P50.Duration, times.P90.Duration, times.P95.Duration, times.P99.Duration, times.Longest.Duration,
+			step.StartTime.UnixMicro(), len(r.ErrorSamples),
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("step %s (-want +got):\n%s", step.Name, diff)
+		}
+		if strings.Contains(string(data), "bytes_in") {
+			t.Errorf("step %s has bytes, which were not measured", step.Name)
+		}
+	}
+}
+
+func TestTextIsVegetas(t *testing.T) {
+	lt := reporttest.Knee(t)
+	step := &lt.Status.Steps[0]
+	data, err := vegeta.Text(lt, step.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("Requests      [total, rate, throughput]         %d, ", step.Result.Sent), "Latencies     [min, mean, 50, 90, 95, 99, max]", "Status Codes  [code:count]", "Error Set:\n",
+	} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("%q is not in\n%s", want, data)
+		}
+	}
+	if strings.Contains(string(data), "Bytes") {
+		t.Errorf("it has bytes, which were not measured:\n%s", data)
+	}
+}
+
+// small is a step of few requests, some of which got no response.
+func small() *v1alpha1.LoadTest {
+	second, half := metav1.Duration{Duration: time.Second}, metav1.Duration{Duration: time.Second / 2}
+	return &v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
+		{Name: "pause"},
+		{Name: "small", Window: &second, Load: v1alpha1.StepLoad{WarmUp: &second}, StartTime: &metav1.MicroTime{Time: time.Unix(10, 0)}, Result: &v1alpha1.StepResult{
+			Counts: v1alpha1.Counts{
+				Sent: 10, Completed: 7, Expected: 6, Outcomes: v1alpha1.Outcomes{Success: 6, ServerError: 1, Timeout: 3},
+				StatusCodes: []v1alpha1.StatusCodeCount{{Code: 200, Count: 6}},
+			},
+			ServiceTime: &v1alpha1.Latency{Samples: 10, Mean: &half, P50: &half, Longest: &second},
+		}},
+	}}}
+}
+
+func TestFewSamplesHaveTheLongestAsTheirLastQuantile(t *testing.T) {
+	data, err := vegeta.JSON(small(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m vegetalib.Metrics
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	got := []any{m.Latencies.P50, m.Latencies.P99, m.Latencies.Total, m.Earliest.Unix(), m.StatusCodes}
+	want := []any{time.Second / 2, time.Second, 5 * time.Second, int64(11), map[string]int{"0": 3, "200": 6, "other": 1}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestOneStepIsChosen(t *testing.T) {
+	knee := reporttest.Knee(t)
+	for name, tt := range map[string]struct {
+		lt   *v1alpha1.LoadTest
+		step string
+		want string
+	}{
+		"several": {knee, "", "choose with --step"},
+		"none":    {&v1alpha1.LoadTest{}, "", "no step has been measured yet"},
+		"another": {small(), "large", `--step "large": the steps that were measured are "small"`},
+	} {
+		if _, err := vegeta.Text(tt.lt, tt.step); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want %q", name, err, tt.want)
+		}
+	}
+}
