@@ -107,7 +107,8 @@ type JourneyResult struct {
 	// failed is how many ended because a request got no expected response, or because
 	// of timeLimit.
 	Failed int64 `json:"failed"`
-	// unfinished is how many were under way at the end of the step, which ended them.
+	// unfinished is how many are under way, or were at the end of the step, which ended
+	// them.
 	Unfinished int64 `json:"unfinished"`
 	// time is how long those that were completed took, from when the first request was
 	// due to the last response, waits included.

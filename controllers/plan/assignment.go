@@ -67,7 +67,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	target, control := target(&lt.Spec.Target, lt.Status.TargetURL), control(lt)
 	setAliases(lt, target, control)
 	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(lt.Spec.Preflight, &lt.Spec.Target)
-	audits := audits(&lt.Spec)
+	audits, journeys := audits(&lt.Spec), journeys(&lt.Spec)
 	foreseen := Foreseen(&lt.Spec, &lt.Status)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
@@ -77,6 +77,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			Workers:      workers,
 			Target:       target,
 			Requests:     requests,
+			Journeys:     journeys,
 			Steps:        workerSteps(foreseen, len(lt.Status.Steps), w, workers),
 			Largest:      largest(&lt.Spec, w, workers),
 			ClientHeader: clientHeader(&lt.Spec),

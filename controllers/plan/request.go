@@ -55,6 +55,14 @@ func requestType(r *v1alpha1.Request) string {
 	return typeWrite
 }
 
+// weightIn is the weight of a request in the mix: by default 0 of one that a journey sends.
+func weightIn(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) int32 {
+	if r.Weight == nil && inJourney(spec, r) {
+		return 0
+	}
+	return requestWeight(r)
+}
+
 func requestWeight(r *v1alpha1.Request) int32 {
 	if r.Weight == nil {
 		return 1
@@ -90,6 +98,7 @@ func requests(spec *v1alpha1.LoadTestSpec, target *v1alpha1.Target) []*workerv1.
 	list := make([]*workerv1.Request, len(spec.Requests))
 	for i := range spec.Requests {
 		list[i] = request(target, &spec.Requests[i])
+		list[i].Weight = weightIn(spec, &spec.Requests[i])
 	}
 	return list
 }

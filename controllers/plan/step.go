@@ -67,7 +67,7 @@ func stepsOnce(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 	if spec.Ladder != nil {
 		return ladderSteps(spec.Ladder)
 	}
-	return explicitSteps(spec.Steps, Timeout(spec))
+	return explicitSteps(spec.Steps, Timeout(spec)+longestWaits(spec))
 }
 
 func ladderSteps(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
@@ -106,7 +106,9 @@ func restOf(l *v1alpha1.Ladder) (rest v1alpha1.StepStatus, ok bool) {
 	return v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: l.Rest}}, true
 }
 
-func explicitSteps(list []v1alpha1.Step, timeout time.Duration) []v1alpha1.StepStatus {
+// explicitSteps are spec.steps. A user's request takes no longer than each, the waits of a
+// journey before it included.
+func explicitSteps(list []v1alpha1.Step, each time.Duration) []v1alpha1.StepStatus {
 	// The names that the user gave come first: a default gives way to them.
 	taken := names{}
 	for i := range list {
@@ -114,7 +116,7 @@ func explicitSteps(list []v1alpha1.Step, timeout time.Duration) []v1alpha1.StepS
 	}
 	steps := make([]v1alpha1.StepStatus, len(list))
 	for i := range list {
-		steps[i] = explicitStep(&list[i], timeout)
+		steps[i] = explicitStep(&list[i], each)
 		if list[i].Name != "" {
 			steps[i].Name = list[i].Name
 		} else {
@@ -125,14 +127,14 @@ func explicitSteps(list []v1alpha1.Step, timeout time.Duration) []v1alpha1.StepS
 }
 
 // explicitStep is one of spec.steps under its default name.
-func explicitStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
+func explicitStep(s *v1alpha1.Step, each time.Duration) v1alpha1.StepStatus {
 	switch {
 	case s.Pause != nil:
 		return v1alpha1.StepStatus{Name: "pause " + shortDuration(s.Pause.Duration), Load: v1alpha1.StepLoad{Pause: s.Pause}}
 	case s.Rate != nil:
 		return rateStep(s)
 	case s.RequestsPerUser != nil:
-		return burstStep(s, timeout)
+		return burstStep(s, each)
 	default:
 		load := usersLoad(s)
 		name := fmt.Sprintf("%d users", load.Users)
@@ -163,7 +165,7 @@ func usersLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
 	return load
 }
 
-func burstStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
+func burstStep(s *v1alpha1.Step, longest time.Duration) v1alpha1.StepStatus {
 	users, each := ptr.Deref(s.Users, 0), *s.RequestsPerUser
 	return v1alpha1.StepStatus{Name: fmt.Sprintf("%d users x %d", users, each), Load: v1alpha1.StepLoad{
 		Users:           users,
@@ -172,7 +174,7 @@ func burstStep(s *v1alpha1.Step, timeout time.Duration) v1alpha1.StepStatus {
 		Requests:        int64(users) * int64(each),
 		// A user sends one request after another, each bounded by the timeout, and thinks
 		// between them.
-		MaxDuration: &metav1.Duration{Duration: min(time.Duration(each)*timeout+longestThinking(s.Think, each)+BurstSlack, MaxBurst)},
+		MaxDuration: &metav1.Duration{Duration: min(time.Duration(each)*longest+longestThinking(s.Think, each)+BurstSlack, MaxBurst)},
 	}}
 }
 

@@ -123,10 +123,7 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if len(spec.Requests) == 0 {
 		return invalid("spec.requests: at least one request must be set.")
 	}
-	if len(spec.Journeys) > 0 {
-		return invalid("spec.journeys: this operator does not carry out journeys; leave them out.")
-	}
-	if !slices.ContainsFunc(spec.Requests, func(r v1alpha1.Request) bool { return requestWeight(&r) > 0 }) {
+	if len(spec.Journeys) == 0 && !slices.ContainsFunc(spec.Requests, func(r v1alpha1.Request) bool { return requestWeight(&r) > 0 }) {
 		return invalid("spec.requests: at least one request must have a weight above 0.")
 	}
 	if refusal := checkExpectations(spec); refusal != nil {
@@ -139,6 +136,9 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 		return refusal
 	}
 	if refusal := checkThinkTimes(spec); refusal != nil {
+		return refusal
+	}
+	if refusal := checkJourneys(spec); refusal != nil {
 		return refusal
 	}
 	if refusal := checkSetup(spec); refusal != nil {

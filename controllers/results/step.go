@@ -43,6 +43,10 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
+	journeys, err := journeyResults(spec, merged)
+	if err != nil {
+		return nil, fmt.Errorf("step %s: %w", step.Name, err)
+	}
 	result := &v1alpha1.StepResult{
 		Counts:         counts(&total),
 		Due:            merged.Due,
@@ -54,6 +58,7 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 		ResponseTime:   latency(total.Response),
 		ServiceTime:    latency(total.Service),
 		Types:          types,
+		Journeys:       journeys,
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, total.Response),

@@ -135,6 +135,9 @@ func (s sample) generatorsFault() bool {
 	if g == nil || g.Healthy {
 		return false
 	}
+	if len(s.threshold.Journeys) > 0 {
+		return true // their time limit makes late ones fail
+	}
 	switch s.threshold.Metric {
 	case v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate:
 		return g.DescriptorsExhausted > 0 || g.PortsExhausted > 0

@@ -43,7 +43,7 @@ func Thresholds(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, 
 			list = append(list, defaults[i])
 		}
 	}
-	return list
+	return append(list, journeyDefaults(spec, steps)...)
 }
 
 func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
@@ -97,6 +97,9 @@ func (l limits) in(step *v1alpha1.StepStatus, n int, status *v1alpha1.ThresholdS
 // if there are none. A bound on the difference to a baseline replaces none: a target
 // that failed as often before keeps it.
 func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus) (t limit, ok bool) {
+	if isOfJourneys(status) {
+		return l.journeyDefaultIn(status, step)
+	}
 	most := intstr.FromString(status.Limit)
 	t = limit{v1alpha1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
 	if !applies(&t.Threshold, step) || status.Metric == v1alpha1.MetricUnsentRate && !isPlanned(&step.Load) {
@@ -104,7 +107,7 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 	}
 	var own []*v1alpha1.Threshold
 	for i := range l.spec.Thresholds {
-		if o := &l.spec.Thresholds[i]; o.Metric == status.Metric && !o.IsRelative() && applies(o, step) {
+		if o := &l.spec.Thresholds[i]; o.Metric == status.Metric && len(o.Journeys) == 0 && !o.IsRelative() && applies(o, step) {
 			own = append(own, o)
 		}
 	}

@@ -75,7 +75,7 @@ func isWatched(t *v1alpha1.Threshold, live *Live) bool {
 	if t.Grace != nil {
 		grace = t.Grace.Duration
 	}
-	return t.OnBreach == v1alpha1.BreachAbort && !t.IsRelative() && applies(t, live.Step) && live.Merged.Window >= grace
+	return t.OnBreach == v1alpha1.BreachAbort && !t.IsRelative() && len(t.Journeys) == 0 && applies(t, live.Step) && live.Merged.Window >= grace
 }
 
 // Aborts says whether a threshold aborts, so that steps are to be judged while they run.

@@ -46,12 +46,16 @@ type sample struct {
 	request   measure.Request // of all requests that the threshold names
 	items     int64           // that those expected in the window carried
 	within    int             // of the times of the plan, the threshold's
+	journey   measure.Journey // of all journeys that it names
 }
 
 func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) (sample, error) {
 	s := sample{threshold: t, step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t)}
 	if merged == nil || step.Result == nil {
 		return s, nil
+	}
+	if err := s.addJourneys(spec); err != nil {
+		return s, err
 	}
 	items := plan.RequestItems(spec)
 	for i := range merged.Requests {
@@ -70,10 +74,10 @@ func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t
 
 // about says whether a threshold is about the request of that index.
 func about(t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus, i int) bool {
-	if len(t.Requests)+len(t.Types) == 0 {
+	if len(t.Journeys)+len(t.Requests)+len(t.Types) == 0 {
 		return true
 	}
-	return i < len(requests) &&
+	return len(t.Journeys) == 0 && i < len(requests) &&
 		(len(t.Requests) == 0 || slices.Contains(t.Requests, requests[i].Name)) &&
 		(len(t.Types) == 0 || slices.Contains(t.Types, requests[i].Type))
 }
@@ -84,7 +88,7 @@ func subject(t *v1alpha1.Threshold) string {
 	for _, filter := range []struct {
 		names []string
 		what  string
-	}{{t.Types, "types"}, {t.Requests, "requests"}} {
+	}{{t.Types, "types"}, {t.Requests, "requests"}, {t.Journeys, "journeys"}} {
 		switch n := len(filter.names); {
 		case n == 0:
 		case n > 3:
@@ -98,7 +102,7 @@ func subject(t *v1alpha1.Threshold) string {
 
 // place is the subject and where it was observed.
 func (s sample) place() string {
-	if len(s.threshold.Requests)+len(s.threshold.Types) == 0 {
+	if len(s.threshold.Requests)+len(s.threshold.Types)+len(s.threshold.Journeys) == 0 {
 		return fmt.Sprintf("%s of step %s", label(s.threshold), s.step.Name)
 	}
 	return fmt.Sprintf("%s in step %s", subject(s.threshold), s.step.Name)
@@ -106,6 +110,9 @@ func (s sample) place() string {
 
 // observe is the value of the threshold's metric.
 func (s sample) observe() observation {
+	if len(s.threshold.Journeys) > 0 {
+		return s.observeJourneys()
+	}
 	if s.request.Sent == 0 {
 		return unknown("%s cannot be judged: no request was sent.", s.place())
 	}

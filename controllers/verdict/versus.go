@@ -96,7 +96,7 @@ func allowed(spec *v1alpha1.LoadTestSpec, byDefault *v1alpha1.ThresholdStatus, s
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
 		ofAll := len(t.Requests)+len(t.Types) == 0 || len(t.Requests) == 0 && slices.Equal(t.Types, []string{requestType})
-		if t.Metric != byDefault.Metric || t.Max == nil || !ofAll || !covers(t, &step.Load) {
+		if t.Metric != byDefault.Metric || t.Max == nil || !ofAll || len(t.Journeys) > 0 || !covers(t, &step.Load) {
 			continue
 		}
 		if own, err := figures.Parse(t.Metric, t.Max.String()); err == nil && (most == nil || own.Cmp(most) > 0) {

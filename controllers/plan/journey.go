@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// journeys are the journeys as workers take them.
+func journeys(spec *v1alpha1.LoadTestSpec) []*workerv1.Journey {
+	var list []*workerv1.Journey
+	for i := range spec.Journeys {
+		j := &spec.Journeys[i]
+		w := &workerv1.Journey{Name: j.Name, Weight: 1, TimeLimitNanos: int64(optional(j.TimeLimit))}
+		if j.Weight != nil {
+			w.Weight = *j.Weight
+		}
+		if j.User != nil {
+			w.UserData = j.User.Data
+		}
+		for n := range j.Steps {
+			w.Steps = append(w.Steps, journeyStep(spec, &j.Steps[n]))
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+func journeyStep(spec *v1alpha1.LoadTestSpec, s *v1alpha1.JourneyStep) *workerv1.JourneyStep {
+	if s.Think != "" {
+		return &workerv1.JourneyStep{Think: think(s.Think)}
+	}
+	w := &workerv1.JourneyStep{Request: requestIndex(spec, s.Request), Times: max(s.Times, 1)}
+	for name, path := range s.Capture {
+		if w.Capture == nil {
+			w.Capture = map[string]string{}
+		}
+		w.Capture[name] = string(path)
+	}
+	return w
+}
+
+// inJourney says whether a journey sends the request.
+func inJourney(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) bool {
+	return r.Name != "" && slices.ContainsFunc(spec.Journeys, func(j v1alpha1.Journey) bool {
+		return slices.ContainsFunc(j.Steps, func(s v1alpha1.JourneyStep) bool { return s.Request == r.Name })
+	})
+}
+
+// longestWaits is the most that a user waits in one journey; no more than MaxBurst, which
+// is the most that it is needed for.
+func longestWaits(spec *v1alpha1.LoadTestSpec) time.Duration {
+	var most time.Duration
+	for i := range spec.Journeys {
+		var sum time.Duration
+		for _, s := range spec.Journeys[i].Steps {
+			_, longest, _ := s.Think.Range() // checked before
+			sum += longest
+		}
+		most = max(most, sum)
+	}
+	return min(most, MaxBurst)
+}
+
+// checkJourneys refuses journeys that name what is not there, and those of loads that
+// cannot carry them out.
+func checkJourneys(spec *v1alpha1.LoadTestSpec) *Refusal {
+	if len(spec.Journeys) == 0 {
+		return nil
+	}
+	if hasRate(spec) {
+		return invalid("spec.journeys: must not be set with a rate, whose requests are of no user; set users.")
+	}
+	for i := range spec.Journeys {
+		if refusal := checkJourney(spec, i, &spec.Journeys[i]); refusal != nil {
+			return refusal
+		}
+	}
+	return nil
+}
+
+func checkJourney(spec *v1alpha1.LoadTestSpec, i int, j *v1alpha1.Journey) *Refusal {
+	if j.User != nil && !slices.ContainsFunc(spec.Data, func(d v1alpha1.Data) bool { return d.Name == j.User.Data }) {
+		return invalid("spec.journeys[%d].user.data: no table of spec.data has the name %q.", i, j.User.Data)
+	}
+	for n := range j.Steps {
+		s := &j.Steps[n]
+		if _, _, err := s.Think.Range(); err != nil {
+			return invalid("spec.journeys[%d].steps[%d].think: %v.", i, n, err)
+		}
+		switch {
+		case s.Think != "" && hasRatePerUser(spec):
+			return invalid("spec.journeys[%d].steps[%d].think: must not be set with ratePerUser, which says when a user's requests are due.", i, n)
+		case s.Think == "" && requestIndex(spec, s.Request) < 0:
+			return invalid("spec.journeys[%d].steps[%d].request: no request of spec.requests has the name %q.", i, n, s.Request)
+		}
+	}
+	return nil
+}
+
+func hasRate(spec *v1alpha1.LoadTestSpec) bool {
+	return spec.Ladder != nil && len(spec.Ladder.Rates) > 0 || spec.Search != nil && spec.Search.Rate != nil ||
+		slices.ContainsFunc(spec.Steps, func(s v1alpha1.Step) bool { return s.Rate != nil })
+}
+
+func hasRatePerUser(spec *v1alpha1.LoadTestSpec) bool {
+	return spec.Ladder != nil && spec.Ladder.RatePerUser != nil || spec.Search != nil && spec.Search.RatePerUser != nil ||
+		slices.ContainsFunc(spec.Steps, func(s v1alpha1.Step) bool { return s.RatePerUser != nil })
+}

@@ -1,0 +1,106 @@
+package verdict
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// journeyDefault is the maximum that holds for the journeys that no threshold of the spec
+// on failureRate is about. That of the requests does not speak of them: of a journey of a
+// hundred requests that always fails with the last, one percent of the requests fail.
+var journeyDefault = v1alpha1.ThresholdStatus{
+	Name: "journeyFailureRate", Metric: v1alpha1.MetricFailureRate, Limit: "1%", Default: true, State: v1alpha1.ThresholdPending,
+}
+
+// isOfJourneys says whether a default threshold is that of the journeys.
+func isOfJourneys(status *v1alpha1.ThresholdStatus) bool { return status.Name == journeyDefault.Name }
+
+// journeyDefaults has the default, if it holds in any step.
+func journeyDefaults(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) []v1alpha1.ThresholdStatus {
+	for i := range steps {
+		if _, ok := (limits{spec: spec}).journeyDefaultIn(&journeyDefault, &steps[i]); ok {
+			return []v1alpha1.ThresholdStatus{journeyDefault}
+		}
+	}
+	return nil
+}
+
+// journeyDefaultIn is the default as it holds in a step. It is not about journeys of which
+// none has ended: a step may be shorter than they are.
+func (l limits) journeyDefaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus) (t limit, ok bool) {
+	most := intstr.FromString(status.Limit)
+	t = limit{v1alpha1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
+	for i := range l.spec.Journeys {
+		name := l.spec.Journeys[i].Name
+		own := slices.ContainsFunc(l.spec.Thresholds, func(o v1alpha1.Threshold) bool {
+			return o.Metric == status.Metric && applies(&o, step) && slices.Contains(o.Journeys, name)
+		})
+		if !own && l.ended(i) {
+			t.Journeys = append(t.Journeys, name)
+		}
+	}
+	return t, len(t.Journeys) > 0 && applies(&t.Threshold, step)
+}
+
+func (l limits) ended(journey int) bool {
+	return l.merged == nil ||
+		journey < len(l.merged.Journeys) && l.merged.Journeys[journey].Completed+l.merged.Journeys[journey].Failed > 0
+}
+
+// addJourneys adds those that the threshold names.
+func (s *sample) addJourneys(spec *v1alpha1.LoadTestSpec) error {
+	if len(s.threshold.Journeys) == 0 {
+		return nil
+	}
+	s.journey = measure.NewJourneys(1)[0]
+	for i := range s.merged.Journeys {
+		if i >= len(spec.Journeys) || !slices.Contains(s.threshold.Journeys, spec.Journeys[i].Name) {
+			continue
+		}
+		if err := s.journey.Merge(&s.merged.Journeys[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observeJourneys is the value of a metric of journeys.
+func (s sample) observeJourneys() observation {
+	ended := s.journey.Completed + s.journey.Failed
+	switch {
+	case s.journey.Started == 0:
+		return unknown("%s cannot be judged: no journey was begun.", s.place())
+	case s.threshold.Metric != v1alpha1.MetricFailureRate:
+		return s.journeyTime()
+	case ended == 0:
+		return unknown("%s cannot be judged: none of %d journeys has ended.", s.place(), s.journey.Started)
+	}
+	return certain(percent(s.journey.Failed, ended))
+}
+
+// journeyTime is a time of the journeys that were completed. Those that the end of the
+// step ended would have taken longer than they had: where that alone makes the value worse,
+// it is not certain. So journeys that hang do not make the others look like all.
+func (s sample) journeyTime() observation {
+	q := quantiles[s.threshold.Metric]
+	needed, h := parts/(parts-q), s.journey.Time
+	if n := h.Count(); n < needed {
+		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
+	}
+	o := certain(micros(s.pick(h, q)))
+	all := measure.NewHistogram()
+	if all.Merge(h) != nil || all.Merge(s.journey.Unfinished) != nil {
+		o.worst = nil // not reached: they have the same bounds
+		return o
+	}
+	if least := micros(s.pick(all, q)); least.Cmp(o.value) > 0 {
+		o.worst = least
+		o.caveat = unknown("%s leaves out %d journeys that the end of the step ended, after longer than that.",
+			s.place(), s.journey.Unfinished.Count()).caveat
+	}
+	return o
+}

@@ -1,0 +1,122 @@
+package verdict_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// journeys are so many of a journey that were completed in a time, that failed, and that
+// the end of the step ended after another time.
+func journeys(completed int64, took time.Duration, failed, left int64, after time.Duration) func(*outcome) {
+	return func(o *outcome) {
+		j := measure.NewJourneys(1)[0]
+		j.Started, j.Completed, j.Failed = completed+failed+left, completed, failed
+		j.Time.RecordN(took, completed)
+		j.Unfinished.RecordN(after, left)
+		o.merged.Journeys = append(o.merged.Journeys, j)
+	}
+}
+
+// shopping is a spec with the journeys a and b.
+func shopping(thresholds ...v1alpha1.Threshold) *v1alpha1.LoadTestSpec {
+	s := spec(thresholds...)
+	s.Journeys = []v1alpha1.Journey{{Name: "a"}, {Name: "b"}}
+	return s
+}
+
+func ofJourneys(t v1alpha1.Threshold, names ...string) v1alpha1.Threshold {
+	t.Journeys = names
+	return t
+}
+
+func TestThresholdsOfJourneys(t *testing.T) {
+	other := journeys(0, 0, 0, 0, 0)
+	for name, tc := range map[string]struct {
+		threshold v1alpha1.Threshold
+		measured  []func(*outcome)
+		state     v1alpha1.ThresholdState
+		message   string
+	}{
+		"time kept": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 5, 0, 0), other},
+			passed, "p95 of a is 1.000447s in step burst; at most 2s is allowed.",
+		},
+		"time breached": {
+			ofJourneys(atMost("p95", "2s"), "b"), []func(*outcome){other, journeys(100, 3*time.Second, 0, 0, 0)},
+			broken, "p95 of b is 3.000319s in step burst; at most 2s is allowed.",
+		},
+		"time of both": {
+			ofJourneys(atMost("longest", "2s"), "a", "b"), []func(*outcome){journeys(100, time.Second, 0, 0, 0), journeys(1, 3*time.Second, 0, 0, 0)},
+			broken, "longest of a, b is 3.000319s in step burst; at most 2s is allowed.",
+		},
+		"the end of the step ended some, no later than the others take": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 50, time.Second/2), other},
+			passed, "p95 of a is 1.000447s in step burst; at most 2s is allowed.",
+		},
+		"journeys that hang do not make the others look like all": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 10, 20*time.Second), other},
+			inconclusive, "p95 of a in step burst leaves out 10 journeys that the end of the step ended, after longer than that.",
+		},
+		"too few": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(19, time.Second, 0, 0, 0), other},
+			inconclusive, "p95 of a in step burst has 19 samples; at least 20 are needed.",
+		},
+		"none": {
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0)},
+			inconclusive, "failureRate of a in step burst cannot be judged: no journey was begun.",
+		},
+		"none has ended": {
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(0, 0, 0, 7, time.Second), other},
+			inconclusive, "failureRate of a in step burst cannot be judged: none of 7 journeys has ended.",
+		},
+		"failures kept": {
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(99, time.Second, 1, 50, time.Second), other},
+			passed, "failureRate of a is 1% in step burst; at most 1% is allowed.",
+		},
+		"failures breached": {
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(98, time.Second, 2, 50, time.Second), other},
+			broken, "failureRate of a is 2% in step burst; at most 1% is allowed.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := judge(shopping(tc.threshold), nil, burst, sent(100, 900, tc.measured...)).Thresholds[0]
+			if got.State != tc.state || got.Message != tc.message {
+				t.Errorf("%s: %s\nwant %s: %s", got.State, got.Message, tc.state, tc.message)
+			}
+		})
+	}
+}
+
+func TestJourneysThatFailBreachByDefault(t *testing.T) {
+	mine := ofJourneys(atMost("failureRate", "50%"), "a")
+	for name, tc := range map[string]struct {
+		thresholds []v1alpha1.Threshold
+		measured   []func(*outcome)
+		want       map[string]v1alpha1.ThresholdState
+	}{
+		"all well":                   {nil, []func(*outcome){journeys(100, time.Second, 1, 0, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": passed}},
+		"too many":                   {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
+		"one is allowed to":          {[]v1alpha1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(100, time.Second, 0, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": passed}},
+		"and the other is not":       {[]v1alpha1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(98, time.Second, 2, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
+		"of the requests, not these": {[]v1alpha1.Threshold{filtered(atMost("failureRate", "50%"), []string{"create"}, nil, nil)}, []func(*outcome){journeys(0, 0, 100, 0, 0), journeys(0, 0, 0, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i := range tc.thresholds {
+				tc.thresholds[i].Name = "mine"
+			}
+			s := shopping(tc.thresholds...)
+			got := map[string]v1alpha1.ThresholdState{}
+			for _, threshold := range judged(accepted(s, users(10)), s, sent(100, 900, tc.measured...)).Thresholds {
+				got[threshold.Name] = threshold.State
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("states (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
