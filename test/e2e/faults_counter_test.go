@@ -23,7 +23,10 @@ type counted struct{ Received, Wrong, Stored int64 }
 
 // startCounter starts a counter, on that node if it is named.
 func startCounter(ctx context.Context, namespace, node string) (counter, error) {
-	const name = "counter"
+	return startCounterNamed(ctx, namespace, node, "counter")
+}
+
+func startCounterNamed(ctx context.Context, namespace, node, name string) (counter, error) {
 	c := counter{namespace, name}
 	service := &corev1.Service{ObjectMeta: c.meta(), Spec: corev1.ServiceSpec{
 		Selector: map[string]string{"app": name},

@@ -20,6 +20,7 @@ var judgementChecks = []judgementCheck{
 	{"abort", checkAbort},
 	{"on time", checkOnTime},
 	{"baseline", checkBaseline},
+	{"versus", checkVersus},
 	{"search", checkSearch},
 }
 

@@ -1,7 +1,8 @@
 // Command counter is a target whose truth is known: an HTTP server that counts the
 // requests that it received, whatever a load generator says that it sent.
 //
-//	:8080  GET /NAME[?delay=3s]     counts under NAME, and then answers 200
+//	:8080  GET /NAME[?delay=3s]     counts under NAME, and then answers 200; the delay may
+//	                                be a header
 //	       GET /NAME?stores=N       stores N times, too: 0 loses, 2 doubles
 //	       GET /NAME/stored         {"stored": 240}
 //	:8081  GET /counts              {"NAME": {"received": 240, "wrong": 0}}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,7 +106,7 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	m, changed := t.now()
-	if delay, err := time.ParseDuration(r.URL.Query().Get("delay")); err == nil {
+	if delay, err := time.ParseDuration(cmp.Or(r.URL.Query().Get("delay"), r.Header.Get("Delay"))); err == nil {
 		wait(r.Context(), nil, delay)
 	}
 	if m == hang {

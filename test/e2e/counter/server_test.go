@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // start serves a target on a loopback address that stays the same when it refuses
@@ -210,5 +211,24 @@ func TestRequestsAreStoredAsOftenAsTheySay(t *testing.T) {
 	body, err := io.ReadAll(response.Body)
 	if err != nil || string(body) != "{\"stored\": 5}\n" {
 		t.Errorf("it tells %q (%v), want 5", body, err)
+	}
+}
+
+// A delay may be a header, which each target of a comparison has its own of.
+func TestDelayMayBeAHeader(t *testing.T) {
+	_, url := start(t, t.TempDir())
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/a", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Delay", "30ms")
+	began := time.Now()
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if took := time.Since(began); took < 30*time.Millisecond {
+		t.Errorf("the response came after %v, want 30ms or more", took)
 	}
 }
