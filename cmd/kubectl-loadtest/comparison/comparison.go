@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/change"
 	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 // Comparison is of two finished LoadTests or more.
@@ -66,38 +65,9 @@ func names(tests []*v1alpha1.LoadTest) []string {
 	return list
 }
 
-// metric is a line of the table.
-type metric struct {
-	of   v1alpha1.Metric
-	name string
-	// least says that the least value is the best, not the greatest.
-	least bool
-	text  func(*big.Rat) string
-}
-
-var metrics = []metric{
-	{"p50", "P50", true, latency},
-	{"p95", "P95", true, latency},
-	{"p99", "P99", true, latency},
-	{v1alpha1.MetricFailureRate, "Requests failed", true, percent},
-	{v1alpha1.MetricUnsentRate, "Requests unsent", true, percent},
-	{v1alpha1.MetricGoodput, "Goodput", false, rate},
-}
-
-func latency(micros *big.Rat) string {
-	whole, _ := micros.Float64()
-	return format.Short(time.Duration(whole * float64(time.Microsecond)))
-}
-
-func percent(share *big.Rat) string {
-	return format.Percent(share.Num().Int64(), share.Denom().Int64()*100)
-}
-
-func rate(perSecond *big.Rat) string { return format.Rate(perSecond.FloatString(1)) }
-
 // values are those of a metric in the repetitions of a step that were carried out whole,
 // with a generator that was not the limit.
-func (c *Comparison) values(test, column int, m metric) []*big.Rat {
+func (c *Comparison) values(test, column int, m metric.Metric) []*big.Rat {
 	rung := c.rungs[test][column]
 	if rung == nil {
 		return nil
@@ -107,7 +77,7 @@ func (c *Comparison) values(test, column int, m metric) []*big.Rat {
 		if !figures.IsWhole(step, c.tests[test].Status.Workers.Desired) || !figures.IsSound(step.Result) {
 			continue
 		}
-		if value := figures.Value(figures.Quantity{Metric: m.of}, step.Result); value != nil {
+		if value := figures.Value(figures.Quantity{Metric: m.Of}, step.Result); value != nil {
 			list = append(list, value)
 		}
 	}
@@ -115,20 +85,11 @@ func (c *Comparison) values(test, column int, m metric) []*big.Rat {
 	return list
 }
 
-// middle is the median, of an even number the lower of the two in the middle; nil: there
-// is none.
-func middle(sorted []*big.Rat) *big.Rat {
-	if len(sorted) == 0 {
-		return nil
-	}
-	return sorted[(len(sorted)-1)/2]
-}
-
 // best is the best value of a metric in a step; nil if all that have one are equal.
-func (c *Comparison) best(column int, m metric) *big.Rat {
+func (c *Comparison) best(column int, m metric.Metric) *big.Rat {
 	var list []*big.Rat
 	for test := range c.tests {
-		if value := middle(c.values(test, column, m)); value != nil {
+		if value := metric.Middle(c.values(test, column, m)); value != nil {
 			list = append(list, value)
 		}
 	}
@@ -140,7 +101,7 @@ func (c *Comparison) best(column int, m metric) *big.Rat {
 	switch {
 	case least.Cmp(greatest) == 0:
 		return nil
-	case m.least:
+	case m.Least:
 		return least
 	}
 	return greatest
@@ -148,27 +109,13 @@ func (c *Comparison) best(column int, m metric) *big.Rat {
 
 // difference is how far a test differs from the first in a step: "+2.1% (-1% to +5.3%)".
 // Without a range, too few repetitions tell nothing of noise.
-func (c *Comparison) difference(test, column int, m metric) string {
+func (c *Comparison) difference(test, column int, m metric.Metric) string {
 	found, ok := change.Of(c.values(0, column, m), c.values(test, column, m))
 	switch {
 	case !ok:
 		return ""
 	case !found.Tested:
-		return signed(found.Factor)
+		return metric.Signed(found.Factor)
 	}
-	return fmt.Sprintf("%s (%s to %s)", signed(found.Factor), signed(found.Low), signed(found.High))
-}
-
-// signed is a factor as a change in percent.
-func signed(factor *big.Rat) string {
-	if factor == nil {
-		return "from 0"
-	}
-	above := new(big.Rat).Sub(factor, big.NewRat(1, 1))
-	value, _ := above.Mul(above, big.NewRat(100, 1)).Float64()
-	text := fmt.Sprintf("%+.1f%%", value)
-	if text == "-0.0%" || text == "+0.0%" {
-		return "0%"
-	}
-	return text
+	return fmt.Sprintf("%s (%s to %s)", metric.Signed(found.Factor), metric.Signed(found.Low), metric.Signed(found.High))
 }

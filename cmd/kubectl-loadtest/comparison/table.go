@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/metric"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 )
 
@@ -58,9 +59,9 @@ func (c *Comparison) rows(mark func(string) string) [][]string {
 		head = append(head, c.columns[i].Name)
 	}
 	rows := [][]string{head}
-	for _, m := range metrics {
+	for _, m := range metric.All {
 		for test, name := range c.names {
-			rows = append(rows, c.row(fmt.Sprintf("(%s) %s", name, m.name), func(column int) string { return c.cell(test, column, m, mark) }))
+			rows = append(rows, c.row(fmt.Sprintf("(%s) %s", name, m.Name), func(column int) string { return c.cell(test, column, m, mark) }))
 		}
 		for test := 1; test < len(c.tests); test++ {
 			label := "Difference"
@@ -85,15 +86,15 @@ func (c *Comparison) row(label string, cell func(column int) string) []string {
 	return row
 }
 
-func (c *Comparison) cell(test, column int, m metric, mark func(string) string) string {
-	value := middle(c.values(test, column, m))
+func (c *Comparison) cell(test, column int, m metric.Metric, mark func(string) string) string {
+	value := metric.Middle(c.values(test, column, m))
 	if value == nil {
 		return ""
 	}
 	if best := c.best(column, m); best != nil && best.Cmp(value) == 0 {
-		return mark(m.text(value))
+		return mark(m.Text(value))
 	}
-	return m.text(value)
+	return m.Text(value)
 }
 
 // textTable aligns the columns.

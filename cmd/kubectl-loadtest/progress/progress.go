@@ -96,10 +96,14 @@ func current(lt *v1alpha1.LoadTest) *v1alpha1.StepStatus {
 	return &s.Steps[s.CurrentStep]
 }
 
-// figures are those of kubectl get.
+// figures are those of kubectl get. While the control has its step they are of another
+// one, the candidate's, and left out.
 func figures(lt *v1alpha1.LoadTest) []string {
 	var list []string
-	s := &lt.Status.Summary
+	s := lt.Status.Summary
+	if step := current(lt); step != nil && step.Side == v1alpha1.SideControl {
+		s.Goodput, s.P95, s.Errors = "", "", ""
+	}
 	if s.Goodput != "" {
 		list = append(list, "goodput "+s.Goodput)
 	}

@@ -18,6 +18,9 @@ type Fact struct{ Name, Text string }
 func Facts(lt *v1alpha1.LoadTest) []Fact {
 	s := &lt.Status
 	list := []Fact{{"Target", Target(&lt.Spec.Target)}}
+	if v := lt.Spec.Versus; v != nil {
+		list = append(list, Fact{"Compared with", Target(&v.Target)})
+	}
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified); c != nil {
 		name := "Target not verified"
 		if c.Status == metav1.ConditionTrue {

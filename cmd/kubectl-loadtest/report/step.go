@@ -87,6 +87,9 @@ func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
 func Title(step *v1alpha1.StepStatus) string {
 	name, load := step.Name, describe(&step.Load)
 	given, number := numbered(name)
+	if i := strings.LastIndex(given, " on "); i > 0 && step.Side == v1alpha1.SideControl {
+		given, number = given[:i], given[i:]+number
+	}
 	switch {
 	case load == "":
 		return name

@@ -86,6 +86,17 @@ func TestTitle(t *testing.T) {
 	}
 }
 
+// The control's steps have the candidate's titles, and say that they are the control's.
+func TestTitleOfTheControl(t *testing.T) {
+	for name, want := range map[string]string{
+		"1000 on v3": "1000 users on v3", "1000 on v3 (2)": "1000 users on v3 (2)", "1000 users on v3 (2)": "1000 users on v3 (2)", "hot on v3": "hot on v3: 1000 users",
+	} {
+		if got := report.Title(&v1alpha1.StepStatus{Name: name, Side: v1alpha1.SideControl, Load: v1alpha1.StepLoad{Users: 1000}}); got != want {
+			t.Errorf("Title(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestTitleOfDefaultNames ties the titles to the names that package plan gives:
 // a step that the user did not name is not named twice.
 func TestTitleOfDefaultNames(t *testing.T) {

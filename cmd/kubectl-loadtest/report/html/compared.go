@@ -65,7 +65,7 @@ func overlays(c Compared) []figure {
 	var steps []*v1alpha1.StepStatus
 	of := make([][]*v1alpha1.StepStatus, len(c.Tests))
 	for i, lt := range c.Tests {
-		of[i] = measured(lt.Status.Steps)
+		of[i] = judged(lt.Status.Steps)
 		steps = append(steps, of[i]...)
 	}
 	if len(steps) < 2 {

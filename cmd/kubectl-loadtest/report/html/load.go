@@ -35,15 +35,20 @@ func drawn(title, note, spoken string, f plot.Figure) figure {
 }
 
 // ladder are goodput and response times over the load of the steps, if there are
-// two of them.
+// two of them. Of a comparison they are those of the candidate; a table has both.
 func ladder(s *v1alpha1.LoadTestStatus) []figure {
-	steps := measured(s.Steps)
+	steps := judged(s.Steps)
 	if len(steps) < 2 {
 		return nil
 	}
 	x, at := loads(steps)
 	rules := knee(s, x)
 	return []figure{goodput(steps, x.Axis, at, rules), times(steps, x.Axis, at, rules)}
+}
+
+// judged are the steps with a result that were sent to the target of the spec.
+func judged(list []v1alpha1.StepStatus) []*v1alpha1.StepStatus {
+	return slices.DeleteFunc(measured(list), func(s *v1alpha1.StepStatus) bool { return s.Side == v1alpha1.SideControl })
 }
 
 func measured(list []v1alpha1.StepStatus) []*v1alpha1.StepStatus {

@@ -22,6 +22,12 @@ func manifest(lt *v1alpha1.LoadTest) (string, error) {
 		object.Metadata["namespace"] = lt.Namespace
 	}
 	hide(object.Spec.Target.Headers)
+	if v := object.Spec.Versus; v != nil {
+		hide(v.Target.Headers)
+		for i := range v.Preflight {
+			hide(v.Preflight[i].Request.Headers)
+		}
+	}
 	for i := range object.Spec.Requests {
 		hide(object.Spec.Requests[i].Headers)
 	}

@@ -2,6 +2,7 @@ package html
 
 import (
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -117,6 +118,12 @@ func samples(list []v1alpha1.StepStatus) table {
 func spread(lt *v1alpha1.LoadTest) table {
 	return table{Title: "Spread over repetitions", Note: "Each the median, and the least to the greatest.", Words: 1,
 		Heads: report.SpreadHeads, Rows: report.Spread(lt)}
+}
+
+// sides has what was measured of both targets of a run.
+func sides(lt *v1alpha1.LoadTest) table {
+	heads, rows := report.Sides(lt)
+	return table{Title: "Both targets", Note: strings.ToUpper(report.SidesNote[:1]) + report.SidesNote[1:] + ".", Words: 2, Heads: heads, Rows: rows}
 }
 
 func generator(list []v1alpha1.StepStatus) table {

@@ -93,7 +93,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s.Thresholds),
-		Tables:     []table{stored(s.Audits), audits(lt), types(s.Steps), codes(s.Steps), samples(s.Steps), spread(lt), generator(s.Steps)},
+		Tables:     []table{sides(lt), stored(s.Audits), audits(lt), types(s.Steps), codes(s.Steps), samples(s.Steps), spread(lt), generator(s.Steps)},
 		Conditions: conditions(s.Conditions),
 		Manifest:   text,
 	}
@@ -166,7 +166,7 @@ func telling(s *v1alpha1.LoadTestStatus) *v1alpha1.StepStatus {
 	var last, sustained *v1alpha1.StepStatus
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if step.Result == nil {
+		if step.Result == nil || step.Side == v1alpha1.SideControl {
 			continue
 		}
 		last = step

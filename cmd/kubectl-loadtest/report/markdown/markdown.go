@@ -14,6 +14,7 @@ func Report(lt *v1alpha1.LoadTest) string {
 	p.head()
 	p.thresholds()
 	p.attention()
+	p.sides()
 	p.steps()
 	p.latency()
 	p.failures()
@@ -81,6 +82,15 @@ func (p *page) steps() {
 		rows = append(rows, escaped(r.Cells()))
 	}
 	p.table("Steps", report.RungHeads, 1, rows)
+}
+
+func (p *page) sides() {
+	heads, list := report.Sides(p.lt)
+	var rows [][]string
+	for _, cells := range list {
+		rows = append(rows, escaped(cells))
+	}
+	p.table("Both targets, "+report.SidesNote, escaped(heads), 2, rows)
 }
 
 func (p *page) latency() {
