@@ -15,6 +15,10 @@ const (
 	start = 4 * time.Second
 	drain = time.Second
 	reads = 7 * time.Second
+	// overload is how much longer the drain of a rung is that is too much for two cores,
+	// from about so many users on.
+	overload = 12 * time.Second
+	many     = 1000
 )
 
 // Length is about how long a load test takes.
@@ -28,6 +32,11 @@ func Length(lt *v1alpha1.LoadTest) time.Duration {
 	}
 	if l := lt.Spec.Ladder; l != nil {
 		rungs := time.Duration(len(l.Users) + len(l.Rates))
+		for _, users := range l.Users {
+			if users > many {
+				total += overload
+			}
+		}
 		return total + rungs*(l.Duration.Duration+of(l.WarmUp)+drain) + (rungs-1)*of(l.Rest)
 	}
 	for i := range lt.Spec.Steps {
