@@ -39,11 +39,12 @@ func Length(lt *v1alpha1.LoadTest) time.Duration {
 		}
 		return total + rungs*(l.Duration.Duration+of(l.WarmUp)+drain) + (rungs-1)*of(l.Rest)
 	}
+	var once time.Duration
 	for i := range lt.Spec.Steps {
 		s := &lt.Spec.Steps[i]
-		total += of(s.Duration) + of(s.WarmUp) + of(s.Pause) + drain
+		once += of(s.Duration) + of(s.WarmUp) + of(s.Pause) + drain
 	}
-	return total
+	return total + time.Duration(max(lt.Spec.Repetitions, 1))*once
 }
 
 func of(d *metav1.Duration) time.Duration {

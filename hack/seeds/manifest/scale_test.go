@@ -54,6 +54,27 @@ func TestScaleLeavesTheOriginal(t *testing.T) {
 	}
 }
 
+// The length is that of the steps, as often as they run, and of what is around them.
+func TestLength(t *testing.T) {
+	length := func(spec string) time.Duration { return manifest.Length(&parse(t, spec).LoadTests[0]) }
+	none := length(`{}`)
+	for spec, want := range map[string]time.Duration{
+		`{ladder: {users: [10, 100], duration: 6s, warmUp: 1s, rest: 2s}}`:                              2*8*time.Second + 2*time.Second,
+		`{steps: [{pause: 6s}, {users: 5, duration: 5s}], setup: {warmUp: {request: a, duration: 2s}}}`: 15 * time.Second,
+		`{steps: [{users: 5, duration: 5s}], repetitions: 5}`:                                           30 * time.Second,
+	} {
+		if got := length(spec) - none; got != want {
+			t.Errorf("%s takes %s, want %s", spec, got, want)
+		}
+	}
+	if audited := length(`{audits: [{name: a, stored: {value: .a, requests: [a], read: {}}}]}`); audited <= none {
+		t.Errorf("an audit takes no time: %s", audited-none)
+	}
+	if heavy, light := length(`{ladder: {users: [2500], duration: 6s}}`), length(`{ladder: {users: [100], duration: 6s}}`); heavy <= light {
+		t.Errorf("a rung that is too much drains in no time: %s", heavy-light)
+	}
+}
+
 func TestParse(t *testing.T) {
 	m, err := manifest.Parse([]byte("---\nkind: ConfigMap\nmetadata: {name: a}\n---\n# nothing\n---\nkind: LoadTest\nmetadata: {name: b}\n"))
 	if err != nil || len(m.Others) != 1 || !strings.Contains(string(m.Others[0]), "name: a") {
