@@ -21,9 +21,12 @@ func planned() v1alpha1.StepStatus {
 }
 
 // look judges thresholds that abort, 10 s after the beginning of a step.
-func look(t v1alpha1.Threshold, step v1alpha1.StepStatus, o outcome) *v1alpha1.ThresholdStatus {
+func look(t v1alpha1.Threshold, step v1alpha1.StepStatus, o outcome, edits ...func(*v1alpha1.LoadTestSpec)) *v1alpha1.ThresholdStatus {
 	t.OnBreach = v1alpha1.BreachAbort
 	s := spec(t)
+	for _, edit := range edits {
+		edit(s)
+	}
 	step.Result = o.result
 	_, breach, _ := verdict.Abort(s, &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s)}, verdict.Live{
 		Step: &step, Merged: o.merged, Shortest: o.merged.Window, All: true, Now: time.Date(2026, 11, 20, 10, 15, 42, 0, time.UTC),
@@ -31,13 +34,26 @@ func look(t v1alpha1.Threshold, step v1alpha1.StepStatus, o outcome) *v1alpha1.T
 	return breach
 }
 
-// expectedBy sets due of create and follow to what was sent.
+// dueAsSent sets due of create and follow to what was sent.
 func dueAsSent(o *outcome) {
 	for i := range o.merged.Requests {
 		r := &o.merged.Requests[i]
 		r.Due = r.Sent
 	}
 	o.merged.Due = o.merged.Requests[0].Sent + o.merged.Requests[1].Sent
+}
+
+// withoutOverdue are workers that do not know what is overdue.
+func withoutOverdue(o *outcome) {
+	for i := range o.merged.Requests {
+		o.merged.Requests[i].Overdue = nil
+	}
+}
+
+func noMoreOnTime(rate string) v1alpha1.Threshold {
+	t := onTime("0%")
+	t.Min, t.Max = nil, atMost("onTimeRate", rate).Max
+	return t
 }
 
 // A step is aborted once all that is left of its requests could not mend a breach, and
@@ -87,7 +103,38 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		"at the end of the grace":                {graced(atMost("failureRate", "99%"), 10*time.Second), planned(), sent(500, 490, failed(500)), ""},
 		"what the generator may have caused":     {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), sick), ""},
 		"a step that the threshold is not about": {upTo(5, atMost("longest", "100ms")), closed, sent(90, 10, slow(1, 200*ms)), ""},
-		"more were due than are planned":         {atMost("failureRate", "1%"), planned(), sent(900, 101, failed(900), dueAsSent), ""},
+		"all were due, and none is left": {
+			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11), dueAsSent),
+			"failureRate cannot be less than 1.1% any more in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"all ended, and none is left": {
+			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11)),
+			"failureRate cannot be less than 1.1% any more in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"as many failures as are allowed, and some in flight": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10), unfinished(50)), ""},
+		"too few failures, and all that is left may fail":     {atLeast("failureRate", "90%"), planned(), sent(90, 10), ""},
+		"too few failures, even if all that is left fails": {
+			atLeast("failureRate", "91%"), planned(), sent(90, 10),
+			"failureRate cannot be more than 90% any more in step burst; at least 91% is required. Aborted at 10:15:42 UTC.",
+		},
+		"too few are rate limited, and all that is left may be": {atLeast("rateLimitedRate", "90%"), planned(), sent(90, 10), ""},
+		"too few are rate limited, even if all that is left is": {
+			atLeast("rateLimitedRate", "91%"), planned(), sent(90, 10),
+			"rateLimitedRate cannot be more than 90% any more in step burst; at least 91% is required. Aborted at 10:15:42 UTC.",
+		},
+		"too fast, and all that is left may be slow": {atLeast("p95", "1s"), planned(), sent(90, 10), ""},
+		"too fast, even if all that is left is slow": {
+			atLeast("p50", "1s"), planned(), sent(590, 10),
+			"p50 cannot be more than 10.007ms any more in step burst; at least 1s is required. Aborted at 10:15:42 UTC.",
+		},
+		"too many on time, and all that is left may be missed": {noMoreOnTime("10%"), planned(), sent(90, 10, punctual(90, 90, 90)), ""},
+		"too many on time, even if all that is left is missed": {
+			noMoreOnTime("9%"), planned(), sent(90, 10, punctual(90, 90, 90)),
+			"onTimeRate within 200ms cannot be less than 10% any more in step burst; at most 9% is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"what is on time was not counted": {onTime("99%"), planned(), sent(90, 10, failed(50)), ""},
+		"what is overdue was not counted": {onTime("99%"), planned(), sent(90, 10, failed(50), punctual(90, 0, 90), withoutOverdue), ""},
+		"more were due than are planned":  {atMost("failureRate", "1%"), planned(), sent(900, 101, failed(900), dueAsSent), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			message := ""
@@ -101,6 +148,16 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 				t.Errorf("message %q, want %q", message, tc.message)
 			}
 		})
+	}
+}
+
+// What is left may be of the request with the most items.
+func TestAbortsItemsOutOfReach(t *testing.T) {
+	items := func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Items = 25 }
+	for limit, aborts := range map[string]bool{"247": false, "248": true} {
+		if breach := look(atLeast("itemsPerSecond", limit), planned(), sent(90, 10), items); (breach != nil) != aborts {
+			t.Errorf("at least %s/s is required, of at most 247.6/s: %+v", limit, breach)
+		}
 	}
 }
 

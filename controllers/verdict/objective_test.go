@@ -64,6 +64,10 @@ func TestOnTimeRate(t *testing.T) {
 			onTime("99%", "create"), sent(100, 900, punctual(150, 100, 100)), inconclusive, "100%",
 			"onTimeRate within 200ms of create in step burst leaves out 50 requests that had no answer when the step was cut.",
 		},
+		"a cut step leaves open no more than that": {
+			onTime("90%", "create"), sent(100, 900, punctual(150, 90, 100)), inconclusive, "93.33%",
+			"onTimeRate within 200ms of create in step burst leaves out 50 requests that had no answer when the step was cut.",
+		},
 		"not counted": {
 			onTime("99%"), sent(100, 900), inconclusive, "",
 			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests that are on time.",

@@ -1,0 +1,193 @@
+package verdict_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
+)
+
+// prober is a search of a target whose limit is known.
+type prober struct {
+	spec   *v1alpha1.LoadTestSpec
+	status *v1alpha1.LoadTestStatus
+}
+
+// probing is a search from 100 to 1000 users, or requests a second.
+func probing(probes int32, rate bool) *prober {
+	s := spec(atMost("p95", "200ms"))
+	s.Search = &v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 100, Max: 1000}, Duration: metav1.Duration{Duration: time.Second}}
+	if rate {
+		s.Search.Users, s.Search.Rate = nil, &v1alpha1.RateRange{Min: v1alpha1.NewDecimal("100"), Max: v1alpha1.NewDecimal("1000")}
+	}
+	return &prober{spec: s, status: &v1alpha1.LoadTestStatus{
+		Workers: v1alpha1.WorkerCounts{Desired: 1, Ready: 1},
+		Search:  &v1alpha1.SearchStatus{State: v1alpha1.SearchSearching, Precision: "10%", MaxProbes: probes, Rest: &metav1.Duration{Duration: time.Second}},
+		// The first probe is planned with the run.
+		Steps: []v1alpha1.StepStatus{{Name: "first", State: v1alpha1.StepPending}},
+	}}
+}
+
+// probe has a load be probed with that result; inconclusive means that the generator was the
+// limit.
+func (p *prober) probe(load int64, result v1alpha1.ThresholdState) {
+	steps := plan.Probe(p.spec, p.status, load)
+	if len(p.status.Steps) == 1 && p.status.Steps[0].State == v1alpha1.StepPending {
+		p.status.Steps = nil
+		steps = steps[1:]
+	}
+	for i := range steps {
+		steps[i].State = v1alpha1.StepComplete
+	}
+	last := &steps[len(steps)-1]
+	last.ThresholdState, last.WorkersReporting = result, 1
+	last.Result = &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Healthy: true}}
+	p.status.Thresholds = []v1alpha1.ThresholdStatus{{Name: "p95", State: result, Step: last.Name, Message: "p95 is " + string(result) + " in " + last.Name + "."}}
+	if result == inconclusive {
+		last.Result.Generator = &v1alpha1.GeneratorStatus{Reason: v1alpha1.ReasonScheduleLag, Message: last.Name + " was late."}
+	}
+	p.status.Steps = append(p.status.Steps, steps...)
+}
+
+// search probes until the search is over, and returns the loads.
+func (p *prober) search(t *testing.T, result func(load int64, n int) v1alpha1.ThresholdState) (loads []int64) {
+	t.Helper()
+	for range 30 {
+		s, next := verdict.Searched(p.spec, p.status)
+		p.status.Search = &s
+		if next == 0 {
+			return loads
+		}
+		if s.State != v1alpha1.SearchSearching || s.Message != "" {
+			t.Errorf("it goes on, and is %s: %s", s.State, s.Message)
+		}
+		p.probe(next, result(next, len(loads)))
+		loads = append(loads, next)
+	}
+	t.Fatal("the search does not end")
+	return nil
+}
+
+func TestSearchSaysWhatItFound(t *testing.T) {
+	limit := func(most int64) func(int64, int) v1alpha1.ThresholdState {
+		return func(load int64, _ int) v1alpha1.ThresholdState {
+			if load > most {
+				return broken
+			}
+			return passed
+		}
+	}
+	unclear := func(from, to int) func(int64, int) v1alpha1.ThresholdState {
+		return func(load int64, n int) v1alpha1.ThresholdState {
+			if n >= from && n < to {
+				return inconclusive
+			}
+			return limit(450)(load, n)
+		}
+	}
+	for name, tc := range map[string]struct {
+		probes  int32
+		rate    bool
+		result  func(load int64, n int) v1alpha1.ThresholdState
+		search  string // its state, and what it found
+		verdict string
+	}{
+		"the limit": {
+			24, false, limit(450), "Found from 420 to 462: p95 is Failed in 462 users (2).",
+			"Passed: Every threshold was kept up to 420 users, and one was breached from 462 users on. p95 is Failed in 462 users (2).",
+		},
+		"the limit of a rate": {
+			24, true, limit(450_000_000), "Found from 421.2 to 463.3: p95 is Failed in 463.3/s (2).",
+			"Passed: Every threshold was kept up to 421.2/s, and one was breached from 463.3/s on. p95 is Failed in 463.3/s (2).",
+		},
+		"the limit, though a probe said nothing": {
+			24, false, unclear(1, 2), "Found from 420 to 462: p95 is Failed in 462 users (2).",
+			"Passed: Every threshold was kept up to 420 users, and one was breached from 462 users on. p95 is Failed in 462 users (2).",
+		},
+		"no limit": {
+			24, false, limit(1000), "BeyondMax from 1000 to : ",
+			"Passed: Every threshold was kept up to 1000 users, the max of the search: the limit is beyond it.",
+		},
+		"a limit below the least": {
+			24, false, limit(99), "BelowMin from  to 100: p95 is Failed in 100 users (2).",
+			"Failed: A threshold was breached at 100 users, the min of the search. p95 is Failed in 100 users (2).",
+		},
+		"too few probes": {
+			3, false, limit(450), "GivenUp from 100 to 1000: p95 is Failed in 1000 users (2).",
+			"Inconclusive: The search was given up: 3 probes did not find the limit to within 10%. Every threshold was kept up to 100 users, and one was breached from 1000 users on.",
+		},
+		"nothing, as the generator is the limit": {
+			24, false, unclear(0, 24), "GivenUp from  to : ",
+			"Inconclusive: The search was given up at 100 users, which was tried again without a result. 100 users (3) was late. The limit is not known.",
+		},
+		"nothing more, as the generator is the limit": {
+			24, false, unclear(1, 24), "GivenUp from 100 to : ",
+			"Inconclusive: The search was given up at 200 users, which was tried again without a result. 200 users (3) was late. Every threshold was kept up to 100 users.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := probing(tc.probes, tc.rate)
+			loads := p.search(t, tc.result)
+			s := p.status.Search
+			if got := fmt.Sprintf("%s from %s to %s: %s", s.State, s.Low, s.High, s.Breach); got != tc.search {
+				t.Errorf("after %v: %s, want %s", loads, got, tc.search)
+			}
+			j := verdict.Final(p.spec, p.status)
+			if diff := cmp.Diff(tc.verdict, string(j.Verdict)+": "+j.Message); diff != "" {
+				t.Errorf("verdict (-want +got):\n%s", diff)
+			}
+			sustained := j.Sustained.Rate
+			if users := j.Sustained.Users; users != nil {
+				sustained = fmt.Sprint(*users)
+			}
+			if sustained != s.Low {
+				t.Errorf("sustained %q, want %q", sustained, s.Low)
+			}
+			if healthy := p.status.Steps[len(p.status.Steps)-1].Result.Generator.Healthy; j.Generator.Healthy != healthy {
+				t.Errorf("the generator of the latest probe is healthy: %v, of the run: %v", healthy, j.Generator.Healthy)
+			}
+		})
+	}
+}
+
+// A search is over without a result if the run is ended, before its first probe as well.
+func TestSearchThatIsEndedIsInconclusive(t *testing.T) {
+	p := probing(24, false)
+	for range 2 {
+		if j := verdict.Final(p.spec, p.status); j.Verdict != v1alpha1.VerdictInconclusive {
+			t.Errorf("%d steps: %s, %s", len(p.status.Steps), j.Verdict, j.Message)
+		}
+		p.probe(100, passed)
+	}
+	p.status.Steps[0].State = v1alpha1.StepComplete
+	if j := verdict.Final(p.spec, p.status); j.Message != "The search ended before it had found the limit." {
+		t.Errorf("%s: %s", j.Verdict, j.Message)
+	}
+}
+
+// A probe that was cut, or of which a worker's measurement is missing, is tried again.
+func TestProbeInDoubtIsTriedAgain(t *testing.T) {
+	for name, doubt := range map[string]func(*v1alpha1.StepStatus){
+		"kept, and cut":                func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut },
+		"kept, without a worker":       func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 },
+		"breached, and cut":            func(s *v1alpha1.StepStatus) { s.State, s.ThresholdState = v1alpha1.StepCut, broken },
+		"no threshold could be judged": func(s *v1alpha1.StepStatus) { s.ThresholdState = inconclusive },
+		"nothing was judged":           func(s *v1alpha1.StepStatus) { s.ThresholdState = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := probing(24, false)
+			p.probe(100, passed)
+			p.probe(200, passed)
+			doubt(&p.status.Steps[2])
+			if s, next := verdict.Searched(p.spec, p.status); next != 200 || s.Low != "100" {
+				t.Errorf("next %d, kept up to %s; want 200 again", next, s.Low)
+			}
+		})
+	}
+}
