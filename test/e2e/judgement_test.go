@@ -22,6 +22,7 @@ var judgementChecks = []judgementCheck{
 	{"baseline", checkBaseline},
 	{"versus", checkVersus},
 	{"search", checkSearch},
+	{"environment", checkEnvironment},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true

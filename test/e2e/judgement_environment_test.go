@@ -1,0 +1,105 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// environmentSpec sends little for a few seconds, so that something can happen to the
+// target meanwhile. What fails is no matter.
+const environmentSpec = `
+target: {service: {name: counter}, timeout: 1s}
+requests: [{name: count, path: /environment}]
+steps: [{name: quiet, rate: 5, duration: 2s}, {name: hit, rate: 5, duration: 8s}]
+thresholds: [{metric: failureRate, max: 100%}, {metric: unsentRate, max: 100%}]
+`
+
+// checkEnvironment restarts one target in the middle of a step, and scales another. What
+// the cluster says of their pods is the truth.
+func checkEnvironment(t *testing.T) judgement {
+	restarted, scaled := namespace(t), namespace(t)
+	var targets []counter
+	var tests []*v1alpha1.LoadTest
+	for _, ns := range []string{restarted, scaled} {
+		target, err := startCounter(t.Context(), ns, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets, tests = append(targets, target), append(tests, create(t, ns, "environment", environmentSpec))
+	}
+	hits := []func() error{
+		func() error { return targets[0].crash(t.Context()) },
+		func() error {
+			another := targets[1].pod("")
+			another.Name = "another"
+			return cluster.Create(t.Context(), another)
+		},
+	}
+	var truth, found string
+	for i, lt := range tests {
+		until(t, lt, waitTimeout, "in its second step", func(lt *v1alpha1.LoadTest) bool {
+			return len(lt.Status.Steps) == 2 && lt.Status.Steps[1].Result != nil && lt.Status.Steps[1].Result.Sent > 0
+		})
+		if err := hits[i](); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, lt := range tests {
+		finish(t, lt, waitTimeout)
+		truth += environmentTruth(t, lt)
+		found += environmentFound(t, lt)
+	}
+	return agree("Passed, Inconclusive TargetChanged; "+truth,
+		fmt.Sprintf("%s, %s %s; %s", tests[0].Status.Verdict, tests[1].Status.Verdict, condition(tests[1], v1alpha1.ConditionThresholdsMet).Reason, found), tests...)
+}
+
+// environmentTruth is what the cluster says of the pods of a target, and of the workers on
+// their nodes.
+func environmentTruth(t *testing.T, lt *v1alpha1.LoadTest) string {
+	t.Helper()
+	var pods corev1.PodList
+	if err := cluster.List(t.Context(), &pods, client.InNamespace(lt.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+	count, restarts, shared := 0, int32(0), 0
+	nodes := map[string]bool{}
+	for _, pod := range pods.Items {
+		if pod.Labels["app"] == "counter" {
+			count++
+			nodes[pod.Spec.NodeName] = true
+			restarts += pod.Status.ContainerStatuses[0].RestartCount
+		}
+	}
+	for _, pod := range pods.Items {
+		if pod.Labels["app"] != "counter" && nodes[pod.Spec.NodeName] {
+			shared++
+		}
+	}
+	return fmt.Sprintf("%d pods, %d restarts, %d workers on their nodes; ", count, restarts, shared)
+}
+
+func environmentFound(t *testing.T, lt *v1alpha1.LoadTest) string {
+	t.Helper()
+	env, step := lt.Status.Environment, lt.Status.Steps[1].Environment
+	if env == nil || step == nil || step.Before == nil || step.After == nil {
+		return fmt.Sprintf("environment %+v, step %+v; ", env, step)
+	}
+	for _, c := range step.Changes {
+		t.Logf("%s: %s %s", lt.Namespace, c.Reason, c.Message)
+	}
+	shared := int32(0)
+	for _, node := range env.SharedNodes {
+		shared += node.Workers
+	}
+	if len(env.Configurations) != 1 || env.Configurations[0].Containers[0].Digest == "" {
+		t.Errorf("configurations %+v, want one with a digest", env.Configurations)
+	}
+	return fmt.Sprintf("%d pods, %d restarts, %d workers on their nodes; ", step.After.Pods, step.After.Restarts, shared)
+}
