@@ -9,8 +9,8 @@ import (
 // Notice is what a reader must know before believing the figures.
 type Notice struct{ Reason, Message string }
 
-// Attention are the conditions that stand as they should not, and then what the
-// figures themselves show.
+// Attention are the conditions that stand as they should not, then what became of the
+// target, and then what the figures themselves show.
 func Attention(s *v1alpha1.LoadTestStatus) []Notice {
 	said := Judgement(s)
 	var list []Notice
@@ -19,6 +19,7 @@ func Attention(s *v1alpha1.LoadTestStatus) []Notice {
 			list = append(list, Notice{c.Reason, c.Message})
 		}
 	}
+	list = append(list, surroundings(s)...)
 	return append(list, indicators(s.Steps)...)
 }
 

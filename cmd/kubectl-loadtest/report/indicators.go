@@ -88,12 +88,15 @@ func others(count int64) string {
 func lacking(steps []v1alpha1.StepStatus) []Notice {
 	var list []Notice
 	var cut, missing, bound int64
-	var first, last string
+	var first, last, covered string
 	for i := range steps {
 		step := &steps[i]
 		if step.State == v1alpha1.StepCut {
 			if cut++; first == "" {
 				first = step.Name
+			}
+			if covered == "" && step.Coverage != "" {
+				covered = fmt.Sprintf(" %s of the planned requests of step %s are in the result, from %s.", step.Coverage, step.Name, plural(int64(step.WorkersReporting), "worker"))
 			}
 		}
 		if step.MissingAtMost != nil {
@@ -102,9 +105,9 @@ func lacking(steps []v1alpha1.StepStatus) []Notice {
 	}
 	switch {
 	case cut == 1:
-		list = append(list, Notice{"StepCut", fmt.Sprintf("Step %s was not carried out as it was planned.", first)})
+		list = append(list, Notice{"StepCut", fmt.Sprintf("Step %s was not carried out as it was planned.%s", first, covered)})
 	case cut > 1:
-		list = append(list, Notice{"StepCut", fmt.Sprintf("%d steps were not carried out as they were planned, %s the first of them.", cut, first)})
+		list = append(list, Notice{"StepCut", fmt.Sprintf("%d steps were not carried out as they were planned, %s the first of them.%s", cut, first, covered)})
 	}
 	switch {
 	case missing == 1:

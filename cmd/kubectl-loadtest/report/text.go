@@ -17,6 +17,7 @@ func Text(lt *v1alpha1.LoadTest) string {
 	p.thresholds()
 	p.audits()
 	p.attention()
+	p.environment()
 	p.sides()
 	p.ladder()
 	for i := range lt.Status.Steps {

@@ -37,6 +37,7 @@ type view struct {
 	Facts           []report.Fact
 	Keys            []key
 	Attention       []report.Notice
+	Environment     []report.Fact
 	Figures         []figure
 	Rungs           table
 	Tail            *figure
@@ -86,7 +87,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		Head:      head{lt.Name + ": " + state(s), template.CSS(style)},
 		Namespace: lt.Namespace, Name: lt.Name,
 		State: state(s), Sentence: report.Judgement(s),
-		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s),
+		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s), Environment: report.Environment(s),
 		Figures: ladder(s), Rungs: rungs(s),
 		Tail: tail(s.Steps), Quantiles: quantiles("Response time by step", s.Steps, ofAll),
 		Expected: quantiles("Response time of expected responses", s.Steps, ofExpected),

@@ -14,6 +14,7 @@ func Report(lt *v1alpha1.LoadTest) string {
 	p.head()
 	p.thresholds()
 	p.attention()
+	p.environment()
 	p.sides()
 	p.steps()
 	p.latency()
@@ -74,6 +75,14 @@ func (p *page) attention() {
 	for _, n := range list {
 		fmt.Fprintf(p, "- **%s**: %s\n", escape(n.Reason), escape(n.Message))
 	}
+}
+
+func (p *page) environment() {
+	var rows [][]string
+	for _, f := range report.Environment(&p.lt.Status) {
+		rows = append(rows, []string{escape(f.Name), escape(f.Text)})
+	}
+	p.table("Environment", []string{"", ""}, 2, rows)
 }
 
 func (p *page) steps() {

@@ -13,7 +13,7 @@ import (
 
 // TestReport compares the reports with those that a person reviewed.
 func TestReport(t *testing.T) {
-	for _, name := range []string{"burst", "ladder"} {
+	for _, name := range []string{"burst", "environment", "ladder"} {
 		t.Run(name, func(t *testing.T) {
 			lt := reporttest.Read(t, "../testdata/"+name+".yaml")
 			reporttest.Golden(t, "testdata/"+name+".md", markdown.Report(lt))

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Environment is what was tested, in a line for each thing to know; it is empty where
+// nothing was read.
+func Environment(s *v1alpha1.LoadTestStatus) []Fact {
+	env := s.Environment
+	if env == nil {
+		return nil
+	}
+	var list []Fact
+	add := func(name, format string, args ...any) {
+		list = append(list, Fact{name, fmt.Sprintf(format, args...)})
+	}
+	if least, most, read := podCounts(s.Steps); read {
+		text := fmt.Sprint(most)
+		if least != most {
+			text = fmt.Sprintf("%d to %d", least, most)
+		}
+		if n := len(env.Nodes); n > 0 {
+			text += " on " + plural(int64(n), "node") + ": " + strings.Join(env.Nodes, ", ")
+		}
+		add("Pods", "%s", text)
+	}
+	known := map[string]bool{}
+	for _, c := range env.Configurations {
+		label := "Service " + c.Service
+		if known[c.Service] {
+			label = "Later"
+		}
+		known[c.Service] = true
+		for _, container := range c.Containers {
+			limits := container.Limits
+			if limits == "" {
+				limits = "no limits"
+			}
+			add(label, "%s: %s %s; %s", container.Name, container.Image, container.Digest, limits)
+		}
+		if a := c.Autoscaler; a != nil {
+			add("Autoscaler", "%s: %d to %d pods", a.Name, a.Min, a.Max)
+		}
+	}
+	return list
+}
+
+// podCounts are the least and the most pods of all readings.
+func podCounts(steps []v1alpha1.StepStatus) (least, most int32, read bool) {
+	for i := range steps {
+		for _, r := range readings(&steps[i]) {
+			if r.Problem != "" {
+				continue
+			}
+			if least = min(least, r.Pods); !read {
+				least = r.Pods
+			}
+			most, read = max(most, r.Pods), true
+		}
+	}
+	return least, most, read
+}
+
+func readings(step *v1alpha1.StepStatus) (list []*v1alpha1.EnvironmentReading) {
+	if step.Environment == nil {
+		return nil
+	}
+	for _, r := range []*v1alpha1.EnvironmentReading{step.Environment.Before, step.Environment.After} {
+		if r != nil {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// surroundings are what of the target's environment must be known before the figures are
+// believed.
+func surroundings(s *v1alpha1.LoadTestStatus) []Notice {
+	if s.Environment == nil {
+		return nil
+	}
+	var list []Notice
+	said, problem := Judgement(s), ""
+	for i := range s.Steps {
+		if env := s.Steps[i].Environment; env != nil {
+			for _, c := range env.Changes {
+				if c.Message != said {
+					list = append(list, Notice{string(c.Reason), c.Message})
+				}
+			}
+		}
+		for _, r := range readings(&s.Steps[i]) {
+			if problem == "" {
+				problem = r.Problem
+			}
+		}
+	}
+	const most = 8
+	if more := len(list) - most; more > 0 {
+		list = append(list[:most], Notice{"TargetChanges", fmt.Sprintf("%d more changes stand in the status of the steps.", more)})
+	}
+	if problem != "" {
+		list = append(list, Notice{"TargetNotRead", problem})
+	}
+	for _, n := range s.Environment.SharedNodes {
+		list = append(list, Notice{"SharedNode", fmt.Sprintf("%s ran on node %s, on which a pod of the target ran as well.", plural(int64(n.Workers), "worker"), n.Node)})
+	}
+	return list
+}
+
+func (p *page) environment() {
+	list := Environment(&p.lt.Status)
+	if len(list) == 0 {
+		return
+	}
+	p.line("")
+	p.line("Environment")
+	for _, f := range list {
+		p.line("  %-*s%s", labelWidth-2, f.Name, f.Text)
+	}
+}
