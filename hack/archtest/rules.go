@@ -173,7 +173,7 @@ var rules = []rule{
 	{
 		because: "vegeta is imported where its Attacker drives, and where its formats are read and written",
 		of:      append([]string{"cmd/..."}, everything...),
-		except:  []string{"loadworker/attack", "loadworker/targetsfile", "cmd/kubectl-loadtest/report/vegeta", "cmd/kubectl-loadtest/draft"},
+		except:  []string{"loadworker/attack", "loadworker/targetsfile", "loadworker/requestlog", "cmd/kubectl-loadtest/report/vegeta", "cmd/kubectl-loadtest/draft"},
 		reach:   direct,
 		forbid:  []string{"github.com/tsenart/vegeta/..."},
 	},

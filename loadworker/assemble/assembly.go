@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -20,6 +21,8 @@ type Config struct {
 	Version string
 	// Limits are what the system grants this process.
 	Limits health.Limits
+	// Log gets a record of each request; nil: there is none.
+	Log *requestlog.Log
 	// Lookup resolves the target's name. Default: the system's resolver.
 	Lookup dial.Lookup
 }

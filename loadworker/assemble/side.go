@@ -60,6 +60,7 @@ func newSide(a *workerv1.Assignment, c Config, connections int, first attack.Ste
 		MaxConnections: connections,
 		LedgerBytes:    ledgerBytes(a),
 		OnTime:         durations(a.GetOnTimeNanos()),
+		Log:            c.Log,
 	})
 	if err != nil {
 		return nil, err

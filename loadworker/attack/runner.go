@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -28,6 +29,8 @@ type Config struct {
 	LedgerBytes int
 	// OnTime are the times within which requests are counted as on time, ascending.
 	OnTime []time.Duration
+	// Log gets a record of each request; nil: there is none.
+	Log *requestlog.Log
 	// Seed of the times that are drawn.
 	Seed int64
 }

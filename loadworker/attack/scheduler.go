@@ -62,6 +62,7 @@ type connSlot struct {
 	index  int // in the scheduler
 	shard  int // of the recorder
 	hit    hit
+	noted  *noted // of its request, for a log; nil: there is none
 }
 
 const (
@@ -160,6 +161,9 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 	if c.hit.walk != nil {
 		c.hit.walk.sent(&c.hit, x.rec)
 	}
+	if x.runner.config.Log != nil {
+		c.note(&b.Request)
+	}
 	return true
 }
 
@@ -172,6 +176,9 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 	res := x.judge(&c.hit, r, err)
 	if c.hit.counts() {
 		x.rec.countEnd(c.shard, &c.hit, res)
+		if x.runner.config.Log != nil {
+			x.log(c, r.Size, res, err)
+		}
 	}
 	return res
 }

@@ -27,10 +27,11 @@ type localOptions struct {
 	services map[string]string
 	serve    string
 	output   string
+	results  resultsOptions
 }
 
 // localFlags are the names of those that need --local.
-var localFlags = []string{"with", "service", "serve", "output"}
+var localFlags = []string{"with", "service", "serve", "output", "results", "results-encoding"}
 
 func (o *localOptions) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.enabled, "local", false, "Run on this machine, without a cluster: the same plan, measurement and verdict, by processes in place of pods")
@@ -38,6 +39,7 @@ func (o *localOptions) bind(flags *pflag.FlagSet) {
 	flags.StringToStringVar(&o.services, "service", nil, "With --local: NAME=HOST:PORT, where Service NAME of spec.target.service listens; may be given several times")
 	flags.StringVar(&o.serve, "serve", "", "With --local: start a reference system in this process, on a store in memory for trying, as the Service of its name: "+oneOf(serve.Names()))
 	flags.StringVarP(&o.output, "output", "o", "text", "With --local: form of the report, as of the command report")
+	o.results.bind(flags)
 }
 
 // check refuses flags that have no meaning together.
@@ -48,7 +50,7 @@ func (o *localOptions) check(flags *pflag.FlagSet) error {
 				return fmt.Errorf("--%s has no meaning with --local, which keeps nothing", name)
 			}
 		}
-		return errors.Join(local.Services(o.services).Check(), checkOutput(o.output))
+		return errors.Join(local.Services(o.services).Check(), checkOutput(o.output), o.results.check())
 	}
 	for _, name := range localFlags {
 		if flags.Changed(name) {
@@ -98,11 +100,16 @@ func (c *config) runTests(ctx context.Context, manifests []manifest, objects *lo
 	if err != nil {
 		return codeError, outcome{}, err
 	}
+	results, closeResults, err := o.results.open(len(tests), c.warn)
+	if err != nil {
+		return codeError, outcome{}, err
+	}
+	defer func() { err = errors.Join(err, closeResults()) }()
 	for i, lt := range tests {
 		if i > 0 {
 			_, _ = fmt.Fprintln(c.streams.Out)
 		}
-		if last, err = c.runTest(ctx, lt, local.Config{Files: objects, Services: services}); err != nil {
+		if last, err = c.runTest(ctx, lt, local.Config{Files: objects, Services: services, Results: results}); err != nil {
 			return codeError, outcome{}, err
 		}
 		if err := c.write(last, o.output); err != nil {
@@ -124,6 +131,9 @@ func (c *config) write(o outcome, output string) error {
 	}
 	return err
 }
+
+// warn says what is wrong with something that was done all the same.
+func (c *config) warn(sentence string) { _, _ = fmt.Fprintln(c.streams.Err, sentence) }
 
 func (c *config) announce(name, address string) {
 	_, _ = fmt.Fprintf(c.streams.Err, "%s serves on %s, in this process and with a store in memory: for trying, not for figures\n", name, address)

@@ -25,6 +25,8 @@ type environment struct {
 	processes   *processes
 	// folder has what a kubelet would mount.
 	folder string
+	// logged says that workers record each request.
+	logged bool
 	// changed holds one token when there is something new to decide on.
 	changed chan struct{}
 
@@ -39,7 +41,7 @@ func newEnvironment(ctx context.Context, lt *v1alpha1.LoadTest, c Config) (_ *en
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the workers' files: %w", err)
 	}
-	e := &environment{folder: folder, changed: make(chan struct{}, 1), served: make(chan error, 1)}
+	e := &environment{folder: folder, logged: c.Results != nil, changed: make(chan struct{}, 1), served: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, os.RemoveAll(folder))
@@ -82,6 +84,9 @@ func (e *environment) start(workers int32) error {
 	for n := range workers {
 		i := e.invitation
 		i.Worker, i.Workers, i.Token = n, workers, rand.Text()
+		if e.logged {
+			i.RequestLog = requestLog(e.folder, n)
+		}
 		if err := e.processes.start(i, e.folder); err != nil {
 			return err
 		}
@@ -97,13 +102,13 @@ func (e *environment) notify() {
 }
 
 // close ends all that was started. Workers of a run that is over are given time to end
-// by themselves.
-func (e *environment) close(over bool) error {
+// by themselves. collect takes what they have left in the folder.
+func (e *environment) close(over bool, collect func() error) error {
 	patience := time.Duration(0)
 	if over {
 		patience = partingTime
 	}
 	e.processes.close(patience)
 	e.stop()
-	return errors.Join(<-e.served, os.RemoveAll(e.folder))
+	return errors.Join(<-e.served, collect(), os.RemoveAll(e.folder))
 }

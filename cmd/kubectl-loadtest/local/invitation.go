@@ -3,12 +3,14 @@ package local
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 )
 
@@ -23,6 +25,8 @@ type invitation struct {
 	Workers   int32  `json:"workers"`
 	Token     string `json:"token"`
 	TokenFile string `json:"tokenFile"`
+	// RequestLog is the file for a record of each request; "": there is none.
+	RequestLog string `json:"requestLog,omitempty"`
 }
 
 // Worker is the life of a worker. It ends at once when its standard input does, which
@@ -34,12 +38,17 @@ func Worker(ctx context.Context, stdin io.Reader, version string, log *slog.Logg
 		return fmt.Errorf("read what to work on, which kubectl loadtest run --local says: %w", err)
 	}
 	limits := share(health.SystemLimits(), int64(max(i.Workers, 1)))
+	assembly, closeLog, err := assembly(version, limits, i.RequestLog)
+	if err != nil {
+		return err
+	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- session.Run(ctx, session.Config{
+		err := session.Run(ctx, session.Config{
 			Coordinator: i.Coordinator, CA: []byte(i.CA), TokenFile: i.TokenFile, Run: i.Run, Worker: i.Worker,
-			Assembly: assemble.Config{Version: version, Limits: limits}, Log: log,
+			Assembly: assembly, Log: log,
 		})
+		ended <- errors.Join(err, closeLog())
 	}()
 	orphaned := make(chan struct{})
 	go func() {
@@ -52,6 +61,17 @@ func Worker(ctx context.Context, stdin io.Reader, version string, log *slog.Logg
 	case <-orphaned:
 		return fmt.Errorf("the process that started worker %d has ended", i.Worker)
 	}
+}
+
+// assembly is what a worker sends with, and what closes its record of requests.
+func assembly(version string, limits health.Limits, requestLog string) (assemble.Config, func() error, error) {
+	c := assemble.Config{Version: version, Limits: limits}
+	if requestLog == "" {
+		return c, func() error { return nil }, nil
+	}
+	log, closeLog, err := requestlog.Create(requestLog)
+	c.Log = log
+	return c, closeLog, err
 }
 
 // share is a worker's share of what all workers of this machine may use together. Each

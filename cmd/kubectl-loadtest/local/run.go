@@ -35,6 +35,8 @@ type Config struct {
 	// Keep is called with the results of a step beyond its summary, when it ends.
 	// Optional.
 	Keep func(*archive.Step)
+	// Results is where each request is written to, as a result of vegeta; nil: nowhere.
+	Results *Results
 	// Terminate asks for the end of the run, as spec.terminate does.
 	Terminate <-chan struct{}
 }
@@ -61,7 +63,7 @@ func Run(ctx context.Context, lt *v1alpha1.LoadTest, c Config) (*v1alpha1.LoadTe
 	if r.test.Status.Verdict == v1alpha1.VerdictError {
 		e.processes.quote(c.Say)
 	}
-	return r.test, errors.Join(err, e.close(err == nil))
+	return r.test, errors.Join(err, e.close(err == nil, func() error { return r.writeResults() }))
 }
 
 // run is a LoadTest that runs. Only the goroutine of Run touches it.

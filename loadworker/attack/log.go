@@ -1,0 +1,43 @@
+package attack
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// noted is what a log says of a request that is under way.
+type noted struct {
+	method string
+	path   []byte
+	bytes  int
+}
+
+// note notes the request of a connection: what it was rendered into is used again.
+func (c *connSlot) note(r *transport.Request) {
+	if c.noted == nil {
+		c.noted = &noted{}
+	}
+	c.noted.method, c.noted.bytes = r.Method, len(r.Body)
+	c.noted.path = append(c.noted.path[:0], r.Path...)
+}
+
+// log records a request that has ended.
+func (x *Execution) log(c *connSlot, size int64, res result, err error) {
+	r := requestlog.Record{
+		Step: x.step.Index, Sent: x.start.Add(c.hit.sent), Latency: res.received - c.hit.sent,
+		Code: res.status, BytesIn: size, BytesOut: int64(c.noted.bytes), Method: c.noted.method, Path: c.noted.path,
+	}
+	switch {
+	case err != nil:
+		r.Error = err.Error()
+	case res.outcome == measure.BadResponse:
+		r.Error = "the body is not expected"
+	case !res.expected:
+		r.Error = fmt.Sprintf("%d %s", res.status, http.StatusText(res.status))
+	}
+	x.runner.config.Log.Add(r)
+}
