@@ -21,23 +21,24 @@ func main() {
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := command.Execute(ctx, os.Args[1:], command.Streams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Width: width(os.Stderr),
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Size: size(os.Stderr),
 	})
 	stop()
 	os.Exit(code)
 }
 
-// width returns how to ask for the width of a terminal, nil if f is none.
-func width(f *os.File) func() int {
+// size returns how to ask for the size of a terminal, nil if f is none, or one that
+// cannot move its cursor.
+func size(f *os.File) func() (columns, rows int) {
 	fd := int(f.Fd())
-	if !term.IsTerminal(fd) {
+	if !term.IsTerminal(fd) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return func() int {
-		const usual = 80
-		if columns, _, err := term.GetSize(fd); err == nil && columns > 0 {
-			return columns
+	return func() (int, int) {
+		const usualColumns, usualRows = 80, 24
+		if columns, rows, err := term.GetSize(fd); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
 		}
-		return usual
+		return usualColumns, usualRows
 	}
 }

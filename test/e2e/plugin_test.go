@@ -104,9 +104,10 @@ func TestPlugin(t *testing.T) {
 func pluginRuns(u typist) {
 	file := u.file("good", "/api", "")
 	u.says(u.types(0, "validate", "-f", file), "LoadTest good is valid: 1 step, 1 worker, requests due: 60")
+	plan := u.types(0, "plan", "-f", file, "--server", "-o", "json")
 	var planned struct{ Requests int64 }
-	if err := json.Unmarshal([]byte(u.types(0, "plan", "-f", file, "--server", "-o", "json")), &planned); err != nil {
-		u.Fatal(err)
+	if err := json.NewDecoder(strings.NewReader(plan)).Decode(&planned); err != nil {
+		u.Fatalf("%v in:\n%s", err, plan)
 	}
 	u.says(u.types(0, "run", "-f", file, "--timeout", "3m"), "LoadTest "+u.namespace+"/good", "due 60")
 	if due := u.get("good").Status.Steps[0].Result.Due; due != planned.Requests {

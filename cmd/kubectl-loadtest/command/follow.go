@@ -149,7 +149,7 @@ func (f *follower) take(event watch.Event) error {
 
 func (f *follower) show() {
 	now := time.Now()
-	f.display.Show(now, func(width int) []string { return progress.Block(f.latest, now, width) }, progress.Line(f.latest))
+	f.display.Show(now, func(width, height int) []string { return progress.View(f.latest, now, width, height) }, progress.Line(f.latest))
 }
 
 // logOnce logs once that the server does not answer.

@@ -179,7 +179,7 @@ type shows struct {
 	n int
 }
 
-func (s *shows) Show(time.Time, func(int) []string, string) { s.n++ }
+func (s *shows) Show(time.Time, func(int, int) []string, string) { s.n++ }
 
 // A bar grows while nothing happens.
 func TestFollowShowsTheElapsedTime(t *testing.T) {

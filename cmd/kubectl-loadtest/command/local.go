@@ -154,7 +154,7 @@ func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, config loca
 	config.Say = func(sentence string) { shown.Say(time.Now(), sentence) }
 	config.Show = func(lt *v1alpha1.LoadTest) {
 		now := time.Now()
-		shown.Show(now, func(width int) []string { return progress.Block(lt, now, width) }, progress.Line(lt))
+		shown.Show(now, func(width, height int) []string { return progress.View(lt, now, width, height) }, progress.Line(lt))
 	}
 	config.Keep = func(step *archive.Step) { o.archived = append(o.archived, step) }
 	o.test, err = local.Run(running, lt, config)

@@ -82,14 +82,14 @@ func (p *testUser) execute(ctx context.Context, stderr *screen, input string, ar
 	var out bytes.Buffer
 	args = append([]string{"--kubeconfig", p.kubeconfig}, args...)
 	defer stderr.acting.Wait()
-	code := command.Execute(ctx, args, command.Streams{In: strings.NewReader(input), Out: &out, Err: stderr, Width: stderr.width})
+	code := command.Execute(ctx, args, command.Streams{In: strings.NewReader(input), Out: &out, Err: stderr, Size: stderr.size})
 	return answer{code: code, out: out.String(), err: stderr.String()}
 }
 
 // screen collects the output. When the awaited text appears in it, it calls a
 // function, once.
 type screen struct {
-	width func() int
+	size  func() (int, int)
 	await string
 	then  func()
 

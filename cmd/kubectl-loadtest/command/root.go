@@ -14,8 +14,8 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Width is that of the terminal that Err is; nil when it is none.
-	Width func() int
+	// Size is that of the terminal that Err is, in columns and rows; nil when it is none.
+	Size func() (columns, rows int)
 }
 
 // Execute runs a command line and returns its exit code.

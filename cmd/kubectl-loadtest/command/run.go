@@ -198,7 +198,7 @@ func (c *config) awaitGone(ctx context.Context, cluster *cluster, old *v1alpha1.
 			return fmt.Errorf("wait for LoadTest %s to be deleted: %w", key, err)
 		}
 		text := fmt.Sprintf("%s/%s  the last run is being deleted", key.Namespace, key.Name)
-		shown.Show(time.Now(), func(int) []string { return []string{text} }, text)
+		shown.Show(time.Now(), func(int, int) []string { return []string{text} }, text)
 		if err := pause(ctx, refresh); err != nil {
 			return errors.Join(fmt.Errorf("LoadTest %s is still being deleted", key), err)
 		}

@@ -35,7 +35,7 @@ func TestRunEndsWithTheVerdict(t *testing.T) {
 func TestRunOnATerminal(t *testing.T) {
 	p := newTestUser(t)
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
-	stderr := &screen{width: func() int { return 100 }, await: "Running", then: func() {
+	stderr := &screen{size: func() (int, int) { return 100, 30 }, await: "Running", then: func() {
 		// Only what was seen to run finishes.
 		if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Passed")); err != nil {
 			t.Error(err)
@@ -45,8 +45,10 @@ func TestRunOnATerminal(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
 	}
-	contains(t, "the terminal", got.err, "Running  step 1/1  10 users\n  ━━━━━━━━━━━━━━━━━━━━  5s/5s  goodput 998/s  workers 2/2\n", "\x1b[2A\r\x1b[J")
-	contains(t, "the last line", got.err[strings.LastIndex(got.err, "\x1b[J"):], "hello  Passed")
+	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
+	contains(t, "the terminal", got.err, enter, "Running  step 1/1  10 users", "━━━━━━━━━━━━━━━━━━━━  5s/5s  goodput 998/s  workers 2/2", leave)
+	after := got.err[strings.LastIndex(got.err, leave):]
+	contains(t, "the terminal once it was given back", after, p.namespace+"/hello  Passed")
 	if strings.Contains(got.out, "\x1b") {
 		t.Errorf("the report holds control characters: %q", got.out)
 	}

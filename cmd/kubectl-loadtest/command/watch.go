@@ -66,10 +66,10 @@ func within(ctx context.Context, timeout time.Duration) (context.Context, contex
 }
 
 func (c *config) display() display.Display {
-	if c.streams.Width == nil {
+	if c.streams.Size == nil {
 		return &display.Log{W: c.streams.Err}
 	}
-	return &display.Terminal{W: c.streams.Err, Width: c.streams.Width}
+	return &display.Terminal{W: c.streams.Err, Size: c.streams.Size}
 }
 
 // followAndReport follows a LoadTest and prints its report; the code is that of

@@ -16,9 +16,9 @@ func at(seconds float64) time.Time {
 	return start.Add(time.Duration(seconds * float64(time.Second)))
 }
 
-// lines is a block that does not ask for the width.
-func lines(list ...string) func(int) []string {
-	return func(int) []string { return list }
+// lines is a block that does not ask for the size.
+func lines(list ...string) func(int, int) []string {
+	return func(int, int) []string { return list }
 }
 
 func TestLog(t *testing.T) {
@@ -92,79 +92,4 @@ func TestLogTimesAreUTC(t *testing.T) {
 	if want := "10:15:00  a\n"; out.String() != want {
 		t.Errorf("the log says %q, want %q", out.String(), want)
 	}
-}
-
-// TestTerminal reads the screen that a terminal would show.
-func TestTerminal(t *testing.T) {
-	var out strings.Builder
-	terminal := &display.Terminal{W: &out, Width: func() int { return 80 }}
-	steps := []struct {
-		name string
-		do   func()
-		want []string
-	}{
-		{"before anything", func() { terminal.Clear() }, nil},
-		{"a block", func() { terminal.Show(at(0), lines("one", "1s"), "") }, []string{"one", "1s"}},
-		{"is written over", func() { terminal.Show(at(1), lines("one", "2s"), "") }, []string{"one", "2s"}},
-		{"by a shorter one", func() { terminal.Show(at(2), lines("two"), "") }, []string{"two"}},
-		{"a sentence stays", func() { terminal.Say(at(3), "trouble") }, []string{"trouble"}},
-		{"above the block", func() { terminal.Show(at(4), lines("three", "4s"), "") }, []string{"trouble", "three", "4s"}},
-		{"which goes", func() { terminal.Clear() }, []string{"trouble"}},
-		{"once", func() { terminal.Clear() }, []string{"trouble"}},
-	}
-	for _, step := range steps {
-		step.do()
-		if diff := cmp.Diff(step.want, screen(out.String())); diff != "" {
-			t.Fatalf("%s: the screen (-want +got):\n%s", step.name, diff)
-		}
-	}
-}
-
-func TestTerminalWritesOnlyChanges(t *testing.T) {
-	var out strings.Builder
-	terminal := &display.Terminal{W: &out, Width: func() int { return 80 }}
-	terminal.Show(at(0), lines("one"), "")
-	before := out.Len()
-	terminal.Show(at(1), lines("one"), "")
-	if out.Len() != before {
-		t.Errorf("wrote %q for a block that is there already", out.String()[before:])
-	}
-	terminal.Clear()
-	terminal.Show(at(2), lines("one"), "")
-	if diff := cmp.Diff([]string{"one"}, screen(out.String())); diff != "" {
-		t.Errorf("the same block after it was erased (-want +got):\n%s", diff)
-	}
-}
-
-func TestTerminalReadsWidthOnEachUpdate(t *testing.T) {
-	width := 80
-	terminal := &display.Terminal{W: &strings.Builder{}, Width: func() int { return width }}
-	for _, test := range []struct{ terminal, block int }{{80, 79}, {40, 39}, {1, 1}, {0, 1}} {
-		width = test.terminal
-		got := -1
-		terminal.Show(at(0), func(w int) []string { got = w; return []string{"one"} }, "")
-		if got != test.block {
-			t.Errorf("the block was asked for width %d on a terminal of %d, want %d", got, test.terminal, test.block)
-		}
-	}
-}
-
-// screen is what a terminal shows after the output, if it knows no other
-// controls than going up and clearing from the cursor on.
-func screen(output string) []string {
-	var rows []string
-	for output != "" {
-		if rest, ok := strings.CutPrefix(output, "\x1b["); ok {
-			up := int(rest[0] - '0')
-			rows = rows[:len(rows)-up]
-			output = strings.TrimPrefix(rest[1:], "A\r\x1b[J")
-			continue
-		}
-		line, rest, _ := strings.Cut(output, "\n")
-		rows, output = append(rows, line), rest
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	return rows
 }

@@ -1,5 +1,7 @@
-// Package display shows what a command does while it does it: on a terminal as
-// a block that is written over, in a log as lines, few enough to be kept.
+// Package display shows what a command does while it does it: on a terminal as a block on
+// a screen of its own, in a log as lines, few enough to be kept.
 //
-// It knows writers and widths, not what the lines mean; time is an argument.
+// It knows writers and sizes, not what the lines mean but for the marks that it gives a
+// colour; time is an argument. The screen is drawn by bubbletea, which draws it anew when
+// the window changes; it reads no keys, so that Ctrl-C stays the signal that it is.
 package display

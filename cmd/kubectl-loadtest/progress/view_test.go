@@ -1,0 +1,95 @@
+package progress_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+)
+
+var update = flag.Bool("update", false, "write the views anew")
+
+func example(t *testing.T) *v1alpha1.LoadTest {
+	t.Helper()
+	data, err := os.ReadFile("testdata/ladder.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lt := &v1alpha1.LoadTest{}
+	if err := yaml.UnmarshalStrict(data, lt); err != nil {
+		t.Fatal(err)
+	}
+	return lt
+}
+
+// later is 12 s after the start of the step that runs in the example.
+var later = time.Date(2026, 11, 20, 10, 16, 12, 0, time.UTC)
+
+// TestView compares screens of two widths with what they should show. go test -update
+// writes them.
+func TestView(t *testing.T) {
+	for _, width := range []int{80, 120} {
+		got := strings.Join(progress.View(example(t), later, width, 40), "\n") + "\n"
+		golden := filepath.Join("testdata", "view-"+strconv.Itoa(width)+".txt")
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%d columns (-want +got):\n%s", width, diff)
+		}
+	}
+}
+
+// Whatever the window, no line is wider and no view is higher than it, and the step that
+// runs is there if there is room for the ladder at all.
+func TestViewFitsEveryWindow(t *testing.T) {
+	lt := example(t)
+	for i := range 60 {
+		step := lt.Status.Steps[len(lt.Status.Steps)-1].DeepCopy()
+		step.Name = "more " + strconv.Itoa(i)
+		lt.Status.Steps = append(lt.Status.Steps, *step)
+	}
+	for width := 1; width <= 200; width += 7 {
+		for height := 1; height <= 60; height++ {
+			lines := progress.View(lt, later, width, height)
+			if len(lines) > height {
+				t.Fatalf("%d lines in a window of %d", len(lines), height)
+			}
+			for _, line := range lines {
+				if n := utf8.RuneCountInString(line); n > width {
+					t.Fatalf("%d columns in a window of %d: %s", n, width, line)
+				}
+			}
+			text := strings.Join(lines, "\n")
+			if height >= 10 && width >= 40 && !strings.Contains(text, progress.MarkRunning+" 100 users") {
+				t.Fatalf("the step that runs is not on a screen of %d x %d:\n%s", width, height, text)
+			}
+		}
+	}
+}
+
+// Nothing but the block is known of a run that has not begun.
+func TestViewBeforeTheFirstStep(t *testing.T) {
+	lt := &v1alpha1.LoadTest{}
+	lt.Namespace, lt.Name = "shop", "hello"
+	want := []string{"shop/hello  Pending", "  waiting for the operator"}
+	if diff := cmp.Diff(want, progress.View(lt, later, 80, 24)); diff != "" {
+		t.Errorf("the view (-want +got):\n%s", diff)
+	}
+}
