@@ -193,10 +193,12 @@ demo: IMAGES := operator worker ratelimiter redis nginx
 demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
 	@$(in_$(CLUSTER)) go run ./hack/demo
 
-#? ARGS  flags of make seeds: -only 004 for a part, -plan, -report to write docs/results/seed-00N.md
-.PHONY: seeds
+#? ARGS  flags of make seeds: -only 004 for a part, -plan to see what would run
+.PHONY: seeds seeds-report
 seeds: bin/helm $(COMMANDS) cluster-ready ## Run the published experiments again, scaled to two cores; goes on where it was interrupted.
 	@$(in_$(CLUSTER)) go run ./hack/seeds $(ARGS)
+seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of make seeds; no cluster needed.
+	@PATH=$$(cluster assets):$$PATH go run ./hack/seeds -report
 
 # With -p 1 go test prints each line as it comes, from several packages too.
 .PHONY: e2e

@@ -1,6 +1,6 @@
 // Command seeds is what make seeds runs once a cluster is up and has the images: it runs
 // the published experiments again, compares the outcome with what is expected of each,
-// and writes docs/results/seed-00N.md from what was measured alone.
+// and, as make seeds-report, writes docs/results/seed-00N.md from what was measured.
 //
 //	main.go       flags, environment, last line, exit code
 //	run.go        the experiments that have no result yet, one after another
@@ -15,5 +15,6 @@
 // Results are kept under bin/seeds. An experiment whose result is there, and whose
 // load tests, values and factor have not changed, does not run again; so make seeds can
 // be interrupted, and goes on when it is run again. It uses helm, kubectl and
-// kubectl-loadtest from the PATH, and the variables of hack/demo.
+// kubectl-loadtest from the PATH, and the variables of hack/demo. With -report it runs
+// nothing, and writes the documents alone; kubectl renders the overlays for that, too.
 package main

@@ -63,17 +63,16 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	store := record.Store(results)
+	r, err := newRunner(record.Store(results))
+	if err != nil {
+		return err
+	}
 	if !o.report {
-		r, err := newRunner(store)
-		if err != nil {
-			return err
-		}
 		if err := r.all(ctx, chosen, o.plan); err != nil || o.plan {
 			return err
 		}
 	}
-	all, err := store.All()
+	all, err := r.current(ctx)
 	if err != nil {
 		return err
 	}

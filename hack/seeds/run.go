@@ -127,6 +127,23 @@ func (r *runner) jobs(ctx context.Context, chosen []experiment.Experiment) ([]jo
 	return jobs, nil
 }
 
+// current are the results of what would run now. Those of load tests that have changed
+// since are left out: neither a judgement nor a document is about them.
+func (r *runner) current(ctx context.Context) (record.Results, error) {
+	all, err := r.store.All()
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := r.jobs(ctx, experiment.All())
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		delete(all, j.Name)
+	}
+	return all, nil
+}
+
 // job renders an experiment's overlay and scales it.
 func (r *runner) job(ctx context.Context, e experiment.Experiment) (job, error) {
 	text, err := r.Output(ctx, "kubectl", "kustomize", filepath.Join(samples, e.Name))

@@ -69,7 +69,7 @@ func (d *document) head() {
 	} else {
 		d.line("- Size: %s", d.said(func(a *record.About) string { return a.Factor.String() }))
 	}
-	d.line("- Command: `%s ARGS=\"-only %s\"`, and `go run ./hack/seeds -report` for this document\n", d.said(func(a *record.About) string { return a.Command }), d.seed)
+	d.line("- Command: `%s ARGS=\"-only %s\"`, and `make seeds-report` for this document\n", d.said(func(a *record.About) string { return a.Command }), d.seed)
 	d.line("Absolute figures do not carry over: generator, operator, target, databases and three nodes share the machine. Where a step's generator is not healthy, the machine was the limit, not the target alone.")
 }
 
