@@ -72,8 +72,10 @@ type run struct {
 	*environment
 	test  *v1alpha1.LoadTest
 	clock clock.PassiveClock
-	// assignments are made once, from the plan in status.
+	// assignments are made from the plan in status, and anew when a search has appended
+	// steps to it; planned is how many it had.
 	assignments []*workerv1.Assignment
+	planned     int
 	written     lifecycle.Written
 }
 
@@ -167,8 +169,8 @@ func (r *run) apply(d lifecycle.Decision) error {
 	if r.test.Status.StartTime == nil || d.Forget {
 		return nil
 	}
-	if r.assignments == nil {
-		r.assignments = plan.Assignments(r.test)
+	if steps := len(r.test.Status.Steps); steps != r.planned {
+		r.assignments, r.planned = plan.Assignments(r.test), steps
 		r.adapt(r.assignments)
 	}
 	d.Directive.Assignments = r.assignments

@@ -319,3 +319,15 @@ func testCA(t *testing.T) string {
 	}
 	return string(pair.CA)
 }
+
+// A search has its workers know of each step that it appends.
+func TestSearchGoesOnAfterItsFirstProbe(t *testing.T) {
+	s := newTarget(t, nil)
+	got, err := local.Run(t.Context(), loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{path: /}], search: {rate: {min: 5, max: 10}, duration: 1s, rest: 0s}}"), config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(got.Status.Steps); n < 3 || got.Status.Steps[1].State == v1alpha1.StepPending || s.asked.Load() < 15 {
+		t.Errorf("%d steps, search %+v; the target was asked %d times", n, got.Status.Search, s.asked.Load())
+	}
+}
