@@ -143,9 +143,13 @@ func TestReadingTakesTheMemoryOfItsCounts(t *testing.T) {
 	if r, err = Read(m, 1); err != nil || r.Size() != before+2*32 {
 		t.Errorf("%v: %d bytes with two status codes, %d without", err, r.Size(), before)
 	}
+	fewer := len(m.Requests[0].Response.Counts) + len(m.Requests[0].Service.Counts)
 	m.Requests[0].Response.Counts, m.Requests[0].Service = counts(key(1, 6), key(3000, 4)), nil
-	if r, err = Read(m, 1); err != nil || r.Size() != 512+2*32+4+len(m.Lateness.Counts) {
+	if r, err = Read(m, 1); err != nil || r.Size() != before+2*32+len(m.Requests[0].Response.Counts)-fewer {
 		t.Errorf("%v: %d bytes", err, r.Size())
+	}
+	if none, err := Read(&workerv1.StepMeasurement{Requests: []*workerv1.RequestMeasurement{{Outcomes: make([]int64, measure.NumOutcomes)}}}, 1); err != nil || none.Size() != 512 {
+		t.Errorf("%v: %d bytes of nothing", err, none.Size())
 	}
 }
 
