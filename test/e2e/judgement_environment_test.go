@@ -13,12 +13,13 @@ import (
 )
 
 // environmentSpec sends little for a few seconds, so that something can happen to the
-// target meanwhile. What fails is no matter.
+// target meanwhile, from the node of the target. What fails is no matter.
 const environmentSpec = `
 target: {service: {name: counter}, timeout: 1s}
 requests: [{name: count, path: /environment}]
 steps: [{name: quiet, rate: 5, duration: 2s}, {name: hit, rate: 5, duration: 8s}]
-thresholds: [{metric: failureRate, max: 100%}, {metric: unsentRate, max: 100%}]
+thresholds: [{metric: failureRate, max: 100%%}, {metric: unsentRate, max: 100%%}]
+worker: {nodeSelector: {kubernetes.io/hostname: %s}}
 `
 
 // checkEnvironment restarts one target in the middle of a step, and scales another. What
@@ -32,7 +33,11 @@ func checkEnvironment(t *testing.T) judgement {
 		if err != nil {
 			t.Fatal(err)
 		}
-		targets, tests = append(targets, target), append(tests, create(t, ns, "environment", environmentSpec))
+		var pod corev1.Pod
+		if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: target.name}, &pod); err != nil {
+			t.Fatal(err)
+		}
+		targets, tests = append(targets, target), append(tests, create(t, ns, "environment", fmt.Sprintf(environmentSpec, pod.Spec.NodeName)))
 	}
 	hits := []func() error{
 		func() error { return targets[0].crash(t.Context()) },

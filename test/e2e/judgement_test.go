@@ -23,6 +23,7 @@ var judgementChecks = []judgementCheck{
 	{"versus", checkVersus},
 	{"search", checkSearch},
 	{"environment", checkEnvironment},
+	{"loss", checkLoss},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true
