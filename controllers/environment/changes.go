@@ -3,6 +3,7 @@ package environment
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -24,7 +25,10 @@ func changes(status *v1alpha1.LoadTestStatus, seen *Seen) []v1alpha1.Environment
 		// It is not known in which part of the time: the step is not certain to be of one.
 		list = c.between(earlier, after, fmt.Sprintf("between step %s and the end of step %s", name, step.Name), v1alpha1.SpoiledStep)
 	case before != nil:
-		if earlier != nil {
+		switch {
+		case earlier != nil && isLate(step):
+			list = c.between(earlier, before, fmt.Sprintf("between step %s and a part of step %s", name, step.Name), v1alpha1.SpoiledStep)
+		case earlier != nil:
 			list = c.between(earlier, before, fmt.Sprintf("between step %s and step %s", name, step.Name), v1alpha1.SpoiledRun)
 		}
 		if after != nil {
@@ -34,6 +38,13 @@ func changes(status *v1alpha1.LoadTestStatus, seen *Seen) []v1alpha1.Environment
 	// What spoils a figure stands first.
 	slices.SortStableFunc(list, func(a, b v1alpha1.EnvironmentChange) int { return rank(a.Spoils) - rank(b.Spoils) })
 	return list[:min(len(list), maxChanges)]
+}
+
+// isLate says whether the first reading of a step is not of its beginning: the operator
+// that was to make it ended, and another did.
+func isLate(step *v1alpha1.StepStatus) bool {
+	const tolerable = time.Second
+	return step.StartTime != nil && step.Environment.Before.Time.Sub(step.StartTime.Time) > tolerable
 }
 
 func rank(s v1alpha1.Spoiled) int {

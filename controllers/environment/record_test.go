@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
@@ -87,6 +88,24 @@ func TestChangesOfATarget(t *testing.T) {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A first reading that comes long after a step began is not of its beginning: what changed
+// before it may have changed within the step.
+func TestLateFirstReadingLeavesTheStepInDoubt(t *testing.T) {
+	for late, want := range map[time.Duration]v1alpha1.Spoiled{time.Second: v1alpha1.SpoiledRun, 3 * time.Second: v1alpha1.SpoiledStep} {
+		status := run(pods(pod("1", "sha256:aaa", 0)), pods(pod("1", "sha256:aaa", 0)))
+		start := metav1.NewMicroTime(began)
+		status.Steps = append(status.Steps, v1alpha1.StepStatus{Name: "b", StartTime: &start})
+		for point, at := range []time.Time{began.Add(late), began.Add(time.Minute)} {
+			seen := pods(pod("2", "sha256:bbb", 0))
+			seen.Look, seen.At = environment.Look{Step: 1, Point: environment.Point(point)}, at
+			environment.Record(status, &seen, nil)
+		}
+		if changes := status.Steps[1].Environment.Changes; len(changes) != 1 || changes[0].Spoils != want {
+			t.Errorf("%v late: %+v, want one that spoils the %s", late, changes, want)
+		}
 	}
 }
 

@@ -142,6 +142,9 @@ func (w *world) checkPassed(s *v1alpha1.LoadTestStatus) {
 	if w.latest > tolerablyLate {
 		w.violated(trulyPassed, "a worker began a step %v late", w.latest)
 	}
+	if s.Environment != nil && len(s.Environment.Configurations) > 1 {
+		w.violated(trulyPassed, "the target was changed: %+v", s.Environment.Configurations)
+	}
 	for i, step := range s.Steps {
 		if step.State != v1alpha1.StepComplete || !step.Load.IsPause() && w.served[int32(i)] != step.Load.Requests {
 			w.violated(trulyPassed, "step %s is %s; the target had %d requests of %d", step.Name, step.State, w.served[int32(i)], step.Load.Requests)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
@@ -40,6 +42,8 @@ type operator struct {
 	// up.
 	storing, storeTries int
 	unstored            *lifecycle.Unstored
+	// looked is the latest reading of the target.
+	looked *environment.Seen
 	// passed is when the run was last looked at, behind since when a pass would have
 	// something to do.
 	passed, behind time.Time
@@ -138,6 +142,9 @@ func (o *operator) pass() {
 	lt, version := o.cache.lt.DeepCopy(), o.cache.version
 	d := lifecycle.Decide(lt, plan.Policy{}, o.observe(), o.now())
 	applied := o.apply(d)
+	if d.Look != nil {
+		o.looked = o.world.look(*d.Look, o.now())
+	}
 	if d.Delete && applied == nil {
 		return
 	}
@@ -153,6 +160,9 @@ func (o *operator) pass() {
 	switch err := errors.Join(applied, reported); {
 	case err == nil:
 		o.failures = 0
+		if d.Look != nil {
+			d.RequeueAfter = time.Millisecond // the next pass sees what was found
+		}
 		o.sleep(d.RequeueAfter)
 		o.world.checkWake(o, d, written)
 	case errors.Is(reported, errConflict) && applied == nil:
@@ -226,7 +236,7 @@ func (o *operator) apply(d lifecycle.Decision) error {
 
 // observe is what a pass sees: the cache, and the sessions.
 func (o *operator) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(), Unstored: o.unstored}
+	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(), Unstored: o.unstored, LooksAtTargets: o.world.story.looks, Looked: o.looked}
 	start := o.directive.Start
 	seen.Undirected = start == nil || start.Step != o.cache.lt.Status.CurrentStep
 	for n := range o.cache.lt.Status.Workers.Desired {
@@ -241,5 +251,17 @@ func (o *operator) observe() lifecycle.Observed {
 		}
 		seen.Workers = append(seen.Workers, x)
 	}
+	return seen
+}
+
+// look reads the pod of the target, unless the API server is away.
+func (w *world) look(l environment.Look, now time.Time) *environment.Seen {
+	seen := &environment.Seen{Look: l, Service: "shortener", At: now}
+	if w.now.Before(w.apiAway) {
+		seen.Problem = "The API server does not answer."
+		return seen
+	}
+	container := v1alpha1.TargetContainer{Name: "app", Digest: w.digest}
+	seen.Pods = []environment.Pod{{UID: w.digest, Containers: []environment.Container{{TargetContainer: container}}}}
 	return seen
 }

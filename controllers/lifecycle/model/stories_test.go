@@ -44,6 +44,8 @@ type story struct {
 	// refuses is why workers are not ready, unschedulable which have no node.
 	refuses       map[int][2]string
 	unschedulable map[int]bool
+	// looks has the pods of the target be read.
+	looks bool
 	// timely says that how it ends depends on when things happen.
 	timely bool
 	// ending is how it ends without a fault.
@@ -151,6 +153,10 @@ func stories() []*story {
 		{name: "goes on without rests, audited", spec: func(s *v1alpha1.LoadTestSpec) { goesOn(s); audited(s); s.Ladder.Rest = nil }, script: harm(func(w *world) {
 			w.workers[1].end("OOMKilled, exit code 137", 0)
 		})},
+		{name: "looks at the target", looks: true},
+		{name: "looks at a target that is rolled out", looks: true, timely: true, script: func(w *world) {
+			w.after(4*time.Second, func() { w.digest = "sha256:bbb" })
+		}},
 		{name: "a pod is deleted", script: harm(func(w *world) { w.workers[0].leave() })},
 		{name: "a worker stays silent", script: harm(func(w *world) { w.workers[1].isCutOff(time.Hour) })},
 	}

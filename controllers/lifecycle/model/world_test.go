@@ -29,6 +29,9 @@ type world struct {
 	faults map[int][]fault
 	events int
 
+	// digest is that of the image of the target.
+	digest string
+
 	api     apiServer
 	leader  *operator // that workers reach; nil: none
 	all     []*operator
@@ -93,7 +96,7 @@ func (q *queue) Pop() any {
 
 // newWorld is a world in which the story's LoadTest was just created.
 func newWorld(s *story) *world {
-	w := &world{story: s, now: began, faults: map[int][]fault{}}
+	w := &world{story: s, now: began, digest: "sha256:aaa", faults: map[int][]fault{}}
 	w.served, w.refuses = map[int32]int64{}, maps.Clone(s.refuses)
 	lt := &v1alpha1.LoadTest{Spec: spec()}
 	lt.Name, lt.Namespace, lt.UID, lt.Generation = "run", "default", "uid-1", 1
