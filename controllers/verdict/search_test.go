@@ -171,6 +171,22 @@ func TestSearchThatIsEndedIsInconclusive(t *testing.T) {
 	}
 }
 
+// Without a fault of the generator, the threshold says why it has no result.
+func TestSearchInDoubtSaysWhy(t *testing.T) {
+	p := probing(24, false)
+	p.probe(100, passed)
+	for range 3 {
+		p.probe(200, inconclusive)
+		p.status.Steps[len(p.status.Steps)-1].Result.Generator.Healthy = true
+	}
+	kept := v1alpha1.ThresholdStatus{Name: "failureRate", State: passed, Message: "failureRate is kept."}
+	p.status.Thresholds = append([]v1alpha1.ThresholdStatus{kept}, p.status.Thresholds...)
+	want := "The search was given up at 200 users, which was tried again without a result. p95 is Inconclusive in 200 users (3). Every threshold was kept up to 100 users."
+	if s, _ := verdict.Searched(p.spec, p.status); s.Message != want {
+		t.Errorf("%s, want %s", s.Message, want)
+	}
+}
+
 // A probe that was cut, or of which a worker's measurement is missing, is tried again.
 func TestProbeInDoubtIsTriedAgain(t *testing.T) {
 	for name, doubt := range map[string]func(*v1alpha1.StepStatus){

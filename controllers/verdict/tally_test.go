@@ -65,19 +65,20 @@ func TestThresholdMustBeKeptInSomeRepetitions(t *testing.T) {
 		step    string
 		message string
 	}{
-		"all kept":                   {"ppppp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 5 of 5 repetitions of step 10" + rule},
-		"one breached":               {"ppfpp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
-		"the narrowest is named":     {"ppfnp", v1alpha1.ThresholdPassed, "10 (4)", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
-		"one unknown":                {"ppipp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is not known in repetition 3."},
-		"two breached":               {"pfpfp", v1alpha1.ThresholdFailed, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2 and 2.000895s in repetition 4."},
-		"two unknown":                {"pipip", v1alpha1.ThresholdInconclusive, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is not known in repetitions 2 and 4."},
-		"one breached, one unknown":  {"pfpip", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is not known in repetition 4."},
-		"one cut, one breached":      {"pfp-p", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is not known in repetition 4."},
-		"kept before the last":       {"pppp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10 so far" + rule},
-		"breached before the last":   {"ffp", v1alpha1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 1 and 2.000895s in repetition 2."},
-		"not decided":                {"pfp", v1alpha1.ThresholdPending, "", "p95 was kept in 2 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 2."},
-		"doubtful before the last":   {"iip", v1alpha1.ThresholdInconclusive, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is not known in repetitions 1 and 2."},
-		"more than a sentence names": {"fffff", v1alpha1.ThresholdFailed, "10", "p95 was kept in 0 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3, 2.000895s in repetition 4 and 1 more."},
+		"all kept":                    {"ppppp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 5 of 5 repetitions of step 10" + rule},
+		"one breached":                {"ppfpp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
+		"the narrowest is named":      {"ppfnp", v1alpha1.ThresholdPassed, "10 (4)", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
+		"one unknown":                 {"ppipp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is not known in repetition 3."},
+		"two breached":                {"pfpfp", v1alpha1.ThresholdFailed, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2 and 2.000895s in repetition 4."},
+		"two unknown":                 {"pipip", v1alpha1.ThresholdInconclusive, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is not known in repetitions 2 and 4."},
+		"one breached, one unknown":   {"pfpip", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is not known in repetition 4."},
+		"one cut, one breached":       {"pfp-p", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is not known in repetition 4."},
+		"kept before the last":        {"pppp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10 so far" + rule},
+		"breached before the last":    {"ffp", v1alpha1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 1 and 2.000895s in repetition 2."},
+		"not decided":                 {"pfp", v1alpha1.ThresholdPending, "", "p95 was kept in 2 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 2."},
+		"doubtful before the last":    {"iip", v1alpha1.ThresholdInconclusive, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is not known in repetitions 1 and 2."},
+		"as many as a sentence names": {"ffffp", v1alpha1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3 and 2.000895s in repetition 4."},
+		"more than a sentence names":  {"fffff", v1alpha1.ThresholdFailed, "10", "p95 was kept in 0 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3, 2.000895s in repetition 4 and 1 more."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := repeat(inFour(10), tc.letters).Thresholds[0]
@@ -96,7 +97,9 @@ func TestRepetitionsAreCountedRungByRung(t *testing.T) {
 		"fppfpppppp": "Passed", // one of each rung
 		"fpfppppppp": "Failed 10",
 		"pfpfpppppp": "Failed 20",
-		"pppppppf":   "Pending", // while the first rung has kept it
+		"pppppppf":   "Pending",   // while the first rung has kept it
+		"nppppppppp": "Passed 10", // the narrower of those that kept it
+		"pnpppppppp": "Passed 20",
 	} {
 		got := repeat(inFour(10, 20), letters).Thresholds[0]
 		if text := string(got.State) + " " + got.Step; !strings.HasPrefix(text, want) {
@@ -155,6 +158,9 @@ func TestVerdictNamesTheException(t *testing.T) {
 	want := "All 2 thresholds were kept, default ones included. p95 was kept in 4 of 5 repetitions of step 10, and must be in 4; at most 1s is allowed. It is 2.000895s in repetition 3."
 	if got.Message != want {
 		t.Errorf("%s\nwant %s", got.Message, want)
+	}
+	if got, want := verdict.Final(s, repeat(s, "pppppppppp")).Message, "All 2 thresholds were kept, default ones included."; got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 
