@@ -115,6 +115,9 @@ func (w *simulation) measurement(x *worker, n int64, elapsed time.Duration, inFl
 	if w.users > 0 && w.lt.Status.Steps[x.step].Load.Users > w.users {
 		latency = time.Second
 	}
+	if w.lt.Status.Steps[x.step].Side == v1alpha1.SideControl {
+		latency += w.slower
+	}
 	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, answered, answered, answered
 	r.Outcomes[measure.Success], r.Outcomes[measure.Unfinished] = answered, inFlight
 	r.Response.RecordN(latency, answered)

@@ -57,6 +57,10 @@ type simulation struct {
 	// step that was not begun by then.
 	since time.Time
 	from  int32
+	// targets is how many targets the workers know of, and slower by how much longer the
+	// control takes.
+	targets int32
+	slower  time.Duration
 	// seconds are those of the decision before.
 	seconds verdict.Seconds
 	// sum is what was added up of the workers' measurements.
@@ -305,7 +309,7 @@ func (w *simulation) boot(i int) {
 		x.Connected, x.LastSeen = true, w.now
 		x.Ready = x.refuses[0] == "" && !x.busy
 		x.Reason, x.Message = x.refuses[0], x.refuses[1]
-		x.Answers = int32(len(w.lt.Spec.Preflight))
+		x.Answers, x.Targets = int32(len(w.lt.Spec.Preflight)+len(plan.ControlPreflight(&w.lt.Spec))), w.targets
 	})
 }
 

@@ -184,7 +184,7 @@ func (o *operator) notifySoon() {
 // observe is a worker as its session shows it.
 func (c *coordinator) observe(number int) control.Worker {
 	s := &c.seats[number]
-	w := control.Worker{Connected: s.session != nil, Ready: s.ready, Reason: s.refuses[0], Message: s.refuses[1], LastSeen: s.seen, Begun: s.begun}
+	w := control.Worker{Connected: s.session != nil, Ready: s.ready, Reason: s.refuses[0], Message: s.refuses[1], LastSeen: s.seen, Begun: s.begun, Targets: 2}
 	if round := c.directive.AuditRound(int32(number)); round != 0 && round == s.round {
 		w.Readings = []control.Reading{s.reading}
 	}

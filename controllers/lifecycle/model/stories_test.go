@@ -83,6 +83,14 @@ func audited(s *v1alpha1.LoadTestSpec) {
 	s.Audits = []v1alpha1.Audit{{Name: "links", Stored: &v1alpha1.Stored{Value: ".links", Requests: []string{"create"}}}}
 }
 
+// compares has the run send each step to a second target, too.
+func compares(s *v1alpha1.LoadTestSpec) {
+	s.Versus = &v1alpha1.Versus{Target: *s.Target.DeepCopy()}
+	s.Versus.Target.Service.Name = "shortener-v3"
+	s.Ladder.Users, s.Repetitions = []int32{9}, 2
+	s.Thresholds = append(s.Thresholds, v1alpha1.Threshold{Metric: "p95", MaxIncrease: "10%"})
+}
+
 // goesOn has the run go on with the workers that are left.
 func goesOn(s *v1alpha1.LoadTestSpec) {
 	s.Repetitions = 2
@@ -145,6 +153,9 @@ func stories() []*story {
 		{name: "audited", spec: audited},
 		{name: "audited, terminated in the last reading", timely: true, spec: audited, script: edit(17*time.Second, "terminate", terminate)},
 		{name: "audited, a worker dies", spec: audited, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 3500*time.Millisecond) })},
+		{name: "compares two targets", spec: compares},
+		{name: "compares two targets, and stops after a pair", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) { compares(s); s.Ladder.StopOnBreach = true }},
+		{name: "compares two targets, a worker dies", spec: compares, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 0) })},
 		{name: "goes on, and loses no worker", spec: goesOn},
 		{name: "goes on without a worker that dies", spec: goesOn, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 0) })},
 		{name: "goes on without a pod that is deleted", spec: goesOn, script: harm(func(w *world) { w.workers[0].leave() })},
