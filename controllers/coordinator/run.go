@@ -300,7 +300,8 @@ func windowOf(a *workerv1.Assignment, step int32) time.Duration {
 	for _, s := range a.GetSteps() {
 		if s.GetIndex() == step {
 			return time.Duration(s.GetPacedUsers().GetDurationNanos() + s.GetClosedUsers().GetDurationNanos() +
-				s.GetBurst().GetLimitNanos() + s.GetArrivals().GetDurationNanos()) // it has one of them
+				s.GetRampedUsers().GetDurationNanos() + s.GetBurst().GetLimitNanos() +
+				s.GetArrivals().GetDurationNanos()) // it has one of them
 		}
 	}
 	return 0

@@ -22,6 +22,8 @@ var judgementChecks = []judgementCheck{
 	{"baseline", checkBaseline},
 	{"versus", checkVersus},
 	{"search", checkSearch},
+	{"think time", checkThink},
+	{"ramp of users", checkRamp},
 	{"environment", checkEnvironment},
 	{"loss", checkLoss},
 }

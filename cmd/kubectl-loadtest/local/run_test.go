@@ -331,3 +331,39 @@ func TestSearchGoesOnAfterItsFirstProbe(t *testing.T) {
 		t.Errorf("%d steps, search %+v; the target was asked %d times", n, got.Status.Search, s.asked.Load())
 	}
 }
+
+// What is planned of users who think, and of ramps of users, is what the target gets, and
+// the steps are complete.
+func TestUsersWhoThinkAndRampsOfUsers(t *testing.T) {
+	s := newTarget(t, nil)
+	got, err := local.Run(t.Context(), loadTest(t, s.URL, `{target: {url: TARGET}, requests: [{path: /}], parallelism: 3, steps: [
+		{name: errand, users: 7, requestsPerUser: 3, think: 100ms-200ms},
+		{name: up, users: 2, rampTo: 10, ratePerUser: 5, duration: 2s},
+		{name: down, users: 10, rampTo: 2, ratePerUser: 5, duration: 2s, warmUp: 500ms},
+		{name: crowd, users: 1, rampTo: 5, think: 50ms, duration: 1s}]}`), config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	passes(t, got)
+	sent := int64(0)
+	for i := range got.Status.Steps {
+		step := &got.Status.Steps[i]
+		if step.State != v1alpha1.StepComplete || step.Result == nil {
+			t.Fatalf("step %s is %s: %s", step.Name, step.State, step.Message)
+		}
+		sent += step.Result.Sent
+		if planned := step.Load.Requests; planned > 0 && step.Result.Due != planned {
+			t.Errorf("step %s: %d due, %d planned", step.Name, step.Result.Due, planned)
+		}
+	}
+	// The warm-up of 0.5 s has 10 users, who send up to 3 times each.
+	if warm := s.asked.Load() - sent; got.Status.Steps[0].Result.Sent != 21 || warm < 1 || warm > 30 {
+		t.Errorf("%d sent in the burst, %d in the warm-up", got.Status.Steps[0].Result.Sent, warm)
+	}
+	if n := got.Status.Steps[1].Load.Requests; n < 50 || n > 70 {
+		t.Errorf("%d requests of a ramp, want about 60", n)
+	}
+	if users := got.Status.MaxSustainedUsers; users != nil && *users != 7 {
+		t.Errorf("%d users were sustained, want the 7 of the burst, and none of a ramp", *users)
+	}
+}

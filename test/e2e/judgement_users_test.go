@@ -1,0 +1,87 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// thinkSpec sends 109 requests. In errand, 20 users send 5 each, with 4 think times between
+// them. In shift, the first of two users sends at 0, 2, 4, 6 and 8 s, the second at 1, 3, 5
+// and 7 s, each a little later with each response.
+const thinkSpec = `
+target: {service: {name: counter}}
+requests: [{path: /think}]
+parallelism: 2
+steps:
+  - {name: errand, users: 20, requestsPerUser: 5, think: 1s-2s}
+  - {name: shift, users: 2, think: 2s, duration: 8500ms}
+thresholds: [{metric: unsentRate, max: 0%}]
+`
+
+// checkThink has the target count what users send who think.
+func checkThink(t *testing.T) judgement {
+	ns := namespace(t)
+	target, err := startCounter(t.Context(), ns, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lt := create(t, ns, "think", thinkSpec)
+	finish(t, lt, waitTimeout)
+	counts, err := target.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	errand := lt.Status.Steps[0]
+	if errand.Window == nil {
+		t.Fatal("the first step was not carried out")
+	}
+	// The slowest of 20 users thinks for about 4 x 1.5 s and a little more, and never for more
+	// than 8 s.
+	thought := errand.Window.Duration >= 4*time.Second && errand.Window.Duration < 9*time.Second
+	return agree(
+		"Passed, 109 sent, of which the target has 109, in 4s to 9s: true",
+		fmt.Sprintf("%s, %d sent, of which the target has %d, in 4s to 9s: %t", lt.Status.Verdict, sentBy(lt), counts["think"].Received, thought), lt)
+}
+
+// rampSpec has (2 + 20)/2 users on average on each ramp, who send twice a second for 6 s:
+// 132 requests on either, and a few more or fewer, since each user sends whole requests.
+const rampSpec = `
+target: {service: {name: counter}}
+requests: [{path: /ramp}]
+parallelism: 3
+steps:
+  - {name: up, users: 2, rampTo: 20, ratePerUser: 2, duration: 6s}
+  - {name: down, users: 20, rampTo: 2, ratePerUser: 2, duration: 6s}
+thresholds: [{metric: unsentRate, max: 0%}]
+`
+
+// checkRamp has the target count what the users of ramps send.
+func checkRamp(t *testing.T) judgement {
+	ns := namespace(t)
+	target, err := startCounter(t.Context(), ns, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lt := create(t, ns, "ramp", rampSpec)
+	finish(t, lt, waitTimeout)
+	counts, err := target.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned, due, near := int64(0), int64(0), true
+	for _, s := range lt.Status.Steps {
+		planned += s.Load.Requests
+		near = near && s.Load.Requests > 122 && s.Load.Requests < 142
+		if s.Result != nil {
+			due += s.Result.Due
+		}
+	}
+	received := counts["ramp"].Received
+	return agree(
+		fmt.Sprintf("Passed, %d planned, %d due, %d received, about 132 each: true, no users sustained: true", received, received, received),
+		fmt.Sprintf("%s, %d planned, %d due, %d received, about 132 each: %t, no users sustained: %t",
+			lt.Status.Verdict, planned, due, received, near, lt.Status.MaxSustainedUsers == nil), lt)
+}
