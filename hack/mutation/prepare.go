@@ -90,17 +90,28 @@ func durations(events []event) map[string]tested {
 		if e.Action != "pass" || e.Test == "" || strings.Contains(e.Test, "/") {
 			continue
 		}
-		p := all[e.Package]
-		if e.Elapsed < slow {
-			p.Took[0] += e.Elapsed
+		p, took := all[e.Package], max(e.Elapsed, ofRows(events, e))
+		if took < slow {
+			p.Took[0] += took
 		} else {
-			p.Took[1] += e.Elapsed
+			p.Took[1] += took
 			long[e.Package] = append(long[e.Package], regexp.QuoteMeta(e.Test))
 			p.Slow = "^(" + strings.Join(long[e.Package], "|") + ")$"
 		}
 		all[e.Package] = p
 	}
 	return all
+}
+
+// ofRows is for how long the rows of a test run. Its own time is without those that run in
+// parallel.
+func ofRows(events []event, test event) (seconds float64) {
+	for _, e := range events {
+		if name, ok := strings.CutPrefix(e.Test, test.Test+"/"); ok && e.Package == test.Package && !strings.Contains(name, "/") {
+			seconds += e.Elapsed
+		}
+	}
+	return seconds
 }
 
 // learn adds the place of a package of the module of the working folder, and its needs.
