@@ -24,7 +24,7 @@ func TestKeptResultsHoldForTheSameMutantAndItsTests(t *testing.T) {
 		"a package below":         {map[string]string{"below/q.go": "package q // other"}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for code, want := range map[int]bool{killed: tt.killed, lived: tt.lived, timedOut: tt.lived} {
+			for code, want := range map[int]bool{killed: tt.killed, lived: tt.lived, timedOut: tt.killed, notViable: tt.lived} {
 				folder := t.TempDir()
 				write(t, folder, map[string]string{
 					"p.go": "package p", "p_test.go": "package p", "p.txt": "a", "testdata/golden/a.txt": "a", "below/q.go": "package q",
