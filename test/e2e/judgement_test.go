@@ -26,6 +26,7 @@ var judgementChecks = []judgementCheck{
 	{"ramp of users", checkRamp},
 	{"environment", checkEnvironment},
 	{"loss", checkLoss},
+	{"drivers", checkDrivers},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true
