@@ -108,14 +108,6 @@ func checkVersus(spec *v1alpha1.LoadTestSpec) *Refusal {
 	return nil
 }
 
-// targets are how many targets a spec has.
-func targets(spec *v1alpha1.LoadTestSpec) int {
-	if spec.Versus != nil {
-		return 2
-	}
-	return 1
-}
-
 // control is what differs for the second target; nil: there is one target.
 func control(lt *v1alpha1.LoadTest) *workerv1.Control {
 	v := lt.Spec.Versus

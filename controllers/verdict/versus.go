@@ -53,6 +53,8 @@ func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 		}
 		for _, of := range []*v1alpha1.StepStatus{pair.Candidate, pair.Control} {
 			switch {
+			case of.TargetChanged():
+				return s, fmt.Errorf("the target changed in step %s", of.Name)
 			case !figures.IsWhole(of, status.Workers.Desired):
 				return s, fmt.Errorf("step %s was not carried out with all workers", of.Name)
 			case !figures.IsSound(of.Result):

@@ -131,7 +131,10 @@ func TestSpoiledPairsAreNotCompared(t *testing.T) {
 		edit func(*v1alpha1.StepStatus)
 		want string
 	}{
-		"a control that is cut":               {func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut }, "step 100 on v3 (2) was not carried out with all workers"},
+		"a control that is cut": {func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut }, "step 100 on v3 (2) was not carried out with all workers"},
+		"a control that is rolled out": {func(s *v1alpha1.StepStatus) {
+			s.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
+		}, "the target changed in step 100 on v3 (2)"},
 		"a worker is missing":                 {func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 }, "step 100 on v3 (2) was not carried out with all workers"},
 		"a control by a sick generator":       {func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{} }, "the generator was the limit in step 100 on v3 (2)"},
 		"a control that is fast with 404":     {func(s *v1alpha1.StepStatus) { failing(s.Result, 1000) }, "failureRate is 100% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
