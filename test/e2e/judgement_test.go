@@ -27,6 +27,7 @@ var judgementChecks = []judgementCheck{
 	{"environment", checkEnvironment},
 	{"loss", checkLoss},
 	{"drivers", checkDrivers},
+	{"journey", checkJourney},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ func thresholds(spec *v1alpha1.LoadTestSpec, list []v1alpha1.ThresholdStatus) []
 	all := make([]Threshold, len(list))
 	for i, t := range list {
 		all[i] = Threshold{Name: t.Name, Default: t.Default, Text: fmt.Sprintf("%s at most %s", t.Metric, t.Limit)}
+		if t.Name != string(t.Metric) { // a default that is named apart is of the journeys
+			all[i].Text += " of the journeys"
+		}
 		if i < len(spec.Thresholds) {
 			all[i].Text = threshold(&spec.Thresholds[i])
 		}
@@ -40,7 +44,7 @@ func threshold(t *v1alpha1.Threshold) string {
 		parts = append(parts, "from when they were sent")
 	}
 	parts = append(parts, bounds(t)...)
-	if names := append(append([]string(nil), t.Requests...), t.Types...); len(names) > 0 {
+	if names := slices.Concat(t.Requests, t.Types, t.Journeys); len(names) > 0 {
 		parts = append(parts, "for "+strings.Join(names, ", "))
 	}
 	if t.UpToUsers != nil {

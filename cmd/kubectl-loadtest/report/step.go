@@ -207,6 +207,13 @@ func (p *page) result(r *v1alpha1.StepResult) {
 		}
 		p.row(label, "%s", ofType(&result))
 	}
+	for i := range r.Journeys {
+		label := ""
+		if i == 0 {
+			label = "Journeys"
+		}
+		p.row(label, "%s", ofJourney(&r.Journeys[i]))
+	}
 	if r.Transport != "" {
 		p.row("Transport", "%s", driven(r))
 	}

@@ -95,6 +95,17 @@ func types(list []v1alpha1.StepStatus) table {
 	return t
 }
 
+func journeys(list []v1alpha1.StepStatus) table {
+	t := table{Title: "Journeys", Note: "Times are of those that were completed, from when the first request was due.", Words: 2,
+		Heads: append([]string{"step"}, report.JourneyHeads...)}
+	for _, step := range measured(list) {
+		for _, row := range report.Journeys(step.Result) {
+			t.Rows = append(t.Rows, append([]string{report.Title(step)}, row...))
+		}
+	}
+	return t
+}
+
 func codes(list []v1alpha1.StepStatus) table {
 	t := table{Title: "Status codes", Words: 2, Heads: []string{"step", "responses by code"}}
 	for _, step := range measured(list) {

@@ -18,6 +18,7 @@ func Report(lt *v1alpha1.LoadTest) string {
 	p.sides()
 	p.steps()
 	p.latency()
+	p.journeys()
 	p.failures()
 	p.audits()
 	p.generator()
@@ -128,6 +129,16 @@ func (p *page) measured(do func(title string, r *v1alpha1.StepResult)) {
 			do(escape(report.Title(step)), step.Result)
 		}
 	}
+}
+
+func (p *page) journeys() {
+	var rows [][]string
+	p.measured(func(title string, r *v1alpha1.StepResult) {
+		for _, row := range report.Journeys(r) {
+			rows = append(rows, append([]string{title}, escaped(row)...))
+		}
+	})
+	p.table("Journeys", append([]string{"step"}, report.JourneyHeads...), 2, rows)
 }
 
 // failures has a row for each class of a step that a request is in.

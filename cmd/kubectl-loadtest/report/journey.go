@@ -1,0 +1,39 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+)
+
+// JourneyHeads are the heads of what Journeys returns, behind the step's.
+var JourneyHeads = []string{"journey", "started", "completed", "failed", "unfinished", "p50", "p95", "p99", "longest"}
+
+// Journeys has a row for each journey of a step.
+func Journeys(r *v1alpha1.StepResult) [][]string {
+	var rows [][]string
+	for i := range r.Journeys {
+		j := &r.Journeys[i]
+		t := j.Time
+		if t == nil {
+			t = &v1alpha1.Latency{}
+		}
+		rows = append(rows, []string{
+			j.Name, fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished),
+			Brief(t.P50), Brief(t.P95), Brief(t.P99), Brief(t.Longest),
+		})
+	}
+	return rows
+}
+
+func ofJourney(j *v1alpha1.JourneyResult) string {
+	text := fmt.Sprintf("%s %d started, %d completed%s, %d failed", j.Name, j.Started, j.Completed, share(j.Completed, j.Completed+j.Failed), j.Failed)
+	if j.Unfinished > 0 {
+		text += fmt.Sprintf(", %d unfinished", j.Unfinished)
+	}
+	if j.Time != nil && j.Time.P95 != nil {
+		text += ", p95 " + format.Short(j.Time.P95.Duration)
+	}
+	return text
+}
