@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -39,7 +40,8 @@ type typist struct {
 // inconclusive on a machine that is busy.
 func (u typist) types(code int, args ...string) string {
 	u.Helper()
-	command := exec.CommandContext(u.Context(), "kubectl-loadtest", append(args, "-n", u.namespace)...)
+	// Before the rest: the last argument is the one that the shell completes.
+	command := exec.CommandContext(u.Context(), "kubectl-loadtest", slices.Insert(slices.Clone(args), 1, "-n", u.namespace)...)
 	out, err := command.CombinedOutput()
 	got := 0
 	var exit *exec.ExitError

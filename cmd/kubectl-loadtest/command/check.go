@@ -37,7 +37,7 @@ type checkOptions struct {
 
 func (o *checkOptions) bind(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringSliceVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
 	flags.StringSliceVar(&o.hosts, "allowed-target-hosts", nil, "What the administrator allows beside Services of the cluster: a host, *.domain, an address, a CIDR range, or * for all")
 	o.known = func() bool { return flags.Changed("allowed-target-hosts") }
 	if err := command.MarkFlagRequired("filename"); err != nil {

@@ -35,7 +35,7 @@ var localFlags = []string{"with", "service", "serve", "output", "results", "resu
 
 func (o *localOptions) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.enabled, "local", false, "Run on this machine, without a cluster: the same plan, measurement and verdict, by processes in place of pods")
-	flags.StringSliceVar(&o.with, "with", nil, "With --local: folder with manifests of ConfigMaps and Secrets that the LoadTests name; those in the files of -f are found without it")
+	flags.StringArrayVar(&o.with, "with", nil, "With --local: folder with manifests of ConfigMaps and Secrets that the LoadTests name; those in the files of -f are found without it")
 	flags.StringToStringVar(&o.services, "service", nil, "With --local: NAME=HOST:PORT, where Service NAME of spec.target.service listens; may be given several times")
 	flags.StringVar(&o.serve, "serve", "", "With --local: start a reference system in this process, on a store in memory for trying, as the Service of its name: "+oneOf(serve.Names()))
 	flags.StringVarP(&o.output, "output", "o", "text", "With --local: form of the report, as of the command report")

@@ -80,7 +80,7 @@ func (c *config) run() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
 	local.bind(flags)
 	flags.BoolVar(&o.replace, "replace", false, "Delete a finished LoadTest of the same name first, with its Job and its result")
 	flags.BoolVar(&o.resume, "resume", false, "Start what spec.suspend holds: a LoadTest of the file, or the one of the same name and spec that is there")
