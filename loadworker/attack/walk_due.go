@@ -18,12 +18,12 @@ func (x *Execution) fillDueOfWalks(s *measure.Measurement, until time.Duration, 
 		due[i] = s.Requests[i].Sent + closed.missedOf(i)
 		s.Due += due[i]
 	}
-	switch paced, isPaced := x.schedule.(*pacedUsers); {
-	case isPaced && !ended:
-		s.Due = max(s.Due, paced.turns.Before(until)-paced.turns.Before(0))
+	switch scheduled, ok := x.schedule.(scheduledUsers); {
+	case ok && !ended:
+		s.Due = max(s.Due, scheduled.allTurns(until)-scheduled.allTurns(0))
 		clear(due)
-	case isPaced:
-		x.addAhead(s, due, func(f *userFeed, user int) int64 { return f.unsent(paced, user, until) })
+	case ok:
+		x.addAhead(s, due, func(f *userFeed, user int) int64 { return f.unsent(scheduled, user, until) })
 	case closed != nil && closed.requests > 0 && whole:
 		x.addAhead(s, due, func(f *userFeed, user int) int64 { return closed.requests - f.states[user].k })
 	}
@@ -49,10 +49,38 @@ func (x *Execution) addAhead(s *measure.Measurement, due []int64, of func(f *use
 	}
 }
 
-// unsent is how many requests of a paced user were due in the window before an instant,
+// scheduledUsers have a schedule each: so many turns of the worker's j-th user, and of all
+// of them, are due before an instant, those of the warm-up included.
+type scheduledUsers interface {
+	turnsBefore(j int64, t time.Duration) int64
+	allTurns(t time.Duration) int64
+}
+
+var (
+	_ scheduledUsers = (*pacedUsers)(nil)
+	_ scheduledUsers = (*rampedUsers)(nil)
+)
+
+func (p *pacedUsers) turnsBefore(j int64, t time.Duration) int64 {
+	return p.turnsOf(j, p.turns.Before(t))
+}
+
+func (p *pacedUsers) allTurns(t time.Duration) int64 { return p.turns.Before(t) }
+
+func (r *rampedUsers) turnsBefore(j int64, t time.Duration) int64 {
+	return r.turns.Before(r.share.Number(j), t)
+}
+
+func (r *rampedUsers) allTurns(t time.Duration) (sum int64) {
+	for j := range r.share.Count {
+		sum += r.turnsBefore(j, t)
+	}
+	return sum
+}
+
+// unsent is how many requests of a user with a schedule were due in the window before an instant,
 // and were not sent.
-func (f *userFeed) unsent(p *pacedUsers, user int, until time.Duration) int64 {
+func (f *userFeed) unsent(s scheduledUsers, user int, until time.Duration) int64 {
 	number := f.number(user)
-	first := max(f.states[user].k, p.turnsOf(number, p.turns.Before(0)))
-	return p.turnsOf(number, p.turns.Before(until)) - first
+	return s.turnsBefore(number, until) - max(f.states[user].k, s.turnsBefore(number, 0))
 }

@@ -378,6 +378,23 @@ func TestUnsentRequestsOfJourneysAreKnownByKind(t *testing.T) {
 	})
 }
 
+// Users who come one after another have a schedule each, too.
+func TestJourneysOfARampOfUsers(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		ramp := RampedUsers{From: 2, To: 10, Duration: 400 * time.Millisecond, Each: 50e6}
+		c := buying(t, newOracle(t, m.ServeHTTP).URL, 10)
+		x := d.runner(t, c).Start(usersStep(10, ramp), time.Now().Add(200*time.Millisecond))
+		s := finish(t, x)
+		m.check(t)
+		users := x.schedule.(*rampedUsers)
+		if want := users.allTurns(ramp.Duration); s.Due != want || !s.KnowsDue() || want < 100 {
+			t.Errorf("due %d, of the requests %v; want %d together", s.Due, dueOf(s), want)
+		}
+		wantJourney(t, s, s.Journeys[0].Started, s.Journeys[0].Completed, 0)
+	})
+}
+
 func TestACutLeavesJourneysUnfinished(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		handle, release := hold(t)
