@@ -99,14 +99,7 @@ func (c comparison) between(a, b *v1alpha1.EnvironmentReading, when string, spoi
 	}
 	same := a.Identity == b.Identity
 	if b.Restarts > a.Restarts {
-		ending, least := "", ""
-		if last := c.seen.lastEnding(); last != "" {
-			ending = ", the last after " + last
-		}
-		if !same { // what pods that are gone had is not known
-			least = "at least "
-		}
-		add(v1alpha1.TargetRestarted, "", "Containers of Service %s restarted %s%s %s%s.", service, least, times(b.Restarts-a.Restarts), when, ending)
+		add(v1alpha1.TargetRestarted, "", "Containers of Service %s restarted %s %s%s.", service, times(b.Restarts-a.Restarts, same), when, c.ending())
 	}
 	switch {
 	case !same && a.Pods == b.Pods && (a.Configuration == "" || b.Configuration == ""):
@@ -182,9 +175,23 @@ func orNone(limits string) string {
 	return limits
 }
 
-func times(n int64) string {
+// times is how often; of other pods than before it is the least, as what those that are
+// gone had is not known.
+func times(n int64, same bool) string {
+	text := fmt.Sprintf("%d times", n)
 	if n == 1 {
-		return "once"
+		text = "once"
 	}
-	return fmt.Sprintf("%d times", n)
+	if !same {
+		text = "at least " + text
+	}
+	return text
+}
+
+// ending says how the container ended that ended last.
+func (c comparison) ending() string {
+	if last := c.seen.lastEnding(); last != "" {
+		return ", the last after " + last
+	}
+	return ""
 }

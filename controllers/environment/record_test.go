@@ -54,6 +54,8 @@ func run(readings ...environment.Seen) *v1alpha1.LoadTestStatus {
 
 func TestChangesOfATarget(t *testing.T) {
 	one, two := pods(pod("1", "sha256:aaa", 0)), pods(pod("1", "sha256:aaa", 0), pod("2", "sha256:aaa", 0))
+	half := pods(pod("2", "sha256:aaa", 0))
+	half.Pods[0].Containers = append(half.Pods[0].Containers, pod("2", "", 0).Containers...)
 	unread := environment.Seen{Problem: "The operator may not read the pods."}
 	starting := pods(pod("2", "", 0))
 	for name, tc := range map[string]struct {
@@ -72,6 +74,7 @@ func TestChangesOfATarget(t *testing.T) {
 		"a rollout between steps":     {[]environment.Seen{one, one, pods(pod("2", "sha256:bbb", 0)), pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Run: What Service shortener runs was changed between step a and step b: the image of container app was sha256:aaa and is sha256:bbb."}},
 		"other limits":                {[]environment.Seen{one, pods(limited(pod("1", "sha256:aaa", 0), ""))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the limits of container app were cpu 500m and are none."}},
 		"a pod that has not started":  {[]environment.Seen{one, starting}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"a pod that starts":           {[]environment.Seen{one, half}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
 		"nothing can be read":         {[]environment.Seen{unread, unread, unread, unread}, nil},
 		"not read after":              {[]environment.Seen{one, unread, two, two}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
 		"not read before, and scaled": {[]environment.Seen{one, one, unread, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods between step a and the end of step b, and no autoscaler is known to have done it."}},

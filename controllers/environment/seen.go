@@ -86,13 +86,16 @@ func (s *Seen) reading() *v1alpha1.EnvironmentReading {
 	return r
 }
 
-// configuration is what the pods run. Containers that have not started are no part of it,
-// as their digest is not known; without any that has, its id is empty.
+// configuration is what the pods run. Those of which a container has not started are no
+// part of it, as its digest is not known; without any that have, its id is empty.
 func (s *Seen) configuration() v1alpha1.TargetConfiguration {
 	c := v1alpha1.TargetConfiguration{Service: s.Service, Autoscaler: s.Autoscaler}
 	for _, pod := range s.Pods {
+		if slices.ContainsFunc(pod.Containers, func(c Container) bool { return c.Digest == "" }) {
+			continue
+		}
 		for _, container := range pod.Containers {
-			if container.Digest != "" && !slices.Contains(c.Containers, container.TargetContainer) {
+			if !slices.Contains(c.Containers, container.TargetContainer) {
 				c.Containers = append(c.Containers, container.TargetContainer)
 			}
 		}

@@ -38,14 +38,19 @@ const maxDefaults = 2
 // spec, the metadata, and what a status must say of every step that is planned. Less
 // than none: it could not say that.
 func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
-	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps)
-	if lt.Status.Environment != nil {
-		left -= environment.MaxSize + loads(steps)*environment.MaxStepSize
-	}
+	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps) - sizeOfEnvironment(lt, steps)
 	if lt.Status.Baseline != nil {
 		left -= size(lt.Status.Baseline)
 	}
 	return left
+}
+
+// sizeOfEnvironment is what is said of the target, if it is read.
+func sizeOfEnvironment(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
+	if lt.Status.Environment == nil {
+		return 0
+	}
+	return environment.MaxSize + loads(steps)*environment.MaxStepSize
 }
 
 // sizeOfGiven is what the user's part of a LoadTest takes.
@@ -115,7 +120,7 @@ func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal
 	const unit = 1 << 10
 	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
 		"a LoadTest has %d KiB: have fewer steps, repetitions or types, or bodyFrom for long bodies.",
-		loads(steps), len(requestTypes(&lt.Spec)), sizeOfStatus(&lt.Spec, steps)/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
+		loads(steps), len(requestTypes(&lt.Spec)), (sizeOfStatus(&lt.Spec, steps)+sizeOfEnvironment(lt, steps))/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
 }
 
 // loads is how many of the steps send load.

@@ -89,7 +89,9 @@ func (r *Reconciler) readTarget(ctx context.Context, namespace string, seen *env
 		seen.Pods = append(seen.Pods, targetPod(pod))
 		owners[workloadOf(pod)] = true
 	}
-	seen.Autoscaler = r.autoscaler(ctx, namespace, owners)
+	if seen.Autoscaler, err = r.autoscaler(ctx, namespace, owners); err != nil {
+		return fmt.Errorf("list autoscalers: %w", err)
+	}
 	return nil
 }
 
@@ -126,11 +128,13 @@ func workloadOf(pod *corev1.Pod) workload {
 	return workload{owner.Kind, owner.Name}
 }
 
-// autoscaler is the one of a workload; nil: there is none, or it may not be read.
-func (r *Reconciler) autoscaler(ctx context.Context, namespace string, of map[workload]bool) *v1alpha1.TargetAutoscaler {
+// autoscaler is the one of a workload; nil: there is none, or it may not be read. One that
+// could not be read once must not seem to be gone.
+func (r *Reconciler) autoscaler(ctx context.Context, namespace string, of map[workload]bool) (*v1alpha1.TargetAutoscaler, error) {
 	var list autoscalingv2.HorizontalPodAutoscalerList
-	if err := r.Uncached.List(ctx, &list, client.InNamespace(namespace), client.Limit(maxAutoscalers)); err != nil {
-		return nil
+	err := r.Uncached.List(ctx, &list, client.InNamespace(namespace), client.Limit(maxAutoscalers))
+	if err != nil && !apierrors.IsForbidden(err) {
+		return nil, err
 	}
 	for _, a := range list.Items {
 		if ref := a.Spec.ScaleTargetRef; of[workload{ref.Kind, ref.Name}] {
@@ -138,10 +142,10 @@ func (r *Reconciler) autoscaler(ctx context.Context, namespace string, of map[wo
 			if a.Spec.MinReplicas != nil {
 				least = *a.Spec.MinReplicas
 			}
-			return &v1alpha1.TargetAutoscaler{Name: a.Name, Min: least, Max: a.Spec.MaxReplicas}
+			return &v1alpha1.TargetAutoscaler{Name: a.Name, Min: least, Max: a.Spec.MaxReplicas}, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // targetPod is what is kept of a pod: nothing of its environment or its volumes.

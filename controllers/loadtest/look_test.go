@@ -28,11 +28,16 @@ type reads struct {
 	client.Reader
 	n   int
 	err error
+	// autoscalers is why autoscalers are not.
+	autoscalers error
 }
 
 func (r *reads) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if r.n++; r.err != nil {
 		return r.err
+	}
+	if _, ok := list.(*autoscalingv2.HorizontalPodAutoscalerList); ok && r.autoscalers != nil {
+		return r.autoscalers
 	}
 	return r.Reader.List(ctx, list, opts...)
 }
@@ -186,6 +191,31 @@ func TestTargetThatCannotBeReadHarmsNoRun(t *testing.T) {
 				t.Errorf("verdict %s, %+v; want Passed, and %s", lt.Status.Verdict, step, tc.want)
 			}
 		})
+	}
+}
+
+// Without the right to list autoscalers, pods are read all the same.
+func TestPodsAreReadWithoutAutoscalers(t *testing.T) {
+	lt, _ := tested(t)
+	r := newFixture(t, apiserver.Client(t))
+	r.LooksAtTargets = true
+	r.Uncached = &reads{Reader: r.client, autoscalers: apierrors.NewForbidden(corev1.Resource("horizontalpodautoscalers"), "", errors.New("no rule"))}
+	r.carryOut(lt, func() {})
+	if after := lt.Status.Steps[0].Environment.After; after == nil || after.Problem != "" || after.Pods != 2 {
+		t.Errorf("%+v, want 2 pods", after)
+	}
+}
+
+// An autoscaler that could not be read at the end of a step is not gone.
+func TestAutoscalerThatIsNotReadOnceIsNoChange(t *testing.T) {
+	lt, _ := tested(t)
+	r := newFixture(t, apiserver.Client(t))
+	r.LooksAtTargets = true
+	failing := &reads{Reader: r.client}
+	r.Uncached = failing
+	r.carryOut(lt, func() { failing.autoscalers = errors.New("connection refused") })
+	if step := lt.Status.Steps[0].Environment; lt.Status.Verdict != v1alpha1.VerdictPassed || len(step.Changes) != 0 || step.After.Problem == "" {
+		t.Errorf("verdict %s, %+v; want Passed, no change, and a problem", lt.Status.Verdict, step)
 	}
 }
 

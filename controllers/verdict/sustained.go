@@ -73,25 +73,25 @@ func (r run) keptAt(rung int32) (kept, judged bool) {
 		if !r.isWhole(i) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
 			return false, false
 		}
-		repeatedly, any := r.keptRepeatedly(&step)
+		repeatedly, about := r.keptRepeatedly(&step)
 		if !repeatedly {
 			return false, false
 		}
-		judged = any || step.ThresholdState == v1alpha1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
+		judged = about || step.ThresholdState == v1alpha1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
 	}
 	return true, judged
 }
 
 // keptRepeatedly says whether the thresholds with inRepetitions were kept in enough
 // repetitions of a step, and whether any is about it.
-func (r run) keptRepeatedly(step *v1alpha1.StepStatus) (kept, any bool) {
+func (r run) keptRepeatedly(step *v1alpha1.StepStatus) (kept, about bool) {
 	for n := range r.spec.Thresholds {
 		t := newTally(r.status.Steps, step, n, &r.spec.Thresholds[n])
-		if any = any || t.isAbout(); t.isAbout() && t.state() != v1alpha1.ThresholdPassed {
+		if about = about || t.isAbout(); t.isAbout() && t.state() != v1alpha1.ThresholdPassed {
 			return false, true
 		}
 	}
-	return true, any
+	return true, about
 }
 
 // isWhole says whether a step went to its end, with all workers and a healthy
