@@ -48,7 +48,7 @@ func (t *Terminal) start() {
 	t.ended = make(chan struct{})
 	go func(p *tea.Program, ended chan struct{}) {
 		defer close(ended)
-		_, _ = p.Run() // what can fail is the writing, of which nobody can be told
+		_, _ = p.Run() // what can fail is the writing, and an error could be written there only
 	}(t.program, t.ended)
 }
 

@@ -23,6 +23,8 @@ type window struct {
 	mu      sync.Mutex
 	written strings.Builder
 	closed  chan struct{}
+	// news holds a token when something was written.
+	news chan struct{}
 }
 
 func newWindow(t *testing.T, columns, rows uint16) *window {
@@ -31,7 +33,7 @@ func newWindow(t *testing.T, columns, rows uint16) *window {
 	if err != nil {
 		t.Skipf("no pseudo terminal: %v", err)
 	}
-	w := &window{File: terminal, size: &pty.Winsize{Cols: columns, Rows: rows}, closed: make(chan struct{})}
+	w := &window{File: terminal, size: &pty.Winsize{Cols: columns, Rows: rows}, closed: make(chan struct{}), news: make(chan struct{}, 1)}
 	w.resize(t, columns, rows)
 	go func() {
 		defer close(w.closed)
@@ -41,6 +43,10 @@ func newWindow(t *testing.T, columns, rows uint16) *window {
 			w.mu.Lock()
 			w.written.Write(buffer[:n])
 			w.mu.Unlock()
+			select {
+			case w.news <- struct{}{}:
+			default:
+			}
 			if err != nil {
 				return
 			}
@@ -68,13 +74,17 @@ func (w *window) text() string {
 // that was.
 func (w *window) awaits(t *testing.T, since int, want string) int {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	limit := time.After(10 * time.Second)
+	for {
 		if text := w.text(); strings.Contains(text[since:], want) {
 			return len(text)
 		}
+		select {
+		case <-w.news:
+		case <-limit:
+			t.Fatalf("%q was not written:\n%q", want, w.text()[since:])
+		}
 	}
-	t.Fatalf("%q was not written:\n%q", want, w.text()[since:])
-	return 0
 }
 
 const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
