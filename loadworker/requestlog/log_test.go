@@ -2,6 +2,7 @@ package requestlog_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -49,7 +50,7 @@ func decoded(t *testing.T, in io.Reader) []vegeta.Result {
 	var all []vegeta.Result
 	for {
 		var r vegeta.Result
-		if err := decoder.Decode(&r); err == io.EOF {
+		if err := decoder.Decode(&r); errors.Is(err, io.EOF) {
 			return all
 		} else if err != nil {
 			t.Fatal(err)
@@ -152,7 +153,7 @@ func TestADiskThatIsFullIsAnError(t *testing.T) {
 	_ = reader.CloseWithError(io.ErrShortWrite)
 	log := requestlog.New(writer)
 	log.Add(record(0, 1))
-	if err := log.Close(); err != io.ErrShortWrite {
+	if err := log.Close(); !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("error %v", err)
 	}
 }
