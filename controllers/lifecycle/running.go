@@ -95,17 +95,21 @@ func (r *run) load(i int) {
 		return
 	}
 
-	due := read.ReportedUntil == nil || report != nil && report.Until.Sub(read.ReportedUntil.Time).Abs() >= refresh
-	if report != nil && (done || due && r.mayWriteLive()) && !r.isBehind(i, report, done) {
-		if !r.record(i, report, done) {
-			return
-		}
+	if report != nil && r.mayRecord(i, report, done) && !r.record(i, report, done) {
+		return
 	}
 	if done {
 		r.loadDone(i, report, isFinal)
 		return
 	}
 	r.abortIfBreached(i, report)
+}
+
+// mayRecord says whether a report of step i is to be written by now.
+func (r *run) mayRecord(i int, report *control.Report, done bool) bool {
+	until := r.read.Steps[i].ReportedUntil
+	due := until == nil || report.Until.Sub(until.Time).Abs() >= refresh
+	return (done || due && r.mayWriteLive()) && !r.isBehind(i, report, done)
 }
 
 // reportOf is what was reported of step i; nil: nothing yet. Until the step before is
