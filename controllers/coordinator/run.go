@@ -307,6 +307,15 @@ func windowOf(a *workerv1.Assignment, step int32) time.Duration {
 	return 0
 }
 
+// begins notes that the worker has begun a step, and says whether that was not known.
+func (w *workerState) begins(s *session, step int32) bool {
+	if w.session != s || w.begun > step {
+		return false
+	}
+	w.begun = step + 1
+	return true
+}
+
 // await returns the worker's assignment, once the directive covers the step. known is
 // false if the step is of no interest any more. Meanwhile the step is known to have
 // begun: another process directed the worker.
@@ -318,10 +327,7 @@ func (c *Coordinator) await(s *session, step int32) (a *workerv1.Assignment, kno
 		c.locked(func() {
 			r := s.run
 			directed, over, d, redirected = r.directed(), r.forgotten || r.directive.Finish, r.directive, r.redirected
-			mayBegin := !directed || d.Includes(s.identity.Worker, step)
-			if w := r.worker(s.identity.Worker); mayBegin && w.session == s && w.begun <= step {
-				w.begun, news = step+1, true
-			}
+			news = (!directed || d.Includes(s.identity.Worker, step)) && r.worker(s.identity.Worker).begins(s, step)
 		})
 		switch {
 		case over:

@@ -21,7 +21,7 @@ var lossStories = map[string]func(*simulation){
 	},
 	"goes-on-without-a-worker-that-is-drained-in-a-rest": func(w *simulation) {
 		goesOn(w)
-		w.in(6*time.Second, func() { w.drain(0) })
+		w.in(6*time.Second, func() { w.drain() })
 	},
 	"goes-on-without-a-worker-by-users-without-a-rate": func(w *simulation) {
 		goesOn(w)

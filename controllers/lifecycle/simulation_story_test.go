@@ -92,9 +92,10 @@ func (w *simulation) report(i int, x *worker, elapsed time.Duration, inFlight in
 	x.counted = n
 }
 
-// drain has a worker's pod be deleted with grace: the worker cuts its step, hands
+// drain has the first worker's pod be deleted with grace: the worker cuts its step, hands
 // over what it measured, and is gone once that is stored.
-func (w *simulation) drain(i int) {
+func (w *simulation) drain() {
+	const i = 0
 	x := w.workers[i]
 	x.PodEnding, x.PodMessage = true, "its pod was evicted, as a node drain does"
 	if x.latest != nil && !x.Final {

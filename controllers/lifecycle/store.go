@@ -39,7 +39,7 @@ const maxUnstored = 256
 func (r *run) store(i int, report *control.Report) {
 	s := &r.out.Status
 	ref := v1alpha1.ResultsRef{Step: s.Steps[i].Name}
-	name, err := results.ArchiveName(r.test, i, s.Steps[i].Result)
+	name, err := results.ArchiveName(r.test, i, s.Steps[i].Result, report)
 	given := r.seen.Unstored
 	switch {
 	case err != nil:

@@ -180,15 +180,15 @@ var stories = map[string]func(*simulation){
 	},
 	"workers-exceed-the-plan": func(w *simulation) { w.excess = 1 },
 	"worker-is-drained": func(w *simulation) {
-		w.in(4*time.Second, func() { w.drain(0) })
+		w.in(4*time.Second, func() { w.drain() })
 	},
 	"only-worker-is-drained-in-the-last-step": func(w *simulation) {
 		w.lt.Spec.Parallelism = ptr.To[int32](1)
 		w.workers = w.workers[:1]
-		w.in(9*time.Second, func() { w.drain(0) })
+		w.in(9*time.Second, func() { w.drain() })
 	},
 	"worker-is-drained-in-a-rest": func(w *simulation) {
-		w.in(6*time.Second, func() { w.drain(0) })
+		w.in(6*time.Second, func() { w.drain() })
 	},
 	"worker-falls-silent": func(w *simulation) {
 		// Its node is cut off during the first step: no pod status, no session.

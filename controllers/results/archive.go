@@ -18,13 +18,14 @@ import (
 // It is the same for the same run, step and result, so that an operator that carries on
 // where another ended stores nothing twice. Another result, as of a worker that was
 // found again meanwhile, has another name: what is stored is of the status that names it.
-func ArchiveName(lt *v1alpha1.LoadTest, i int, result *v1alpha1.StepResult) (string, error) {
+// So has one of another number of workers, though they may have measured the same.
+func ArchiveName(lt *v1alpha1.LoadTest, i int, result *v1alpha1.StepResult, report *control.Report) (string, error) {
 	const longest = 200 // of 253
 	raw, err := json.Marshal(result)
 	if err != nil {
 		return "", fmt.Errorf("name the results of step %d: %w", i, err)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", archive.Format, lt.UID, i, raw))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d %d %s", archive.Format, lt.UID, i, report.Reporting, report.Series.Workers(), raw))
 	name := strings.TrimRight(lt.Name[:min(len(lt.Name), longest)], ".-")
 	return fmt.Sprintf("%s-%d-%s", name, i, hex.EncodeToString(sum[:8])), nil
 }

@@ -81,10 +81,10 @@ func oneTimeout(t *testing.T, window time.Duration) (sum wire.Series) {
 
 // Names are those of a result: of one run, one step, one measurement.
 func TestArchiveNames(t *testing.T) {
-	name := func(edit func(*v1alpha1.LoadTest), i int, due int64) string {
+	name := func(edit func(*v1alpha1.LoadTest), i int, due int64, reporting int32) string {
 		lt := archived(v1alpha1.StepLoad{})
 		edit(lt)
-		s, err := ArchiveName(lt, i, &v1alpha1.StepResult{Due: due})
+		s, err := ArchiveName(lt, i, &v1alpha1.StepResult{Due: due}, &control.Report{Reporting: reporting})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,15 +94,15 @@ func TestArchiveNames(t *testing.T) {
 		return s
 	}
 	same := func(*v1alpha1.LoadTest) {}
-	first := name(same, 0, 1)
-	if !strings.HasPrefix(first, "checkout-0-") || first != name(same, 0, 1) {
-		t.Errorf("%s, and again %s", first, name(same, 0, 1))
+	first := name(same, 0, 1, 2)
+	if !strings.HasPrefix(first, "checkout-0-") || first != name(same, 0, 1, 2) {
+		t.Errorf("%s, and again %s", first, name(same, 0, 1, 2))
 	}
 	for what, other := range map[string]string{
-		"another step": name(same, 1, 1), "another result": name(same, 0, 2),
-		"another run":    name(func(lt *v1alpha1.LoadTest) { lt.UID = "uid-2" }, 0, 1),
-		"a long name":    name(func(lt *v1alpha1.LoadTest) { lt.Name = strings.Repeat("a", 253) }, 0, 1),
-		"dots in a name": name(func(lt *v1alpha1.LoadTest) { lt.Name = strings.Repeat("a", 199) + ".b" }, 0, 1),
+		"another step": name(same, 1, 1, 2), "another result": name(same, 0, 2, 2), "fewer workers": name(same, 0, 1, 1),
+		"another run":    name(func(lt *v1alpha1.LoadTest) { lt.UID = "uid-2" }, 0, 1, 2),
+		"a long name":    name(func(lt *v1alpha1.LoadTest) { lt.Name = strings.Repeat("a", 253) }, 0, 1, 2),
+		"dots in a name": name(func(lt *v1alpha1.LoadTest) { lt.Name = strings.Repeat("a", 199) + ".b" }, 0, 1, 2),
 	} {
 		if other == first {
 			t.Errorf("%s has the same name, %s", what, first)

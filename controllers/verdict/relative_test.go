@@ -89,8 +89,8 @@ func increase(metric v1alpha1.Metric, most string) v1alpha1.Threshold {
 	return v1alpha1.Threshold{Metric: metric, MaxIncrease: most}
 }
 
-func decrease(metric v1alpha1.Metric, most string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, MaxDecrease: most}
+func lessGoodput() v1alpha1.Threshold {
+	return v1alpha1.Threshold{Metric: v1alpha1.MetricGoodput, MaxDecrease: "5%"}
 }
 
 const tellNoise = " How much of it is noise is not known from 1 repetition and 1 of the baseline: have at least 3 repetitions of both."
@@ -120,15 +120,15 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 			"p95 is 40ms in step 100, as much as the 40ms of LoadTest before; at most 0% above is allowed." + tellNoise,
 		},
 		"less goodput": {
-			decrease("goodput", "5%"), []float64{100}, []float64{94}, v1alpha1.ThresholdFailed, "-6%",
+			lessGoodput(), []float64{100}, []float64{94}, v1alpha1.ThresholdFailed, "-6%",
 			"goodput is 940 in step 100, 6% below the 1000 of LoadTest before; at most 5% below is allowed." + tellNoise,
 		},
 		"a little less goodput": {
-			decrease("goodput", "5%"), []float64{100}, []float64{95}, v1alpha1.ThresholdPassed, "-5%",
+			lessGoodput(), []float64{100}, []float64{95}, v1alpha1.ThresholdPassed, "-5%",
 			"goodput is 950 in step 100, 5% below the 1000 of LoadTest before; at most 5% below is allowed." + tellNoise,
 		},
 		"a decrease is rounded towards the breach": {
-			decrease("goodput", "5%"), []float64{30}, []float64{28.49}, v1alpha1.ThresholdFailed, "-5.04%",
+			lessGoodput(), []float64{30}, []float64{28.49}, v1alpha1.ThresholdFailed, "-5.04%",
 			"goodput is 284.9 in step 100, 5.04% below the 300 of LoadTest before; at most 5% below is allowed." + tellNoise,
 		},
 		"certainly beyond": {

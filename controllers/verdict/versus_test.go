@@ -98,7 +98,7 @@ func TestDifferenceToTheControl(t *testing.T) {
 			"p95 of v4 is 120ms in step 100 (5), 20% above the 100ms of v3; at most 10% above is allowed. By 5 repetitions the change may be anything between +9% and +20%: have more repetitions.",
 		},
 		"less goodput": {
-			decrease("goodput", "5%"), []float64{100}, []float64{94}, v1alpha1.ThresholdFailed, "-6%",
+			lessGoodput(), []float64{100}, []float64{94}, v1alpha1.ThresholdFailed, "-6%",
 			"goodput of v4 is 940 in step 100, 6% below the 1000 of v3; at most 5% below is allowed." + oneIsNoise,
 		},
 	} {

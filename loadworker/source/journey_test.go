@@ -11,9 +11,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-func table(t *testing.T, name string, columns []string, rows ...string) *Table {
+func accounts(t *testing.T, columns []string, rows ...string) *Table {
 	t.Helper()
-	table, err := NewTable(name, columns, Uniform)
+	table, err := NewTable("accounts", columns, Uniform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func answer(body string) *transport.Response {
 }
 
 func TestWalkSendsAJourneyInOrder(t *testing.T) {
-	s := mustNew(t, shop(table(t, "accounts", []string{"name"}, "ann", "bob")))
+	s := mustNew(t, shop(accounts(t, []string{"name"}, "ann", "bob")))
 	var got []string
 	var b Buffer
 	for user := range int64(3) {
@@ -90,7 +90,7 @@ func TestWalkSendsAJourneyInOrder(t *testing.T) {
 }
 
 func TestAFailedRequestEndsItsJourney(t *testing.T) {
-	s := mustNew(t, shop(table(t, "accounts", []string{"name"}, "ann")))
+	s := mustNew(t, shop(accounts(t, []string{"name"}, "ann")))
 	w := s.NewWalk(1, 0, 1)
 	var b Buffer
 	w.Render(&b, Vars{})
@@ -116,7 +116,7 @@ func TestCapturesThatAreRefused(t *testing.T) {
 		`s3cret`:                                        "capture: the body of 6 bytes is no JSON",
 		`["s3cret"]`:                                    "capture.token: the body has no .token",
 	} {
-		s := mustNew(t, shop(table(t, "accounts", []string{"name"}, "ann")))
+		s := mustNew(t, shop(accounts(t, []string{"name"}, "ann")))
 		w := s.NewWalk(1, 0, 1)
 		w.Render(&Buffer{}, Vars{})
 		if err := w.Answer(answer(body)); err == nil || err.Error() != want {
@@ -125,7 +125,7 @@ func TestCapturesThatAreRefused(t *testing.T) {
 	}
 	// In a path no space may stand, nor a second line.
 	for _, body := range []string{`{"items":[{"cart":"a b"}]}`, `{"items":[{"cart":"a\nb"}]}`, `{"items":[{"cart":"a#b"}]}`} {
-		s := mustNew(t, shop(table(t, "accounts", []string{"name"}, "ann")))
+		s := mustNew(t, shop(accounts(t, []string{"name"}, "ann")))
 		w := s.NewWalk(1, 0, 1)
 		w.Render(&Buffer{}, Vars{})
 		if err := w.Answer(answer(`{"token":"t"}`)); err != nil {
@@ -137,7 +137,7 @@ func TestCapturesThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	s := mustNew(t, shop(table(t, "accounts", []string{"name"}, "ann")))
+	s := mustNew(t, shop(accounts(t, []string{"name"}, "ann")))
 	w := s.NewWalk(1, 0, 1)
 	w.Render(&Buffer{}, Vars{})
 	long := answer(`{"token":"t"}`)
@@ -192,7 +192,7 @@ func TestJourneysThatAreRefused(t *testing.T) {
 		`request "add": weight: must be 0: ${token} is captured by a journey, which alone may send the request`:                                                   func(c *Config) { c.Requests[1].Weight = 1 },
 		`request "add": header "Authorization": unknown variable ${tokn}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}, ${cart}, ${name}, ${token}`: func(c *Config) { c.Requests[1].Headers[0].Value = "${tokn}" },
 	} {
-		c := shop(table(t, "accounts", []string{"name"}, "ann"))
+		c := shop(accounts(t, []string{"name"}, "ann"))
 		change(&c)
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant %s", err, want)

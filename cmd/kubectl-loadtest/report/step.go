@@ -38,24 +38,31 @@ func (p *page) shortfall(step *v1alpha1.StepStatus) {
 	}
 }
 
+// schedule is when a load's requests are due, beyond its title.
+func schedule(load *v1alpha1.StepLoad) []string {
+	var list []string
+	switch {
+	case load.RatePerUser != nil && load.RampTo != nil:
+		list = append(list, "up to "+format.Rate(totalRate(load)))
+	case load.RatePerUser != nil:
+		list = append(list, format.Rate(totalRate(load)))
+	}
+	if load.Think != "" {
+		list = append(list, "think time "+string(load.Think))
+	}
+	if load.Arrivals == v1alpha1.ArrivalsPoisson {
+		list = append(list, "Poisson")
+	}
+	return list
+}
+
 // stepHead is a step in a line: its load, duration, workers and start.
 func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
 	load, head := &step.Load, []string{Title(step)}
 	if step.Repetition > 0 {
 		head = append(head, p.repetition(step.Repetition))
 	}
-	switch {
-	case load.RatePerUser != nil && load.RampTo != nil:
-		head = append(head, "up to "+format.Rate(totalRate(load)))
-	case load.RatePerUser != nil:
-		head = append(head, format.Rate(totalRate(load)))
-	}
-	if load.Think != "" {
-		head = append(head, "think time "+string(load.Think))
-	}
-	if load.Arrivals == v1alpha1.ArrivalsPoisson {
-		head = append(head, "Poisson")
-	}
+	head = append(head, schedule(load)...)
 	if step.Window != nil && !load.IsPause() {
 		head = append(head, format.Short(step.Window.Duration))
 	}

@@ -65,13 +65,10 @@ func (p *parser) endHeader() error {
 // field takes a header field, or checks that a trailer field is one.
 func (p *parser) field(line []byte, trailer bool) error {
 	colon := bytes.IndexByte(line, ':')
-	if colon <= 0 || !allIn(&nameBytes, line[:colon]) || !allIn(&valueBytes, line[colon+1:]) {
-		if p.keepSet { // it may be a secret of the user's
-			line = line[:max(colon, 0)]
-		}
-		return malformed("header", line)
-	}
-	if trailer {
+	switch {
+	case colon <= 0 || !allIn(&nameBytes, line[:colon]) || !allIn(&valueBytes, line[colon+1:]):
+		return p.malformedField(line, colon)
+	case trailer:
 		return nil
 	}
 	// The lengths of the three names that matter tell nearly all others apart.
@@ -84,11 +81,25 @@ func (p *parser) field(line []byte, trailer bool) error {
 	case colon == len("content-length") && equalFold(name, "content-length"):
 		return p.contentLength(trim(value))
 	case colon == len("transfer-encoding") && equalFold(name, "transfer-encoding"):
-		if p.chunked || !equalFold(trim(value), "chunked") {
-			return fmt.Errorf("malformed HTTP response: transfer coding %q", trim(value))
-		}
-		p.chunked = true
+		return p.transferEncoding(trim(value))
 	}
+	return nil
+}
+
+// malformedField quotes the name alone where the value may be a user's cookie.
+func (p *parser) malformedField(line []byte, colon int) error {
+	if p.keepSet {
+		line = line[:max(colon, 0)]
+	}
+	return malformed("header", line)
+}
+
+// transferEncoding takes the one coding that is known, once.
+func (p *parser) transferEncoding(coding []byte) error {
+	if p.chunked || !equalFold(coding, "chunked") {
+		return fmt.Errorf("malformed HTTP response: transfer coding %q", coding)
+	}
+	p.chunked = true
 	return nil
 }
 
