@@ -241,6 +241,10 @@ bench-judgement: ## Simulate SIMULATIONS runs with known truths, and count the w
 	@SIMULATIONS=$(SIMULATIONS) go test -count=1 -v -run '^TestSimulated' ./controllers/... | grep -v 'no test' | \
 		awk '{print; fflush()} /^bench-judgement: / {line = line " " $$2} /^FAIL/ {failed = 1} END {print "bench-judgement:" line; exit failed || !line}'
 
+.PHONY: bench-search
+bench-search: ## Search for the known limits of five targets on this machine, by real workers.
+	@FULL=1 go test -count=1 -v -run '^TestSearchFindsKnownKnees$$' ./cmd/kubectl-loadtest/local
+
 # Each tool is the one `tool` of its own module; a change of that module, and
 # nothing else, builds it again.
 bin/%: hack/tools/%/go.mod hack/tools/%/go.sum
