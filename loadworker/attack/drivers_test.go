@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"context"
 	"runtime"
 	"testing"
 	"time"
@@ -58,6 +59,30 @@ func onlyEventLoops(t *testing.T, why string) testDriver {
 		t.Skip("there are no event loops, and over goroutines " + why)
 	}
 	return loopTestDriver
+}
+
+// A Prepare that comes after its end, as a step has begun meanwhile, leaves the step's
+// connections alone: it would read them while they are used, which the race detector sees.
+func TestPrepareAfterItsEndTouchesNoConnection(t *testing.T) {
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		o := newOracle(t, nil)
+		r := d.runner(t, setup{url: o.URL})
+		step := usersStep(8, ClosedUsers{Duration: 50 * time.Millisecond})
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		x := r.Start(step, time.Now())
+		for running := true; running; {
+			r.Prepare(ended, step)
+			select {
+			case <-x.Done():
+				running = false
+			default:
+			}
+		}
+		if q := total(t, finish(t, x)); q.Sent == 0 {
+			t.Error("nothing was sent")
+		}
+	})
 }
 
 func TestUsersInFlightTakeNoGoroutine(t *testing.T) {

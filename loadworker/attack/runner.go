@@ -75,6 +75,9 @@ const (
 func (r *Runner) Prepare(ctx context.Context, step StepShare) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if ctx.Err() != nil {
+		return // a step may have the connections by now
+	}
 	r.open(ctx, r.ensure(step.Load.schedule(step, r.config).connections()))
 }
 
