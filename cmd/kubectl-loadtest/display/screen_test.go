@@ -31,7 +31,7 @@ func newWindow(t *testing.T, columns, rows uint16) *window {
 	t.Helper()
 	master, terminal, err := pty.Open()
 	if err != nil {
-		t.Skipf("no pseudo terminal: %v", err)
+		t.Fatalf("open a pseudo terminal: %v", err)
 	}
 	w := &window{File: terminal, size: &pty.Winsize{Cols: columns, Rows: rows}, closed: make(chan struct{}), news: make(chan struct{}, 1)}
 	w.resize(t, columns, rows)

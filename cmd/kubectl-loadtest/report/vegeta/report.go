@@ -3,7 +3,6 @@ package vegeta
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
 // JSON is the report of one step as vegeta report -type=json writes it: of the step of
@@ -58,7 +58,7 @@ func Text(lt *v1alpha1.LoadTest, step string) ([]byte, error) {
 
 // metrics are those of a step.
 func metrics(lt *v1alpha1.LoadTest, name string) (*vegeta.Metrics, error) {
-	step, err := choose(lt.Status.Steps, name)
+	step, err := report.Only(lt.Status.Steps, name, "a result", func(*v1alpha1.StepResult) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -124,31 +124,6 @@ func statusCodes(c *v1alpha1.Counts) map[string]int {
 		codes["0"] = int(none)
 	}
 	return codes
-}
-
-// choose finds the step of a name or, for "", the only one that was measured.
-func choose(steps []v1alpha1.StepStatus, name string) (*v1alpha1.StepStatus, error) {
-	var found []*v1alpha1.StepStatus
-	var names []string
-	for i := range steps {
-		step := &steps[i]
-		if step.Result == nil {
-			continue
-		}
-		names = append(names, fmt.Sprintf("%q", step.Name))
-		if name == "" || name == step.Name {
-			found = append(found, step)
-		}
-	}
-	switch {
-	case len(names) == 0:
-		return nil, fmt.Errorf("no step has been measured yet")
-	case len(found) == 0:
-		return nil, fmt.Errorf("--step %q: the steps that were measured are %s", name, strings.Join(names, ", "))
-	case len(found) > 1:
-		return nil, fmt.Errorf("%d steps were measured, and vegeta reports one: choose with --step %s", len(found), strings.Join(names, ", "))
-	}
-	return found[0], nil
 }
 
 func optional(d *metav1.Duration) time.Duration {

@@ -117,8 +117,8 @@ func TestOneStepIsChosen(t *testing.T) {
 		want string
 	}{
 		"several": {knee, "", "choose with --step"},
-		"none":    {&v1alpha1.LoadTest{}, "", "no step has been measured yet"},
-		"another": {small(), "large", `--step "large": the steps that were measured are "small"`},
+		"none":    {&v1alpha1.LoadTest{}, "", "no step has a result yet"},
+		"another": {small(), "large", `--step "large": the steps with a result are "small"`},
 	} {
 		if _, err := vegeta.Text(tt.lt, tt.step); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %q", name, err, tt.want)
