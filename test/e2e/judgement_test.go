@@ -28,6 +28,7 @@ var judgementChecks = []judgementCheck{
 	{"loss", checkLoss},
 	{"drivers", checkDrivers},
 	{"journey", checkJourney},
+	{"in repetitions", checkInRepetitions},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true

@@ -1,0 +1,56 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// repeatedSpec sends 20 requests three times over, of which one time may fail.
+const repeatedSpec = `
+target: {service: {name: counter}}
+requests: [{name: count, path: /repeated}]
+repetitions: 3
+steps: [{name: send, rate: 10, duration: 2s}, {name: rest, pause: 3s}]
+thresholds: [{metric: failureRate, max: 1%, inRepetitions: 2}]
+`
+
+// checkInRepetitions has one target answer wrongly in the second of three repetitions, and
+// another one in the second and the third. The targets change in the pauses, and count
+// their wrong answers.
+func checkInRepetitions(t *testing.T) judgement {
+	var found string
+	var tests []*v1alpha1.LoadTest
+	var targets []counter
+	for range 2 {
+		ns := namespace(t)
+		target, err := startCounter(t.Context(), ns, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets, tests = append(targets, target), append(tests, create(t, ns, "repeated", repeatedSpec))
+	}
+	change := func(i, pause int, mode string) {
+		until(t, tests[i], waitTimeout, "in a pause", func(lt *v1alpha1.LoadTest) bool {
+			return len(lt.Status.Steps) > pause && lt.Status.Steps[pause].State == v1alpha1.StepRunning
+		})
+		if err := targets[i].behave(t.Context(), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(0, 1, "wrong")
+	change(1, 1, "wrong")
+	change(0, 3, "ok")
+	for i, lt := range tests {
+		finish(t, lt, waitTimeout)
+		counts, err := targets[i].read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found += fmt.Sprintf("%s with %d wrong of %d; ", lt.Status.Verdict, counts["repeated"].Wrong, counts["repeated"].Received)
+	}
+	return agree("Passed with 20 wrong of 60; Failed with 40 wrong of 60; ", found, tests...)
+}
