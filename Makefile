@@ -90,7 +90,7 @@ images: deps ## Build the images as tars into bin/images, without Docker.
 .PHONY: generate
 CRD := loadtest.dev_loadtests.yaml
 generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ## Write deep copies, CRD, RBAC and the session protocol's code.
-	controller-gen object paths=./api/v1alpha1
+	controller-gen object paths=./api/...
 	controller-gen crd paths=./api/v1alpha1 output:crd:dir=config/crd/bases
 	controller-gen rbac:roleName=loadtest-operator-manager paths=./controllers/loadtest output:rbac:dir=config/rbac
 	mkdir -p charts/loadtest-operator/crds

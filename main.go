@@ -25,7 +25,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // options are the operator's flags.
@@ -62,7 +62,7 @@ func (o *options) validate() error {
 			return fmt.Errorf("--%s is required: give %s", f.name, f.fix)
 		}
 	}
-	if err := (plan.Policy{AllowedHosts: list(o.allowedHosts)}).Check(); err != nil {
+	if _, err := policy.WithHosts(list(o.allowedHosts)); err != nil {
 		return fmt.Errorf("--allowed-target-hosts: %w", err)
 	}
 	if _, err := o.endpoint(); err != nil {
@@ -123,6 +123,10 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 	if err != nil {
 		return err
 	}
+	allowed, err := policy.WithHosts(list(o.allowedHosts))
+	if err != nil {
+		return err
+	}
 	mgr, err := newManager(config, lock, o)
 	if err != nil {
 		return err
@@ -136,7 +140,7 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 		Clock:    clock.RealClock{},
 		Workers:  r.workers,
 		Runs:     runs,
-		Policy:   plan.Policy{AllowedHosts: list(o.allowedHosts)},
+		Policy:   func() *policy.Policy { return allowed },
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.certificates.CA()}
 		},

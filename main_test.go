@@ -55,7 +55,7 @@ func TestOptions(t *testing.T) {
 		"a service and an address":     {enough("--coordinator-service=leader", "--pod-ip=10.1.0.1"), ""},
 		"a service and no port":        {enough("--coordinator-service=leader", "--pod-ip=10.1.0.1", "--coordinator-bind-address=x"), "--coordinator-bind-address: "},
 		"hosts":                        {enough("--allowed-target-hosts=staging.example.com, *.example.com,10.0.0.0/8"), ""},
-		"a host that is none":          {enough("--allowed-target-hosts=a.example,http://b.example"), `--allowed-target-hosts: allowed host "http://b.example"`},
+		"a host that is none":          {enough("--allowed-target-hosts=a.example,http://b.example"), `--allowed-target-hosts: targets.rules[0].hosts: "http://b.example"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := given(t, tc.args...)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // A run is abandoned with less each time that its status is refused.
@@ -79,7 +79,7 @@ func TestAbandonedAfterItsEnd(t *testing.T) {
 		if diff := cmp.Diff(lt.Status, d.Status); diff != "" || d.Job != lifecycle.JobDelete || len(d.Events) > 0 {
 			t.Errorf("restored: %t: Job %v, events %v, status (-want +got):\n%s", restored, d.Job, d.Events, diff)
 		}
-		if d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began.Add(2*time.Hour)); !d.Delete {
+		if d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began.Add(2*time.Hour)); !d.Delete {
 			t.Errorf("restored: %t: the LoadTest outlives its time to live", restored)
 		}
 	}

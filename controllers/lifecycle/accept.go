@@ -6,12 +6,13 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
 // accept is the first pass: can the spec be carried out, and may it begin?
-func (r *run) accept(lt *v1alpha1.LoadTest, policy plan.Policy) {
-	planned, refusal := plan.New(lt, policy)
+func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
+	planned, refusal := plan.New(lt, rules)
 	if refusal == nil && r.looks() {
 		lt = lt.DeepCopy()
 		lt.Status.Environment = &v1alpha1.EnvironmentStatus{}

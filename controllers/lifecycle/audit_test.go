@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // Whatever becomes of the workers, a target that stored all that it was sent stored no
@@ -31,7 +32,7 @@ func TestNoMoreIsStoredThanIsUnknown(t *testing.T) {
 		if i%2 == 0 && f.broken {
 			f.lt.Status.Steps[0].Result = &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: f.served}, Due: f.served}
 		}
-		a := lifecycle.Decide(f.lt, plan.Policy{}, f.seen, began.Add(time.Hour)).Status.Audits[0]
+		a := lifecycle.Decide(f.lt, policy.Rules{}, f.seen, began.Add(time.Hour)).Status.Audits[0]
 		switch stored := 10 * f.served; {
 		case a.Unknown == nil || stored < a.Acknowledged || stored > a.Acknowledged+*a.Unknown:
 			t.Fatalf("case %d: %d are stored, %d acknowledged, %v unknown: %+v", i, stored, a.Acknowledged, a.Unknown, f.seen.Workers)

@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // against is the ladder, compared with an earlier run.
@@ -38,7 +38,7 @@ func earlier(verdict v1alpha1.Verdict) *v1alpha1.LoadTest {
 }
 
 func decide(lt *v1alpha1.LoadTest, seen lifecycle.Observed, after time.Duration) lifecycle.Decision {
-	return lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(after))
+	return lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(after))
 }
 
 func TestBaselineIsCopiedWhenTheRunIsAccepted(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
@@ -90,10 +91,10 @@ type run struct {
 	wakeAt time.Time
 }
 
-// Decide says what a run does next. policy is what the administrator allows. A finished
+// Decide says what a run does next. rules are what the administrator allows. A finished
 // run may lack its steps and its spec but for the time to live: what it came to does not
 // change any more.
-func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.Time) Decision {
+func Decide(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) Decision {
 	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now}
 	r.out.Status = *lt.Status.DeepCopy()
 	r.out.Status.ObservedGeneration = lt.Generation
@@ -107,7 +108,7 @@ func Decide(lt *v1alpha1.LoadTest, policy plan.Policy, seen Observed, now time.T
 		r.out.Forget = true // nothing that it says can be directed
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidStatus, fmt.Sprintf("The status cannot be continued: status.%s. Create the LoadTest anew.", problem))
 	case r.read.StartTime == nil:
-		r.accept(lt, policy)
+		r.accept(lt, rules)
 	case !r.hasStarted():
 		r.starting()
 	default:

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // said is a condition of a status, as status, reason and message.
@@ -29,7 +30,7 @@ func said(s v1alpha1.LoadTestStatus, kind string) string {
 func TestFinishedRunAcknowledgesEveryStep(t *testing.T) {
 	lt := &v1alpha1.LoadTest{}
 	meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue})
-	if d := lifecycle.Decide(lt, plan.Policy{}, one(ready), began).Directive; !d.Finish || d.Acknowledged != plan.MaxSteps {
+	if d := lifecycle.Decide(lt, policy.Rules{}, one(ready), began).Directive; !d.Finish || d.Acknowledged != plan.MaxSteps {
 		t.Errorf("finish %v, %d steps acknowledged; want true, %d", d.Finish, d.Acknowledged, plan.MaxSteps)
 	}
 }
@@ -66,7 +67,7 @@ func TestFinishedRunRemovesItsJobAndThenItself(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder()
 			spec.Terminate, spec.TTLSecondsAfterFinished = true, tc.ttl
-			d := lifecycle.Decide(accepted(spec), plan.Policy{}, lifecycle.Observed{Job: tc.job}, began.Add(tc.after))
+			d := lifecycle.Decide(accepted(spec), policy.Rules{}, lifecycle.Observed{Job: tc.job}, began.Add(tc.after))
 			if diff := cmp.Diff(tc.want, will{d.Job, d.Forget, d.Delete, d.RequeueAfter}); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}
@@ -98,7 +99,7 @@ func TestHeldBeforeItBegan(t *testing.T) {
 		lt.Spec.Suspend = true
 		seen := three(control.Worker{Connected: true})
 		seen.Job = job
-		d := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(time.Second))
+		d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(time.Second))
 		if d.Job != want || d.Status.Workers.Ready != 0 || d.Status.StartTime != nil {
 			t.Errorf("Job %v: to do %v, %d workers ready, started %v; want %v, none, not", job, d.Job, d.Status.Workers.Ready, d.Status.StartTime, want)
 		}
@@ -115,7 +116,7 @@ func TestADeadlineTakenBackTooLate(t *testing.T) {
 		lt := limited(0)
 		stop := metav1.NewMicroTime(began.Add(12 * time.Second))
 		lt.Spec.ActiveDeadlineSeconds, lt.Status.StopTime = seconds, &stop
-		s := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Job: lifecycle.JobFinished, Workers: make([]control.Worker, 1)}, began.Add(13*time.Second)).Status
+		s := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Job: lifecycle.JobFinished, Workers: make([]control.Worker, 1)}, began.Add(13*time.Second)).Status
 		if diff := cmp.Diff("True DeadlineExceeded: "+message, said(s, v1alpha1.ConditionFailed)); diff != "" {
 			t.Errorf("condition (-want +got):\n%s", diff)
 		}
@@ -130,7 +131,7 @@ func TestTheCutIsNotPutOff(t *testing.T) {
 	lt := limited(0)
 	stop := metav1.NewMicroTime(began.Add(12 * time.Second))
 	lt.Spec.Terminate, lt.Status.StopTime = true, &stop
-	d := lifecycle.Decide(lt, plan.Policy{}, one(control.Worker{Connected: true, Ready: true}), began.Add(13*time.Second))
+	d := lifecycle.Decide(lt, policy.Rules{}, one(control.Worker{Connected: true, Ready: true}), began.Add(13*time.Second))
 	if !d.Status.StopTime.Equal(&stop) || !d.Directive.Stop {
 		t.Errorf("cut from %v, directed %+v; want from %v", d.Status.StopTime, d.Directive, stop)
 	}
@@ -143,7 +144,7 @@ func TestTheCutIsNotPutOff(t *testing.T) {
 func TestAPauseIsCut(t *testing.T) {
 	lt := rests(limited(1), 5*time.Second)
 	lt.Spec.Terminate, lt.Status.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(31*time.Second)))
-	s := lifecycle.Decide(lt, plan.Policy{}, one(control.Worker{Connected: true, Ready: true}), began.Add(36*time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, one(control.Worker{Connected: true, Ready: true}), began.Add(36*time.Second)).Status
 	if s.Steps[1].State != v1alpha1.StepCut || s.Steps[2].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
 		t.Errorf("the steps are %s and %s, verdict %s; want Cut, Skipped, Canceled", s.Steps[1].State, s.Steps[2].State, s.Verdict)
 	}
@@ -157,7 +158,7 @@ func one(w control.Worker) lifecycle.Observed {
 func TestConditionsHaveGenerationAndTime(t *testing.T) {
 	lt := &v1alpha1.LoadTest{Spec: ladder()}
 	lt.Generation = 7
-	s := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status
 	if s.ObservedGeneration != 7 || len(s.Conditions) == 0 {
 		t.Errorf("generation %d was observed, with %d conditions", s.ObservedGeneration, len(s.Conditions))
 	}
@@ -174,7 +175,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	for n, want := range map[int]string{1024: strings.Repeat("x", 1024-len(rest)) + rest, 1025: strings.Repeat("x", 1025-len(rest)) + rest[:len(rest)-4] + "…"} {
 		spec := ladder()
 		spec.Preflight = []v1alpha1.Preflight{{Name: strings.Repeat("x", n-len(rest))}}
-		s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(control.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
+		s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(control.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
 		c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified)
 		if c == nil || c.Message != want {
 			t.Errorf("of a message of %d bytes there are: %v", n, c)

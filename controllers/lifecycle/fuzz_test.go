@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // choices are the bytes of a fuzzer, read one after another; after the last they are 0.
@@ -133,7 +133,7 @@ func FuzzDecide(f *testing.F) {
 		before := lt.DeepCopy()
 		now := began.Add(time.Duration(c.of(256)) * time.Second)
 		seen := c.observed(lt.Status.Workers.Desired)
-		d := lifecycle.Decide(lt, plan.Policy{}, seen, now)
+		d := lifecycle.Decide(lt, policy.Rules{}, seen, now)
 		checkDecision(t, before, d)
 	})
 }

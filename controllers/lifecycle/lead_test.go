@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // A step begins so far ahead that a busy API server stores and returns the choice first.
@@ -18,7 +18,7 @@ func TestLeadFollowsTheAPIServer(t *testing.T) {
 		seen := awaited(ready, ready, ready)
 		seen.ReadBack = readBack
 		now := began.Add(time.Second)
-		start := lifecycle.Decide(lt, plan.Policy{}, seen, now).Status.Steps[0].StartTime
+		start := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status.Steps[0].StartTime
 		if start == nil || start.Sub(now) != want {
 			t.Errorf("a status is read back after %v: the step begins at %v, want %v ahead", readBack, start, want)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -45,8 +45,8 @@ func TestPaceOfLiveWrites(t *testing.T) {
 			seen.Step = &control.Report{Merged: merged, Reporting: 1, Until: now}
 			seen.Written, seen.LiveFrom = tc.written, now.Add(tc.from)
 			lt := limited(0)
-			lt.Status = lifecycle.Decide(lt, plan.Policy{}, one(ready), now).Status
-			d := lifecycle.Decide(lt, plan.Policy{}, seen, now)
+			lt.Status = lifecycle.Decide(lt, policy.Rules{}, one(ready), now).Status
+			d := lifecycle.Decide(lt, policy.Rules{}, seen, now)
 			result := d.Status.Steps[0].Result
 			if written := !equality.Semantic.DeepEqual(lt.Status, d.Status); written != (tc.again == 0) || written != (result != nil) {
 				t.Fatalf("written: %t, with result %v; want %t", written, result, tc.again == 0)
@@ -69,9 +69,9 @@ func TestPaceOfReadiness(t *testing.T) {
 	decide := func(w ...control.Worker) lifecycle.Decision {
 		seen := awaited(w...)
 		seen.Written = written
-		return lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(2*time.Second))
+		return lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(2*time.Second))
 	}
-	lt.Status = lifecycle.Decide(lt, plan.Policy{}, awaited(coming, coming, coming), began.Add(time.Second)).Status
+	lt.Status = lifecycle.Decide(lt, policy.Rules{}, awaited(coming, coming, coming), began.Add(time.Second)).Status
 	for name, w := range map[string]control.Worker{
 		"one is ready":     ready,
 		"one waits":        {Pod: control.PodRunning, Connected: true, Reason: v1alpha1.ReasonTargetUnreachable, Message: "try 7"},

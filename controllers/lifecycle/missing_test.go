@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -40,7 +41,7 @@ func newFleet(t *testing.T, rng *rand.Rand, step v1alpha1.Step) *fleet {
 		Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}, Requests: []v1alpha1.Request{{}},
 		Steps: []v1alpha1.Step{step}, Parallelism: ptr.To(rng.Int32N(6) + 1),
 	}}}
-	planned, refusal := plan.New(f.lt, plan.Policy{})
+	planned, refusal := plan.New(f.lt, policy.Rules{})
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
@@ -105,7 +106,7 @@ func TestNoMoreIsMissingThanIsSaid(t *testing.T) {
 			step = v1alpha1.Step{Rate: ptr.To(v1alpha1.NewDecimal(fmt.Sprint(rng.IntN(90) + 1))), Duration: length}
 		}
 		f := newFleet(t, rng, step)
-		s := lifecycle.Decide(f.lt, plan.Policy{}, f.seen, began.Add(time.Hour)).Status.Steps[0]
+		s := lifecycle.Decide(f.lt, policy.Rules{}, f.seen, began.Add(time.Hour)).Status.Steps[0]
 		counted := int64(0)
 		if s.Result != nil {
 			counted = s.Result.Sent
@@ -148,7 +149,7 @@ func TestMissingRequestsOfUsersWithoutARate(t *testing.T) {
 			seen.Step = measured(0, 2, 10, began.Add(20*time.Second))
 			seen.Step.ShortestWindow = 10 * time.Second
 			seen.Workers[0].Sent, seen.Workers[1].Sent = 5, 5
-			step := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(20*time.Second)).Status.Steps[0]
+			step := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(20*time.Second)).Status.Steps[0]
 			if step.State != tc.state || (step.MissingAtMost == nil) != (tc.want == nil) || tc.want != nil && *step.MissingAtMost != *tc.want {
 				t.Errorf("the step is %s, with %v missing at most; want %s, %v", step.State, step.MissingAtMost, tc.state, tc.want)
 			}

@@ -15,13 +15,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // accepted is a run whose workers are awaited.
 func accepted(spec v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
 	lt := &v1alpha1.LoadTest{Spec: spec}
-	lt.Status = lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status
+	lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status
 	return lt
 }
 
@@ -121,7 +121,7 @@ func TestTargetVerified(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(&lt.Spec)
 			}
-			s := lifecycle.Decide(lt, plan.Policy{}, tt.seen, began.Add(time.Second)).Status
+			s := lifecycle.Decide(lt, policy.Rules{}, tt.seen, began.Add(time.Second)).Status
 			if diff := cmp.Diff(tt.want, verdictOn(&s)); diff != "" || s.Phase != tt.phase {
 				t.Errorf("phase %s, want %s; condition (-want +got):\n%s", s.Phase, tt.phase, diff)
 			}
@@ -142,7 +142,7 @@ func TestTargetOfARunThatIsHeldFromTheBeginning(t *testing.T) {
 // refused one has nothing to say of the target.
 func TestTargetVerifiedIsNotSaidAfterwards(t *testing.T) {
 	lt := limited(0)
-	s := lifecycle.Decide(lt, plan.Policy{}, three(control.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, three(control.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
 	if got := verdictOn(&s); got != "" {
 		t.Errorf("of a run that had begun it is said: %s", got)
 	}
@@ -175,7 +175,7 @@ func TestTargetVerifiedMessage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder()
 			spec.Preflight = []v1alpha1.Preflight{{Name: "q", Expect: tt.expect}}
-			s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(control.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
+			s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(control.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
 			if diff := cmp.Diff("True PreflightPassed: "+tt.want, verdictOn(&s)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
@@ -190,7 +190,7 @@ func TestTargetVerifiedMessageIsBounded(t *testing.T) {
 	for range 16 {
 		spec.Preflight = append(spec.Preflight, v1alpha1.Preflight{Name: strings.Repeat("ä", 63)})
 	}
-	s := lifecycle.Decide(accepted(spec), plan.Policy{}, three(control.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
+	s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(control.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
 	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified)
 	if c == nil || c.Status != metav1.ConditionTrue {
 		t.Fatalf("condition %v, want that all is verified", c)

@@ -12,7 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -59,7 +59,7 @@ func TestStepIsNotGivenUpBeforeWorkersCouldFindTheOperator(t *testing.T) {
 			if seen.Since = over.Add(-tc.since); tc.since < 0 {
 				seen.Since = time.Time{}
 			}
-			d := lifecycle.Decide(lt, plan.Policy{}, seen, over)
+			d := lifecycle.Decide(lt, policy.Rules{}, seen, over)
 			if given := d.Status.Verdict != ""; given != (tc.wake == 0) {
 				t.Fatalf("verdict %q, step %s", d.Status.Verdict, d.Status.Steps[0].State)
 			}
@@ -76,7 +76,7 @@ func TestFirstPassSaysNothingOfSessions(t *testing.T) {
 	lt.Status.Workers.Ready = 1
 	seen := awaited(cutOff)
 	seen.Since = time.Time{}
-	if got, want := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status.Workers, lt.Status.Workers; got != want {
+	if got, want := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status.Workers, lt.Status.Workers; got != want {
 		t.Errorf("workers %+v, want %+v as before", got, want)
 	}
 }
@@ -86,7 +86,7 @@ func TestSilenceIsSaidOnce(t *testing.T) {
 	lt := limited(0)
 	left := cutOff
 	left.LastSeen = began.Add(12 * time.Second)
-	d := lifecycle.Decide(lt, plan.Policy{}, awaited(left), began.Add(20*time.Second))
+	d := lifecycle.Decide(lt, policy.Rules{}, awaited(left), began.Add(20*time.Second))
 	const want = "False WorkerSilent: 1 of 1 worker silent, since 10:00:12 UTC: not connected, while the pod runs. What it measures is waited for until the step's time limit."
 	if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != want || len(d.Events) != 1 {
 		t.Errorf("WorkersReady is %s with %d events, want %s with one", got, len(d.Events), want)
@@ -94,12 +94,12 @@ func TestSilenceIsSaidOnce(t *testing.T) {
 	lt.Status = d.Status
 	again := awaited(cutOff) // as another process sees it
 	again.Since = began.Add(24 * time.Second)
-	d = lifecycle.Decide(lt, plan.Policy{}, again, began.Add(30*time.Second))
+	d = lifecycle.Decide(lt, policy.Rules{}, again, began.Add(30*time.Second))
 	if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != want || len(d.Events) != 0 {
 		t.Errorf("WorkersReady is %s with events %v, want it as before", got, d.Events)
 	}
 	lt.Status = d.Status
-	s := lifecycle.Decide(lt, plan.Policy{}, one(ready), began.Add(40*time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(40*time.Second)).Status
 	if got := said(s, v1alpha1.ConditionWorkersReady); s.Workers.Silent != 0 || got != "True AllReady: All 1 worker ready." {
 		t.Errorf("%d silent, WorkersReady %s; want none, and all ready", s.Workers.Silent, got)
 	}
@@ -113,12 +113,12 @@ func TestWhatWasMeasuredBeforeAllWereLostStands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
-			s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(5*time.Minute)).Status
+			s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(5*time.Minute)).Status
 			if s.Verdict != v1alpha1.VerdictInconclusive || s.Workers.Lost != 1 || s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepCut {
 				t.Errorf("verdict %s, %d lost, steps %s and %s; want Inconclusive, 1, Complete and Cut", s.Verdict, s.Workers.Lost, s.Steps[0].State, s.Steps[1].State)
 			}
 			lt = limited(0)
-			s = lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(5*time.Minute)).Status
+			s = lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(5*time.Minute)).Status
 			if s.Verdict != v1alpha1.VerdictError || s.Steps[0].State != v1alpha1.StepCut {
 				t.Errorf("with nothing measured: verdict %s, step %s; want Error and Cut", s.Verdict, s.Steps[0].State)
 			}
@@ -155,7 +155,7 @@ func TestCountsNeverFall(t *testing.T) {
 			step.Result = &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 300, Completed: 300, Expected: 300}, Due: 300}
 			seen := awaited(tc.workers...)
 			seen.Step = measured(0, tc.reporting, tc.sent, until)
-			s := lifecycle.Decide(lt, plan.Policy{}, seen, until).Status
+			s := lifecycle.Decide(lt, policy.Rules{}, seen, until).Status
 			if got := s.Steps[0].Result; got.Sent != tc.want || got.Due != tc.want {
 				t.Errorf("%d sent of %d due, want %d", got.Sent, got.Due, tc.want)
 			}
@@ -192,7 +192,7 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 			if tc.pause {
 				next.Load = paused(time.Minute)
 			}
-			d := lifecycle.Decide(lt, plan.Policy{}, one(tc.worker), now)
+			d := lifecycle.Decide(lt, policy.Rules{}, one(tc.worker), now)
 			s := d.Status
 			if s.Steps[1].State != tc.state {
 				t.Fatalf("the step is %s, want %s", s.Steps[1].State, tc.state)
@@ -212,7 +212,7 @@ func TestHeldRunGivesNoWorkerUp(t *testing.T) {
 	lt := limited(1)
 	lt.Spec.Suspend = true
 	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1alpha1.StepPending, nil
-	s := lifecycle.Decide(lt, plan.Policy{}, awaited(cutOff), began.Add(time.Hour)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, awaited(cutOff), began.Add(time.Hour)).Status
 	if s.Verdict != "" || s.Workers.Silent != 1 || s.Phase != v1alpha1.PhaseSuspended {
 		t.Errorf("verdict %q, %d silent in phase %s; want none, 1, Suspended", s.Verdict, s.Workers.Silent, s.Phase)
 	}
@@ -226,7 +226,7 @@ func TestWorkerThatLeftAfterItsLastReportIsNotLost(t *testing.T) {
 	done.Final = true
 	seen := awaited(done)
 	seen.Step = measured(1, 1, 10, began.Add(40*time.Second))
-	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(40*time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(40*time.Second)).Status
 	if s.Verdict == "" || s.Workers.Silent != 0 || s.Workers.Lost != 0 || !strings.HasPrefix(said(s, v1alpha1.ConditionWorkersReady), "True AllReady") {
 		t.Errorf("verdict %q, workers %+v, WorkersReady %s", s.Verdict, s.Workers, said(s, v1alpha1.ConditionWorkersReady))
 	}
@@ -239,7 +239,7 @@ func TestRunDoesNotBeginWithAWorkerThatIsEnding(t *testing.T) {
 	spec := ladder()
 	spec.Parallelism = ptr.To[int32](1)
 	lt := accepted(spec)
-	s := lifecycle.Decide(lt, plan.Policy{}, awaited(ending), began.Add(time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, awaited(ending), began.Add(time.Second)).Status
 	if s.Steps[0].State != v1alpha1.StepPending || s.Workers.Ready != 0 {
 		t.Errorf("the first step is %s with %d ready, want Pending with none", s.Steps[0].State, s.Workers.Ready)
 	}
@@ -273,7 +273,7 @@ func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
 			lt, seen := limited(1), one(ready)
 			seen.Since = start.Add(time.Second)
 			tc.edit(lt, &seen)
-			d := lifecycle.Decide(lt, plan.Policy{}, seen, start.Add(tc.after))
+			d := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(tc.after))
 			want := start
 			if tc.anew {
 				want = start.Add(tc.after + 500*time.Millisecond)
@@ -302,7 +302,7 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), one(ready)
 			seen.Since, seen.Undirected = start.Add(-time.Minute), tc.undirected
-			d := lifecycle.Decide(lt, plan.Policy{}, seen, start.Add(tc.after))
+			d := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(tc.after))
 			want := start
 			if tc.ahead > 0 {
 				want = start.Add(tc.after + tc.ahead)
@@ -331,7 +331,7 @@ func TestStepThatWorkersBeganKeepsItsInstant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), lifecycle.Observed{Job: lifecycle.JobPresent, Workers: tc.workers}
 			seen.Since, seen.Undirected = start.Add(time.Second), true
-			d := lifecycle.Decide(lt, plan.Policy{}, seen, start.Add(2*time.Second))
+			d := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(2*time.Second))
 			if got := d.Status.Steps[1].StartTime.Sub(start); got != tc.want || (d.Directive.Start != nil) != tc.directs {
 				t.Errorf("the step begins %v after the first instant, directed %+v; want %v, directed: %t", got, d.Directive.Start, tc.want, tc.directs)
 			}
@@ -343,7 +343,7 @@ func TestStepThatWorkersBeganKeepsItsInstant(t *testing.T) {
 func TestStepThatIsStartedAnewWithoutAWorkerIsCut(t *testing.T) {
 	seen := awaited(control.Worker{Pod: control.PodEnded})
 	seen.Since = time.Time{}
-	s := lifecycle.Decide(limited(1), plan.Policy{}, seen, began.Add(31*time.Second)).Status
+	s := lifecycle.Decide(limited(1), policy.Rules{}, seen, began.Add(31*time.Second)).Status
 	if s.Steps[1].State != v1alpha1.StepCut || s.Verdict != v1alpha1.VerdictInconclusive {
 		t.Errorf("the step is %s, the verdict %s; want Cut and Inconclusive", s.Steps[1].State, s.Verdict)
 	}
@@ -370,7 +370,7 @@ func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
 		m.Requests[0].Expected, m.Requests[0].Outcomes = 0, [len(m.Requests[0].Outcomes)]int64{measure.ServerError: 10}
 		m.FirstStart, m.LastStart = began[0], began[1]
 		m.Requests[0].Late = 1
-		s := lifecycle.Decide(lt, plan.Policy{}, seen, start.Add(10*time.Second)).Status
+		s := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(10*time.Second)).Status
 		if s.Verdict != v1alpha1.VerdictInconclusive || s.Steps[1].State != v1alpha1.StepCut {
 			t.Errorf("%s: verdict %s, step %s (%s); want Inconclusive, and Cut", name, s.Verdict, s.Steps[1].State, s.Steps[1].Message)
 		}

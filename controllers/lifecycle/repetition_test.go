@@ -12,7 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // repetitions are the lives of a ladder of two rungs that is run twice; the second
@@ -187,7 +187,7 @@ func TestStepsHaveTheirRepetition(t *testing.T) {
 		lt := &v1alpha1.LoadTest{Spec: twice()}
 		lt.Spec.Repetitions = count
 		var got, users []int32
-		for _, s := range lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status.Steps {
+		for _, s := range lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Steps {
 			got, users = append(got, s.Repetition), append(users, s.Load.Users)
 		}
 		if !slices.Equal(users, rungs[:len(users)]) {
@@ -203,7 +203,7 @@ func TestStepsHaveTheirRepetition(t *testing.T) {
 func TestTooManyRepetitionsAreRefused(t *testing.T) {
 	lt := &v1alpha1.LoadTest{Spec: twice()}
 	lt.Spec.Repetitions = 100
-	s := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status
 	if s.Verdict != v1alpha1.VerdictError || len(s.Steps) != 0 {
 		t.Errorf("verdict %s with %d steps, want Error with none", s.Verdict, len(s.Steps))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // crowded has that many steps and types of requests, and bodies of that length.
@@ -58,7 +59,7 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if c := meta.FindStatusCondition(lifecycle.Decide(tc.lt, plan.Policy{}, lifecycle.Observed{}, began).Status.Conditions, v1alpha1.ConditionFailed); c != nil {
+			if c := meta.FindStatusCondition(lifecycle.Decide(tc.lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Conditions, v1alpha1.ConditionFailed); c != nil {
 				got = c.Message
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -49,7 +49,7 @@ func TestRunningStepWakesUpAtItsNextInstant(t *testing.T) {
 			}
 			seen := awaited(ready, tc.worker)
 			seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: now}
-			if got := lifecycle.Decide(lt, plan.Policy{}, seen, now).RequeueAfter; got != tc.want {
+			if got := lifecycle.Decide(lt, policy.Rules{}, seen, now).RequeueAfter; got != tc.want {
 				t.Errorf("again after %v, want %v", got, tc.want)
 			}
 		})
@@ -79,7 +79,7 @@ func TestWorkersWithoutFinalReportAreLostAtTheLimit(t *testing.T) {
 			if tc.report {
 				seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 3, Until: began.Add(20 * time.Second)}
 			}
-			s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(2*time.Minute)).Status
+			s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(2*time.Minute)).Status
 			if s.Workers.Lost != tc.want {
 				t.Errorf("%d workers are lost, want %d", s.Workers.Lost, tc.want)
 			}
@@ -101,7 +101,7 @@ func TestAReportStandsInTheStatus(t *testing.T) {
 	until := began.Add(12 * time.Second)
 	seen := one(ready)
 	seen.Step = &control.Report{Merged: merged, Reporting: 1, Until: until, MeanWindow: 10*time.Second + 400}
-	got := lifecycle.Decide(limited(0), plan.Policy{}, seen, until).Status.Steps[0]
+	got := lifecycle.Decide(limited(0), policy.Rules{}, seen, until).Status.Steps[0]
 	want := limited(0).Status.Steps[0]
 	want.WorkersReporting, want.ReportedUntil = 1, ptr.To(metav1.NewMicroTime(until))
 	want.Window, want.StartSkew = &metav1.Duration{Duration: 10 * time.Second}, &metav1.Duration{Duration: 1500 * time.Microsecond}
@@ -110,7 +110,7 @@ func TestAReportStandsInTheStatus(t *testing.T) {
 		t.Errorf("the step's status (-want +got):\n%s", diff)
 	}
 	merged.FirstStart, merged.LastStart = time.Time{}, time.Time{} // of a step in which nothing was sent
-	if skew := lifecycle.Decide(limited(0), plan.Policy{}, seen, until).Status.Steps[0].StartSkew; skew != nil {
+	if skew := lifecycle.Decide(limited(0), policy.Rules{}, seen, until).Status.Steps[0].StartSkew; skew != nil {
 		t.Errorf("a step that no worker began has a skew of %v", skew)
 	}
 }
@@ -123,7 +123,7 @@ func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 	final.Final = true
 	seen := one(final)
 	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
-	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(20*time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(20*time.Second)).Status
 	if s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
 		t.Errorf("the steps are %s and %s, verdict %s; want Complete, Skipped, Canceled", s.Steps[0].State, s.Steps[1].State, s.Verdict)
 	}
@@ -149,7 +149,7 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 			if tc.pause > 0 {
 				lt.Status.Steps[2].Load = paused(tc.pause)
 			}
-			d := lifecycle.Decide(lt, plan.Policy{}, one(ready), tc.now)
+			d := lifecycle.Decide(lt, policy.Rules{}, one(ready), tc.now)
 			if got := d.Status.Steps[2]; got.State != v1alpha1.StepRunning || !got.StartTime.Time.Equal(tc.want) {
 				t.Errorf("the step is %s, from %v; want Running, from %v", got.State, got.StartTime, tc.want)
 			}
@@ -171,7 +171,7 @@ func TestRatesOfARunningStepAreOfWhatEachWorkerReported(t *testing.T) {
 	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow, r.Outcomes[measure.Success] = 100, 100, 100, 100, 100
 	seen := awaited(ready, ready)
 	seen.Step = &control.Report{Merged: merged, Reporting: 2, Until: began.Add(13 * time.Second), MeanWindow: 2500 * time.Millisecond}
-	s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(13*time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(13*time.Second)).Status
 	if got := s.Steps[0].Result; got.Goodput != "40.0" || s.Summary.Goodput != "40/s" {
 		t.Errorf("goodput is %s, in the summary %s, want 40.0 and 40/s", got.Goodput, s.Summary.Goodput)
 	}
@@ -202,7 +202,7 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 			lt := limited(1)
 			lt.Status.Steps[0].Result, lt.Status.Steps[1].Result = first, tc.second
 			lt.Status.Steps[1].WorkersReporting = tc.reporting
-			if diff := cmp.Diff(tc.want, lifecycle.Decide(lt, plan.Policy{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
+			if diff := cmp.Diff(tc.want, lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}
 		})
@@ -210,14 +210,14 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 	inPause := rests(limited(1), time.Minute)
 	inPause.Status.Steps[0].Result = first
 	want := v1alpha1.Summary{Step: "1/2", Workers: "1/1", Goodput: "10/s", P95: "25ms", Errors: "50%"}
-	if diff := cmp.Diff(want, lifecycle.Decide(inPause, plan.Policy{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
+	if diff := cmp.Diff(want, lifecycle.Decide(inPause, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
 		t.Errorf("summary in a pause after the first of two steps (-want +got):\n%s", diff)
 	}
-	if got := lifecycle.Decide(limited(0), plan.Policy{}, one(ready), began.Add(15*time.Second)).Status.Summary.Step; got != "1/2" {
+	if got := lifecycle.Decide(limited(0), policy.Rules{}, one(ready), began.Add(15*time.Second)).Status.Summary.Step; got != "1/2" {
 		t.Errorf("in the first of two steps it is in step %s", got)
 	}
 	refused := &v1alpha1.LoadTest{}
-	if got := lifecycle.Decide(refused, plan.Policy{}, lifecycle.Observed{}, began).Status.Summary; got != (v1alpha1.Summary{}) {
+	if got := lifecycle.Decide(refused, policy.Rules{}, lifecycle.Observed{}, began).Status.Summary; got != (v1alpha1.Summary{}) {
 		t.Errorf("a refused run has the summary %+v", got)
 	}
 }
@@ -227,7 +227,7 @@ func TestReportWithoutAResultIsTheRunsError(t *testing.T) {
 	lt, now := limited(0), began.Add(20*time.Second)
 	seen := awaited(ready)
 	seen.Step = &control.Report{Err: errors.New("the measurements cannot be merged"), Reporting: 1, Until: now}
-	out := lifecycle.Decide(lt, plan.Policy{}, seen, now).Status
+	out := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status
 	if out.Verdict != v1alpha1.VerdictError {
 		t.Errorf("verdict: %s, want Error", out.Verdict)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -68,7 +69,7 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 			seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 			seen.Since, seen.From = began, tc.from
 			seen.Step = &control.Report{Step: int32(tc.step), Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)}
-			d := lifecycle.Decide(lt, plan.Policy{}, seen, lt.Status.Steps[tc.step].StartTime.Add(time.Second))
+			d := lifecycle.Decide(lt, policy.Rules{}, seen, lt.Status.Steps[tc.step].StartTime.Add(time.Second))
 			result := d.Status.Steps[tc.step].Result
 			if result == nil {
 				t.Fatal("the step has no result")
@@ -99,7 +100,7 @@ func TestUnreportedRequestsMayTakeWhatRefills(t *testing.T) {
 		seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 		seen.Since = began
 		seen.Step = &control.Report{Step: int32(tc.step), Merged: deniedAfter(9 * time.Second), Reporting: 1, Until: began.Add(time.Minute)}
-		result := lifecycle.Decide(lt, plan.Policy{}, seen, lt.Status.Steps[tc.step].StartTime.Add(10*time.Second)).Status.Steps[tc.step].Result
+		result := lifecycle.Decide(lt, policy.Rules{}, seen, lt.Status.Steps[tc.step].StartTime.Add(10*time.Second)).Status.Steps[tc.step].Result
 		if result == nil || result.RateLimit.FalseDenials != tc.want {
 			t.Errorf("%s: the result is %+v, want %d false denials", name, result, tc.want)
 		}
@@ -121,7 +122,7 @@ func TestAPauseIsSilent(t *testing.T) {
 	lt.Status.CurrentStep = 2
 	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &control.Report{Step: 2, Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)}
-	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(31*time.Second)).Status.Steps[2].Result
+	result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(31*time.Second)).Status.Steps[2].Result
 	if result == nil || result.RateLimit.FalseDenials != 1 {
 		t.Errorf("the result is %+v, want one false denial, 10 s after the step before", result)
 	}
@@ -133,7 +134,7 @@ func TestALostWorkerMayHaveTakenTheTokens(t *testing.T) {
 	lt.Status.Workers.Desired = 2
 	seen := awaited(there(control.Worker{Connected: true, Ready: true, Final: true}), control.Worker{Pod: control.PodEnded})
 	seen.Step = &control.Report{Merged: denied(), Reporting: 2, Until: began.Add(time.Minute)}
-	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
+	result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
 	if result == nil || result.RateLimit.FalseDenials != 0 {
 		t.Errorf("the result is %+v, want no false denial", result)
 	}
@@ -144,7 +145,7 @@ func TestAStepIsAuditedAtItsEnd(t *testing.T) {
 	lt := limited(0)
 	seen := one(control.Worker{Connected: true, Ready: true})
 	seen.Step = &control.Report{Merged: denied(), Reporting: 1, Until: began.Add(15 * time.Second)}
-	result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
+	result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
 	if result == nil || result.RateLimit != nil {
 		t.Errorf("the result of a running step is %+v, want one without an audit", result)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -28,7 +29,7 @@ var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 type simulation struct {
 	t      *testing.T
 	lt     *v1alpha1.LoadTest
-	policy plan.Policy
+	policy policy.Rules
 	now    time.Time
 	job    lifecycle.JobState
 	// port is what is known of the named port of the target's Service.
@@ -108,7 +109,7 @@ func newSimulation(t *testing.T, spec v1alpha1.LoadTestSpec) *simulation {
 	lt := &v1alpha1.LoadTest{Spec: spec}
 	lt.Name, lt.Namespace, lt.UID, lt.Generation = "story", "default", "uid-1", 1
 	w := &simulation{t: t, lt: lt, now: began, latency: 20 * time.Millisecond}
-	planned, refusal := plan.New(lt, plan.Policy{})
+	planned, refusal := plan.New(lt, policy.Rules{})
 	if refusal != nil {
 		t.Fatal(refusal)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 var (
@@ -62,7 +62,7 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := lifecycle.Decide(accepted(ladder()), plan.Policy{}, tc.seen, began.Add(time.Second))
+			d := lifecycle.Decide(accepted(ladder()), policy.Rules{}, tc.seen, began.Add(time.Second))
 			if diff := cmp.Diff("False "+tc.want, said(d.Status, v1alpha1.ConditionWorkersReady)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
@@ -88,7 +88,7 @@ func TestWhenARefusedJobIsTriedAgain(t *testing.T) {
 		14 * time.Second: {lifecycle.JobKeep, time.Second},
 		15 * time.Second: {lifecycle.JobCreate, 45 * time.Second},
 	} {
-		d := lifecycle.Decide(accepted(ladder()), plan.Policy{}, refused, began.Add(after))
+		d := lifecycle.Decide(accepted(ladder()), policy.Rules{}, refused, began.Add(after))
 		if d.Job != want.job || d.RequeueAfter != want.again {
 			t.Errorf("after %v: Job %v, again after %v; want %+v", after, d.Job, d.RequeueAfter, want)
 		}
@@ -119,7 +119,7 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder()
 			spec.Parallelism, spec.StartDeadlineSeconds, spec.ActiveDeadlineSeconds = ptr.To[int32](1), tc.start, tc.active
-			d := lifecycle.Decide(accepted(spec), plan.Policy{}, tc.seen, began.Add(tc.after))
+			d := lifecycle.Decide(accepted(spec), policy.Rules{}, tc.seen, began.Add(tc.after))
 			if got := said(d.Status, v1alpha1.ConditionFailed); !strings.HasPrefix(got, strings.TrimSuffix("True "+tc.failed, "True ")) || (got == "") != (tc.failed == "") {
 				t.Errorf("Failed is %q, want reason %q", got, tc.failed)
 			}
@@ -140,7 +140,7 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 func TestTerminatedWhileItWaits(t *testing.T) {
 	lt := accepted(ladder())
 	lt.Spec.Terminate = true
-	d := lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{Workers: make([]control.Worker, 3)}, began.Add(time.Second))
+	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Workers: make([]control.Worker, 3)}, began.Add(time.Second))
 	if d.Job != lifecycle.JobKeep || len(d.Events) != 1 || d.Status.Verdict != v1alpha1.VerdictCanceled {
 		t.Errorf("Job %v, events %v, verdict %s; want it kept, one, Canceled", d.Job, d.Events, d.Status.Verdict)
 	}
@@ -176,7 +176,7 @@ func TestMissingFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder()
 			tc.edit(&spec)
-			s := lifecycle.Decide(accepted(spec), plan.Policy{}, tc.seen, began.Add(time.Minute)).Status
+			s := lifecycle.Decide(accepted(spec), policy.Rules{}, tc.seen, began.Add(time.Minute)).Status
 			got := said(s, v1alpha1.ConditionFailed)
 			_, files, _ := strings.Cut(got, may)
 			if files != "" {
@@ -192,7 +192,7 @@ func TestMissingFiles(t *testing.T) {
 func TestMissesPods(t *testing.T) {
 	begun, over, untaken := limited(0), accepted(ladder()), &v1alpha1.LoadTest{Spec: ladder()}
 	over.Spec.Terminate = true
-	over.Status = lifecycle.Decide(over, plan.Policy{}, lifecycle.Observed{}, began).Status
+	over.Status = lifecycle.Decide(over, policy.Rules{}, lifecycle.Observed{}, began).Status
 	over.Status.Steps[0].State = v1alpha1.StepPending // whatever a status says of its steps
 	none := control.Worker{}
 	for name, tc := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -33,7 +33,7 @@ func lastReport(sent int64, final bool) lifecycle.Observed {
 // The archive of a step is stored when the step ends, under the name that the status has.
 func TestResultsAreStoredWhenAStepEnds(t *testing.T) {
 	decide := func(seen lifecycle.Observed) lifecycle.Decision {
-		return lifecycle.Decide(limited(1), plan.Policy{}, seen, began.Add(31*time.Second))
+		return lifecycle.Decide(limited(1), policy.Rules{}, seen, began.Add(31*time.Second))
 	}
 	if d := decide(lastReport(3, false)); d.Store != nil || len(d.Status.ResultsRef) > 0 {
 		t.Errorf("while the step runs: %+v is stored, %+v named", d.Store, d.Status.ResultsRef)
@@ -67,7 +67,7 @@ func TestAStepEndsWithoutResultsThatAreGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seen := lastReport(3, true)
 			seen.Unstored = &lifecycle.Unstored{Step: tc.step, Message: strings.Repeat("exceeded quota; ", 100)}
-			d := lifecycle.Decide(limited(1), plan.Policy{}, seen, began.Add(31*time.Second))
+			d := lifecycle.Decide(limited(1), policy.Rules{}, seen, began.Add(31*time.Second))
 			if len(d.Status.ResultsRef) != 1 || (d.Store != nil) != tc.stored || d.Status.Steps[1].State == v1alpha1.StepRunning {
 				t.Fatalf("%+v is stored, %+v named, the step is %s", d.Store, d.Status.ResultsRef, d.Status.Steps[1].State)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -37,7 +37,7 @@ func TestSummaryOfARunningStep(t *testing.T) {
 			seen := awaited(tc.workers...)
 			until := began.Add(20 * time.Second)
 			seen.Step = &control.Report{Merged: merged, Reporting: tc.reporting, Until: until, MeanWindow: 10 * time.Second}
-			got := lifecycle.Decide(lt, plan.Policy{}, seen, until).Status.Summary
+			got := lifecycle.Decide(lt, policy.Rules{}, seen, until).Status.Summary
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("summary (-want +got):\n%s", diff)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -71,7 +72,7 @@ func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
 	seen := awaited(final, final, there)
 	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 3, Until: start.Time}
 	decide := func(after time.Duration) lifecycle.Decision {
-		return lifecycle.Decide(w.lt, plan.Policy{}, seen, start.Add(after))
+		return lifecycle.Decide(w.lt, policy.Rules{}, seen, start.Add(after))
 	}
 	if d := decide(4 * time.Second); d.Status.Steps[0].State != v1alpha1.StepRunning || d.RequeueAfter != time.Second {
 		t.Errorf("after 4 s the step is %s, again after %v; want Running, and 1s", d.Status.Steps[0].State, d.RequeueAfter)
@@ -101,14 +102,14 @@ func TestCurrentStepOutOfRangeIsIgnored(t *testing.T) {
 	for _, current := range []int32{-1, 2, 127} {
 		lt := limited(1)
 		lt.Status.CurrentStep = current
-		s := lifecycle.Decide(lt, plan.Policy{}, one(ready), began.Add(31*time.Second)).Status
+		s := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status
 		if s.Steps[1].State != v1alpha1.StepRunning || s.Verdict != "" {
 			t.Errorf("current step %d: the second step is %s with verdict %q, want Running", current, s.Steps[1].State, s.Verdict)
 		}
 	}
 	over := limited(1)
 	over.Status.Steps[1].State = v1alpha1.StepComplete
-	if s := lifecycle.Decide(over, plan.Policy{}, one(ready), began.Add(41*time.Second)).Status; s.Verdict == "" {
+	if s := lifecycle.Decide(over, policy.Rules{}, one(ready), began.Add(41*time.Second)).Status; s.Verdict == "" {
 		t.Error("a run whose steps are all over does not end")
 	}
 }
@@ -133,7 +134,7 @@ func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			lt := limited(1)
 			edit(&lt.Status)
-			d := lifecycle.Decide(lt, plan.Policy{}, one(ready), began.Add(31*time.Second))
+			d := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second))
 			want := "True InvalidStatus: The status cannot be continued: status." + want + ". Create the LoadTest anew."
 			if got := said(d.Status, v1alpha1.ConditionFailed); got != want || d.Status.Verdict != v1alpha1.VerdictError || !d.Forget {
 				t.Errorf("verdict %s, Failed %s; want Error, %s", d.Status.Verdict, got, want)

@@ -15,7 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -56,7 +56,7 @@ func TestOversizedResultsAreTrimmed(t *testing.T) {
 				Workers: []control.Worker{{Pod: control.PodRunning, Connected: true, Ready: true, Final: true}},
 				Step:    &control.Report{Step: 1, Merged: merged, Reporting: 1, Until: began.Add(time.Minute)},
 			}
-			result := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(31*time.Second)).Status.Steps[1].Result
+			result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(31*time.Second)).Status.Steps[1].Result
 			if result == nil || result.ResponseTime == nil {
 				t.Fatalf("the result is %v, want that of one response", result)
 			}
@@ -104,7 +104,7 @@ func TestTheLargestRunsFitTheStore(t *testing.T) {
 }
 
 func refused(lt *v1alpha1.LoadTest) bool {
-	return lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{}, began).Status.Verdict == v1alpha1.VerdictError
+	return lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Verdict == v1alpha1.VerdictError
 }
 
 // large is a LoadTest of so many types of requests, each with a body of that length.
@@ -177,7 +177,7 @@ func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Measurement) 
 	now := began
 	pass := func(seen lifecycle.Observed) {
 		now = now.Add(time.Minute)
-		lt.Status = lifecycle.Decide(lt, plan.Policy{}, seen, now).Status
+		lt.Status = lifecycle.Decide(lt, policy.Rules{}, seen, now).Status
 	}
 	worker := control.Worker{Pod: control.PodRunning, Connected: true, Ready: true, Final: true}
 	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{worker}}

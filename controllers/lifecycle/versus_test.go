@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // comparing is a run of three workers against two targets: one rung, twice.
@@ -84,7 +85,7 @@ func TestBothTargetsAreFound(t *testing.T) {
 	lt := &v1alpha1.LoadTest{Spec: comparing()}
 	lt.Namespace = "default"
 	lt.Spec.Target.Service.Port, lt.Spec.Versus.Target.Service.Port = named, named
-	planned, _ := plan.New(lt, plan.Policy{})
+	planned, _ := plan.New(lt, policy.Rules{})
 	planned.Record(&lt.Status)
 	lt.Status.StartTime = &metav1.Time{Time: began}
 	for _, want := range []struct{ field, url, control string }{
@@ -95,7 +96,7 @@ func TestBothTargetsAreFound(t *testing.T) {
 		if target == nil || field != want.field {
 			t.Fatalf("unknown is %s, want %s", field, want.field)
 		}
-		lt.Status = lifecycle.Decide(lt, plan.Policy{}, lifecycle.Observed{TargetPort: 8081}, began).Status
+		lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{TargetPort: 8081}, began).Status
 		if s := lt.Status; s.TargetURL != want.url || s.Versus.TargetURL != want.control {
 			t.Errorf("targets %s and %s, want %s and %s", s.TargetURL, s.Versus.TargetURL, want.url, want.control)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -56,7 +56,7 @@ func TestWorkerLossDetection(t *testing.T) {
 			if tc.job == lifecycle.JobAbsent || tc.job == lifecycle.JobFinished {
 				lt.Status.Workers.Desired, seen.Workers = 1, seen.Workers[:1] // no other could be there
 			}
-			s := lifecycle.Decide(lt, plan.Policy{}, seen, now).Status
+			s := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status
 			if diff := cmp.Diff(v1alpha1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Silent: tc.silent, Lost: tc.lost}, s.Workers); diff != "" {
 				t.Errorf("workers (-want +got):\n%s", diff)
 			}
@@ -71,7 +71,7 @@ func TestWorkerThatIsHeardOfAgainIsNotLost(t *testing.T) {
 	lt.Status.Conditions = []metav1.Condition{{
 		Type: v1alpha1.ConditionWorkersReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonWorkerLost, Message: "1 of 1 worker lost.",
 	}}
-	s := lifecycle.Decide(lt, plan.Policy{}, one(control.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, one(control.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
 	if got := said(s, v1alpha1.ConditionWorkersReady); s.Workers.Lost != 0 || got != "True AllReady: All 1 worker ready." {
 		t.Errorf("%d lost, WorkersReady %s; want none, and all ready", s.Workers.Lost, got)
 	}
@@ -92,7 +92,7 @@ func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
 			lt.Status.Workers.Desired = 3
-			d := lifecycle.Decide(lt, plan.Policy{}, awaited(tc.workers...), began.Add(15*time.Second))
+			d := lifecycle.Decide(lt, policy.Rules{}, awaited(tc.workers...), began.Add(15*time.Second))
 			if diff := cmp.Diff("False WorkerLost: "+tc.want, said(d.Status, v1alpha1.ConditionWorkersReady)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
@@ -118,7 +118,7 @@ func paused(d time.Duration) v1alpha1.StepLoad {
 
 // Workers are directed to nothing in a pause: it is in no worker's plan.
 func TestAPauseIsNoStart(t *testing.T) {
-	d := lifecycle.Decide(rests(limited(1), time.Minute), plan.Policy{}, one(control.Worker{Connected: true, Ready: true}), began.Add(31*time.Second))
+	d := lifecycle.Decide(rests(limited(1), time.Minute), policy.Rules{}, one(control.Worker{Connected: true, Ready: true}), began.Add(31*time.Second))
 	if d.Directive.Start != nil || d.Directive.Acknowledged != 1 {
 		t.Errorf("in a pause workers are directed %+v, want the step before it acknowledged", d.Directive)
 	}
@@ -131,7 +131,7 @@ func TestAPauseIsNoStart(t *testing.T) {
 func TestShortPauseIsLookedAtAgainAtOnce(t *testing.T) {
 	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
-	d := lifecycle.Decide(rests(limited(0), time.Millisecond), plan.Policy{}, seen, began.Add(20*time.Second))
+	d := lifecycle.Decide(rests(limited(0), time.Millisecond), policy.Rules{}, seen, began.Add(20*time.Second))
 	if d.Status.Steps[1].State != v1alpha1.StepRunning || d.RequeueAfter != time.Millisecond {
 		t.Errorf("the pause is %s, again after %v; want Running, at once", d.Status.Steps[1].State, d.RequeueAfter)
 	}
@@ -142,7 +142,7 @@ func TestShortPauseIsLookedAtAgainAtOnce(t *testing.T) {
 func TestWorkerLostInAPauseEndsTheRun(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Steps[0].Load = paused(time.Second)
-	d := lifecycle.Decide(lt, plan.Policy{}, awaited(control.Worker{Pod: control.PodEnded}), began.Add(11*time.Second))
+	d := lifecycle.Decide(lt, policy.Rules{}, awaited(control.Worker{Pod: control.PodEnded}), began.Add(11*time.Second))
 	if s := d.Status; s.Verdict != v1alpha1.VerdictInconclusive || said(s, v1alpha1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1alpha1.StepSkipped {
 		t.Errorf("verdict %s, generator %q, second step %s; want Inconclusive, nothing, Skipped", s.Verdict, said(s, v1alpha1.ConditionGeneratorHealthy), s.Steps[1].State)
 	}
@@ -155,7 +155,7 @@ func TestWorkerLostInAPauseEndsTheRun(t *testing.T) {
 func TestReportOfAnotherPlanEndsTheRun(t *testing.T) {
 	seen := one(control.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &control.Report{Merged: measure.NewMeasurement(2), Reporting: 1, Until: began.Add(20 * time.Second)}
-	d := lifecycle.Decide(limited(0), plan.Policy{}, seen, began.Add(20*time.Second))
+	d := lifecycle.Decide(limited(0), policy.Rules{}, seen, began.Add(20*time.Second))
 	want := "True InvalidResult: step 1 users: measured 2 requests, the spec has 1 and the status 1"
 	if diff := cmp.Diff(want, said(d.Status, v1alpha1.ConditionFailed)); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
@@ -172,7 +172,7 @@ func TestQuestionsMatterToLimitersOnly(t *testing.T) {
 	lt.Spec.Preflight = []v1alpha1.Preflight{{Request: v1alpha1.Query{Headers: []v1alpha1.Header{{Name: "A", Value: ptr.To("b")}}}}}
 	seen := one(control.Worker{Connected: true, Ready: true})
 	seen.Step = &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(15 * time.Second)}
-	if s := lifecycle.Decide(lt, plan.Policy{}, seen, began.Add(15*time.Second)).Status; s.Steps[0].Result == nil || s.Steps[0].Result.RateLimit != nil {
+	if s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status; s.Steps[0].Result == nil || s.Steps[0].Result.RateLimit != nil {
 		t.Errorf("the result is %+v, want one without an audit", s.Steps[0].Result)
 	}
 }

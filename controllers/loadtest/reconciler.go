@@ -26,7 +26,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests,verbs=get;list;watch;delete
@@ -61,7 +61,8 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 	Workers  Workers
 	Runs     *Runs
-	Policy   plan.Policy
+	// Policy is what the administrator allows now.
+	Policy func() *policy.Policy
 	// Children is what the Jobs that are made now have in common.
 	Children func() desired.Config
 	// LooksAtTargets has the pods behind the Services of targets be read.
@@ -200,7 +201,7 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *no
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
 	seen.ReadBack, seen.Seconds, seen.Unstored = r.delays.longest(now), note.seconds, note.unstored
 	seen.LooksAtTargets, seen.Looked = r.LooksAtTargets, note.looked
-	decision := lifecycle.Decide(lt, r.Policy, seen, now)
+	decision := lifecycle.Decide(lt, r.Policy().For(lt.Namespace), seen, now)
 	note.seconds = decision.Seconds
 	return seen, decision, nil
 }

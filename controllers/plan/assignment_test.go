@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 func loadTest(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
@@ -27,7 +28,7 @@ func loadTest(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
 // planned is the plan of a spec, whatever its target.
 func planned(t *testing.T, spec *v1alpha1.LoadTestSpec) plan.Plan {
 	t.Helper()
-	p, refusal := plan.New(loadTest(spec), plan.Policy{AllowedHosts: []string{"*"}})
+	p, refusal := plan.New(loadTest(spec), policy.Everything())
 	if refusal != nil {
 		t.Fatalf("refused: %v", refusal)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // audited is a spec with an audit of two of its three requests.
@@ -69,11 +70,11 @@ func TestAuditRefusesAStepWithAWarmUp(t *testing.T) {
 	s.Steps[0].WarmUp = duration(time.Second)
 	lt := &v1alpha1.LoadTest{Spec: *s}
 	const want = "spec.audits: the target also stores what step 1 users sends in its warmUp, which is part of no result; audit links needs steps without warmUp: use setup.warmUp."
-	if _, refusal := plan.New(lt, plan.Policy{}); refusal == nil || refusal.Message != want {
+	if _, refusal := plan.New(lt, policy.Rules{}); refusal == nil || refusal.Message != want {
 		t.Errorf("refusal %v, want %s", refusal, want)
 	}
 	lt.Spec.Audits = lt.Spec.Audits[:1]
-	if _, refusal := plan.New(lt, plan.Policy{}); refusal != nil {
+	if _, refusal := plan.New(lt, policy.Rules{}); refusal != nil {
 		t.Errorf("a limiter's audit is refused: %v", refusal)
 	}
 }

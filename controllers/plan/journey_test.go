@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // shop is a spec with a journey.
@@ -72,7 +73,7 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 	} {
 		s := spec(shop)
 		edit(s)
-		_, refusal := plan.New(loadTest(s), plan.Policy{AllowedHosts: []string{"*"}})
+		_, refusal := plan.New(loadTest(s), policy.Everything())
 		if got := ""; refusal != nil {
 			if got = refusal.Message; got != want {
 				t.Errorf("refused: %s\nwant: %s", got, want)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 func repeated(times int32, s *v1alpha1.LoadTestSpec) *v1alpha1.LoadTestSpec {
@@ -207,7 +208,7 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if _, refusal := plan.New(loadTest(tc.spec), plan.Policy{}); refusal != nil {
+			if _, refusal := plan.New(loadTest(tc.spec), policy.Rules{}); refusal != nil {
 				got = refusal.Message
 				if refusal.Reason != v1alpha1.ReasonInvalidSpec {
 					t.Errorf("reason %s, want InvalidSpec", refusal.Reason)

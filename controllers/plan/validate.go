@@ -2,12 +2,12 @@ package plan
 
 import (
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // Refusal is why a spec cannot be carried out: a condition's reason and message.
@@ -29,7 +29,7 @@ func invalid(format string, args ...any) *Refusal {
 // refuse: a target that the administrator does not allow, and numbers whose product
 // is out of bounds. (Mind that a nil *Refusal in an error variable is not a nil
 // error.)
-func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
+func New(lt *v1alpha1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 	if refusal := checkSpec(&lt.Spec); refusal != nil {
 		return Plan{}, refusal
 	}
@@ -44,7 +44,7 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 	for _, check := range []func() *Refusal{
 		func() *Refusal { return checkLoads(sent) },
 		func() *Refusal { return checkAudits(&lt.Spec, steps) },
-		func() *Refusal { return checkTargets(&lt.Spec, policy) },
+		func() *Refusal { return checkTargets(&lt.Spec, rules) },
 	} {
 		if refusal := check(); refusal != nil {
 			return Plan{}, refusal
@@ -62,19 +62,19 @@ func New(lt *v1alpha1.LoadTest, policy Policy) (Plan, *Refusal) {
 }
 
 // checkTargets holds both targets of a comparison to the same rules.
-func checkTargets(spec *v1alpha1.LoadTestSpec, policy Policy) *Refusal {
-	refusal := checkTarget("spec.target", &spec.Target, policy)
+func checkTargets(spec *v1alpha1.LoadTestSpec, rules policy.Rules) *Refusal {
+	refusal := checkTarget("spec.target", &spec.Target, rules)
 	if refusal == nil && spec.Versus != nil {
-		refusal = checkTarget("spec.versus.target", &spec.Versus.Target, policy)
+		refusal = checkTarget("spec.versus.target", &spec.Versus.Target, rules)
 	}
 	return refusal
 }
 
 // checkTarget checks the target of a field.
-func checkTarget(field string, t *v1alpha1.Target, policy Policy) *Refusal {
+func checkTarget(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
 	// What a proxy resolves the target's name to, no worker sees: behind it, this
 	// is the only check of the target.
-	if refusal := checkProxy(field+".proxy.url", t, policy); refusal != nil {
+	if refusal := checkProxy(field+".proxy.url", t, rules); refusal != nil {
 		return refusal
 	}
 	if t.Service != nil {
@@ -84,10 +84,10 @@ func checkTarget(field string, t *v1alpha1.Target, policy Policy) *Refusal {
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return invalid("%s.url: must be http:// or https:// with a host, for example http://shortener:8080.", field)
 	}
-	return checkHost(field+".url", u, policy)
+	return checkHost(field+".url", u, rules)
 }
 
-func checkProxy(field string, t *v1alpha1.Target, policy Policy) *Refusal {
+func checkProxy(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
 	if t.Proxy == nil {
 		return nil
 	}
@@ -95,19 +95,19 @@ func checkProxy(field string, t *v1alpha1.Target, policy Policy) *Refusal {
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" || u.User != nil || u.Path != "" && u.Path != "/" {
 		return invalid("%s: must be http:// with a host, without credentials and without a path, for example http://proxy:3128.", field)
 	}
-	return checkHost(field, u, policy)
+	return checkHost(field, u, rules)
 }
 
 // checkHost refuses the host of a URL that is none or is not allowed.
-func checkHost(field string, u *url.URL, policy Policy) *Refusal {
-	host, port := normalHost(u.Hostname()), u.Port()
+func checkHost(field string, u *url.URL, rules policy.Rules) *Refusal {
+	host, port := policy.NormalHost(u.Hostname()), u.Port()
 	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
 		return invalid("%s: port %s must be between 1 and 65535.", field, port)
 	}
-	if addr, err := netip.ParseAddr(host); err != nil && !hostPattern.MatchString(host) || addr.Zone() != "" {
+	if !policy.IsHost(host) {
 		return invalid("%s: %s is neither a host name nor an address.", field, host)
 	}
-	if !policy.allows(host) {
+	if !rules.Targets.Allows(host) {
 		return &Refusal{
 			Reason: v1alpha1.ReasonTargetNotAllowed,
 			Message: fmt.Sprintf("%s: host %s is not allowed; use a Service of this cluster, "+

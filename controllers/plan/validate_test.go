@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 func TestPolicyDecidesOnTheHost(t *testing.T) {
@@ -55,13 +56,13 @@ func TestPolicyDecidesOnTheHost(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			policy := plan.Policy{AllowedHosts: tc.patterns}
-			if err := policy.Check(); err != nil {
-				t.Fatalf("Check: %v", err)
+			p, err := policy.WithHosts(tc.patterns)
+			if err != nil {
+				t.Fatalf("WithHosts: %v", err)
 			}
 			lt := loadTest(oneUser())
 			lt.Spec.Target.URL = tc.url
-			_, refusal := plan.New(lt, policy)
+			_, refusal := plan.New(lt, p.For(lt.Namespace))
 			if got := refusal == nil; got != tc.allowed {
 				t.Fatalf("allowed is %t, want %t (%v)", got, tc.allowed, refusal)
 			}
@@ -78,7 +79,7 @@ func oneUser() *v1alpha1.LoadTestSpec {
 
 func TestPolicyRefusesPatternsThatMeanNothing(t *testing.T) {
 	for _, pattern := range []string{"", "*example.com", "a.*.example.com", "http://example.com", "example.com:80", "10.0.0.0/33", "a b", "*."} {
-		if err := (plan.Policy{AllowedHosts: []string{pattern}}).Check(); err == nil {
+		if _, err := policy.WithHosts([]string{pattern}); err == nil {
 			t.Errorf("pattern %q is accepted", pattern)
 		}
 	}
@@ -371,7 +372,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := loadTest(oneUser())
 			tc.edit(&lt.Spec)
-			_, refusal := plan.New(lt, plan.Policy{})
+			_, refusal := plan.New(lt, policy.Rules{})
 			if diff := cmp.Diff(tc.want, refusal); diff != "" {
 				t.Errorf("refusal (-want +got):\n%s", diff)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // versus is a spec with a control called v3.
@@ -176,12 +177,12 @@ func TestVersusRefusals(t *testing.T) {
 			"spec.versus.preflight[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.",
 		},
 	} {
-		_, refusal := plan.New(loadTest(versus(rungs(true, 10, 100), tc.change)), plan.Policy{})
+		_, refusal := plan.New(loadTest(versus(rungs(true, 10, 100), tc.change)), policy.Rules{})
 		if refusal == nil || refusal.Message != tc.want {
 			t.Errorf("%s: refusal %v, want %s", name, refusal, tc.want)
 		}
 	}
-	if _, refusal := plan.New(loadTest(versus(repeated(16, rungs(true, 10, 100)))), plan.Policy{}); refusal != nil {
+	if _, refusal := plan.New(loadTest(versus(repeated(16, rungs(true, 10, 100)))), policy.Rules{}); refusal != nil {
 		t.Errorf("16 repetitions are refused: %v", refusal)
 	}
 }

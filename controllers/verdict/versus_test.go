@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
@@ -26,7 +27,7 @@ func versus(t *testing.T, repetitions int, thresholds ...v1alpha1.Threshold) *v1
 
 func replan(t *testing.T, lt *v1alpha1.LoadTest) {
 	t.Helper()
-	planned, refusal := plan.New(lt, plan.Policy{})
+	planned, refusal := plan.New(lt, policy.Rules{})
 	if refusal != nil {
 		t.Fatal(refusal)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
@@ -113,9 +113,9 @@ func (o *operated) wake() {
 
 // live decides again and again until the run is over and its workers are gone.
 func (o *operated) live(ctx context.Context) {
-	policy := plan.Policy{AllowedHosts: []string{"*"}}
+	rules := policy.Everything()
 	for !lifecycle.Finished(o.lt) || !o.gone() {
-		d := lifecycle.Decide(o.lt.DeepCopy(), policy, o.observe(), time.Now())
+		d := lifecycle.Decide(o.lt.DeepCopy(), rules, o.observe(), time.Now())
 		if d.Job == lifecycle.JobCreate {
 			o.employ(ctx)
 		}

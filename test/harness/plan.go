@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
@@ -16,7 +17,7 @@ import (
 // machine.
 func Plan(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 	if len(lt.Status.Steps) == 0 {
-		planned, refusal := plan.New(lt, plan.Policy{AllowedHosts: []string{"*"}})
+		planned, refusal := plan.New(lt, policy.Everything())
 		if refusal != nil {
 			return nil, refusal
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
@@ -103,7 +104,7 @@ func (r *run) untilFinished(ctx context.Context) error {
 // pass decides once. wake is the time to the next known instant; 0: there is none.
 func (r *run) pass() (changed bool, wake time.Duration, err error) {
 	now := r.clock.Now()
-	decision := lifecycle.Decide(r.test, policy, r.observe(), now)
+	decision := lifecycle.Decide(r.test, everything, r.observe(), now)
 	decision.Status.ResultsRef = nil // there is no cluster to store them in
 	if err := r.keep(decision.Store); err != nil {
 		return false, 0, err
@@ -138,8 +139,8 @@ func (r *run) keep(s *lifecycle.Store) error {
 	return err
 }
 
-// policy allows every target: the machine is the user's own.
-var policy = plan.Policy{AllowedHosts: []string{"*"}}
+// everything is allowed: the machine is the user's own.
+var everything = policy.Everything()
 
 // observe is all that is known of the run beside the LoadTest.
 func (r *run) observe() lifecycle.Observed {

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // Preview is what a LoadTest will do.
@@ -66,12 +67,12 @@ type Refusal struct{ Reason, Message string }
 func (r Refusal) Error() string { return r.Message }
 
 // everyHost is the policy of an administrator who allows every target.
-var everyHost = plan.Policy{AllowedHosts: []string{"*"}}
+var everyHost = policy.Everything()
 
 // New previews a LoadTest, which has been admitted, under the policy of an operator. now
 // is the present. The error is a Refusal of what no policy would allow.
-func New(lt *v1alpha1.LoadTest, policy plan.Policy, now time.Time) (*Preview, error) {
-	status, err := accepted(lt, policy, now)
+func New(lt *v1alpha1.LoadTest, rules policy.Rules, now time.Time) (*Preview, error) {
+	status, err := accepted(lt, rules, now)
 	said := ""
 	var refusal Refusal
 	if errors.As(err, &refusal) && refusal.Reason == v1alpha1.ReasonTargetNotAllowed {
@@ -95,11 +96,11 @@ func New(lt *v1alpha1.LoadTest, policy plan.Policy, now time.Time) (*Preview, er
 
 // accepted is the status that the operator's first pass writes for a LoadTest that it
 // takes up at once.
-func accepted(lt *v1alpha1.LoadTest, policy plan.Policy, now time.Time) (*v1alpha1.LoadTestStatus, error) {
+func accepted(lt *v1alpha1.LoadTest, rules policy.Rules, now time.Time) (*v1alpha1.LoadTestStatus, error) {
 	begun := lt.DeepCopy()
 	begun.Spec.Suspend, begun.Spec.Terminate = false, false
 	begun.Status = v1alpha1.LoadTestStatus{}
-	decision := lifecycle.Decide(begun, policy, lifecycle.Observed{}, now)
+	decision := lifecycle.Decide(begun, rules, lifecycle.Observed{}, now)
 	c := meta.FindStatusCondition(decision.Status.Conditions, v1alpha1.ConditionAccepted)
 	switch {
 	case c == nil:
@@ -170,10 +171,13 @@ func optional(d *metav1.Duration) time.Duration {
 }
 
 // Hosts are the targets that an administrator allows.
-type Hosts = plan.Policy
+type Hosts = policy.Rules
 
 // Policy is that of an operator with these allowed hosts.
 func Policy(hosts []string) (Hosts, error) {
-	policy := plan.Policy{AllowedHosts: hosts}
-	return policy, policy.Check()
+	p, err := policy.WithHosts(hosts)
+	if err != nil {
+		return Hosts{}, err
+	}
+	return p.For(""), nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // The invariants.
@@ -173,7 +173,7 @@ func (w *world) checkPrompt() {
 		return // the watch will bring it
 	}
 	lt := w.api.lt.DeepCopy()
-	d := lifecycle.Decide(lt, plan.Policy{}, o.observe(), o.now())
+	d := lifecycle.Decide(lt, policy.Rules{}, o.observe(), o.now())
 	if !progress(&lt.Status, d) {
 		o.behind = time.Time{}
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 const (
@@ -140,7 +140,7 @@ func (o *operator) pass() {
 		return
 	}
 	lt, version := o.cache.lt.DeepCopy(), o.cache.version
-	d := lifecycle.Decide(lt, plan.Policy{}, o.observe(), o.now())
+	d := lifecycle.Decide(lt, policy.Rules{}, o.observe(), o.now())
 	applied := o.apply(d)
 	if d.Look != nil {
 		o.looked = o.world.look(*d.Look, o.now())

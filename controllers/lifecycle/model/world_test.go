@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // began is a whole second, so that traces are easy to read.
@@ -103,7 +104,7 @@ func newWorld(s *story) *world {
 	if s.spec != nil {
 		s.spec(&lt.Spec)
 	}
-	planned, refusal := plan.New(lt, plan.Policy{})
+	planned, refusal := plan.New(lt, policy.Rules{})
 	if refusal != nil {
 		panic(refusal)
 	}

@@ -1,0 +1,13 @@
+// Package v1alpha1 is the operator's configuration, which the administrator writes: what
+// LoadTests may be aimed at, how large they may be, how many run at once, what a worker's
+// pod may ask for, and the switch that stops them all.
+//
+// It stands in a ConfigMap of the operator's namespace, under the key config.yaml, as a
+// document of YAML with apiVersion config.loadtest.dev/v1alpha1 and kind
+// OperatorConfiguration. It is read again when it changes. It holds types alone; package
+// controllers/policy reads, checks and applies it.
+//
+// Rules are chosen by namespace: a rule without namespaces is about all of them.
+//
+// +kubebuilder:object:generate=true
+package v1alpha1

@@ -1,0 +1,198 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// APIVersion and Kind are those of a configuration.
+	APIVersion = "config.loadtest.dev/v1alpha1"
+	Kind       = "OperatorConfiguration"
+	// NamespaceLabel is the label by which a namespace accepts load from the LoadTests of
+	// all namespaces, if its value is "true".
+	NamespaceLabel = "loadtest.dev/accepts-load"
+)
+
+// OperatorConfiguration is what the administrator decides. The zero value, and an empty
+// document, is a strict configuration: LoadTests send load to Services of their own
+// namespace and of namespaces that accept it, with the release's own worker image.
+type OperatorConfiguration struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// targets is where LoadTests may send load to.
+	Targets Targets `json:"targets,omitzero"`
+
+	// limits are how large a LoadTest may be, and how many run at once.
+	Limits Limits `json:"limits,omitzero"`
+
+	// priorityClasses are the names that a LoadTest may have as spec.priorityClassName,
+	// which decides its place in the queue. Without one the priority is 0.
+	PriorityClasses []PriorityClass `json:"priorityClasses,omitempty"`
+
+	// workers are what a LoadTest may ask for its workers' pods.
+	Workers []WorkerRule `json:"workers,omitempty"`
+
+	// stop ends runs and lets none begin. Absent: it does not.
+	Stop *Stop `json:"stop,omitempty"`
+
+	// quietHours are the times of day at which no run goes on.
+	QuietHours []QuietHours `json:"quietHours,omitempty"`
+}
+
+// Targets is where LoadTests may send load to. Services of the LoadTest's own namespace,
+// and of namespaces with the label loadtest.dev/accepts-load: "true", always are allowed,
+// as long as pods are behind them. Loopback, link-local, multicast and metadata addresses,
+// nodes, the API server and the operator never are.
+type Targets struct {
+	// clusterDomain is the domain of the cluster's Services. Default cluster.local.
+	ClusterDomain string `json:"clusterDomain,omitempty"`
+
+	// never are ranges of addresses that are no target either, such as those of a
+	// database's network. Example: ["10.0.0.0/24"].
+	Never []string `json:"never,omitempty"`
+
+	// rules allow more targets. A target is allowed by any rule.
+	Rules []TargetRule `json:"rules,omitempty"`
+}
+
+// TargetRule allows targets beside Services of the cluster.
+type TargetRule struct {
+	// namespaces are whose LoadTests the rule is for: names, or patterns with a * for any
+	// characters. Absent: all. Example: [team-a, "shop-*"].
+	Namespaces []string `json:"namespaces,omitempty"`
+
+	// hosts are host names, all names below a domain ("*.example.com"), or "*" for all.
+	// What a name resolves to is checked as well: public addresses are allowed, and
+	// private ones only as cidrs has them.
+	Hosts []string `json:"hosts,omitempty"`
+
+	// cidrs are ranges of addresses: of URLs with an address, and of what hosts resolve
+	// to. Example: ["10.20.0.0/16"].
+	CIDRs []string `json:"cidrs,omitempty"`
+
+	// ports are ports and ranges of them. Absent: all. Example: ["443", "8000-8999"].
+	Ports []string `json:"ports,omitempty"`
+
+	// proxies says that the hosts and cidrs of this rule may be the proxy of a target:
+	// behind one, the operator checks the name of the target alone, and not where it
+	// leads.
+	Proxies bool `json:"proxies,omitempty"`
+}
+
+// Limits are how large a LoadTest may be, and how many run at once.
+type Limits struct {
+	// runs is how many LoadTests run at once in the cluster. More wait in a queue.
+	// Default 50.
+	Runs *int32 `json:"runs,omitempty"`
+
+	// workers is how many workers run at once in the cluster; runs that need more wait.
+	// Default 1000.
+	Workers *int32 `json:"workers,omitempty"`
+
+	// namespaces are the limits of each namespace: the first entry that names it counts.
+	// What an entry does not say is as in the default.
+	Namespaces []NamespaceLimits `json:"namespaces,omitempty"`
+}
+
+// NamespaceLimits are those of one namespace. Beside runs, they are about each of its
+// LoadTests.
+type NamespaceLimits struct {
+	// namespaces are as in TargetRule.
+	Namespaces []string `json:"namespaces,omitempty"`
+
+	// runs is how many LoadTests run at once in each of these namespaces. More wait in a
+	// queue. Default 10.
+	Runs *int32 `json:"runs,omitempty"`
+
+	// users is how many users a step may have. Default 100000.
+	Users *int32 `json:"users,omitempty"`
+
+	// rate is how many requests per second a step may plan. Default 100000.
+	Rate *int64 `json:"rate,omitempty"`
+
+	// workers is how many workers a LoadTest may have. Default 100.
+	Workers *int32 `json:"workers,omitempty"`
+
+	// duration is how long a run may take by its plan, pauses and repetitions included.
+	// Default 24h.
+	Duration *metav1.Duration `json:"duration,omitempty"`
+
+	// bytesPerSecond is how much a step may plan to send, by the bodies of its requests
+	// and its rate. Default 1Gi.
+	BytesPerSecond *resource.Quantity `json:"bytesPerSecond,omitempty"`
+}
+
+// PriorityClass is a name for a place in the queue.
+type PriorityClass struct {
+	// name is what a LoadTest says. Example: release-gate.
+	Name string `json:"name"`
+
+	// value orders the queue: the higher value first, and of the same value the older
+	// LoadTest.
+	Value int32 `json:"value"`
+
+	// namespaces are as in TargetRule.
+	Namespaces []string `json:"namespaces,omitempty"`
+}
+
+// WorkerRule is what LoadTests may ask for their workers' pods. The first rule that names
+// a namespace counts. Without one, a LoadTest may choose nodes by the well-known labels of
+// their operating system, architecture and zone, and nothing else.
+type WorkerRule struct {
+	// namespaces are as in TargetRule.
+	Namespaces []string `json:"namespaces,omitempty"`
+
+	// images are the images that spec.worker.image may name, beside the release's own: a
+	// * stands for any characters. Example: ["registry.example.com/loadtest/*"].
+	Images []string `json:"images,omitempty"`
+
+	// pullPolicies are the values of spec.worker.imagePullPolicy. Absent: all.
+	PullPolicies []string `json:"pullPolicies,omitempty"`
+
+	// nodeSelectorKeys are the labels of nodes that spec.worker.nodeSelector may name;
+	// "*" is all. Absent: the well-known ones.
+	NodeSelectorKeys []string `json:"nodeSelectorKeys,omitempty"`
+
+	// tolerationKeys are the taints that spec.worker.tolerations may tolerate; "*" is
+	// all, without a key as well. Absent: none.
+	TolerationKeys []string `json:"tolerationKeys,omitempty"`
+
+	// secrets are the names of the Secrets of its namespace that a LoadTest may use;
+	// a * stands for any characters. Absent: all. [] is none.
+	Secrets *[]string `json:"secrets,omitempty"`
+
+	// resources are the most that spec.worker.resources may ask for, by name. A resource
+	// that is not named has no limit. Example: {cpu: "4", memory: 8Gi}.
+	Resources map[string]resource.Quantity `json:"resources,omitempty"`
+}
+
+// Stop ends runs within seconds and lets none begin.
+type Stop struct {
+	// namespaces are as in TargetRule.
+	Namespaces []string `json:"namespaces,omitempty"`
+
+	// reason and by stand in the conditions and Events of each run that it ends.
+	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"`
+}
+
+// QuietHours are hours at which runs end, and none begins.
+type QuietHours struct {
+	// namespaces are as in TargetRule.
+	Namespaces []string `json:"namespaces,omitempty"`
+
+	// days are the days of the week on which the hours begin: Mon, Tue, … Absent: all.
+	Days []string `json:"days,omitempty"`
+
+	// from and to are times of day. If to is not after from, it is on the next day.
+	// Example: "22:00" and "06:00".
+	From string `json:"from"`
+	To   string `json:"to"`
+
+	// timeZone is a name of the IANA database. Default UTC. Example: Europe/Berlin.
+	TimeZone string `json:"timeZone,omitempty"`
+
+	// reason stands in the conditions. Example: "The nightly batch runs."
+	Reason string `json:"reason,omitempty"`
+}
