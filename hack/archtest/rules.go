@@ -65,7 +65,7 @@ var rules = []rule{
 		of:      []string{"cmd/kubectl-loadtest/preview"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "controllers/lifecycle", "controllers/plan", "controllers/policy"},
+		allow:   []string{"api/v1alpha1", "controllers/lifecycle", "controllers/plan", "controllers/policy", "controllers/policy"},
 	},
 	{
 		because: "a preview knows neither a cluster nor how load is sent",
