@@ -31,7 +31,7 @@ type rule struct {
 
 // pure are the packages that decide.
 var pure = []string{
-	"controllers/lifecycle/...", "controllers/plan/...", "controllers/desired/...",
+	"controllers/lifecycle/...", "controllers/plan/...", "controllers/policy/...", "controllers/desired/...",
 	"controllers/verdict/...", "controllers/results/...", "controllers/control/...", "controllers/format/...",
 	"controllers/baseline/...", "controllers/figures/...", "controllers/change/...", "controllers/environment/...",
 }
@@ -65,7 +65,7 @@ var rules = []rule{
 		of:      []string{"cmd/kubectl-loadtest/preview"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "controllers/lifecycle", "controllers/plan", "controllers/policy", "controllers/policy"},
+		allow:   []string{"api/v1alpha1", "controllers/lifecycle", "controllers/plan", "controllers/policy"},
 	},
 	{
 		because: "a preview knows neither a cluster nor how load is sent",
