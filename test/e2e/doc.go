@@ -7,4 +7,7 @@
 // way in; nothing here imports the operator's code but its API types and the
 // measurement package, to read a histogram. What a target must have stored is the
 // arithmetic of package audit.
+//
+// TestAbuse tries what a tenant could do to others. It is a table, abuseGroups: a row has
+// the person's rights, what must refuse it and with which words.
 package e2e

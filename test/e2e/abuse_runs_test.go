@@ -1,0 +1,70 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// refusedByWorker are the reasons of WorkersReady that are a worker's own words.
+var refusedByWorker = []string{v1alpha1.ReasonTargetUnreachable, v1alpha1.ReasonWorkerRefused, v1alpha1.ReasonPreflightFailed}
+
+// apply creates a LoadTest as an editor of a tenant, and says what came of it: what the
+// API server says if it refuses it, else what refuses the run. It succeeded if a request
+// was sent, or a run went to its end.
+func (tn *tenant) apply(t *testing.T, spec string) attempt {
+	t.Helper()
+	object := tn.loadTest(t, spec)
+	if err := tn.editor.Create(t.Context(), object); err != nil {
+		return byAPI(t, err)
+	}
+	defer func() {
+		_ = cluster.Delete(context.Background(), object, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	}()
+	return tn.outcome(t, client.ObjectKeyFromObject(object))
+}
+
+// outcome waits until it is known what came of a run.
+func (tn *tenant) outcome(t *testing.T, key client.ObjectKey) attempt {
+	t.Helper()
+	lt, got := &v1alpha1.LoadTest{}, attempt{}
+	err := wait.PollUntilContextTimeout(t.Context(), 500*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
+		if err := cluster.Get(ctx, key, lt); err != nil {
+			return false, err
+		}
+		var known bool
+		got, known = outcomeOf(lt)
+		return known, nil
+	})
+	if err != nil {
+		t.Fatalf("%s: nothing came of it: %v; %+v", key.Name, err, lt.Status.Conditions)
+	}
+	return got
+}
+
+func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
+	accepted, ready := condition(lt, v1alpha1.ConditionAccepted), condition(lt, v1alpha1.ConditionWorkersReady)
+	failed, complete := condition(lt, v1alpha1.ConditionFailed), condition(lt, v1alpha1.ConditionComplete)
+	switch {
+	case sentBy(lt) > 0, complete.Status == metav1.ConditionTrue:
+		return succeeded("%d requests were sent, verdict %q", sentBy(lt), lt.Status.Verdict), true
+	case accepted.Status == metav1.ConditionFalse:
+		return refused(operator, accepted.Message), true
+	case ready.Status == metav1.ConditionFalse && slices.Contains(refusedByWorker, ready.Reason):
+		return refused(worker, ready.Message), true
+	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonCreateRefused:
+		return refused(apiServer, ready.Message), true
+	case failed.Status == metav1.ConditionTrue:
+		return refused(operator, failed.Message), true
+	}
+	return attempt{}, false
+}

@@ -1,0 +1,175 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// abuseGroups are the abuses, by what they are about. One group runs alone by
+// -run TestAbuse/NAME.
+var abuseGroups = []abuseGroup{
+	{"schema", schemaAbuses},
+	{"rights", rightsAbuses},
+	{"targets", targetAbuses},
+}
+
+type abuseGroup struct {
+	name   string
+	abuses []abuse
+}
+
+// abuse is something harmful that a person without an administrator's rights tries.
+type abuse struct {
+	name string
+	// by is what must refuse it, and words are a part of what it must say.
+	by    refuser
+	words string
+	// try tries it. It fails the test if the abuse could not be tried at all. Its
+	// evidence must not be the refusal alone where there is more: a counter that got
+	// no request, an object that is not there.
+	try func(t *testing.T, people *people) attempt
+}
+
+// refuser is a part of the system that refuses.
+type refuser string
+
+const (
+	schema          refuser = "API schema"
+	rbac            refuser = "RBAC"
+	authentication  refuser = "API server's authentication"
+	podSecurity     refuser = "Pod Security"
+	admissionPolicy refuser = "admission policy"
+	apiServer       refuser = "API server"
+	operator        refuser = "operator"
+	coordinator     refuser = "coordinator"
+	worker          refuser = "worker"
+	kubelet         refuser = "kubelet"
+	network         refuser = "network policy"
+)
+
+// attempt is what came of an abuse: what refused it with which words, or, if nothing did,
+// what shows that it succeeded.
+type attempt struct {
+	by    refuser
+	words string
+}
+
+func refused(by refuser, words string) attempt { return attempt{by, words} }
+
+func succeeded(format string, args ...any) attempt {
+	return attempt{words: fmt.Sprintf(format, args...)}
+}
+
+// abusesAtOnce is how many are tried at the same time: most of them wait for a pod.
+const abusesAtOnce = 6
+
+// TestAbuse: what a tenant could do to others is refused. It prints a line for each
+// abuse, and the summary last. An abuse that could not be tried is a failure.
+func TestAbuse(t *testing.T) {
+	checkTable(t)
+	people, score := newPeople(t), &abuseScore{}
+	t.Cleanup(func() { fmt.Println(score) })
+	var tries errgroup.Group
+	tries.SetLimit(abusesAtOnce)
+	for _, group := range abuseGroups {
+		for _, a := range group.abuses {
+			tries.Go(func() error {
+				t.Run(group.name+"/"+a.name, func(t *testing.T) { score.judge(t, a, people) })
+				return nil
+			})
+		}
+	}
+	_ = tries.Wait() // each reports its own failure
+}
+
+// abuseScore counts what came of abuses.
+type abuseScore struct {
+	mu                          sync.Mutex
+	tried, succeeded, untriable int
+}
+
+func (s *abuseScore) String() string {
+	line := fmt.Sprintf("abuse: %d tried, %d succeeded", s.tried, s.succeeded)
+	if s.untriable > 0 {
+		line += fmt.Sprintf(", %d could not be tried", s.untriable)
+	}
+	return line
+}
+
+func (s *abuseScore) judge(t *testing.T, a abuse, people *people) {
+	line := "could not be tried"
+	defer func() { // also when the test ends in the middle
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if line == "could not be tried" {
+			s.untriable++
+		}
+		fmt.Printf("%s   <- %s\n", line, a.name)
+	}()
+	got := a.try(t, people)
+	switch {
+	case t.Failed():
+		return
+	case got.by == "":
+		line = "SUCCEEDED: " + got.words
+		t.Errorf("nothing refused it: %s", got.words)
+	default:
+		line = fmt.Sprintf("refused by %s: %s", got.by, excerpt(got.words, a.words))
+		if got.by != a.by || !strings.Contains(got.words, a.words) {
+			t.Errorf("refused by %s: %s; want by %s: %q", got.by, got.words, a.by, a.words)
+		}
+	}
+	s.count(got.by == "")
+}
+
+func (s *abuseScore) count(succeeded bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tried++
+	if succeeded {
+		s.succeeded++
+	}
+}
+
+// excerpt is one line of a text that shows a part of it.
+func excerpt(text, part string) string {
+	const before, length = 60, 200
+	text = strings.Join(strings.Fields(text), " ")
+	runes := []rune(text)
+	if len(runes) <= length {
+		return text
+	}
+	at := 0
+	if i := strings.Index(text, part); i >= 0 {
+		at = max(0, len([]rune(text[:i]))-before)
+	}
+	end := min(at+length, len(runes))
+	cut := string(runes[at:end])
+	if at > 0 {
+		cut = "..." + cut
+	}
+	if end < len(runes) {
+		cut += "..."
+	}
+	return cut
+}
+
+// checkTable holds the table itself to what its lines need.
+func checkTable(t *testing.T) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, group := range abuseGroups {
+		for _, a := range group.abuses {
+			if a.words == "" || a.by == "" || names[a.name] {
+				t.Errorf("%s: it does not name its refusal, or is there twice", a.name)
+			}
+			names[a.name] = true
+		}
+	}
+}
