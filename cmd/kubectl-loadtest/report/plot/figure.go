@@ -67,16 +67,29 @@ type Span struct {
 	Label    string
 }
 
-// The room around the plot, in which ticks and labels stand.
+// The room around the plot, in which ticks and labels stand. Labels of lines stand to its
+// right, which is leastRight wide or as much as the longest of them takes.
 const (
-	left, right, top, bottom = 58, 84, 34, 44
+	left, leastRight, top, bottom = 58, 84, 34, 44
 	// labelGap is the least distance of two labels above each other, tickGap that of two
 	// ticks of the X axis for each character of their labels.
 	labelGap, tickGap = 15, 7.5
+	// labelWidth is the width of a character of a label, and labelOffset how far labels
+	// stand from the plot.
+	labelWidth, labelOffset = 7.5, 14
 )
 
 func (f *Figure) x(v float64) float64 {
-	return left + f.X.Scale.At(v)*(f.Width-left-right)
+	return left + f.X.Scale.At(v)*(f.Width-left-f.right())
+}
+
+// right is the width to the right of the plot, at most a third of the whole.
+func (f *Figure) right() float64 {
+	longest := 0
+	for _, l := range f.Lines {
+		longest = max(longest, len([]rune(l.Label)))
+	}
+	return min(max(leastRight, labelOffset+labelWidth*float64(longest)), f.Width/3)
 }
 
 func (f *Figure) y(v float64) float64 {
@@ -87,9 +100,9 @@ func (f *Figure) y(v float64) float64 {
 func (f *Figure) Draw() *Drawing {
 	d := &Drawing{
 		Width: number(f.Width), Height: number(f.Height),
-		Left: number(left), Right: number(f.Width - right), Top: number(top), Bottom: number(f.Height - bottom),
+		Left: number(left), Right: number(f.Width - f.right()), Top: number(top), Bottom: number(f.Height - bottom),
 		Depth:  number(f.Height - bottom - top),
-		XTitle: Text{X: number((left + f.Width - right) / 2), Y: number(f.Height - 8), Text: f.X.Title},
+		XTitle: Text{X: number((left + f.Width - f.right()) / 2), Y: number(f.Height - 8), Text: f.X.Title},
 		YTitle: Text{X: number(2), Y: number(top - 18), Text: f.Y.Title},
 	}
 	f.ticks(d)
@@ -126,7 +139,7 @@ func (f *Figure) ticks(d *Drawing) {
 // rule has its label on the side that has more room.
 func (f *Figure) rule(r Rule) Ruler {
 	x := f.x(r.At)
-	at := Ruler{X: number(x), Width: number(f.Width - right - x), Label: Text{X: number(x - 6), Y: number(top + 12), Text: r.Label, Anchor: "end"}}
+	at := Ruler{X: number(x), Width: number(f.Width - f.right() - x), Label: Text{X: number(x - 6), Y: number(top + 12), Text: r.Label, Anchor: "end"}}
 	if x < f.Width/2 {
 		at.Label.X, at.Label.Anchor = number(x+6), "start"
 	}

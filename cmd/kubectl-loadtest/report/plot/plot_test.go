@@ -3,6 +3,7 @@ package plot
 import (
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/quick"
 )
@@ -90,6 +91,30 @@ func TestLabelsDoNotTouch(t *testing.T) {
 			t.Errorf("a label stands at %s after %g (%v)", l.Y, before, err)
 		}
 		before = y
+	}
+}
+
+// The label of a line is as wide as its characters, here of 7 pixels, and stands within
+// the figure; one that is too long for that leaves two thirds to the plot.
+func TestLabelsAreNotCutOff(t *testing.T) {
+	draw := func(label string) (x, right float64) {
+		f := Figure{Width: 620, Height: 280, X: Axis{Scale: Linear(0, 1)}, Y: Axis{Scale: Linear(0, 1)}}
+		f.Lines = []Line{{Label: label, Points: []Point{{0, 0}, {1, 1}}}}
+		d := f.Draw()
+		x, errX := strconv.ParseFloat(d.Labels[0].X, 64)
+		right, errRight := strconv.ParseFloat(d.Right, 64)
+		if errX != nil || errRight != nil {
+			t.Fatal(errX, errRight)
+		}
+		return x, right
+	}
+	for _, label := range []string{"v1", "transaction-429", "checkout-with-redis"} {
+		if x, _ := draw(label); x+7*float64(len(label)) > 620 {
+			t.Errorf("the label %s begins at %g of 620", label, x)
+		}
+	}
+	if _, right := draw(strings.Repeat("long", 30)); right < 410 {
+		t.Errorf("a long label leaves %g of 620 to the plot", right)
 	}
 }
 
