@@ -206,6 +206,14 @@ e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite o
 	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout $(if $(FULL),90m,40m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
 		awk -v suite="$(SUITE)" -f test/e2e/failures.awk
 
+#? DURATION  for how long the soak creates LoadTests; it takes five minutes more
+#? ARGS=-seed=N  the order of actions of an earlier soak
+.PHONY: soak
+DURATION ?= 15m
+soak: bin/helm cluster-ready ## Create, change and delete 200 LoadTests in a random order with faults, and look for leaks.
+	@DURATION=$(DURATION) $(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 90m -run '^TestSoak$$' ./test/e2e -args $(ARGS) | \
+		awk -v suite=soak -f test/e2e/failures.awk
+
 .PHONY: test-cluster
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.
 	cluster up --install && cluster down # installs what the test needs
