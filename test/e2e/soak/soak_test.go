@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 )
 
@@ -74,7 +75,7 @@ func TestSpecsAreSmallAndWhatTheirNamesSay(t *testing.T) {
 			continue
 		}
 		lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "soak", Name: "run"}, Spec: spec}
-		if _, refusal := plan.New(lt, plan.Policy{}); (refusal != nil) != refused[name] {
+		if _, refusal := plan.New(lt, policy.Rules{}); (refusal != nil) != refused[name] {
 			t.Errorf("%s: the operator says %v", name, refusal)
 		}
 		var requests int64
