@@ -5,17 +5,19 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
 // A write of a status costs the store the whole object, spec and all: each is a revision
 // of its own, kept for minutes and sent to each watcher. What a run came to is written at
-// once; how it is getting on is written as often as these allow.
+// once, and then the next step waits for its turn; how it is getting on is written as
+// often as these allow.
 const (
 	// refresh is the least time between two writes of how a run is getting on.
 	refresh = time.Second
-	// bytesPerSecond is what these writes cost the store at most: 50 runs of small
+	// bytesPerSecond is what a run costs the store at most: 50 runs of small
 	// objects make 1 MB/s or less, of which 10 minutes stay below a third of the 2 GB
 	// that the store has by default.
 	bytesPerSecond = 50_000
@@ -30,7 +32,25 @@ type Written struct {
 
 // pauseAfter is the time between a write of that size and one that is not urgent.
 func pauseAfter(size int) time.Duration {
-	return max(refresh, time.Duration(size)*time.Second/bytesPerSecond)
+	return max(refresh, costs(size))
+}
+
+// costs is for how long a write of that size uses up what a run may write.
+func costs(size int) time.Duration { return time.Duration(size) * time.Second / bytesPerSecond }
+
+// affordable is when a step that sends load may begin, now that its beginning is written:
+// its end is written at once, be it as short as it may. Only of a large object with short
+// steps is it later than a step begins anyway.
+func (r *run) affordable(step *v1alpha1.StepStatus) time.Time {
+	w := r.seen.Written
+	// This write is of about the size of the last one, which may not be paid yet.
+	paid := later(r.now, earlier(w.At, r.now).Add(costs(w.Size))).Add(costs(w.Size))
+	for _, length := range []*metav1.Duration{step.Load.WarmUp, step.Load.Duration} {
+		if length != nil {
+			paid = paid.Add(-length.Duration)
+		}
+	}
+	return paid
 }
 
 // liveFrom is the instant from which may be written how the run is getting on.

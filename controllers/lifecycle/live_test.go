@@ -85,3 +85,35 @@ func TestPaceOfReadiness(t *testing.T) {
 		t.Error("the first step is put off")
 	}
 }
+
+// The end of a step is written at once, whatever that costs. A step that is shorter than
+// what its end costs begins later.
+func TestShortStepsOfLargeObjectsWaitForTheStore(t *testing.T) {
+	now := began.Add(15 * time.Second)
+	for name, tc := range map[string]struct {
+		ago  time.Duration
+		size int
+		want time.Duration // from the end of a step to the begin of one of 10 s
+	}{
+		"nothing was written before": {0, 0, 500 * time.Millisecond},
+		"a small object":             {0, 10_000, 500 * time.Millisecond},
+		"as long as two writes cost": {0, 250_000, 500 * time.Millisecond},
+		"a large object":             {time.Minute, 1_000_000, 10 * time.Second},
+		"written a moment ago":       {0, 1_000_000, 30 * time.Second},
+		"a clock that was set back":  {-time.Hour, 1_000_000, 30 * time.Second},
+	} {
+		merged := measure.NewMeasurement(1)
+		merged.Window = 10 * time.Second
+		worker := ready
+		worker.Final = true
+		seen := one(worker)
+		seen.Step = &control.Report{Merged: merged, ShortestWindow: merged.Window, Reporting: 1, Until: now}
+		seen.Written = lifecycle.Written{At: now.Add(-tc.ago), Size: tc.size}
+		lt := limited(0)
+		lt.Status = lifecycle.Decide(lt, policy.Rules{}, one(ready), now).Status
+		steps := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status.Steps
+		if start := steps[1].StartTime; steps[0].Result == nil || start == nil || start.Sub(now) != tc.want {
+			t.Errorf("%s: the step is %s, and the next begins at %v, want %v after %v", name, steps[0].State, start, tc.want, now)
+		}
+	}
+}

@@ -69,7 +69,7 @@ func (r *run) startAnew(i int) {
 }
 
 // startAfter is when step i begins: exactly at the end of a pause before it,
-// else as soon as all workers can know of it.
+// else as soon as all workers can know of it, and the store can take its end.
 func (r *run) startAfter(i int) time.Time {
 	steps, soonest := r.out.Status.Steps, r.now
 	if !steps[i].Load.IsPause() {
@@ -77,6 +77,9 @@ func (r *run) startAfter(i int) time.Time {
 	}
 	if i == 0 {
 		return soonest
+	}
+	if !steps[i].Load.IsPause() {
+		soonest = later(soonest, r.affordable(&steps[i]))
 	}
 	before := &steps[i-1]
 	if !before.Load.IsPause() || before.StartTime == nil {

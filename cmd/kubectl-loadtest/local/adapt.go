@@ -50,12 +50,11 @@ func isFile(f protoreflect.FieldDescriptor) bool {
 	return f.Kind() == protoreflect.StringKind && (f.Name() == "file" || strings.HasSuffix(string(f.Name()), "_file"))
 }
 
-// stored is a status as the API server would return it, which has less precise times,
-// and the size that it has there.
-func stored(s v1alpha1.LoadTestStatus) (read v1alpha1.LoadTestStatus, size int, err error) {
+// stored is a status as the API server would return it, which has less precise times.
+func stored(s v1alpha1.LoadTestStatus) (read v1alpha1.LoadTestStatus, err error) {
 	raw, err := json.Marshal(s)
 	if err != nil {
-		return read, 0, err
+		return read, err
 	}
-	return read, len(raw), json.Unmarshal(raw, &read)
+	return read, json.Unmarshal(raw, &read)
 }
