@@ -9,6 +9,9 @@ const (
 	// ReasonTargetNotAllowed surfaces when the administrator does not allow the
 	// target's host.
 	ReasonTargetNotAllowed = "TargetNotAllowed"
+	// ReasonLimitExceeded surfaces when the run would be larger than the administrator
+	// allows: its users, rate, bytes per second, workers or duration.
+	ReasonLimitExceeded = "LimitExceeded"
 	// ReasonInvalidSpec surfaces when something only the operator can see is
 	// wrong, such as a template that does not parse.
 	ReasonInvalidSpec = "InvalidSpec"
@@ -159,7 +162,7 @@ const (
 	ReasonStoppedOnCutStep = "StoppedOnCutStep"
 
 	// ConditionFailed is True when the run could not go to its end. Its reason is
-	// one of those below, TargetNotAllowed, InvalidSpec or
+	// one of those below, TargetNotAllowed, LimitExceeded, InvalidSpec or
 	// BaselineRefused.
 	ConditionFailed = "Failed"
 	// ReasonStartDeadlineExceeded surfaces when the workers were not ready in time.

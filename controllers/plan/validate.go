@@ -50,7 +50,7 @@ func New(lt *v1alpha1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 			return Plan{}, refusal
 		}
 	}
-	return Plan{
+	p := Plan{
 		Workers:   workers(&lt.Spec, steps),
 		TargetURL: targetURL(lt.Namespace, &lt.Spec.Target),
 		Requests:  RequestNames(&lt.Spec),
@@ -58,7 +58,8 @@ func New(lt *v1alpha1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 		Audits:    Audits(&lt.Spec),
 		Search:    newSearch(&lt.Spec),
 		Versus:    versus,
-	}, nil
+	}
+	return p, checkLimits(lt, p, rules.Limits)
 }
 
 // checkTargets holds both targets of a comparison to the same rules.

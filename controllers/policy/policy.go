@@ -36,6 +36,9 @@ func New(c config.OperatorConfiguration) (*Policy, error) {
 	if err := checkTargets(c.Targets); err != nil {
 		return nil, err
 	}
+	if err := checkLimits(c.Limits); err != nil {
+		return nil, err
+	}
 	return &Policy{config: c}, nil
 }
 
@@ -47,11 +50,13 @@ func Default() *Policy { return &Policy{} }
 type Rules struct {
 	// Targets are where it may send load to.
 	Targets Targets
+	// Limits are how large a LoadTest may be.
+	Limits Limits
 }
 
 // For is the policy for a namespace.
 func (p *Policy) For(namespace string) Rules {
-	return Rules{Targets: p.targets(namespace)}
+	return Rules{Targets: p.targets(namespace), Limits: p.limits(namespace)}
 }
 
 // selects says whether a rule with these patterns is about a namespace. Without any, it is

@@ -21,7 +21,8 @@ type Preview struct {
 	Name      string `json:"name"`
 	// Target is what the load goes to.
 	Target string `json:"target"`
-	// Policy is what the operator's policy says of the target: "" if it allows it.
+	// Policy is what the operator's policy says of the target and of the size of the run: ""
+	// if it allows both.
 	Policy string `json:"policy,omitempty"`
 	// Workers share the load. Computed says that spec.parallelism is absent.
 	Workers  int32 `json:"workers"`
@@ -75,7 +76,7 @@ func New(lt *v1alpha1.LoadTest, rules policy.Rules, now time.Time) (*Preview, er
 	status, err := accepted(lt, rules, now)
 	said := ""
 	var refusal Refusal
-	if errors.As(err, &refusal) && refusal.Reason == v1alpha1.ReasonTargetNotAllowed {
+	if errors.As(err, &refusal) && (refusal.Reason == v1alpha1.ReasonTargetNotAllowed || refusal.Reason == v1alpha1.ReasonLimitExceeded) {
 		said = refusal.Message
 		status, err = accepted(lt, everyHost, now)
 	}
@@ -179,5 +180,5 @@ func Policy(hosts []string) (Hosts, error) {
 	if err != nil {
 		return Hosts{}, err
 	}
-	return p.For(""), nil
+	return Hosts{Targets: p.For("").Targets}, nil
 }

@@ -1,0 +1,38 @@
+package samples
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
+)
+
+// An operator that is not configured runs every sample, and every experiment at its
+// published size.
+func TestSamplesKeepTheDefaultLimits(t *testing.T) {
+	rules := policy.Everything()
+	rules.Limits = policy.Default().For("default").Limits
+	check := func(name string, lt *v1alpha1.LoadTest) {
+		t.Helper()
+		if _, refusal := plan.New(lt, rules); refusal != nil {
+			t.Errorf("%s: %v", name, refusal)
+		}
+	}
+	for _, file := range slices.Concat(glob(t, "*.yaml"), glob(t, "seeds/*/*.yaml")) {
+		if filepath.Base(file) == "kustomization.yaml" {
+			continue
+		}
+		lt := &v1alpha1.LoadTest{}
+		unmarshal(t, file, lt)
+		check(file, lt)
+	}
+	for _, e := range experiment.All() {
+		for _, lt := range rendered(t, e).LoadTests {
+			check(e.Name, &lt)
+		}
+	}
+}

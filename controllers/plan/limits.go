@@ -1,0 +1,206 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// checkLimits refuses a run that is larger than the administrator allows. Its message has
+// all that is too large, of each kind the step that is largest, with what is accepted.
+func checkLimits(lt *v1alpha1.LoadTest, p Plan, limits policy.Limits) *Refusal {
+	may := fmt.Sprintf("than a LoadTest of namespace %s may have", lt.Namespace)
+	asked := askedFor(&lt.Spec)
+	var breaches []string
+	for _, breach := range []string{
+		usersBreach(asked, limits.Users, may),
+		rateBreach(asked, limits.Rate, may),
+		bytesBreach(asked, bytesPerRequest(&lt.Spec), limits.BytesPerSecond, may),
+		workersBreach(&lt.Spec, asked, p.Workers, limits.Workers, may),
+		durationBreach(longest(lt, p), limits.Duration, may),
+	} {
+		if breach != "" {
+			breaches = append(breaches, breach)
+		}
+	}
+	if len(breaches) == 0 {
+		return nil
+	}
+	return &Refusal{Reason: v1alpha1.ReasonLimitExceeded, Message: strings.Join(breaches, " ")}
+}
+
+// asked is a load that a field of the spec asks for.
+type asked struct {
+	field string
+	load  v1alpha1.StepLoad
+}
+
+func (a *asked) users() int64 { return int64(a.load.MostUsers()) }
+
+// rate is in millionths of a request per second, where it is highest; 0: the step has none.
+func (a *asked) rate() int64 { return max(totalRate(&a.load), lastRate(&a.load)) }
+
+// ofUsers says whether the rate is that of users.
+func (a *asked) ofUsers() bool { return a.load.Rate == nil }
+
+// askedFor are the loads of the spec, each with its field. All repetitions, and both
+// targets of a comparison, have the same ones.
+func askedFor(spec *v1alpha1.LoadTestSpec) []asked {
+	var list []asked
+	if s := spec.Search; s != nil {
+		field := "spec.search.rate.max"
+		if s.Users != nil {
+			field = "spec.search.users.max"
+		}
+		return append(list, asked{field, largestProbe(s).Load})
+	}
+	if l := spec.Ladder; l != nil {
+		for i, rung := range rungs(l) {
+			field := fmt.Sprintf("spec.ladder.users[%d]", i)
+			if n := i - len(l.Users); n >= 0 {
+				field = fmt.Sprintf("spec.ladder.rates[%d]", n)
+			}
+			list = append(list, asked{field, rung.Load})
+		}
+	}
+	for i := range spec.Steps {
+		step := explicitStep(&spec.Steps[i], 0)
+		list = append(list, asked{fmt.Sprintf("spec.steps[%d]", i), step.Load})
+	}
+	return list
+}
+
+// largestOf is the load of which size is largest; nil: there is none.
+func largestOf(list []asked, size func(*asked) int64) *asked {
+	var most *asked
+	for i := range list {
+		if most == nil || size(&list[i]) > size(most) {
+			most = &list[i]
+		}
+	}
+	return most
+}
+
+func usersBreach(list []asked, limit int32, may string) string {
+	a := largestOf(list, (*asked).users)
+	if limit == 0 || a == nil || a.users() <= int64(limit) {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d users are more %s; at most %d is accepted.", a.field, a.users(), may, limit)
+}
+
+func rateBreach(list []asked, limit int64, may string) string {
+	a := largestOf(list, (*asked).rate)
+	if limit == 0 || a == nil || a.rate() <= min(limit, MaxRateMicros/micro)*micro {
+		return ""
+	}
+	if a.ofUsers() {
+		return fmt.Sprintf("%s: %d users with ratePerUser %s send %s requests per second together, which is more %s; at most %d is accepted, which is %d users.",
+			a.field, a.users(), a.load.RatePerUser, perSecond(a.rate()), may, limit, usersAt(a, float64(limit)))
+	}
+	return fmt.Sprintf("%s: %s requests per second are more %s; at most %d is accepted.", a.field, perSecond(a.rate()), may, limit)
+}
+
+// usersAt is how many users with a rate of their own send so many requests per second.
+func usersAt(a *asked, rate float64) int64 {
+	return int64(rate * micro / float64(micros(a.load.RatePerUser)))
+}
+
+func bytesBreach(list []asked, each float64, limit int64, may string) string {
+	a := largestOf(list, (*asked).rate)
+	if limit == 0 || a == nil {
+		return ""
+	}
+	bytes := each * float64(a.rate()) / micro
+	if bytes <= float64(limit) {
+		return ""
+	}
+	accepted := fmt.Sprintf("%d requests per second", int64(float64(limit)/each))
+	if a.ofUsers() {
+		accepted = fmt.Sprintf("%d users", usersAt(a, float64(limit)/each))
+	}
+	return fmt.Sprintf("%s: %s requests per second with bodies of %.0f bytes are %s a second, which is more %s; at most %s is accepted, which is %s.",
+		a.field, perSecond(a.rate()), each, quantity(bytes), may, quantity(float64(limit)), accepted)
+}
+
+func workersBreach(spec *v1alpha1.LoadTestSpec, list []asked, workers, limit int32, may string) string {
+	switch {
+	case limit == 0 || workers <= limit:
+		return ""
+	case spec.Parallelism != nil:
+		return fmt.Sprintf("spec.parallelism: %d workers are more %s; at most %d is accepted.", workers, may, limit)
+	}
+	need := func(a *asked) int64 { return max(a.users(), a.rate()/micro) }
+	a, unit := largestOf(list, need), "requests per second"
+	if a.ofUsers() && a.users() >= a.rate()/micro {
+		unit = "users"
+	}
+	return fmt.Sprintf("%s: %d %s need %d workers, which is more %s; at most %d is accepted: have at most %d %s, or set spec.parallelism.",
+		a.field, need(a), unit, workers, may, limit, int64(limit)*perWorker, unit)
+}
+
+func durationBreach(planned, limit time.Duration, may string) string {
+	if limit == 0 || planned <= limit {
+		return ""
+	}
+	return fmt.Sprintf("spec: a run of up to %s by its plan is longer %s; at most %s is accepted: have shorter or fewer steps, repetitions or pauses.",
+		shortDuration(planned), may, shortDuration(limit))
+}
+
+// longest is how long a run sends load, or pauses, by its plan: a search with all its
+// probes, and a setup until startDeadlineSeconds. It saturates.
+func longest(lt *v1alpha1.LoadTest, p Plan) time.Duration {
+	var sum time.Duration
+	add := func(d time.Duration) {
+		if sum += max(d, 0); sum < 0 {
+			sum = math.MaxInt64
+		}
+	}
+	for _, s := range Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: p.Steps, Search: p.Search}) {
+		for _, d := range []time.Duration{optional(s.Load.Pause), optional(s.Load.WarmUp), optional(s.Load.Duration), optional(s.Load.MaxDuration)} {
+			add(d)
+		}
+	}
+	if lt.Spec.Setup != nil && lt.Spec.StartDeadlineSeconds != nil {
+		add(time.Duration(*lt.Spec.StartDeadlineSeconds) * time.Second)
+	}
+	return sum
+}
+
+// bytesPerRequest is the mean length of the bodies of the mix, as they stand in the spec:
+// what a template or a file makes of one is not known. With journeys, whose mix follows
+// from what is answered, it is the longest.
+func bytesPerRequest(spec *v1alpha1.LoadTestSpec) float64 {
+	var sum, weights, most float64
+	for i := range spec.Requests {
+		r := &spec.Requests[i]
+		weight, length := float64(weightIn(spec, r)), float64(len(r.Body))
+		sum, weights, most = sum+weight*length, weights+weight, max(most, length)
+	}
+	if len(spec.Journeys) > 0 || weights == 0 {
+		return most
+	}
+	return sum / weights
+}
+
+// perSecond is a rate as a user writes it.
+func perSecond(micros int64) string { return decimalOf(micros).String() }
+
+// quantity is so many bytes, to four digits: 1.25Gi.
+func quantity(bytes float64) string {
+	for _, unit := range []struct {
+		suffix string
+		bytes  float64
+	}{{"Ti", 1 << 40}, {"Gi", 1 << 30}, {"Mi", 1 << 20}, {"Ki", 1 << 10}} {
+		if bytes >= unit.bytes {
+			return fmt.Sprintf("%.4g%s", bytes/unit.bytes, unit.suffix)
+		}
+	}
+	return resource.NewQuantity(int64(bytes), resource.BinarySI).String()
+}

@@ -1,0 +1,79 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// defaults are the limits of an empty document.
+var defaults = policy.Limits{Runs: 10, Users: 100_000, Rate: 100_000, BytesPerSecond: 1 << 30, Workers: 100, Duration: 24 * time.Hour}
+
+func TestLimitsOfNamespaces(t *testing.T) {
+	const document = `
+limits:
+  runs: 7
+  workers: 80
+  namespaces:
+    - {namespaces: [team-a, "shop-*"], runs: 2, users: 10000, rate: 5000, workers: 8, duration: 2h, bytesPerSecond: 10Mi}
+    - {namespaces: [team-b], workers: 90}
+    - {users: 50}
+`
+	p, err := policy.Load([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := policy.Limits{Runs: 2, Users: 10_000, Rate: 5000, BytesPerSecond: 10 << 20, Workers: 8, Duration: 2 * time.Hour}
+	of := func(edit func(*policy.Limits)) policy.Limits {
+		l := defaults
+		edit(&l)
+		return l
+	}
+	for namespace, want := range map[string]policy.Limits{
+		"team-a": small, "shop-eu": small,
+		"team-b": of(func(l *policy.Limits) { l.Workers = 80 }), // no more than the cluster has
+		"other":  of(func(l *policy.Limits) { l.Workers, l.Users = 80, 50 }),
+	} {
+		if diff := cmp.Diff(want, p.For(namespace).Limits); diff != "" {
+			t.Errorf("limits of %s (-want +got):\n%s", namespace, diff)
+		}
+	}
+	if diff := cmp.Diff(policy.Cluster{Runs: 7, Workers: 80}, p.Cluster()); diff != "" {
+		t.Errorf("limits of the cluster (-want +got):\n%s", diff)
+	}
+}
+
+func TestLimitsByDefault(t *testing.T) {
+	if diff := cmp.Diff(defaults, policy.Default().For("any").Limits); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(policy.Cluster{Runs: 50, Workers: 1000}, policy.Default().Cluster()); diff != "" {
+		t.Errorf("limits of the cluster (-want +got):\n%s", diff)
+	}
+	if l := policy.Everything().Limits; l != (policy.Limits{}) {
+		t.Errorf("on a machine of one's own there are the limits %+v", l)
+	}
+}
+
+// The error of a document names the field and the way out.
+func TestLimitsThatAreNone(t *testing.T) {
+	for document, want := range map[string]string{
+		"limits: {runs: 0}":     "limits.runs: 0 must be at least 1; to let no LoadTest begin, set stop",
+		"limits: {workers: -1}": "limits.workers: -1 must be at least 1; to let no LoadTest begin, set stop",
+		"limits: {namespaces: [{namespaces: [a]}, {runs: 0}]}":          "limits.namespaces[1].runs: 0 must be at least 1; to let no LoadTest begin, set stop",
+		"limits: {namespaces: [{users: 0}]}":                            "limits.namespaces[0].users: 0 must be at least 1; to let no LoadTest begin, set stop",
+		"limits: {namespaces: [{rate: 0}]}":                             "limits.namespaces[0].rate: 0 must be at least 1; to let no LoadTest begin, set stop",
+		"limits: {namespaces: [{duration: 0s}]}":                        "limits.namespaces[0].duration: 0s must be greater than 0, such as 2h",
+		"limits: {namespaces: [{bytesPerSecond: 0}]}":                   "limits.namespaces[0].bytesPerSecond: 0 must be at least 1, such as 100Mi",
+		"limits: {namespaces: [{users: 1}, {namespaces: [team-a]}]}":    "limits.namespaces[0]: is about all namespaces, so that those after it never count; put it last",
+		"limits: {namespaces: [{namespaces: [a], users: 1, user: 10}]}": "unknown field",
+	} {
+		if _, err := policy.Load([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", document, err, want)
+		}
+	}
+}
