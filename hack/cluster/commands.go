@@ -33,6 +33,7 @@ func init() {
 		{name: "status", summary: "list components and nodes; exit code 1 if the cluster does not run", access: reads, run: statusCommand},
 		{name: "load", args: "IMAGE.tar...", summary: "import image archives (docker save, OCI) into the nodes", access: changes, run: loadCommand},
 		{name: "kubeconfig", summary: "print the administrator's kubeconfig, or with --path where it is", access: reads, run: kubeconfigCommand},
+		{name: "audit", summary: "list the files of the audit log: what the accounts of loadtest-system asked for", access: reads, run: auditCommand},
 		{name: "node", args: "stop|start N", summary: "cut a node's power, or give it back", access: changes, run: nodeCommand},
 		{name: "apiserver", args: "stop|start", summary: "kill the API server, or start it again", access: changes, run: apiServerCommand},
 	}
@@ -187,6 +188,17 @@ func kubeconfigCommand(_ context.Context, o *options) error {
 		return os.WriteFile(o.path, content, 0o600)
 	default:
 		os.Stdout.Write(content)
+	}
+	return nil
+}
+
+func auditCommand(_ context.Context, o *options) error {
+	files, err := o.cluster.Layout.AuditLogs()
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		fmt.Println(file)
 	}
 	return nil
 }

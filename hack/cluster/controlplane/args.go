@@ -90,6 +90,12 @@ func apiServerArgs(l layout.Layout) []string {
 		"--enable-admission-plugins=NodeRestriction",
 		"--allow-privileged=true", // CNI-like daemons; the Pod Security level of a namespace decides
 
+		// Up to 256 MB.
+		"--audit-policy-file=" + l.Config(auditFile),
+		"--audit-log-path=" + l.Log(layout.Audit),
+		"--audit-log-maxsize=64",
+		"--audit-log-maxbackup=3",
+
 		"--service-account-issuer=" + issuer,
 		"--service-account-signing-key-file=" + l.Secret("service-account.key"),
 		"--service-account-key-file=" + l.Secret("service-account.pub"),

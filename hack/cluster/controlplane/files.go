@@ -13,6 +13,7 @@ import (
 
 // Names of the configuration files.
 const (
+	auditFile          = "audit.yaml"
 	authenticationFile = "authentication.yaml"
 	proxyFile          = "kube-proxy.yaml"
 	corefile           = "Corefile"
@@ -22,6 +23,10 @@ const (
 // files are all configuration files, by name. resolvConf is the host's.
 func files(l layout.Layout, resolvConf string) (map[string][]byte, error) {
 	servers := nameservers(resolvConf)
+	audit, err := yaml.Marshal(auditPolicy())
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", auditFile, err)
+	}
 	authentication, err := yaml.Marshal(authentication())
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", authenticationFile, err)
@@ -31,6 +36,7 @@ func files(l layout.Layout, resolvConf string) (map[string][]byte, error) {
 		return nil, fmt.Errorf("encode %s: %w", proxyFile, err)
 	}
 	return map[string][]byte{
+		auditFile:          audit,
 		authenticationFile: authentication,
 		proxyFile:          proxy,
 		corefile:           []byte(corefileOf(l, servers)),

@@ -2,6 +2,9 @@ package layout
 
 import (
 	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -104,5 +107,22 @@ func TestEverythingIsInTheTwoFolders(t *testing.T) {
 	}
 	if got, want := node.Cgroup(), Cgroup+"/node-2"; got != want {
 		t.Errorf("Cgroup = %q, want %q", got, want)
+	}
+}
+
+func TestAuditLogsAreInOrder(t *testing.T) {
+	l := New(t.TempDir())
+	var want []string
+	for _, name := range []string{"audit-2026-11-20T09-00-00.000", "audit-2026-11-20T10-00-00.000", "audit"} {
+		want = append(want, l.Log(name))
+		if err := os.MkdirAll(filepath.Dir(l.Log(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(l.Log(name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := l.AuditLogs(); err != nil || !slices.Equal(got, want) {
+		t.Errorf("AuditLogs() = %q, %v; want %q", got, err, want)
 	}
 }

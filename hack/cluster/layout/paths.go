@@ -45,6 +45,16 @@ func (l Layout) Secret(name string) string { return filepath.Join(l.State, "pki"
 // Log is the path of a process's log.
 func (l Layout) Log(process string) string { return filepath.Join(l.State, "logs", process+".log") }
 
+// Audit is the name of the API server's audit log. When it is full, it is given a name
+// with the time behind it.
+const Audit = "audit"
+
+// AuditLogs are the files of the audit log, the oldest first.
+func (l Layout) AuditLogs() ([]string, error) {
+	full, err := filepath.Glob(l.Log(Audit + "-*"))
+	return append(full, l.Log(Audit)), err
+}
+
 // Data is the path of a component's own data.
 func (l Layout) Data(name string) string { return filepath.Join(l.State, "data", name) }
 
