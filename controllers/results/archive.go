@@ -44,6 +44,9 @@ func Archive(lt *v1alpha1.LoadTest, i int, report *control.Report) ([]byte, erro
 		step.Requests = append(step.Requests, request)
 		step.Sent += report.Merged.Requests[n].Sent
 	}
+	if err := archiveExpected(&step, report.Merged); err != nil {
+		return nil, err
+	}
 	if workers := report.Series.Workers(); workers > 0 {
 		width := measure.PointWidth(windowOf(&lt.Status.Steps[i].Load))
 		step.Series = archive.NewSeries(report.Series.Series(), width, workers)
@@ -59,6 +62,20 @@ func archiveRequest(of *v1alpha1.RequestStatus, measured *measure.Request) (arch
 	}
 	r.Service, err = archive.NewHistogram(measured.Service)
 	return r, err
+}
+
+func archiveExpected(step *archive.Step, merged *measure.Measurement) error {
+	total, err := merged.Total()
+	if err != nil {
+		return fmt.Errorf("step %s: %w", step.Name, err)
+	}
+	if total.Response.Count() == total.Expected {
+		return nil
+	}
+	if response, _, ok := total.ExpectedTimes(); ok {
+		step.Expected, err = archive.NewHistogram(response)
+	}
+	return err
 }
 
 // windowOf is how long the window of a step is at most: the coordinator and the workers

@@ -61,6 +61,46 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 	}
 }
 
+// The times of the expected responses are those of all less those of the others. They are
+// left out if all are expected, or if it is not known which are.
+func TestArchiveHasTheTimesOfExpectedResponses(t *testing.T) {
+	archivedOf := func(change func(*measure.Request)) *archive.Step {
+		t.Helper()
+		report := &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1}
+		r := &report.Merged.Requests[0]
+		r.Sent, r.Expected, r.Outcomes[measure.Success], r.Outcomes[measure.ServerError] = 3, 2, 2, 1
+		for _, took := range []time.Duration{time.Millisecond, 2 * time.Millisecond, time.Second} {
+			r.Response.Record(took)
+			r.Service.Record(took)
+		}
+		r.Failed.Record(time.Second, time.Second)
+		if change != nil {
+			change(r)
+		}
+		raw, err := Archive(archived(v1alpha1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, err := archive.Decode(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return step
+	}
+	expected, err := archivedOf(nil).Expected.Decode()
+	if err != nil || expected.Count() != 2 || expected.Max() >= time.Second {
+		t.Errorf("archived %d expected times, the longest of %s (%v), want 2 of at most 2 ms", expected.Count(), expected.Max(), err)
+	}
+	for name, change := range map[string]func(*measure.Request){
+		"all are expected": func(r *measure.Request) { r.Expected = 3 },
+		"not known which":  func(r *measure.Request) { r.Failed.Response = measure.NewHistogram() },
+	} {
+		if step := archivedOf(change); step.Expected != nil {
+			t.Errorf("%s: archived %+v", name, step.Expected)
+		}
+	}
+}
+
 // oneTimeout is the series of a worker in whose third second a request timed out.
 func oneTimeout(t *testing.T, window time.Duration) (sum wire.Series) {
 	t.Helper()

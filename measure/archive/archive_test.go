@@ -201,6 +201,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"due -1 and sent":                        func(s *Step) { s.Due = -1 },
 		"requests[0].response: decode histogram": func(s *Step) { s.Requests[0].Response.HDR = "AAAA" },
 		"requests[0].service: decode histogram":  func(s *Step) { s.Requests[0].Service.Clamped = 1 << 40 },
+		"expected: decode histogram":             func(s *Step) { s.Expected = &Histogram{HDR: "AAAA"} },
 		"series: 601 points of 1 seconds":        func(s *Step) { s.Series.Points = make([]Point, 601) },
 		"series: 3 points of 0 seconds":          func(s *Step) { s.Series.Seconds = 0 },
 		"series.points[1]: it does not add up":   func(s *Step) { s.Series.Points[1].Expected = -1 },

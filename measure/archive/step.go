@@ -27,6 +27,9 @@ type Step struct {
 	Sent int64 `json:"sent"`
 	// Requests are those of the plan, in its order.
 	Requests []Request `json:"requests"`
+	// Expected are the response times of the expected responses to all requests. Absent if
+	// each response was as expected, and if a worker did not report which were.
+	Expected *Histogram `json:"expected,omitempty"`
 	// Series is absent if no worker handed one over.
 	Series *Series `json:"series,omitempty"`
 	// Omitted names what was left out for there was no room, in the order in which it
@@ -156,6 +159,9 @@ func (s *Step) check() error {
 				return fmt.Errorf("requests[%d].%s: %w", i, name, err)
 			}
 		}
+	}
+	if _, err := s.Expected.Decode(); err != nil {
+		return fmt.Errorf("expected: %w", err)
 	}
 	if s.Series == nil {
 		return nil

@@ -149,7 +149,7 @@ func TestValidateEnforcesThePolicyThatItKnows(t *testing.T) {
 		"allowed":         {[]string{"--allowed-target-hosts", "*.example.com"}, 0, ""},
 		"another allowed": {[]string{"--allowed-target-hosts", "a.example.com"}, 1, file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
 		"none allowed":    {[]string{"--allowed-target-hosts="}, 1, file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
-		"no pattern":      {[]string{"--allowed-target-hosts", "a b"}, 4, `error: --allowed-target-hosts: allowed host "a b": must be a host`},
+		"no pattern":      {[]string{"--allowed-target-hosts", "a b"}, 4, `error: --allowed-target-hosts: targets.rules[0].hosts: "a b" must be a host`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := alone(t.Context(), t, append([]string{"validate", "-f", file}, tt.args...)...)

@@ -40,7 +40,7 @@ type view struct {
 	Environment     []report.Fact
 	Figures         []figure
 	Rungs           table
-	Tail            *figure
+	Tails           []figure
 	Quantiles       table
 	Expected        table
 	OverTime        []figure
@@ -89,7 +89,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		State: state(s), Sentence: report.Judgement(s),
 		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s), Environment: report.Environment(s),
 		Figures: ladder(s), Rungs: rungs(s),
-		Tail: tail(s.Steps), Quantiles: quantiles("Response time by step", s.Steps, ofAll),
+		Tails: tails(s.Steps, archived), Quantiles: quantiles("Response time by step", s.Steps, ofAll),
 		Expected: quantiles("Response time of expected responses", s.Steps, ofExpected),
 		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),

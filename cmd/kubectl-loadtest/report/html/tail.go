@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // mostCurves is how many distributions a reader can tell apart in one plot.
@@ -20,10 +21,16 @@ type distribution struct {
 	points []measure.Percentile
 }
 
+// tails are of all requests that ended and, where some responses were not as expected, of
+// the expected ones.
+func tails(list []v1alpha1.StepStatus, archived []*archive.Step) []figure {
+	figures := tail("Response time by percentile", distributions(list))
+	return append(figures, tail("Response time of expected responses by percentile", expectedDistributions(list, archived))...)
+}
+
 // tail draws response times by percentile on HdrHistogram's scale, of some steps if
 // there are many: the first, the last, and those evenly between.
-func tail(list []v1alpha1.StepStatus) *figure {
-	all := distributions(list)
+func tail(title string, all []distribution) []figure {
 	if len(all) == 0 {
 		return nil
 	}
@@ -46,9 +53,8 @@ func tail(list []v1alpha1.StepStatus) *figure {
 	if len(some) < len(all) {
 		note += fmt.Sprintf(" %d of %d steps are drawn; the table has all.", len(some), len(all))
 	}
-	drawing := drawn("Response time by percentile", note, "Response time by percentile, a line for each step. The table beside it has the figures.",
-		plot.Figure{X: tailAxis(nines), Y: timeAxis(values), Lines: lines})
-	return &drawing
+	return []figure{drawn(title, note, title+", a line for each step. The table beside it has the figures.",
+		plot.Figure{X: tailAxis(nines), Y: timeAxis(values), Lines: lines})}
 }
 
 // distributions are those of the steps whose histogram can be read.
@@ -63,6 +69,31 @@ func distributions(list []v1alpha1.StepStatus) []distribution {
 			continue // the table has what the status says
 		}
 		all = append(all, distribution{report.Title(step), h.Percentiles()})
+	}
+	return all
+}
+
+// expectedDistributions are those of the expected responses, of the steps of which they
+// are known. Without a step in which they are others than all, there is none.
+func expectedDistributions(list []v1alpha1.StepStatus, archived []*archive.Step) []distribution {
+	expected := map[string]*archive.Histogram{}
+	for _, a := range archived {
+		if a.Expected != nil {
+			expected[a.Name] = a.Expected
+		}
+	}
+	if len(expected) == 0 {
+		return nil
+	}
+	var all []distribution
+	for _, step := range measured(list) {
+		if h, ok := expected[step.Name]; ok {
+			if of, err := h.Decode(); err == nil && of.Count() > 1 {
+				all = append(all, distribution{report.Title(step), of.Percentiles()})
+			}
+		} else if l := step.Result.ResponseTime; l != nil && l.Samples == step.Result.Expected {
+			all = append(all, distributions([]v1alpha1.StepStatus{*step})...)
+		}
 	}
 	return all
 }
