@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -33,8 +36,13 @@ const (
 const operatorMethod = `A real kube-apiserver and etcd, and the operator as a process of its own, share the
 machine with what simulates the workers: two for each run, with sessions over TLS and tokens
 that are bound to their pods. They report three steps, of 1,000 users and more, and send
-nothing. A step begins when its last worker does. The run that is alone has 50 steps of a
-second: the p99 of three would be a lower quantile. What is written is the size of the whole
+nothing. A step begins when its last worker does. A worker begins by its own clock, at an
+instant that the operator chose: what the operator adds to the skew is how late the choice
+came, and nothing if it came before the instant, as it did by the margin of the table. The
+rest is how late the threads of the simulated workers woke up, which share the processors
+with the server, the operator and each other; on nodes of their own they share none. The
+run that is alone has 50 steps of a second: the p99 of three would be a lower quantile. What
+is written is the size of the whole
 object at each change, as a watch sees it. The finished LoadTests are 250 KB each.
 
 `
@@ -58,6 +66,9 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 		return "", err
 	}
 	defer o.process.Kill()
+	// In truth each worker is a process of its own, which the kernel wakes at its instant:
+	// it must not wait until another goroutine of this one yields.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2 * runningTests * simulated.Workers))
 	kubelet, err := simulated.StartKubelet(ctx, server.Client)
 	if err != nil {
 		return "", err
@@ -81,11 +92,11 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 	}
 	rss := o.process.PeakRSS() >> 20
 	fmt.Fprint(b.out, operatorMethod)
-	fmt.Fprintf(b.out, "| runs at once | KB/s of status and results per run | writes per run | passes per run | pass p50 ms | pass p99 ms | start p50 ms late | start p99 ms late |\n|---|---|---|---|---|---|---|---|\n%s%s\n", alone, together)
+	fmt.Fprintf(b.out, "| runs at once | KB/s of status and results per run | writes per run | passes per run | pass p50 ms | pass p99 ms | choice known ms ahead, least | choice p99 ms late | start p50 ms late | start p99 ms late |\n|---|---|---|---|---|---|---|---|---|---|\n%s%s\n", alone, together)
 	fmt.Fprintf(b.out, "Peak resident memory of the operator: %d MB, with %d finished LoadTests of 20 steps, and of processor time %.1f s in %.0f s with %d runs.\n",
 		rss, finishedTests, together.cpu.Seconds(), together.took.Seconds(), runningTests)
-	last = fmt.Sprintf("bench-operator: finished=%d running=%d rss-mb=%d etcd-kb-per-s-per-run=%.1f reconcile-p99-ms=%.0f start-skew-p99-ms=%.1f start-skew-p99-ms-of-one-run=%.1f reconciles-per-run=%.0f",
-		finishedTests, runningTests, rss, together.rate, together.passP99, together.startP99, alone.startP99, together.passes)
+	last = fmt.Sprintf("bench-operator: finished=%d running=%d rss-mb=%d etcd-kb-per-s-per-run=%.1f reconcile-p99-ms=%.0f start-skew-p99-ms=%.1f start-skew-p99-ms-of-one-run=%.1f start-skew-of-operator-p99-ms=%.1f reconciles-per-run=%.0f",
+		finishedTests, runningTests, rss, together.rate, together.passP99, together.startP99, alone.startP99, together.choiceP99, together.passes)
 	if rss > maxOperatorRSS || together.rate > maxStoreRate {
 		return last, fmt.Errorf("%s: want at most %d MB and %d KB per second and run", last, maxOperatorRSS, maxStoreRate)
 	}
@@ -141,11 +152,13 @@ type load struct {
 	writes, passes     float64
 	passP50, passP99   float64 // ms
 	startP50, startP99 float64 // ms
+	choiceP99, ahead   float64 // ms
 	cpu, took          time.Duration
 }
 
 func (l load) String() string {
-	return fmt.Sprintf("| %d | %.1f | %.1f | %.1f | %.1f | %.0f | %.1f | %.1f |\n", l.runs, l.rate, l.writes, l.passes, l.passP50, l.passP99, l.startP50, l.startP99)
+	return fmt.Sprintf("| %d | %.1f | %.1f | %.1f | %.1f | %.0f | %.0f | %.1f | %.1f | %.1f |\n",
+		l.runs, l.rate, l.writes, l.passes, l.passP50, l.passP99, l.ahead, l.choiceP99, l.startP50, l.startP99)
 }
 
 // measure lets that many LoadTests run at once, each with so many rungs that are so long.
@@ -194,7 +207,10 @@ func (o *operator) measure(ctx context.Context, b *bench, kubelet *simulated.Kub
 	l.rate, l.writes = float64(bytes)/1000/lasted.Seconds(), float64(writes)/float64(n)
 	passes := after.since(before)
 	l.passes, l.passP50, l.passP99 = passes.count/float64(n), passes.quantile(0.5), passes.quantile(0.99)
-	l.startP50, l.startP99 = skews(starts)
+	l.startP50, l.startP99 = skews(starts, simulated.Start.Lateness)
+	_, l.choiceP99 = skews(starts, simulated.Start.ByOperator)
+	least := slices.MinFunc(starts, func(a, b simulated.Start) int { return cmp.Compare(a.Ahead, b.Ahead) })
+	l.ahead = float64(least.Ahead) / float64(time.Millisecond)
 	return l, nil
 }
 
@@ -207,9 +223,9 @@ func allPassed(tests []v1alpha1.LoadTest) error {
 	return nil
 }
 
-// skews are the median and the 99th percentile, over all steps of all runs, of how long
-// after the instant chosen for it the last worker began, in ms.
-func skews(starts []simulated.Start) (p50, p99 float64) {
+// skews are the median and the 99th percentile, over all steps of all runs, of how late
+// the last worker was, in ms.
+func skews(starts []simulated.Start, late func(simulated.Start) time.Duration) (p50, p99 float64) {
 	type step struct {
 		run   string
 		index int32
@@ -217,18 +233,14 @@ func skews(starts []simulated.Start) (p50, p99 float64) {
 	last := map[step]time.Duration{}
 	for _, s := range starts {
 		key := step{s.Run, s.Step}
-		last[key] = max(last[key], s.Late)
+		last[key] = max(last[key], late(s))
 	}
-	var late []time.Duration
-	for _, d := range last {
-		late = append(late, d)
-	}
-	slices.Sort(late)
+	all := slices.Sorted(maps.Values(last))
 	at := func(q float64) float64 {
-		if len(late) == 0 {
+		if len(all) == 0 {
 			return 0
 		}
-		return float64(late[min(len(late)-1, int(q*float64(len(late))))]) / float64(time.Millisecond)
+		return float64(all[min(len(all)-1, int(q*float64(len(all))))]) / float64(time.Millisecond)
 	}
 	return at(0.5), at(0.99)
 }

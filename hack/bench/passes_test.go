@@ -43,14 +43,17 @@ func TestPasses(t *testing.T) {
 // A step begins when its last worker does.
 func TestSkews(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	p50, p99 := skews([]simulated.Start{
-		{Run: "a", Step: 0, Late: ms(1)}, {Run: "a", Step: 0, Late: ms(5)},
-		{Run: "a", Step: 1, Late: ms(2)}, {Run: "b", Step: 0, Late: ms(9)},
-	})
-	if p50 != 5 || p99 != 9 {
+	starts := []simulated.Start{
+		{Run: "a", Step: 0, Late: ms(1), Ahead: ms(400)}, {Run: "a", Step: 0, Late: ms(5), Ahead: ms(300)},
+		{Run: "a", Step: 1, Late: ms(2), Ahead: ms(-2)}, {Run: "b", Step: 0, Late: ms(9), Ahead: ms(-3)},
+	}
+	if p50, p99 := skews(starts, simulated.Start.Lateness); p50 != 5 || p99 != 9 {
 		t.Errorf("p50 %v, p99 %v; want 5, 9", p50, p99)
 	}
-	if p50, p99 := skews(nil); p50 != 0 || p99 != 0 {
+	if p50, p99 := skews(starts, simulated.Start.ByOperator); p50 != 2 || p99 != 3 {
+		t.Errorf("by the operator: p50 %v, p99 %v; want 2, 3", p50, p99)
+	}
+	if p50, p99 := skews(nil, simulated.Start.Lateness); p50 != 0 || p99 != 0 {
 		t.Errorf("of no steps: %v, %v", p50, p99)
 	}
 }

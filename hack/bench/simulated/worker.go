@@ -20,9 +20,17 @@ import (
 type Start struct {
 	Run  string
 	Step int32
-	// Late is how long after the instant that the operator chose it began.
+	// Ahead is how long before the instant that the operator chose the worker knew of it.
+	Ahead time.Duration
+	// Late is how long after the instant it began.
 	Late time.Duration
 }
+
+// Lateness is how late the worker began, be it by itself or by the operator.
+func (s Start) Lateness() time.Duration { return s.Late }
+
+// ByOperator is how late it had to begin, as it did not know of the instant before.
+func (s Start) ByOperator() time.Duration { return max(0, -s.Ahead) }
 
 // worker is a simulated worker: it is ready at once, and reports what it should have
 // measured.
@@ -152,6 +160,7 @@ func (w *worker) handle(m *workerv1.SessionResponse, send func(*workerv1.Session
 		if err != nil {
 			return err
 		}
+		s.known = time.Now()
 		w.steps[index] = s
 	case *workerv1.SessionResponse_Acknowledge:
 		for index := range w.steps {
@@ -183,7 +192,7 @@ func (w *worker) report(send func(*workerv1.SessionRequest) error) error {
 		}
 		if s.began.IsZero() {
 			s.began = now
-			w.began(Start{Run: w.run, Step: s.index, Late: now.Sub(s.start)})
+			w.began(Start{Run: w.run, Step: s.index, Ahead: s.start.Sub(s.known), Late: now.Sub(s.start)})
 			s.due = now.Add(firstSnapshot)
 			continue
 		}
