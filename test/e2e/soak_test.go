@@ -73,8 +73,10 @@ type soaker struct {
 	seed   uint64
 	begun  time.Time
 	target counter
-	report soak.Report
-	faults int
+	// operator reads what the process that leads holds.
+	operator *scraper
+	report   soak.Report
+	faults   int
 	// injecting are the faults that are to be taken back.
 	injecting sync.WaitGroup
 }
@@ -93,7 +95,7 @@ func newSoaker(t *testing.T, length time.Duration) *soaker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.target, s.begun = target, time.Now()
+	s.target, s.operator, s.begun = target, newScraper(t, target.namespace), time.Now()
 	t.Cleanup(s.injecting.Wait)
 	return s
 }
@@ -151,7 +153,7 @@ func (s *soaker) progress(ctx context.Context) {
 	}
 	slices.Sort(counted)
 	held := "no operator leads"
-	if _, now, err := sample(ctx); err == nil {
+	if _, _, now, err := s.operator.sample(ctx); err == nil {
 		held = now.String()
 	}
 	if err != nil {
@@ -175,7 +177,7 @@ func (s *soaker) warmUp(ctx context.Context) {
 func (s *soaker) rest(ctx context.Context, before *soak.Sample) (process string, now soak.Sample) {
 	collected := -1
 	err := retry(ctx, restLatest, func(ctx context.Context) error {
-		which, cycles, sampled, err := sampleWith(ctx)
+		which, cycles, sampled, err := s.operator.sample(ctx)
 		if err != nil {
 			return err
 		}
@@ -201,9 +203,4 @@ func (s *soaker) rest(ctx context.Context, before *soak.Sample) (process string,
 		s.t.Fatal("the operator cannot be measured: ", err)
 	}
 	return process, now
-}
-
-func sample(ctx context.Context) (process string, now soak.Sample, err error) {
-	process, _, now, err = sampleWith(ctx)
-	return process, now, err
 }
