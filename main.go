@@ -34,7 +34,7 @@ type options struct {
 	workerImage, allowedHosts, watchNamespaces               string
 	metricsBind, probeBind, namespace                        string
 	coordinatorService, podIP                                string
-	readTargets                                              bool
+	readTargets, metricsSecure                               bool
 }
 
 func (o *options) bind(fs *flag.FlagSet) {
@@ -45,7 +45,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.allowedHosts, "allowed-target-hosts", "", "comma-separated `patterns` of hosts that LoadTests may target beside the Services of this cluster: staging.example.com, *.example.com, 10.0.0.0/8, or * for all")
 	fs.StringVar(&o.watchNamespaces, "watch-namespaces", "", "comma-separated `namespaces` whose LoadTests are run; empty: all")
 	fs.BoolVar(&o.readTargets, "read-targets", true, "read the pods behind the Service of a target at the beginning and the end of each step, for the result to say what was tested; false: nothing of them is read")
-	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8080", "`address` of /metrics; 0: none")
+	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
+	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")
 	fs.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the operator's own `namespace`; default: $POD_NAMESPACE")
 	fs.StringVar(&o.coordinatorService, "coordinator-service", "", "`name` of the Service without a selector, in the operator's namespace, that the leader directs to itself; empty, outside the cluster: none, as workers dial this process")
@@ -152,7 +153,12 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 	}
 	watch := func(ctx context.Context) error { return r.watch(ctx, mgr.GetCache()) }
 	// What leads runs on the leader alone: a Runnable needs leader election by default.
-	if err := errors.Join(mgr.Add(everywhere(watch)), mgr.Add(manager.RunnableFunc(r.lead))); err != nil {
+	if err := errors.Join(
+		mgr.Add(everywhere(watch)),
+		mgr.Add(everywhere(r.keepCertificate)),
+		mgr.Add(newMetricsServer(mgr.GetClient(), r.certificates, o)),
+		mgr.Add(manager.RunnableFunc(r.lead)),
+	); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
@@ -176,8 +182,8 @@ func newManager(config *rest.Config, lock *lease, o options) (manager.Manager, e
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                              scheme,
 		Cache:                               caches,
-		Metrics:                             metricsserver.Options{BindAddress: o.metricsBind},
-		HealthProbeBindAddress:              "0", // the replica's own are there before the manager
+		Metrics:                             metricsserver.Options{BindAddress: "0"}, // see metricsServer
+		HealthProbeBindAddress:              "0",                                     // the replica's own are there before the manager
 		LeaderElection:                      true,
 		LeaderElectionID:                    leaseName,
 		LeaderElectionResourceLockInterface: lock,

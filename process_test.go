@@ -59,14 +59,14 @@ func newOperators(t *testing.T) *operators {
 
 // operator is one replica.
 type operator struct {
-	t                   *testing.T
-	process             *os.Process
-	ip                  string // of its pod
-	coordinator, probes string // host:port
-	exited              chan struct{}
-	exitErr             error // once exited
-	mu                  sync.Mutex
-	output              bytes.Buffer
+	t                            *testing.T
+	process                      *os.Process
+	ip                           string // of its pod
+	coordinator, probes, metrics string // host:port
+	exited                       chan struct{}
+	exitErr                      error // once exited
+	mu                           sync.Mutex
+	output                       bytes.Buffer
 }
 
 // Write takes what the process logs.
@@ -91,14 +91,14 @@ func (o *operators) start(more ...string) *operator {
 	// Each has the ports of a pod, at an address of its own: a port that is free now may
 	// be another program's when a replica closes it for a while.
 	host := fmt.Sprintf("127.%d.%d.%d", 1+os.Getpid()/256%255, os.Getpid()%256, hosts.Add(1))
-	p.coordinator, p.probes = host+":9443", host+":8081"
+	p.coordinator, p.probes, p.metrics = host+":9443", host+":8081", host+":8443"
 	program, err := os.Executable()
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	command := exec.Command(program, append([]string{
 		"--coordinator-advertise=leader:9443", "--coordinator-service=leader", "--worker-image=worker",
-		"--namespace=" + o.namespace, "--watch-namespaces=" + o.namespace, "--metrics-bind-address=0",
+		"--namespace=" + o.namespace, "--watch-namespaces=" + o.namespace, "--metrics-bind-address=" + p.metrics,
 		"--coordinator-bind-address=" + p.coordinator, "--health-probe-bind-address=" + p.probes,
 	}, more...)...)
 	command.Env = []string{asOperator + "=1", "KUBECONFIG=" + o.config, "POD_IP=" + p.ip, "HOME=" + o.t.TempDir()}

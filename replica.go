@@ -32,8 +32,8 @@ const (
 	retryEvery     = time.Second
 	// syncTimeout bounds the first read of all that is watched.
 	syncTimeout = time.Minute
-	// upkeepEvery is how often the leader looks after its endpoint and certificate,
-	// which takes two requests.
+	// upkeepEvery is how often the leader looks after its endpoint, and each replica
+	// after the certificate: a request each.
 	upkeepEvery = 10 * time.Second
 )
 
@@ -173,18 +173,27 @@ func (r *replica) lead(ctx context.Context) error {
 	return r.workers.Serve(ctx, listener, &tls.Config{GetCertificate: r.certificates.Get, MinVersion: tls.VersionTLS13})
 }
 
-// upkeep directs the Service to this replica and renews the certificate, again and
-// again: an earlier leader that was stopped and continued may have written to the
-// Service since, or what was written may have been deleted.
+// keepCertificate renews the certificate, or reads what another replica has renewed,
+// again and again: a standby serves its metrics with it.
+func (r *replica) keepCertificate(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := attempt(ctx, r.certificates.Refresh); err != nil && ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "cannot renew the coordinator's certificate")
+		}
+		pause(ctx, upkeepEvery)
+	}
+	return nil
+}
+
+// upkeep directs the Service to this replica, again and again: an earlier leader that
+// was stopped and continued may have written to the Service since, or what was written
+// may have been deleted.
 func (r *replica) upkeep(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := persist(ctx, "direct workers to this replica", r.publish); err != nil {
 			return // ctx has ended
 		}
 		r.unready.Store(nil)
-		if err := attempt(ctx, r.certificates.Refresh); err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "cannot renew the coordinator's certificate")
-		}
 		pause(ctx, upkeepEvery)
 	}
 }

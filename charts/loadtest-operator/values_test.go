@@ -21,13 +21,13 @@ func TestArguments(t *testing.T) {
 				"--coordinator-service=loadtest-operator-leader",
 				"--worker-image=loadtest-dev/loadtest-worker:0.1.0",
 				"--health-probe-bind-address=:8081",
-				"--metrics-bind-address=:8080",
+				"--metrics-bind-address=:8443",
 			},
 		},
 		"everything": {
 			set: []string{
 				"workerImage.repository=mirror:5000/worker", "workerImage.tag=v1",
-				"environment.enabled=false", "watchNamespaces={team-a,team-b}", "allowedTargetHosts={*.example.com,10.0.0.0/8}",
+				"metrics.secure=false", "environment.enabled=false", "watchNamespaces={team-a,team-b}", "allowedTargetHosts={*.example.com,10.0.0.0/8}",
 			},
 			want: []string{
 				"--coordinator-bind-address=:9443",
@@ -36,6 +36,7 @@ func TestArguments(t *testing.T) {
 				"--worker-image=mirror:5000/worker:v1",
 				"--health-probe-bind-address=:8081",
 				"--metrics-bind-address=:8080",
+				"--metrics-secure=false",
 				"--read-targets=false",
 				"--watch-namespaces=team-a,team-b",
 				"--allowed-target-hosts=*.example.com,10.0.0.0/8",
@@ -76,16 +77,17 @@ func TestAnotherRelease(t *testing.T) {
 }
 
 // TestWatchNamespaces says that an operator that runs the LoadTests of two
-// namespaces has no rights in the others but to review tokens.
+// namespaces has no rights in the others but to review who asks it.
 func TestWatchNamespaces(t *testing.T) {
 	everywhere := render(t)
 	objects := render(t, "--set", "watchNamespaces={team-a,team-b}")
 
 	all := list(t, find(t, everywhere, "ClusterRole", release+"-manager"), "rules")
 	cluster := list(t, find(t, objects, "ClusterRole", release+"-manager"), "rules")
-	if diff := cmp.Diff([]any{map[string]any{
-		"apiGroups": []any{"authentication.k8s.io"}, "resources": []any{"tokenreviews"}, "verbs": []any{"create"},
-	}}, cluster); diff != "" {
+	if diff := cmp.Diff([]any{
+		map[string]any{"apiGroups": []any{"authentication.k8s.io"}, "resources": []any{"tokenreviews"}, "verbs": []any{"create"}},
+		map[string]any{"apiGroups": []any{"authorization.k8s.io"}, "resources": []any{"subjectaccessreviews"}, "verbs": []any{"create"}},
+	}, cluster); diff != "" {
 		t.Errorf("rights in the whole cluster (-want +got):\n%s", diff)
 	}
 	var namespaces []string
@@ -110,23 +112,6 @@ func TestWatchNamespaces(t *testing.T) {
 	}
 }
 
-func TestServiceMonitor(t *testing.T) {
-	for _, object := range render(t) {
-		if object.GetKind() == "ServiceMonitor" {
-			t.Error("a ServiceMonitor is there without having been asked for")
-		}
-	}
-	monitor := find(t, render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.labels.team=perf"),
-		"ServiceMonitor", release)
-	want := []any{map[string]any{"port": "metrics", "interval": "30s"}}
-	if diff := cmp.Diff(want, list(t, monitor, "spec", "endpoints")); diff != "" {
-		t.Errorf("endpoints (-want +got):\n%s", diff)
-	}
-	if labels := monitor["metadata"].(map[string]any)["labels"].(map[string]any); labels["team"] != "perf" {
-		t.Errorf("labels %v lack team: perf", labels)
-	}
-}
-
 // TestSchemaRefuses has a row for each kind of value that cannot work.
 func TestSchemaRefuses(t *testing.T) {
 	tests := map[string]struct{ set, want string }{
@@ -143,6 +128,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"an interval without unit":  {"metrics.serviceMonitor.interval=30", "metrics/serviceMonitor/interval"},
 		"units in no order":         {"metrics.serviceMonitor.interval=30s1m", "metrics/serviceMonitor/interval"},
 		"peers that are no list":    {"networkPolicy.metricsFrom=all", "networkPolicy/metricsFrom"},
+		"a reader without a home":   {"metrics.readers[0].name=prometheus", "metrics/readers/0"},
 		"no replica":                {"replicas=0", "replicas"},
 		"a toleration that is none": {"tolerations={a}", "tolerations/0"},
 	}

@@ -47,6 +47,12 @@ func newConnections(lis net.Listener, most int, closed func()) *connections {
 	return &connections{Listener: lis, most: most, closed: closed, open: map[string]*connection{}, strangers: map[string]*list.List{}}
 }
 
+// Bounded returns a listener with at most that many connections open, which closes the
+// oldest of the address that has most of them where there is one more.
+func Bounded(lis net.Listener, most int) net.Listener {
+	return newConnections(lis, most, func() {})
+}
+
 // Accept waits for a connection.
 func (l *connections) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()

@@ -130,7 +130,7 @@ func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*o
 		Path: path, Core: process.Anywhere, Stdin: devNull{}, Stdout: b.log,
 		Env: []string{"KUBECONFIG=" + server.Kubeconfig},
 		Args: []string{
-			"--coordinator-bind-address=" + ports[0], "--coordinator-advertise=" + ports[0], "--metrics-bind-address=" + ports[1],
+			"--coordinator-bind-address=" + ports[0], "--coordinator-advertise=" + ports[0], "--metrics-bind-address=" + ports[1], "--metrics-secure=false",
 			"--health-probe-bind-address=" + ports[2], "--worker-image=simulated", "--namespace=" + simulated.OperatorNamespace,
 		},
 	})

@@ -25,6 +25,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}
 {{- end -}}
 
+{{/* The port of /metrics. */}}
+{{- define "loadtest-operator.metricsPort" -}}
+{{ ternary 8443 8080 .Values.metrics.secure }}
+{{- end -}}
+
 {{/* The subject of every binding. */}}
 {{- define "loadtest-operator.subject" -}}
 - kind: ServiceAccount

@@ -36,11 +36,16 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
   verbs: [patch]
 {{- end -}}
 
-{{/* In the whole cluster, in any case: workers show tokens, which are not of a namespace. */}}
+{{/* In the whole cluster, in any case: workers and scrapers show tokens, which are not of a namespace. */}}
 {{- define "loadtest-operator.clusterRules" -}}
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]
   verbs: [create]
+{{- if .Values.metrics.secure }}
+- apiGroups: [authorization.k8s.io]
+  resources: [subjectaccessreviews]
+  verbs: [create]
+{{- end }}
 {{- end -}}
 
 {{/* In the operator's own namespace: the coordinator's certificate, and where workers reach it. */}}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+)
+
+// scraper asks replicas for metrics, as a Prometheus that verifies their certificate.
+type scraper struct {
+	t      *testing.T
+	client *http.Client
+	tls    *tls.Config
+}
+
+// scraper knows what the Secret says.
+func (o *operators) scraper() *scraper {
+	o.t.Helper()
+	var secret corev1.Secret
+	if err := o.client.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "loadtest-operator-coordinator"}, &secret); err != nil {
+		o.t.Fatal(err)
+	}
+	config := &tls.Config{RootCAs: x509.NewCertPool(), ServerName: workerv1.ServerName}
+	config.RootCAs.AppendCertsFromPEM(secret.Data["ca.crt"])
+	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
+	return &scraper{o.t, &http.Client{Transport: transport, Timeout: requestTimeout}, config}
+}
+
+// get returns the answer's code and page.
+func (s *scraper) get(method, url, authorization string) (int, string) {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, url, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if authorization != "" {
+		request.Header.Set("Authorization", authorization)
+	}
+	answer, err := s.client.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer.StatusCode, string(page)
+}
+
+// token is of a new service account, for those audiences.
+func (o *operators) token(account string, audiences ...string) string {
+	o.t.Helper()
+	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: account}}
+	if err := client.IgnoreAlreadyExists(o.client.Create(o.t.Context(), sa)); err != nil {
+		o.t.Fatal(err)
+	}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}
+	if err := o.client.SubResource("token").Create(o.t.Context(), sa, request); err != nil {
+		o.t.Fatal(err)
+	}
+	return request.Status.Token
+}
+
+// mayRead binds an account to a role that may get a path.
+func (o *operators) mayRead(account, path string) {
+	o.t.Helper()
+	meta := metav1.ObjectMeta{Name: o.namespace + "-" + account}
+	for _, object := range []client.Object{
+		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{path}, Verbs: []string{"get"}}}},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: *meta.DeepCopy(), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: o.namespace, Name: account}},
+		},
+	} {
+		if err := o.client.Create(o.t.Context(), object); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+}
+
+func TestMetricsAreForAuthorizedScrapers(t *testing.T) {
+	o := newOperators(t)
+	leader, standby := o.pair()
+	s := o.scraper()
+	o.mayRead("prometheus", "/metrics")
+	o.mayRead("neighbour", "/healthz")
+	reader := "Bearer " + o.token("prometheus")
+	for name, tc := range map[string]struct {
+		method, path, authorization string
+		want                        int
+	}{
+		"no token":                 {"GET", "/metrics", "", http.StatusUnauthorized},
+		"an empty token":           {"GET", "/metrics", "Bearer ", http.StatusUnauthorized},
+		"a password":               {"GET", "/metrics", "Basic YTpi", http.StatusUnauthorized},
+		"junk":                     {"GET", "/metrics", "Bearer junk", http.StatusUnauthorized},
+		"a worker's audience":      {"GET", "/metrics", "Bearer " + o.token("prometheus", workerv1.Audience), http.StatusUnauthorized},
+		"another right":            {"GET", "/metrics", "Bearer " + o.token("neighbour"), http.StatusForbidden},
+		"the right":                {"GET", "/metrics", reader, http.StatusOK},
+		"the right, in lower case": {"GET", "/metrics", "b" + reader[1:], http.StatusOK},
+		"another method":           {"POST", "/metrics", reader, http.StatusMethodNotAllowed},
+		"another path":             {"GET", "/debug/pprof/", reader, http.StatusNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range []*operator{leader, standby} {
+				got, page := s.get(tc.method, "https://"+p.metrics+tc.path, tc.authorization)
+				if got != tc.want || strings.Contains(page, "loadtest_coordinator_sessions") != (tc.want == http.StatusOK) {
+					t.Errorf("%s: answered %d, want %d:\n%.200s", p.ip, got, tc.want, page)
+				}
+			}
+		})
+	}
+}
+
+func TestMetricsTakeNothingButTLS13(t *testing.T) {
+	o := newOperators(t)
+	p := o.start()
+	eventually(t, time.Minute, "it leads", func() bool { return o.leads(p) })
+	s := o.scraper()
+	for name, tc := range map[string]struct {
+		most uint16
+		want string // empty: it succeeds
+	}{
+		"1.2": {tls.VersionTLS12, "protocol version"},
+		"1.3": {tls.VersionTLS13, ""},
+	} {
+		config := s.tls.Clone()
+		config.MinVersion, config.MaxVersion = tls.VersionTLS12, tc.most
+		conn, err := tls.Dial("tcp", p.metrics, config)
+		if err == nil {
+			_ = conn.Close()
+		}
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("TLS %s: %v, want %q", name, err, tc.want)
+		}
+	}
+	if answer, err := http.Get("http://" + p.metrics + "/metrics"); err == nil {
+		defer answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			t.Error("plain HTTP is answered")
+		}
+	}
+}
+
+// Connections that say nothing neither keep scrapers away nor add up.
+func TestSilentConnectionsGiveWayToScrapers(t *testing.T) {
+	o := newOperators(t)
+	p := o.start()
+	eventually(t, time.Minute, "it leads", func() bool { return o.leads(p) })
+	s := o.scraper()
+	var silent []net.Conn
+	for range 4 * maxScrapers {
+		conn, err := net.Dial("tcp", p.metrics)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		silent = append(silent, conn)
+	}
+	if got, _ := s.get("GET", "https://"+p.metrics+"/metrics", ""); got != http.StatusUnauthorized {
+		t.Errorf("answered %d, want %d", got, http.StatusUnauthorized)
+	}
+	var open int
+	now := time.Now()
+	for _, conn := range silent {
+		if err := conn.SetReadDeadline(now.Add(scrapeTimeout / 10)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			open++
+		}
+	}
+	if open > maxScrapers {
+		t.Errorf("%d silent connections are open, want at most %d", open, maxScrapers)
+	}
+}
+
+// A standby serves the certificate that the leader renewed, so that its metrics can be
+// read with the CA that the Secret then has.
+func TestStandbyServesTheRenewedCertificate(t *testing.T) {
+	o := newOperators(t)
+	_, standby := o.pair()
+	renewed, _, err := certs.Set{}.Renew(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var secret corev1.Secret
+	if err := o.client.Get(t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "loadtest-operator-coordinator"}, &secret); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string][]byte{
+		"ca.crt": renewed.Current.CA, "tls.crt": renewed.Current.Cert, "tls.key": renewed.Current.Key,
+		"next-ca.crt": renewed.Next.CA, "next-tls.crt": renewed.Next.Cert, "next-tls.key": renewed.Next.Key,
+	} {
+		secret.Data[key] = value
+	}
+	if err := o.client.Update(t.Context(), &secret); err != nil {
+		t.Fatal(err)
+	}
+	config := o.scraper().tls
+	eventually(t, 2*(upkeepEvery+requestTimeout), "the standby serves it", func() bool {
+		conn, err := tls.Dial("tcp", standby.metrics, config)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	})
+}
+
+func TestScrapersAreRefusedWhileTheAPIServerIsSilent(t *testing.T) {
+	o := newOperators(t)
+	_, p := o.pair() // a leader starts over when it loses its lease
+	s := o.scraper()
+	s.client.Timeout = 2 * scrapeTimeout
+	o.mayRead("prometheus", "/metrics")
+	reader := "Bearer " + o.token("prometheus")
+	o.link.freeze()
+	defer o.link.thaw()
+	if got, page := s.get("GET", "https://"+p.metrics+"/metrics", reader); got != http.StatusServiceUnavailable {
+		t.Errorf("answered %d:\n%.200s", got, page)
+	}
+}
+
+func TestMetricsInPlainHTTP(t *testing.T) {
+	o := newOperators(t)
+	p := o.start("--metrics-secure=false")
+	eventually(t, time.Minute, "it leads", func() bool { return o.leads(p) })
+	if got, page := o.scraper().get("GET", "http://"+p.metrics+"/metrics", ""); got != http.StatusOK || !strings.Contains(page, "loadtest_coordinator_sessions") {
+		t.Errorf("answered %d:\n%.200s", got, page)
+	}
+}

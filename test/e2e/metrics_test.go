@@ -1,0 +1,109 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// TestMetrics reads the operator's metrics as a Prometheus does that verifies the
+// certificate, without a token, without the right, and with it.
+func TestMetrics(t *testing.T) {
+	ns := namespace(t)
+	for _, account := range []string{"stranger", "reader"} {
+		sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: account}}
+		if err := cluster.Create(t.Context(), sa); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: ns + "-reader"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "loadtest-operator-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: ns, Name: "reader"}},
+	}
+	if err := cluster.Create(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = command(t.Context(), "kubectl", "delete", "clusterrolebinding", binding.Name) }()
+	scraper := scraperOf(t, forward(t))
+	for account, want := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "reader": http.StatusOK} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+workerv1.ServerName+"/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if account != "" {
+			request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(mustCommand(t, "kubectl", "-n", ns, "create", "token", account)))
+		}
+		answer, err := scraper.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil || answer.StatusCode != want || strings.Contains(string(page), "loadtest_coordinator_sessions") != (want == http.StatusOK) {
+			t.Errorf("account %q: answered %d, want %d (%v):\n%.200s", account, answer.StatusCode, want, err, page)
+		}
+	}
+}
+
+// scraperOf trusts the CA of the operator's Secret alone, and dials an address whatever
+// the URL says.
+func scraperOf(t *testing.T, address string) *http.Client {
+	t.Helper()
+	var secret corev1.Secret
+	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "loadtest-operator-coordinator"}, &secret); err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(secret.Data["ca.crt"])
+	dialer := &tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13}}
+	transport := &http.Transport{DisableKeepAlives: true}
+	transport.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, network, address)
+	}
+	return &http.Client{Transport: transport, Timeout: 20 * time.Second}
+}
+
+var forwarded = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) `)
+
+// forward leads an address of this machine to the operator's metrics, until the test
+// ends.
+func forward(t *testing.T) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "kubectl", "-n", operatorNamespace, "port-forward", "--address", "127.0.0.1", "service/loadtest-operator-metrics", ":metrics")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if found := forwarded.FindStringSubmatch(lines.Text()); found != nil {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return found[1]
+		}
+	}
+	t.Fatal("kubectl port-forward ended without an address")
+	return ""
+}
