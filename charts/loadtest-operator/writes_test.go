@@ -1,0 +1,203 @@
+package chart_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/deviation"
+)
+
+// TestOperatorWritesOnlyWhatLoadTestsNeed holds the operator's account to the policies of
+// the chart, though it has every right in the cluster.
+func TestOperatorWritesOnlyWhatLoadTestsNeed(t *testing.T) {
+	admin := apiserver.Client(t)
+	own := apiserver.Namespace(t)
+	job := operatorsJob(t, admin, apiserver.Namespace(t))
+	installPolicies(t, admin, own)
+	operator := account(t, own)
+	awaitPolicies(t, operator, own)
+
+	for _, d := range deviation.All() {
+		t.Run(d.Name, func(t *testing.T) {
+			err := d.Try(t.Context(), operator, job, own)
+			if err == nil || !strings.Contains(err.Error(), "ValidatingAdmissionPolicy") || !strings.Contains(err.Error(), d.Words) {
+				t.Errorf("it is not refused by a policy with %q: %v", d.Words, err)
+			}
+		})
+	}
+	t.Run("a pod, for which it has no other use", func(t *testing.T) {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: "a"}, Spec: bare.Template.Spec}
+		err := operator.Create(t.Context(), pod, client.DryRunAll)
+		if err == nil || !strings.Contains(err.Error(), "may not CREATE /pods a") {
+			t.Errorf("it is not refused: %v", err)
+		}
+	})
+}
+
+// TestOperatorWritesWhatLoadTestsNeed has every Job that the operator's tests know.
+func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
+	admin := apiserver.Client(t)
+	own, namespace := apiserver.Namespace(t), apiserver.Namespace(t)
+	installPolicies(t, admin, own)
+	operator := account(t, own)
+	awaitPolicies(t, operator, own)
+
+	files, err := filepath.Glob("../../controllers/desired/testdata/job-*.yaml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("there are %d golden Jobs (%v)", len(files), err)
+	}
+	for _, file := range files {
+		job := golden(t, file, namespace)
+		if err := operator.Create(t.Context(), job, client.DryRunAll); err != nil {
+			t.Errorf("%s is refused: %v", file, err)
+		}
+		if err := operator.Create(t.Context(), deviation.Results(job), client.DryRunAll); err != nil {
+			t.Errorf("the results of %s are refused: %v", file, err)
+		}
+	}
+	for _, name := range []string{release + "-coordinator", "another"} {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: own, Name: name}}
+		if err := operator.Create(t.Context(), secret, client.DryRunAll); (err == nil) != (name != "another") {
+			t.Errorf("Secret %s: %v", name, err)
+		}
+	}
+	// Others are not held to it.
+	if err := admin.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: own, Name: "another"}}, client.DryRunAll); err != nil {
+		t.Errorf("a Secret of the administrator is refused: %v", err)
+	}
+}
+
+func TestOperatorPolicyIsOptional(t *testing.T) {
+	for _, object := range render(t, "--set", "operatorPolicy.enabled=false") {
+		if strings.HasSuffix(object.GetName(), "-writes") {
+			t.Errorf("there is a %s", object.GetKind())
+		}
+	}
+}
+
+// installPolicies has the server enforce the policies of a chart in a namespace.
+func installPolicies(t *testing.T, admin client.Client, own string) {
+	t.Helper()
+	objects, err := helm(t, release, "--namespace", own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, object := range objects {
+		if !strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") || strings.Contains(object.GetName(), "-loadtests") {
+			continue
+		}
+		n++
+		if err := admin.Create(t.Context(), &object); err != nil {
+			t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
+		}
+		t.Cleanup(func() { _ = admin.Delete(context.Background(), &object) })
+	}
+	if n != 6 {
+		t.Fatalf("the chart has %d objects of policies for the operator, want 6", n)
+	}
+}
+
+// account is a client of the operator's account, which has every right.
+func account(t *testing.T, own string) client.Client {
+	t.Helper()
+	admin := apiserver.Client(t)
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "everything-"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: own, Name: release}},
+	}
+	if err := admin.Create(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+	config := apiserver.Config(t)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + own + ":" + release,
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + own, "system:authenticated"},
+	}
+	c, err := client.New(config, client.Options{Scheme: apiserver.Scheme(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// bare is a Job that is none of the operator's.
+var bare = batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+	RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "a", Image: "a"}},
+}}}
+
+// awaitPolicies waits until every policy refuses what it must: the server reads policies
+// after it has stored them.
+func awaitPolicies(t *testing.T, operator client.Client, own string) {
+	t.Helper()
+	meta := metav1.ObjectMeta{Namespace: own, Name: "tried"}
+	tries := []client.Object{&corev1.Pod{ObjectMeta: meta, Spec: bare.Template.Spec}, &batchv1.Job{ObjectMeta: meta, Spec: bare}, &corev1.ConfigMap{ObjectMeta: meta}}
+	deadline := time.Now().Add(time.Minute)
+	for {
+		var last error
+		if !slices.ContainsFunc(tries, func(o client.Object) bool {
+			last = operator.Create(t.Context(), o.DeepCopyObject().(client.Object), client.DryRunAll)
+			return last == nil || !strings.Contains(last.Error(), "ValidatingAdmissionPolicy")
+		}) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the policies are not in force: %v", last)
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// operatorsJob is a Job as the operator creates it, of a LoadTest that is there; a
+// foreign Job is beside it.
+func operatorsJob(t *testing.T, admin client.Client, namespace string) *batchv1.Job {
+	t.Helper()
+	job := golden(t, "../../controllers/desired/testdata/job-files.yaml", namespace)
+	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job.Name}}
+	if err := yaml.Unmarshal([]byte("{target: {service: {name: a}}, requests: [{path: /}], steps: [{rate: 1, duration: 1s}]}"), &lt.Spec); err != nil {
+		t.Fatal(err)
+	}
+	foreign := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: deviation.Foreign}, Spec: *job.Spec.DeepCopy()}
+	for _, object := range []client.Object{lt, foreign} {
+		if err := admin.Create(t.Context(), object); err != nil {
+			t.Fatal(fmt.Errorf("create %T: %w", object, err))
+		}
+	}
+	return job
+}
+
+// golden reads a Job that controllers/desired makes.
+func golden(t *testing.T, file, namespace string) *batchv1.Job {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := &batchv1.Job{}
+	if err := yaml.UnmarshalStrict(text, job); err != nil {
+		t.Fatal(err)
+	}
+	job.Namespace = namespace
+	return job
+}
