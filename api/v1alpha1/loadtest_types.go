@@ -38,6 +38,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.audits) ? has(oldSelf.spec.audits) && self.spec.audits == oldSelf.spec.audits : !has(oldSelf.spec.audits))",fieldPath=".spec.audits",reason="FieldValueForbidden",message="audits cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?parallelism == oldSelf.spec.?parallelism",fieldPath=".spec.parallelism",reason="FieldValueForbidden",message="parallelism cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.worker) ? has(oldSelf.spec.worker) && self.spec.worker == oldSelf.spec.worker : !has(oldSelf.spec.worker))",fieldPath=".spec.worker",reason="FieldValueForbidden",message="worker cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.expose) ? has(oldSelf.spec.expose) && self.spec.expose == oldSelf.spec.expose : !has(oldSelf.spec.expose))",fieldPath=".spec.expose",reason="FieldValueForbidden",message="expose cannot change once the run has started; create another LoadTest instead"
 type LoadTest struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the object's standard metadata.
@@ -224,6 +225,11 @@ type LoadTestSpec struct {
 	// worker adjusts the pods that send the load.
 	// +optional
 	Worker *Worker `json:"worker,omitempty"`
+
+	// expose is what the status, Events and logs may quote where something is wrong.
+	// Nothing of a request or of a Secret is ever quoted. Default None. Example: Responses.
+	// +optional
+	Expose Exposure `json:"expose,omitempty"`
 
 	// suspend holds the run. Before the first step it has no workers; later it is held
 	// when the current step ends, and its workers wait. They end, and the run with them,

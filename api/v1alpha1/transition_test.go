@@ -28,6 +28,7 @@ const full = `{
   setup: {fill: {request: health, count: 1}},
   randomSeed: 7,
   parallelism: 2,
+  expose: Responses,
   worker: {image: loadtest.dev/worker:dev, nodeSelector: {zone: a}}
 }`
 
@@ -70,6 +71,8 @@ var transitions = []validation{
 	{name: "no audits", valid: "{}", invalid: "{audits: null}", want: []string{frozen("audits")}},
 	{name: "parallelism", valid: "{}", invalid: "{parallelism: 3}", want: []string{frozen("parallelism")}},
 	{name: "no parallelism", valid: "{}", invalid: "{parallelism: null}", want: []string{frozen("parallelism")}},
+	{name: "expose", valid: "{expose: Responses}", invalid: "{expose: None}", want: []string{frozen("expose")}},
+	{name: "no expose", valid: "{}", invalid: "{expose: null}", want: []string{frozen("expose")}},
 	{name: "worker", valid: "{}", invalid: "{worker: {nodeSelector: {zone: b}}}", want: []string{frozen("worker")}},
 	{name: "no worker", valid: "{}", invalid: "{worker: null}", want: []string{frozen("worker")}},
 	{

@@ -304,6 +304,18 @@ var loadValidations = []validation{
 		want:    []string{"spec.parallelism: Invalid value: 0: spec.parallelism in body should be greater than or equal to 1"},
 	},
 	{
+		name:    "expose",
+		valid:   "{expose: Responses}",
+		invalid: "{expose: Requests}",
+		want:    []string{`spec.expose: Unsupported value: "Requests": supported values: "None", "Responses"`},
+	},
+	{
+		name:    "expose nothing",
+		valid:   "{expose: None}",
+		invalid: "{expose: ''}",
+		want:    []string{`spec.expose: Unsupported value: "": supported values: "None", "Responses"`},
+	},
+	{
 		name:    "image pull policy",
 		valid:   "{worker: {imagePullPolicy: Never}}",
 		invalid: "{worker: {imagePullPolicy: Sometimes}}",

@@ -51,7 +51,7 @@ func TestTargetVerified(t *testing.T) {
 		none    = "Unknown NoPreflight: spec.preflight is empty: nothing says which version of the target was tested."
 		pending = "Unknown PreflightPending: Not every worker is ready yet, which none is without its answers."
 		passed  = "True PreflightPassed: GET /version has .strategy lua, .store redis; healthy has a status from 200 to 399."
-		failed  = "False PreflightFailed: preflight: GET /version: .strategy: \"hash\" instead of \"lua\"."
+		failed  = "False PreflightFailed: preflight: GET /version: .strategy: a string of 4 bytes instead of \"lua\"."
 	)
 	ready := control.Worker{Connected: true, Ready: true, Answers: 2}
 	old := control.Worker{Connected: true, Ready: true, Answers: 1}

@@ -145,7 +145,7 @@ var stories = map[string]func(*simulation){
 	"preflight-fails": func(w *simulation) {
 		w.lt.Spec.Preflight = questions()
 		for _, x := range w.workers[1:] {
-			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, `preflight: GET /version: .strategy: "hash" instead of "lua"`}
+			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`}
 		}
 	},
 	"preflight-waits-then-suspended": func(w *simulation) {

@@ -89,6 +89,8 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			OnTimeNanos:  onTimeNanos(&lt.Spec),
 			Control:      control,
 			Driver:       driver(&lt.Spec),
+
+			ExposeResponses: lt.Spec.Expose == v1alpha1.ExposeResponses,
 		}
 	}
 	return list

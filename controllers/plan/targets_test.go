@@ -78,6 +78,16 @@ func TestTargetsOfTheCandidateGoToTheControl(t *testing.T) {
 	}
 }
 
+func TestResponsesAreExposedOnlyIfTheSpecSaysSo(t *testing.T) {
+	lt := replay("")
+	for expose, want := range map[v1alpha1.Exposure]bool{"": false, v1alpha1.ExposeNone: false, v1alpha1.ExposeResponses: true} {
+		lt.Spec.Expose = expose
+		if got := plan.Assignments(lt)[0].GetExposeResponses(); got != want {
+			t.Errorf("expose %q: %v, want %v", expose, got, want)
+		}
+	}
+}
+
 func TestDriverIsAssigned(t *testing.T) {
 	lt := replay("")
 	for driver, want := range map[v1alpha1.Driver]workerv1.Driver{

@@ -63,7 +63,7 @@ func TestPreflightRefusals(t *testing.T) {
 	}{
 		"another strategy": {
 			about: `{"strategy":"hash"}`, asked: 1,
-			reason: "PreflightFailed", message: `preflight: GET /version: .strategy: "hash" instead of "lua"`,
+			reason: "PreflightFailed", message: `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`,
 		},
 		"another status": {
 			about: `{"strategy":"lua"}`, asked: 1,
@@ -78,7 +78,7 @@ func TestPreflightRefusals(t *testing.T) {
 					ExpectedJson: []*workerv1.ExpectedValue{{Path: ".store", Equals: "redis"}},
 				})
 			},
-			reason: "PreflightFailed", message: `preflight: store: .store: the body has none, "redis" is expected`,
+			reason: "PreflightFailed", message: `preflight: store: .store: the body of 18 bytes has none, "redis" is expected`,
 		},
 		"a path that is no template": {
 			change: func(a *workerv1.Assignment) { a.Preflight[0].Path = "/${foo}" },
@@ -95,7 +95,7 @@ func TestPreflightRefusals(t *testing.T) {
 			change: func(a *workerv1.Assignment) {
 				a.Preflight = append(a.Preflight, &workerv1.Request{Name: "other", Method: "GET", Path: "version"})
 			},
-			reason: "InvalidSpec", message: `preflight[1].request "other": path: "version" must begin with a slash`,
+			reason: "InvalidSpec", message: `preflight[1].request "other": path: must begin with a slash`,
 		},
 		"a header that is not there": {
 			change: func(a *workerv1.Assignment) { a.Preflight[0].Headers[0].ValueFile = "/does/not/exist" },

@@ -55,12 +55,13 @@ func newSide(a *workerv1.Assignment, c Config, connections int, first attack.Ste
 	}
 	s.runner, err = attack.NewRunner(attack.Config{
 		Source: requests.source, Client: s.client, Worker: a.GetWorker(),
-		Seed:           a.GetSeed(),
-		Timeout:        time.Duration(a.GetTarget().GetTimeoutNanos()),
-		MaxConnections: connections,
-		LedgerBytes:    ledgerBytes(a),
-		OnTime:         durations(a.GetOnTimeNanos()),
-		Log:            c.Log,
+		Seed:            a.GetSeed(),
+		Timeout:         time.Duration(a.GetTarget().GetTimeoutNanos()),
+		MaxConnections:  connections,
+		LedgerBytes:     ledgerBytes(a),
+		OnTime:          durations(a.GetOnTimeNanos()),
+		Log:             c.Log,
+		ExposeResponses: a.GetExposeResponses(),
 	})
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func TestRefusalsOfTheControl(t *testing.T) {
 	}{
 		"another version": {
 			func(*workerv1.Assignment) {}, workerv1.ReasonPreflightFailed,
-			hash.URL() + `: preflight: GET /version: .strategy: "hash" instead of "lua"`,
+			hash.URL() + `: preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`,
 		},
 		"an address that is not allowed": {
 			func(a *workerv1.Assignment) { a.Control.Target.AllowSpecialAddresses = false }, workerv1.ReasonTargetUnreachable,

@@ -80,7 +80,7 @@ func TestSourceExpects(t *testing.T) {
 	}{
 		{201, `{"a":"b"}`, ""},
 		{200, `{"a":"b"}`, "status 200 OK is not expected, but 201"},
-		{201, `{"a":"c"}`, `.a: "c" instead of "b"`},
+		{201, `{"a":"c"}`, `.a: a string of 1 bytes instead of "b"`},
 		{201, `{"a":"b", "much": "more"}`, "body of 25 bytes, at most 20 are expected"},
 	} {
 		got := ""
@@ -156,13 +156,13 @@ func TestSourceRefuses(t *testing.T) {
 				a.Data = []*workerv1.Data{{Name: "d", File: file(t, "code\n1\n")}}
 				a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"code": ".code"}}}
 			},
-			`setup.fill.capture: column "code" is one of data "d", file `,
+			`setup.fill.capture: column "code" has the name of one of data "d", file `,
 		},
 		"a captured column that is a variable": {
 			func(a *workerv1.Assignment) {
 				a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"seq": ".code"}}}
 			},
-			`setup.fill.capture: column "seq" has the name of a variable`,
+			`setup.fill.capture: column 1 has the name of a variable, seq`,
 		},
 	}
 	for name, tt := range tests {

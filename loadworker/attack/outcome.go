@@ -60,7 +60,7 @@ func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 	res.inWindow = res.received <= x.windowEnd()
 	if err != nil {
 		res.outcome = failure.Classify(err)
-		x.sample(h, res.outcome, func() string { return err.Error() })
+		x.sample(h, res.outcome, func() string { return x.message(err) })
 		return res
 	}
 	res.status = r.Status
@@ -74,7 +74,7 @@ func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 	}
 	if wrong := x.checkBody(h, &r); wrong != nil {
 		res.expected, res.outcome = false, measure.BadResponse
-		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %v", x.source.Name(h.request), wrong) })
+		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %s", x.source.Name(h.request), x.message(wrong)) })
 	}
 	return res
 }
@@ -86,6 +86,10 @@ func (x *Execution) checkBody(h *hit, r *transport.Response) error {
 		return err
 	}
 	return h.walk.Answer(r)
+}
+
+func (x *Execution) message(err error) string {
+	return failure.Message(err, x.runner.config.ExposeResponses)
 }
 
 func (x *Execution) sample(h *hit, o measure.Outcome, text func() string) {

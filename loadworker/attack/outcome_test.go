@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -266,7 +267,8 @@ func TestUnexpectedBodyIsABadResponse(t *testing.T) {
 		}{
 			"nothing is expected":  {source.Expectation{}, "success", ""},
 			"as it should be":      {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "up"}}}, "success", ""},
-			"another value":        {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "down"}}}, "badResponse", `request "it": .state: "up" instead of "down"`},
+			"another value":        {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "down"}}}, "badResponse", `request "it": .state: a string of 2 bytes instead of "down"`},
+			"another, exposed":     {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "down"}}}, "badResponse", `a string of 2 bytes instead of "down"; the target sent "up"`},
 			"small enough":         {source.Expectation{MaxBytes: 14}, "success", ""},
 			"too large":            {source.Expectation{MaxBytes: 13}, "badResponse", `request "it": body of 14 bytes, at most 13 are expected`},
 			"an unexpected status": {source.Expectation{Status: []int32{204}, MaxBytes: 1}, "unexpectedStatus", `request "it": status 200 OK`},
@@ -278,6 +280,7 @@ func TestUnexpectedBodyIsABadResponse(t *testing.T) {
 				r := d.runner(t, setup{url: o.URL, requests: []source.Request{
 					{Name: "it", Weight: 1, Method: "GET", Path: "/", Expect: tt.expect},
 				}})
+				r.config.ExposeResponses = strings.Contains(tt.sample, "the target sent")
 				for kind, step := range map[string]StepShare{
 					"users":    usersStep(2, Burst{Requests: 5, Limit: time.Minute}),
 					"arrivals": arrivalsStep(5e6, time.Second),

@@ -33,6 +33,8 @@ type Config struct {
 	Log *requestlog.Log
 	// Seed of the times that are drawn.
 	Seed int64
+	// ExposeResponses permits the messages of errors to quote responses.
+	ExposeResponses bool
 }
 
 // Runner runs steps, one after another. It keeps the connections between them:

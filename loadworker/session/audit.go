@@ -14,11 +14,11 @@ func (w *worker) watchAudits(ctx context.Context) {
 		return
 	}
 	ctx, w.stopAuditing = context.WithCancel(ctx)
-	round, audit := w.auditRound, w.assembly.Audit
+	round, audit, exposed := w.auditRound, w.assembly.Audit, w.assignment.GetExposeResponses()
 	w.log.Info("the numbers of the audits are read", "round", round)
 	go audit.Watch(ctx, func(readings []setup.Reading) {
 		select {
-		case w.audits <- auditReadings(round, readings):
+		case w.audits <- auditReadings(round, readings, exposed):
 		case <-ctx.Done():
 		}
 	})
@@ -41,12 +41,12 @@ func (w *worker) onAuditReadings(r *workerv1.AuditReadings) {
 	}
 }
 
-func auditReadings(round int32, readings []setup.Reading) *workerv1.AuditReadings {
+func auditReadings(round int32, readings []setup.Reading, exposed bool) *workerv1.AuditReadings {
 	message := &workerv1.AuditReadings{Round: round}
 	for _, r := range readings {
 		m := &workerv1.AuditReading{Read: r.Err == nil, Value: r.Value, UnchangedNanos: int64(r.Unchanged)}
 		if r.Err != nil {
-			m.Error = oneLine(r.Err)
+			m.Error = oneLine(r.Err, exposed)
 		}
 		message.Readings = append(message.Readings, m)
 	}

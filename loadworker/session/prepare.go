@@ -7,6 +7,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 )
 
 // preparation is how far an assignment is prepared: an assembly once it can begin,
@@ -14,6 +15,8 @@ import (
 type preparation struct {
 	assembly *assemble.Assembly
 	notReady error
+	// exposed says that the reason may quote responses.
+	exposed bool
 }
 
 // prepare assembles and prepares an assignment. It sends each change; the last is
@@ -25,7 +28,7 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c assemble.Config, cha
 		case <-ctx.Done():
 		}
 	}
-	notReady := func(err error) { send(preparation{notReady: err}) }
+	notReady := func(err error) { send(preparation{notReady: err, exposed: a.GetExposeResponses()}) }
 	assembly, err := assemble.New(a, c)
 	if err == nil {
 		err = assembly.Prepare(ctx, notReady)
@@ -41,7 +44,7 @@ func (p preparation) readiness() *workerv1.Readiness {
 	if p.assembly != nil {
 		return &workerv1.Readiness{Ready: true, PreflightAnswers: p.assembly.PreflightAnswers(), Targets: p.assembly.Targets()}
 	}
-	r := &workerv1.Readiness{Message: oneLine(p.notReady)}
+	r := &workerv1.Readiness{Message: oneLine(p.notReady, p.exposed)}
 	var refusal *assemble.Refusal
 	if errors.As(p.notReady, &refusal) {
 		r.Reason = refusal.Reason
@@ -49,9 +52,10 @@ func (p preparation) readiness() *workerv1.Readiness {
 	return r
 }
 
-// oneLine is an error as a message of the session. Errors that were joined by line
+// oneLine is an error as a message of the session, with what the target sent only if that
+// is exposed. Errors that were joined by line
 // breaks are joined by semicolons; what a file or a proxy gave may hold bytes that
 // are not UTF-8, which a message cannot.
-func oneLine(err error) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", "; "), "\uFFFD")
+func oneLine(err error, exposed bool) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(failure.Message(err, exposed), "\n", "; "), "\uFFFD")
 }

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"net/netip"
 	"strings"
 	"sync/atomic"
@@ -13,23 +15,32 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
+// The protocol takes no other text: a message that is not UTF-8 would never arrive.
+func TestMessagesAreOneLineOfUTF8(t *testing.T) {
+	err := errors.Join(errors.New("caf\xe9"), failure.Withhold("s3cret", "malformed"))
+	if got, want := oneLine(err, false), "caf\uFFFD; malformed"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := oneLine(err, true), `caf`+"\uFFFD"+`; malformed; the target sent "s3cret"`; got != want {
+		t.Errorf("exposed: %q, want %q", got, want)
+	}
+}
+
 // A refusal reaches the coordinator, whichever part of the assembly it is of.
 func TestRefusalsReachTheCoordinator(t *testing.T) {
-	server := workertest.NewTarget(t, nil)
+	server := workertest.NewTarget(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"key":"s3cret"}`) })
+	version := &workerv1.Request{Name: "version", Method: "GET", Path: "/", ExpectedJson: []*workerv1.ExpectedValue{{Path: ".key", Equals: "k"}}}
+	const notQuoted = `preflight: version: .key: a string of 6 bytes instead of "k"`
 	tests := map[string]struct {
 		change func(*workerv1.Assignment)
 		config func(*Config)
 		want   *workerv1.Readiness
 	}{
-		// The protocol takes no other text: such a refusal would never arrive.
-		"a fault whose text is not UTF-8": {
-			change: func(a *workerv1.Assignment) { a.Requests[0].Body = []byte("${caf\xe9}") },
-			want:   &workerv1.Readiness{Reason: "InvalidSpec", Message: "request \"read\": body: unknown variable ${caf\uFFFD}; known are"},
-		},
 		"too few descriptors": {
 			config: func(c *Config) { c.Assembly.Limits = health.Limits{Descriptors: 1, Ports: 1} },
 			want:   &workerv1.Readiness{Reason: "WorkerRefused", Message: "the worker may open 1 files"},
@@ -43,6 +54,14 @@ func TestRefusalsReachTheCoordinator(t *testing.T) {
 				a.Preflight = []*workerv1.Request{{Name: "version", Method: "GET", Path: "/", ExpectedStatus: []int32{418}}}
 			},
 			want: &workerv1.Readiness{Reason: "PreflightFailed", Message: "preflight: version: status 200 OK is not expected, but 418"},
+		},
+		"a body of a preflight, which is not quoted": {
+			change: func(a *workerv1.Assignment) { a.Preflight = []*workerv1.Request{version} },
+			want:   &workerv1.Readiness{Reason: "PreflightFailed", Message: notQuoted},
+		},
+		"a body of a preflight, which is exposed": {
+			change: func(a *workerv1.Assignment) { a.Preflight, a.ExposeResponses = []*workerv1.Request{version}, true },
+			want:   &workerv1.Readiness{Reason: "PreflightFailed", Message: notQuoted + `; the target sent "s3cret"`},
 		},
 	}
 	for name, tt := range tests {
@@ -60,7 +79,8 @@ func TestRefusalsReachTheCoordinator(t *testing.T) {
 			s := c.waitForHello(t)
 			s.send(t, assign(a))
 			got := c.waitFor(t, "a refusal", func(m *workerv1.SessionRequest) bool { return m.GetReadiness().GetReason() != "" }).message.GetReadiness()
-			if got.GetReady() || got.GetReason() != tt.want.GetReason() || !strings.HasPrefix(got.GetMessage(), tt.want.GetMessage()) {
+			if got.GetReady() || got.GetReason() != tt.want.GetReason() || !strings.HasPrefix(got.GetMessage(), tt.want.GetMessage()) ||
+				strings.Contains(got.GetMessage(), "s3cret") != strings.Contains(tt.want.GetMessage(), "s3cret") {
 				t.Errorf("readiness = %v, want %v…", got, tt.want)
 			}
 			s.send(t, finish())

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
@@ -99,7 +100,7 @@ func (a Audit) read(ctx context.Context, s *sender, i int, round int64) (int64, 
 	}
 	value, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || value > maxNumber || value < -maxNumber {
-		return 0, a.errorf(i, fmt.Errorf("%s is %.40q, which is no whole number of up to 15 digits", a.Values[i], text))
+		return 0, a.errorf(i, failure.Withhold(text, "%s is a text of %d bytes, which is no whole number of up to 15 digits", a.Values[i], len(text)))
 	}
 	return value, nil
 }

@@ -194,19 +194,19 @@ func TestPreflightJudgesTheAnswer(t *testing.T) {
 	}{
 		"another strategy": {
 			handle: answer(200, `{"strategy":"hash","capacity":50}`),
-			want:   `preflight: GET /version: .strategy: "hash" instead of "lua"`,
+			want:   `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`,
 		},
 		"the second value is another": {
 			handle: answer(200, `{"strategy":"lua","capacity":51}`),
-			want:   `preflight: GET /version: .capacity: "51" instead of "50"`,
+			want:   `preflight: GET /version: .capacity: a number of 2 bytes instead of "50"`,
 		},
 		"no such value": {
 			handle: answer(200, `{"capacity":50}`),
-			want:   `preflight: GET /version: .strategy: the body has none, "lua" is expected`,
+			want:   `preflight: GET /version: .strategy: the body of 15 bytes has none, "lua" is expected`,
 		},
 		"no JSON": {
 			handle: answer(200, `lua`),
-			want:   `preflight: GET /version: the body is no JSON: "lua"`,
+			want:   `preflight: GET /version: the body of 3 bytes is no JSON, wrong at byte 1; it looks like text/plain`,
 		},
 		"no such page": {
 			handle: answer(404, ``),
@@ -224,7 +224,7 @@ func TestPreflightJudgesTheAnswer(t *testing.T) {
 		"too many requests, which is expected, without the values": {
 			change: func(r *source.Request) { r.Expect.Status = []int32{200, 429} },
 			handle: answer(429, `{}`),
-			want:   `preflight: GET /version: .strategy: the body has none, "lua" is expected`,
+			want:   `preflight: GET /version: .strategy: the body of 2 bytes has none, "lua" is expected`,
 		},
 		"too large": {
 			change: func(r *source.Request) { r.Expect = source.Expectation{MaxBytes: 2} },
@@ -252,7 +252,7 @@ func TestPreflightJudgesTheAnswer(t *testing.T) {
 		"not ready, which is expected, with another value": {
 			change: func(r *source.Request) { r.Expect.Status = []int32{503} },
 			handle: answer(503, `{"strategy":"hash"}`),
-			want:   `preflight: GET /version: .strategy: "hash" instead of "lua"`,
+			want:   `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`,
 		},
 		"no answer": {
 			handle: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, unreachable: true,

@@ -165,18 +165,18 @@ func TestFillFails(t *testing.T) {
 		},
 		"no JSON": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "hello"); return true },
-			`setup.fill: request "create": status 200, capture of code: the body is no JSON: "hello"`,
+			`setup.fill: request "create": status 200, capture of code: the body of 5 bytes is no JSON, wrong at byte 1; it looks like text/plain`,
 		},
 		"another document": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "{}"); return true },
-			`setup.fill: request "create": status 200, capture of code: the body has no .item.code: "{}"`,
+			`setup.fill: request "create": status 200, capture of code: the body of 2 bytes has no .item.code`,
 		},
 		"a code that does not stand in a path": {
 			func(_ int, w http.ResponseWriter) bool {
 				_, _ = io.WriteString(w, `{"item":{"code":"a b"},"size":1}`)
 				return true
 			},
-			`setup.fill.capture: request "create": column "code": " " at 1 must be percent-encoded`,
+			`setup.fill.capture: request "create": column "code": the character at 1 must be percent-encoded`,
 		},
 	}
 	for name, tt := range tests {

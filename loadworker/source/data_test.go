@@ -89,25 +89,25 @@ func TestNewRefusesBadData(t *testing.T) {
 	}{
 		"an unknown column": {
 			Request{Path: "/${zip}"}, []*Table{table("name,city", "Ada,London")},
-			`request "r": path: unknown variable ${zip}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}, ${city}, ${name}; write $$ for a dollar sign`,
+			`request "r": path: unknown variable ${zip}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}, the columns of spec.data; write $$ for a dollar sign`,
 		},
 		"a column of two tables": {
 			Request{Path: "/"}, []*Table{table("a,b", "1,2"), table("c,b", "1,2")},
-			`data "d", file d.csv: column "b" is one of data "d", file d.csv too`,
+			`data "d", file d.csv: column 2 has the name of one of data "d", file d.csv`,
 		},
 		"a space in a path": {
 			Request{Path: "/${a}"}, []*Table{table("a", "ok", "not ok")},
-			`data "d", file d.csv, line 3: column "a": " " at 3 must be percent-encoded, as it stands in a path`,
+			`data "d", file d.csv, line 3: column "a": the character at 3 must be percent-encoded, as it stands in a path`,
 		},
 		"a space at the beginning": {
-			Request{Path: "/${a}"}, []*Table{table("a", "\" x\"")}, `column "a": " " at 0 must be percent-encoded`,
+			Request{Path: "/${a}"}, []*Table{table("a", "\" x\"")}, `column "a": the character at 0 must be percent-encoded`,
 		},
 		"a control in a path": {
-			Request{Path: "/${a}"}, []*Table{table("a", "x\x7f")}, `column "a": "\x7f" at 1 must be percent-encoded`,
+			Request{Path: "/${a}"}, []*Table{table("a", "x\x7f")}, `column "a": the character at 1 must be percent-encoded`,
 		},
 		"one in a column that is in the body, too": {
 			Request{Path: "/${a}", Body: "${a}", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "not ok")},
-			`column "a": " " at 3 must be percent-encoded`,
+			`column "a": the character at 3 must be percent-encoded`,
 		},
 		"a line break in a header": {
 			Request{Path: "/", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "\"x\r\nY: z\"")},
@@ -146,7 +146,7 @@ func TestRowsAreCheckedForTheirPosition(t *testing.T) {
 	}
 	inPath := Request{Name: "r", Weight: 1, Method: "GET", Path: "/${code}"}
 	_, err = New(Config{Requests: []Request{inPath}, Tables: []*Table{table}})
-	if want := `setup.fill: column "code": " " at 1 must be percent-encoded, as it stands in a path`; err == nil || err.Error() != want {
+	if want := `setup.fill: column "code": the character at 1 must be percent-encoded, as it stands in a path`; err == nil || err.Error() != want {
 		t.Errorf("New = %v, want %s", err, want)
 	}
 	other, _ := NewTable("setup.fill", []string{"code"}, Uniform)

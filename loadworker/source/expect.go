@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -36,8 +37,6 @@ type expectation struct {
 	status   []int32
 	values   []expectedValue
 	maxBytes int64
-	// secret says that no error may show any of the body.
-	secret bool
 }
 
 type expectedValue struct {
@@ -123,22 +122,16 @@ func (e *expectation) checkBody(r *transport.Response) error {
 		return fmt.Errorf("body of %d bytes, of which only %d are looked at", r.Size, len(r.Body))
 	}
 	document, ok := parseJSON(r.Body)
-	if !ok && e.secret {
-		return fmt.Errorf("the body of %d bytes is no JSON", len(r.Body))
-	}
 	if !ok {
-		return fmt.Errorf("the body is no JSON: %q", sample(r.Body))
+		return notJSON(r.Body)
 	}
 	for _, v := range e.values {
 		value, ok := v.path.find(document)
 		if !ok {
-			return fmt.Errorf("%s: the body has none, %q is expected", v.path, text.Truncate(v.equals, 60))
+			return failure.Withhold(r.Body, "%s: the body of %d bytes has none, %q is expected", v.path, len(r.Body), text.Truncate(v.equals, 60))
 		}
 		if got := textOf(value); got != v.equals {
-			if e.secret {
-				return fmt.Errorf("%s: not the value that is expected", v.path)
-			}
-			return fmt.Errorf("%s: %q instead of %q", v.path, text.Truncate(got, 60), text.Truncate(v.equals, 60))
+			return failure.Withhold(got, "%s: %s instead of %q", v.path, kindOf(value), text.Truncate(v.equals, 60))
 		}
 	}
 	return nil

@@ -148,7 +148,6 @@ func (s *Source) addTurns(j *journey, step JourneyStep, names []string, known ma
 		slot := slices.Index(names, name)
 		captures = append(captures, capture{name: name, path: path, slot: slot})
 		known[slot] = true
-		r.expect.secret = true
 	}
 	for range step.Times {
 		j.turns = append(j.turns, turn{request: step.Request, waits: j.after, captures: captures})

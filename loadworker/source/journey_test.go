@@ -111,10 +111,10 @@ func TestCapturesThatAreRefused(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"token":"a\r\nX-Evil: 1"}`:                    "capture.token: the value at .token holds a control character, and stands in a header",
 		`{"token":"` + strings.Repeat("x", 4097) + `"}`: "capture.token: the value at .token has 4097 bytes, at most 4096 are kept",
-		`{"secret":"s3cret"}`:                           "capture.token: the body has no .token",
-		`{"token":null,"secret":"s3cret"}`:              "capture.token: the body has no .token",
-		`s3cret`:                                        "capture: the body of 6 bytes is no JSON",
-		`["s3cret"]`:                                    "capture.token: the body has no .token",
+		`{"secret":"s3cret"}`:                           "capture.token: the body of 19 bytes has no .token",
+		`{"token":null,"secret":"s3cret"}`:              "capture.token: the body of 32 bytes has no .token",
+		`s3cret`:                                        "capture: the body of 6 bytes is no JSON, wrong at byte 1; it looks like text/plain",
+		`["s3cret"]`:                                    "capture.token: the body of 10 bytes has no .token",
 	} {
 		s := mustNew(t, shop(accounts(t, []string{"name"}, "ann")))
 		w := s.NewWalk(1, 0, 1)

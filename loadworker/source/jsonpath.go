@@ -107,14 +107,11 @@ func textOf(r gjson.Result) string {
 func (p JSONPath) Find(body []byte) (string, error) {
 	document, ok := parseJSON(body)
 	if !ok {
-		return "", fmt.Errorf("the body is no JSON: %q", sample(body))
+		return "", notJSON(body)
 	}
 	value, ok := p.find(document)
 	if !ok {
-		return "", fmt.Errorf("the body has no %s: %q", p.text, sample(body))
+		return "", lacks(body, p)
 	}
 	return textOf(value), nil
 }
-
-// sample returns the beginning of a body, for an error.
-func sample(body []byte) string { return text.Truncate(string(body[:min(len(body), 200)]), 80) }

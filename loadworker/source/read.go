@@ -75,6 +75,7 @@ func (t *tableReader) begin(line int, columns []string) error {
 	if t.table, err = NewTable(t.name(), columns, t.file.Choice); err != nil {
 		return t.error(line, err)
 	}
+	t.table.fromFile = true
 	return nil
 }
 
@@ -150,7 +151,7 @@ func (t *tableReader) readJSON(in io.Reader) error {
 func (t *tableReader) object(line int, text []byte) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {
-		return t.error(line, fmt.Errorf("is no JSON object: %w", err))
+		return t.error(line, errors.New("is no JSON object"))
 	}
 	if t.table == nil {
 		columns := make([]string, 0, len(object))
@@ -166,11 +167,11 @@ func (t *tableReader) object(line int, text []byte) error {
 	for i, name := range t.table.columns {
 		value, ok := object[name]
 		if !ok {
-			return t.error(line, fmt.Errorf("has no %q, which is in the first line", name))
+			return t.error(line, errors.New("lacks a name that is in the first line"))
 		}
 		var err error
 		if cells[i], err = scalar(value); err != nil {
-			return t.error(line, fmt.Errorf("%q: %w", name, err))
+			return t.error(line, err)
 		}
 	}
 	if len(object) > len(cells) {
@@ -187,7 +188,7 @@ func scalar(value json.RawMessage) (string, error) {
 		err := json.Unmarshal(value, &s)
 		return s, err
 	case '{', '[':
-		return "", errors.New("must be a string, a number, true, false or null")
+		return "", errors.New("has a value that is no string, number, true, false or null")
 	default:
 		return string(value), nil
 	}

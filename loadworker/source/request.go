@@ -85,10 +85,10 @@ func (c compiler) compile(r Request) (request, error) {
 		return out, fmt.Errorf("method: %q is no HTTP method", r.Method)
 	}
 	if !strings.HasPrefix(r.Path, "/") {
-		return out, fmt.Errorf("path: %q must begin with a slash", r.Path)
+		return out, errors.New("path: must begin with a slash")
 	}
 	if i := strings.IndexFunc(r.Path, notInPath); i >= 0 {
-		return out, fmt.Errorf("path: %q at %d must be percent-encoded", r.Path[i:i+1], i)
+		return out, fmt.Errorf("path: the character at %d must be percent-encoded", i)
 	}
 	var err error
 	if out.path, err = c.template(&out, r.Path, inPath); err != nil {
@@ -196,13 +196,13 @@ const (
 )
 
 // check refuses what would break the framing of a request: a row of data must not
-// become a request of its own. The error shows no more of the text, which may be
+// become a request of its own. The error shows nothing of the text, which may be
 // secret.
 func (p position) check(text string) error {
 	switch {
 	case p >= inPath:
 		if i := strings.IndexFunc(text, notInPath); i >= 0 {
-			return fmt.Errorf("%q at %d must be percent-encoded, as it stands in a path", text[i:i+1], i)
+			return fmt.Errorf("the character at %d must be percent-encoded, as it stands in a path", i)
 		}
 	case p >= inHeader && !httpguts.ValidHeaderFieldValue(text):
 		return errors.New("holds a control character, and stands in a header")

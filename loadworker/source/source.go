@@ -95,7 +95,7 @@ func (c Config) columns() (columns, error) {
 	for slot, t := range c.Tables {
 		for index, name := range t.columns {
 			if other, ok := all[name]; ok {
-				return nil, fmt.Errorf("%s: column %q is one of %s too", t.name, name, other.table.name)
+				return nil, fmt.Errorf("%s: %s has the name of one of %s", t.name, t.describe(index), other.table.name)
 			}
 			all[name] = column{table: t, index: index, slot: slot}
 		}

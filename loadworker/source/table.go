@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-
-	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // maxTable bounds the memory of a table's cells. The rows of a ConfigMap are at
@@ -18,9 +16,10 @@ const cellCost = 16
 // Table is rows of data, whose columns templates name. A worker has only its own
 // rows. No row may be added once a Source renders requests with it.
 type Table struct {
-	name    string
-	columns []string
-	choice  Choice
+	name     string
+	columns  []string
+	choice   Choice
+	fromFile bool
 
 	text []byte
 	ends []uint32 // of the cells in text, row by row
@@ -37,18 +36,27 @@ var columnName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 func NewTable(name string, columns []string, choice Choice) (*Table, error) {
 	t := &Table{name: name, columns: columns, choice: choice, strictest: make([]position, len(columns))}
 	seen := map[string]bool{}
-	for _, c := range columns {
-		switch {
+	for i, c := range columns {
+		switch { // no name is shown, as in describe
 		case !columnName.MatchString(c):
-			return nil, fmt.Errorf("column %q is no name: it must be of letters, digits and _", text.Truncate(c, 63))
+			return nil, fmt.Errorf("column %d has no name: it must be of letters, digits and _", i+1)
 		case reserved(c):
-			return nil, fmt.Errorf("column %q has the name of a variable", c)
+			return nil, fmt.Errorf("column %d has the name of a variable, %s", i+1, c)
 		case seen[c]:
-			return nil, fmt.Errorf("column %q comes twice", c)
+			return nil, fmt.Errorf("column %d has the name of another", i+1)
 		}
 		seen[c] = true
 	}
 	return t, nil
+}
+
+// describe is a column in an error. It has no name of a file: that is a value if the file
+// has no line of names.
+func (t *Table) describe(column int) string {
+	if t.fromFile {
+		return fmt.Sprintf("column %d", column+1)
+	}
+	return fmt.Sprintf("column %q", t.columns[column])
 }
 
 // Rows returns the number of rows.

@@ -54,7 +54,7 @@ func (t *Targets) Add(x Target) error {
 	case len(t.list) == MaxTargets:
 		return fmt.Errorf("is more than the %d targets of a request: divide them over several requests, or LoadTests", MaxTargets)
 	case !httpguts.ValidHeaderFieldName(x.Method) || x.Method == "CONNECT": // both are tokens
-		return fmt.Errorf("method: %q is none that can be sent", x.Method)
+		return errors.New("method: is none that can be sent")
 	case !strings.HasPrefix(x.Path, "/"):
 		return errors.New("path: must begin with a slash")
 	}
@@ -66,7 +66,7 @@ func (t *Targets) Add(x Target) error {
 		h.Literal = true
 		compiled, err := compiler{}.header(nil, h)
 		if err != nil {
-			return fmt.Errorf("header %q: %w", h.Name, err)
+			return fmt.Errorf("header%s: %w", shown(h.Name), err)
 		}
 		t.headers = append(t.headers, targetHeader{name: compiled.name, value: t.keep(h.Value)})
 	}
@@ -74,6 +74,14 @@ func (t *Targets) Add(x Target) error {
 	out.path, out.body = t.keep(x.Path), t.keep(string(x.Body))
 	t.list = append(t.list, out)
 	return nil
+}
+
+// shown is the name of a header in quotes, if it is one.
+func shown(name string) string {
+	if !httpguts.ValidHeaderFieldName(name) {
+		return ""
+	}
+	return fmt.Sprintf(" %q", name)
 }
 
 // keep adds to the text.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Vars are the values of a template's variables.
@@ -77,17 +75,22 @@ func reserved(name string) bool {
 // columns are the columns that templates may name, by name.
 type columns map[string]column
 
-// known lists the variables for an error.
+// known lists the variables for an error. The columns of a file are not named: a file
+// without a line of names has values there.
 func (c columns) known() string {
-	list := "${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}"
+	list, files := "${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}", ""
 	for _, name := range slices.Sorted(maps.Keys(c)) {
-		list += ", ${" + name + "}"
+		if table := c[name].table; table != nil && table.fromFile {
+			files = ", the columns of spec.data"
+		} else {
+			list += ", ${" + name + "}"
+		}
 	}
-	return list + "; write $$ for a dollar sign"
+	return list + files + "; write $$ for a dollar sign"
 }
 
-// templateError is a mistake at a dollar sign, whose index is at. Its text shows some
-// of the template.
+// templateError is a mistake at a dollar sign, whose index is at. Its text shows no more
+// of the template than a name between braces.
 type templateError struct {
 	at int
 	error
@@ -109,9 +112,10 @@ func (c columns) compile(text string) (*Template, error) {
 			text = rest
 			continue
 		}
-		p, rest, err := c.variable(after)
+		at := length - len(after) - 1
+		p, rest, err := c.variable(after, at)
 		if err != nil {
-			return nil, templateError{length - len(after) - 1, err}
+			return nil, templateError{at, err}
 		}
 		p.literal = literal.String()
 		literal.Reset()
@@ -124,15 +128,15 @@ func (c columns) compile(text string) (*Template, error) {
 	return t, nil
 }
 
-// variable compiles what follows a single dollar sign.
-func (c columns) variable(s string) (p part, rest string, err error) {
+// variable compiles what follows the single dollar sign at an index.
+func (c columns) variable(s string, at int) (p part, rest string, err error) {
 	inside, ok := strings.CutPrefix(s, "{")
 	if !ok {
 		return p, "", errors.New("a single $; write $$ for a dollar sign")
 	}
 	name, rest, ok := strings.Cut(inside, "}")
 	if !ok {
-		return p, "", fmt.Errorf("${%s has no closing brace", text.Truncate(inside, 20))
+		return p, "", fmt.Errorf("the ${ at %d has no closing brace", at)
 	}
 	if p.kind, ok = variables[name]; ok {
 		return p, rest, nil
@@ -144,8 +148,11 @@ func (c columns) variable(s string) (p part, rest string, err error) {
 		return p, rest, nil
 	}
 	bounds, ok := strings.CutPrefix(name, "rand:")
-	if !ok {
-		return p, "", fmt.Errorf("unknown variable ${%s}; known are %s", text.Truncate(name, 40), c.known())
+	switch {
+	case !ok && columnName.MatchString(name):
+		return p, "", fmt.Errorf("unknown variable ${%s}; known are %s", name, c.known())
+	case !ok:
+		return p, "", fmt.Errorf("the ${ at %d has no name before its closing brace; known are %s", at, c.known())
 	}
 	p.kind = random
 	p.from, p.span, err = parseRange(bounds)
@@ -158,7 +165,7 @@ func parseRange(s string) (from int64, span uint64, err error) {
 	a, errA := strconv.ParseInt(low, 10, 64)
 	b, errB := strconv.ParseInt(high, 10, 64)
 	if errA != nil || errB != nil || b < a {
-		return 0, 0, fmt.Errorf("${rand:%s}: must be ${rand:a-b} with integers 0 <= a <= b", text.Truncate(s, 40))
+		return 0, 0, errors.New("${rand:a-b} must have integers 0 <= a <= b")
 	}
 	return a, uint64(b-a) + 1, nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/cookie"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -124,7 +125,7 @@ func (w *Walk) addCookies(b *Buffer) {
 }
 
 // Answer takes what is to be kept of the expected response to the request. Its error is
-// why the body is not as it should be; it shows nothing of the body, which may be secret.
+// why the body is not as it should be.
 func (w *Walk) Answer(r *transport.Response) error {
 	j := w.place.journey
 	if j == nil {
@@ -142,15 +143,15 @@ func (w *Walk) Answer(r *transport.Response) error {
 	}
 	document, ok := parseJSON(r.Body)
 	if !ok {
-		return fmt.Errorf("capture: the body of %d bytes is no JSON", len(r.Body))
+		return fmt.Errorf("capture: %w", notJSON(r.Body))
 	}
 	for _, c := range captures {
 		value, ok := c.path.find(document)
 		if !ok || value.Raw == "null" {
-			return fmt.Errorf("capture.%s: the body has no %s", c.name, c.path)
+			return fmt.Errorf("capture.%s: %w", c.name, lacks(r.Body, c.path))
 		}
 		if err := w.capture(c, textOf(value)); err != nil {
-			return fmt.Errorf("capture.%s: the value at %s %w", c.name, c.path, err)
+			return failure.Withhold(textOf(value), "capture.%s: the value at %s %w", c.name, c.path, err)
 		}
 	}
 	return nil

@@ -58,7 +58,7 @@ func (o Origin) check(scheme, host string) error {
 	if u.Scheme == own.Scheme && (named || strings.EqualFold(address(u), address(own))) {
 		return nil
 	}
-	return fmt.Errorf("the URL is one of %s://%s, and spec.target is %s: write its scheme and host, or the path alone", u.Scheme, u.Host, o.URL)
+	return fmt.Errorf("the URL is of another scheme, host or port than spec.target, %s: write those, or the path alone", o.URL)
 }
 
 // address is host and port, always both.

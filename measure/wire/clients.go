@@ -15,11 +15,11 @@ func fromClients(clients *measure.Clients) (*workerv1.Clients, error) {
 		return nil, nil
 	}
 	m := &workerv1.Clients{Names: clients.Names(), Below: clients.Below(), Untracked: clients.Untracked}
-	for _, name := range m.Names {
+	for i, name := range m.Names {
 		// A message with such a name could not be marshalled, which would end the
 		// session instead of the step.
 		if !utf8.ValidString(name) {
-			return nil, fmt.Errorf("clients: the name %q is not UTF-8", name)
+			return nil, fmt.Errorf("clients: names[%d] is not UTF-8", i)
 		}
 		ledger := clients.Ledger(name)
 		m.Slices = append(m.Slices, int32(len(ledger.Slices)))
@@ -72,14 +72,14 @@ func readClients(m *workerv1.Clients, left int64) (*measure.Clients, error) {
 		case len(name) > measure.MaxClientBytes:
 			return nil, fmt.Errorf("names[%d]: %d bytes, more than %d", i, len(name), measure.MaxClientBytes)
 		case clients.Ledger(name) != nil:
-			return nil, fmt.Errorf("names[%d]: %q comes twice", i, name)
+			return nil, fmt.Errorf("names[%d]: comes twice", i)
 		case n < 0 || n > min(len(all), measure.MaxSlices):
 			return nil, fmt.Errorf("slices[%d]: %d is not in 0..%d", i, n, min(len(all), measure.MaxSlices))
 		}
 		ledger := measure.Ledger{Slices: all[:n]}
 		all = all[n:]
 		if left, err = checkLedger(&ledger, left); err != nil {
-			return nil, fmt.Errorf("the ledger of %q: %w", name, err)
+			return nil, fmt.Errorf("the ledger of names[%d]: %w", i, err)
 		}
 		clients.Add(name, &ledger)
 	}

@@ -227,7 +227,7 @@ func TestEncodeRefusesWhatAMessageCannotHold(t *testing.T) {
 	s := measure.NewMeasurement(1)
 	s.Clients = measure.NewClients(measure.MaxLedgerBytes)
 	s.Clients.Add("\xff", &measure.Ledger{})
-	if _, err := Encode(s); err == nil || err.Error() != `clients: the name "\xff" is not UTF-8` {
+	if _, err := Encode(s); err == nil || err.Error() != `clients: names[0] is not UTF-8` {
 		t.Errorf("Encode: %v", err)
 	}
 }

@@ -40,7 +40,7 @@ func TestPreflight(t *testing.T) {
 	if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseEnded {
 		t.Errorf("verdict %s, phase %s; want Error, Failed", lt.Status.Verdict, lt.Status.Phase)
 	}
-	const wrong = `.strategy: "lua" instead of "hash"`
+	const wrong = `.strategy: a string of 3 bytes instead of "hash"`
 	for kind, status := range map[string]string{
 		v1alpha1.ConditionTargetVerified: "False", v1alpha1.ConditionWorkersReady: "False", v1alpha1.ConditionFailed: "True",
 	} {

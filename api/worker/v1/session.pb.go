@@ -874,9 +874,11 @@ type Assignment struct {
 	// control is the second target, with which target is compared; absent: there is none.
 	Control *Control `protobuf:"bytes,31,opt,name=control,proto3" json:"control,omitempty"`
 	// journeys take part in the mix, beside requests. They are for users, not for arrivals.
-	Journeys      []*Journey `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Journeys []*Journey `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
+	// expose_responses permits messages to quote what the target sent.
+	ExposeResponses bool `protobuf:"varint,41,opt,name=expose_responses,json=exposeResponses,proto3" json:"expose_responses,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Assignment) Reset() {
@@ -1026,6 +1028,13 @@ func (x *Assignment) GetJourneys() []*Journey {
 		return x.Journeys
 	}
 	return nil
+}
+
+func (x *Assignment) GetExposeResponses() bool {
+	if x != nil {
+		return x.ExposeResponses
+	}
+	return false
 }
 
 // Control is a second target, and what differs in what is sent to it. It gets the setup
@@ -3999,7 +4008,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12+\n" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
-	"\atargets\x18\x1f \x01(\x05R\atargets\"\xef\x05\n" +
+	"\atargets\x18\x1f \x01(\x05R\atargets\"\x9a\x06\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -4019,7 +4028,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\alargest\x18\x14 \x01(\v2\x18.loadtest.worker.v1.StepR\alargest\x122\n" +
 	"\x06driver\x18\x15 \x01(\x0e2\x1a.loadtest.worker.v1.DriverR\x06driver\x125\n" +
 	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\x127\n" +
-	"\bjourneys\x18\x1e \x03(\v2\x1b.loadtest.worker.v1.JourneyR\bjourneys\"\xb1\x01\n" +
+	"\bjourneys\x18\x1e \x03(\v2\x1b.loadtest.worker.v1.JourneyR\bjourneys\x12)\n" +
+	"\x10expose_responses\x18) \x01(\bR\x0fexposeResponses\"\xb1\x01\n" +
 	"\aControl\x122\n" +
 	"\x06target\x18\x01 \x01(\v2\x1a.loadtest.worker.v1.TargetR\x06target\x127\n" +
 	"\brequests\x18\x02 \x03(\v2\x1b.loadtest.worker.v1.RequestR\brequests\x129\n" +

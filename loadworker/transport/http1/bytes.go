@@ -1,6 +1,6 @@
 package http1
 
-import "fmt"
+import "github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 
 // byteSet is a set of bytes.
 type byteSet [256]bool
@@ -79,9 +79,6 @@ func trim(b []byte) []byte {
 	return b
 }
 
-// maxShown bounds how much of a malformed line an error shows.
-const maxShown = 64
-
 func malformed(what string, line []byte) error {
-	return fmt.Errorf("malformed HTTP response: %s %q", what, line[:min(len(line), maxShown)])
+	return failure.Withhold(line, "malformed HTTP response: %s of %d bytes", what, len(line))
 }

@@ -3,8 +3,8 @@ package http1
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -67,7 +67,7 @@ func (p *parser) field(line []byte, trailer bool) error {
 	colon := bytes.IndexByte(line, ':')
 	switch {
 	case colon <= 0 || !allIn(&nameBytes, line[:colon]) || !allIn(&valueBytes, line[colon+1:]):
-		return p.malformedField(line, colon)
+		return malformed("header", line)
 	case trailer:
 		return nil
 	}
@@ -86,18 +86,10 @@ func (p *parser) field(line []byte, trailer bool) error {
 	return nil
 }
 
-// malformedField quotes the name alone where the value may be a user's cookie.
-func (p *parser) malformedField(line []byte, colon int) error {
-	if p.keepSet {
-		line = line[:max(colon, 0)]
-	}
-	return malformed("header", line)
-}
-
 // transferEncoding takes the one coding that is known, once.
 func (p *parser) transferEncoding(coding []byte) error {
 	if p.chunked || !equalFold(coding, "chunked") {
-		return fmt.Errorf("malformed HTTP response: transfer coding %q", coding)
+		return malformed("transfer coding", coding)
 	}
 	p.chunked = true
 	return nil
@@ -124,12 +116,12 @@ func (p *parser) contentLength(text []byte) error {
 	n := int64(0)
 	for _, c := range text {
 		if !digit(c) || n > (1<<63-1-9)/10 {
-			return fmt.Errorf("malformed HTTP response: Content-Length %q", text)
+			return malformed("Content-Length", text)
 		}
 		n = n*10 + int64(c-'0')
 	}
 	if len(text) == 0 || (p.hasLength && n != p.left) {
-		return fmt.Errorf("malformed HTTP response: Content-Length %q, earlier %d", text, p.left)
+		return failure.Withhold(text, "malformed HTTP response: Content-Length of %d bytes is empty, or not the one before", len(text))
 	}
 	p.hasLength, p.left = true, n
 	return nil

@@ -23,11 +23,11 @@ func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 		},
 		"none of a name": {
 			text: lines("HTTP/1.1 200 OK", "x(y): x", ""),
-			want: outcome{Err: `malformed HTTP response: header "x(y): x"`},
+			want: outcome{Err: `malformed HTTP response: header of 7 bytes; the target sent "x(y): x"`},
 		},
 		"one beyond ASCII": {
 			text: lines("HTTP/1.1 200 OK", "\xc3\xa9: x", ""),
-			want: outcome{Err: `malformed HTTP response: header "é: x"`},
+			want: outcome{Err: `malformed HTTP response: header of 5 bytes; the target sent "é: x"`},
 		},
 		"a tab in a value": {
 			text: lines("HTTP/1.1 200 OK", "X:\ta\tb", length, "", "ok"),
@@ -43,11 +43,11 @@ func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 		},
 		"that control": {
 			text: lines("HTTP/1.1 200 OK", "X: \x7f", ""),
-			want: outcome{Err: `malformed HTTP response: header "X: \x7f"`},
+			want: outcome{Err: `malformed HTTP response: header of 4 bytes; the target sent "X: \x7f"`},
 		},
 		"the control before the space": {
 			text: lines("HTTP/1.1 200 OK", "X: \x1f", ""),
-			want: outcome{Err: `malformed HTTP response: header "X: \x1f"`},
+			want: outcome{Err: `malformed HTTP response: header of 4 bytes; the target sent "X: \x1f"`},
 		},
 		"names as long as those that matter": {
 			text: lines("HTTP/1.1 200 OK", "Connectiom: close", "Content-Lengthy: 9", "Content-Lengtj: 9", "Transfer-Encodinh: gzip", length, "", "ok"),
@@ -63,7 +63,7 @@ func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 		},
 		"a coding as long as the one that is known": {
 			text: lines("HTTP/1.1 200 OK", "Transfer-Encoding: chunkey", "", ""),
-			want: outcome{Err: `malformed HTTP response: transfer coding "chunkey"`},
+			want: outcome{Err: `malformed HTTP response: transfer coding of 7 bytes; the target sent "chunkey"`},
 		},
 		"the last of several options": {
 			text: lines("HTTP/1.1 200 OK", "Connection: a,,\tcLOSe ", length, "", "ok"),
@@ -75,19 +75,19 @@ func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 		},
 		"a letter before the first": {
 			text: chunkedHeader + "@\r\n",
-			want: outcome{Err: `malformed HTTP response: chunk size "@\r"`},
+			want: outcome{Err: `malformed HTTP response: chunk size of 2 bytes; the target sent "@\r"`},
 		},
 		"a letter after the last": {
 			text: chunkedHeader + "G\r\n",
-			want: outcome{Err: `malformed HTTP response: chunk size "G\r"`},
+			want: outcome{Err: `malformed HTTP response: chunk size of 2 bytes; the target sent "G\r"`},
 		},
 		"a byte before the first digit": {
 			text: chunkedHeader + "/\r\n",
-			want: outcome{Err: `malformed HTTP response: chunk size "/\r"`},
+			want: outcome{Err: `malformed HTTP response: chunk size of 2 bytes; the target sent "/\r"`},
 		},
 		"a byte after the last digit": {
 			text: chunkedHeader + ":\r\n",
-			want: outcome{Err: `malformed HTTP response: chunk size ":\r"`},
+			want: outcome{Err: `malformed HTTP response: chunk size of 2 bytes; the target sent ":\r"`},
 		},
 		"the largest length": {
 			text: lines("HTTP/1.1 204 No Content", "Content-Length: 9223372036854775799", "", ""),

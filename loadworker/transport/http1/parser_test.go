@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
@@ -34,7 +35,7 @@ func feed(pieces []string, head bool) outcome {
 		n, err := p.parse(held)
 		held = held[n:]
 		if err != nil {
-			return outcome{Err: err.Error()}
+			return outcome{Err: failure.Message(err, true)}
 		}
 	}
 	err := p.end()
@@ -88,23 +89,23 @@ var parses = map[string]struct {
 	},
 	"two lengths": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length: 2", "Content-Length: 3", "", "ok"),
-		want: outcome{Err: `malformed HTTP response: Content-Length "3", earlier 2`},
+		want: outcome{Err: `malformed HTTP response: Content-Length of 1 bytes is empty, or not the one before; the target sent "3"`},
 	},
 	"a list of lengths": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length: 2, 2", "", "ok"),
-		want: outcome{Err: `malformed HTTP response: Content-Length "2, 2"`},
+		want: outcome{Err: `malformed HTTP response: Content-Length of 4 bytes; the target sent "2, 2"`},
 	},
 	"an scripted.Empty length": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length:", "", ""),
-		want: outcome{Err: `malformed HTTP response: Content-Length "", earlier 0`},
+		want: outcome{Err: `malformed HTTP response: Content-Length of 0 bytes is empty, or not the one before; the target sent ""`},
 	},
 	"a negative length": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length: -1", "", ""),
-		want: outcome{Err: `malformed HTTP response: Content-Length "-1"`},
+		want: outcome{Err: `malformed HTTP response: Content-Length of 2 bytes; the target sent "-1"`},
 	},
 	"a length beyond 63 bits": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length: 9223372036854775808", "", ""),
-		want: outcome{Err: `malformed HTTP response: Content-Length "9223372036854775808"`},
+		want: outcome{Err: `malformed HTTP response: Content-Length of 19 bytes; the target sent "9223372036854775808"`},
 	},
 	"until the connection closes": {
 		text: lines("HTTP/1.1 200 OK", "X: y", "", "all of it"),
@@ -124,39 +125,39 @@ var parses = map[string]struct {
 	},
 	"a chunk size that is none": {
 		text: chunkedHeader + "2g\r\nok\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk size "2g\r"`},
+		want: outcome{Err: `malformed HTTP response: chunk size of 3 bytes; the target sent "2g\r"`},
 	},
 	"an scripted.Empty chunk size": {
 		text: chunkedHeader + ";x\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk size ";x\r"`},
+		want: outcome{Err: `malformed HTTP response: chunk size of 3 bytes; the target sent ";x\r"`},
 	},
 	"a chunk size beyond 60 bits": {
 		text: chunkedHeader + "1000000000000000\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk size "1000000000000000\r"`},
+		want: outcome{Err: `malformed HTTP response: chunk size of 17 bytes; the target sent "1000000000000000\r"`},
 	},
 	"a chunk size that ends in LF": {
 		text: chunkedHeader + "2\nok\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk size "2"`},
+		want: outcome{Err: `malformed HTTP response: chunk size of 1 bytes; the target sent "2"`},
 	},
 	"a chunk that is too long": {
 		text: chunkedHeader + "2\r\nok!\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk end "!\r"`},
+		want: outcome{Err: `malformed HTTP response: chunk end of 2 bytes; the target sent "!\r"`},
 	},
 	"a trailer that is none": {
 		text: chunkedHeader + "0\r\nno trailer\r\n",
-		want: outcome{Err: `malformed HTTP response: header "no trailer"`},
+		want: outcome{Err: `malformed HTTP response: header of 10 bytes; the target sent "no trailer"`},
 	},
 	"a trailer that ends in LF": {
 		text: chunkedHeader + "0\r\n\n",
-		want: outcome{Err: `malformed HTTP response: trailer ""`},
+		want: outcome{Err: `malformed HTTP response: trailer of 0 bytes; the target sent ""`},
 	},
 	"an unknown coding": {
 		text: lines("HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked", "", ""),
-		want: outcome{Err: `malformed HTTP response: transfer coding "gzip, chunked"`},
+		want: outcome{Err: `malformed HTTP response: transfer coding of 13 bytes; the target sent "gzip, chunked"`},
 	},
 	"chunked twice": {
 		text: lines("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked", "", ""),
-		want: outcome{Err: `malformed HTTP response: transfer coding "chunked"`},
+		want: outcome{Err: `malformed HTTP response: transfer coding of 7 bytes; the target sent "chunked"`},
 	},
 	"chunks in HTTP/1.0": {
 		text: lines("HTTP/1.0 200 OK", "Transfer-Encoding: chunked", "", ""),
@@ -199,18 +200,18 @@ var parses = map[string]struct {
 		text: lines("HTTP/1.0 200 OK", "Content-Length: 2", "Connection: Keep-Alive", "", "ok"),
 		want: outcome{Status: 200, Body: "ok", Reusable: true},
 	},
-	"another server":            {text: "SSH-2.0-OpenSSH_9.2\r\n", want: outcome{Err: `malformed HTTP response: status line "SSH-2.0-OpenSSH_9.2"`}},
-	"another version":           {text: "HTTP/2.0 200 OK\r\n", want: outcome{Err: `malformed HTTP response: status line "HTTP/2.0 200 OK"`}},
-	"a status of two digits":    {text: "HTTP/1.1 20\r\n", want: outcome{Err: `malformed HTTP response: status line "HTTP/1.1 20"`}},
-	"a status of four digits":   {text: "HTTP/1.1 2000 OK\r\n", want: outcome{Err: `malformed HTTP response: status line "HTTP/1.1 2000 OK"`}},
-	"a status of letters":       {text: "HTTP/1.1 2x0 OK\r\n", want: outcome{Err: `malformed HTTP response: status line "HTTP/1.1 2x0 OK"`}},
+	"another server":            {text: "SSH-2.0-OpenSSH_9.2\r\n", want: outcome{Err: `malformed HTTP response: status line of 19 bytes; the target sent "SSH-2.0-OpenSSH_9.2"`}},
+	"another version":           {text: "HTTP/2.0 200 OK\r\n", want: outcome{Err: `malformed HTTP response: status line of 15 bytes; the target sent "HTTP/2.0 200 OK"`}},
+	"a status of two digits":    {text: "HTTP/1.1 20\r\n", want: outcome{Err: `malformed HTTP response: status line of 11 bytes; the target sent "HTTP/1.1 20"`}},
+	"a status of four digits":   {text: "HTTP/1.1 2000 OK\r\n", want: outcome{Err: `malformed HTTP response: status line of 16 bytes; the target sent "HTTP/1.1 2000 OK"`}},
+	"a status of letters":       {text: "HTTP/1.1 2x0 OK\r\n", want: outcome{Err: `malformed HTTP response: status line of 15 bytes; the target sent "HTTP/1.1 2x0 OK"`}},
 	"a status below 100":        {text: "HTTP/1.1 099 Low\r\n", want: outcome{Err: "response status is not within 100 to 999"}},
-	"a CR within a line":        {text: "HTTP/1.1 200 O\rK\r\n", want: outcome{Err: `malformed HTTP response: status line "HTTP/1.1 200 O\rK"`}},
-	"a folded line":             {text: lines("HTTP/1.1 200 OK", "X: a", " b: c", ""), want: outcome{Err: `malformed HTTP response: header " b: c"`}},
-	"a header without a colon":  {text: lines("HTTP/1.1 200 OK", "X", ""), want: outcome{Err: `malformed HTTP response: header "X"`}},
-	"a header without a name":   {text: lines("HTTP/1.1 200 OK", ": x", ""), want: outcome{Err: `malformed HTTP response: header ": x"`}},
-	"a space before the colon":  {text: lines("HTTP/1.1 200 OK", "X : x", ""), want: outcome{Err: `malformed HTTP response: header "X : x"`}},
-	"a control in a value":      {text: lines("HTTP/1.1 200 OK", "X: \x00", ""), want: outcome{Err: `malformed HTTP response: header "X: \x00"`}},
+	"a CR within a line":        {text: "HTTP/1.1 200 O\rK\r\n", want: outcome{Err: `malformed HTTP response: status line of 16 bytes; the target sent "HTTP/1.1 200 O\rK"`}},
+	"a folded line":             {text: lines("HTTP/1.1 200 OK", "X: a", " b: c", ""), want: outcome{Err: `malformed HTTP response: header of 5 bytes; the target sent " b: c"`}},
+	"a header without a colon":  {text: lines("HTTP/1.1 200 OK", "X", ""), want: outcome{Err: `malformed HTTP response: header of 1 bytes; the target sent "X"`}},
+	"a header without a name":   {text: lines("HTTP/1.1 200 OK", ": x", ""), want: outcome{Err: `malformed HTTP response: header of 3 bytes; the target sent ": x"`}},
+	"a space before the colon":  {text: lines("HTTP/1.1 200 OK", "X : x", ""), want: outcome{Err: `malformed HTTP response: header of 5 bytes; the target sent "X : x"`}},
+	"a control in a value":      {text: lines("HTTP/1.1 200 OK", "X: \x00", ""), want: outcome{Err: `malformed HTTP response: header of 4 bytes; the target sent "X: \x00"`}},
 	"nothing":                   {text: "", want: outcome{Err: "unexpected EOF"}},
 	"half a status line":        {text: "HTTP/1.1 2", want: outcome{Err: "unexpected EOF"}},
 	"half a header":             {text: "HTTP/1.1 200 OK\r\n", want: outcome{Err: "unexpected EOF"}},
@@ -219,7 +220,7 @@ var parses = map[string]struct {
 	"chunks without an end":     {text: chunkedHeader + "2\r\nok\r\n", want: outcome{Err: "unexpected EOF"}},
 	"trailers without an end":   {text: chunkedHeader + "0\r\nX: y\r\n", want: outcome{Err: "unexpected EOF"}},
 	"interim responses only":    {text: "HTTP/1.1 100 Continue\r\n\r\n", want: outcome{Err: "unexpected EOF"}},
-	"a long line that is wrong": {text: strings.Repeat("x", 100) + "\n", want: outcome{Err: fmt.Sprintf("malformed HTTP response: status line %q", strings.Repeat("x", maxShown))}},
+	"a long line that is wrong": {text: strings.Repeat("x", 100) + "\n", want: outcome{Err: fmt.Sprintf("malformed HTTP response: status line of 100 bytes; the target sent %q", strings.Repeat("x", 77)+"…")}},
 }
 
 func TestParseFramesResponses(t *testing.T) {

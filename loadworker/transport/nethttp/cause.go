@@ -12,6 +12,8 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // causeOf returns why a request failed that was under way. The error of net/http is
@@ -33,7 +35,17 @@ func causeOf(err error, socket *errorRecorder) error {
 	// A GOAWAY leaves the socket open, and net/http does not export its type, so that
 	// only the text identifies it.
 	if strings.Contains(err.Error(), "GOAWAY") {
-		return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+		return failure.Withhold(err.Error(), "%w: the server closed the connection by GOAWAY", io.ErrUnexpectedEOF)
+	}
+	return withheld(err)
+}
+
+// withheld is an error of net/http while it reads. What is no response is in the text of
+// its error.
+func withheld(err error) error {
+	bad := failure.Classify(&failure.Error{Phase: failure.Reading, Err: err}) == measure.BadResponse
+	if bad && !errors.Is(err, transport.ErrStatus) {
+		return failure.Withhold(err.Error(), "malformed HTTP response")
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -75,9 +74,9 @@ func (p *proxy) connect(conn net.Conn) error {
 	response, err := http.ReadResponse(answer, request)
 	switch {
 	case err != nil:
-		return err
+		return withheld(err)
 	case response.StatusCode != http.StatusOK:
-		return fmt.Errorf("the proxy answered %s", response.Status)
+		return failure.Withhold(response.Status, "the proxy answered %d %s", response.StatusCode, http.StatusText(response.StatusCode))
 	case answer.Buffered() > 0:
 		// Over TLS, the target waits for the client's first message.
 		return errors.New("the proxy sent something before the target can have")
