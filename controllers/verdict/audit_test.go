@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +53,13 @@ func TestAuditThatWasNotReadSaysWhen(t *testing.T) {
 		if got := verdict.Unread(".links", v1alpha1.AuditStatus{Name: "links"}, point, "no answer"); got.State != v1alpha1.AuditInconclusive || got.Message != want {
 			t.Errorf("%s: %s: %q, want %q", point, got.State, got.Message, want)
 		}
+	}
+}
+
+func TestLongSentenceOfAnAuditFitsTheAPI(t *testing.T) {
+	a := verdict.Unread(".links", v1alpha1.AuditStatus{Name: "links"}, v1alpha1.AuditAfter, strings.Repeat("long ", 200))
+	if len(a.Message) != 512 || !strings.HasSuffix(a.Message, ".") {
+		t.Errorf("%d bytes, of at most 512, ending with %q", len(a.Message), a.Message[len(a.Message)-8:])
 	}
 }
 

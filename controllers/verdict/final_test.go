@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -366,3 +367,20 @@ func TestARampOfUsersSustainsNone(t *testing.T) {
 }
 
 func rateOf(text string) *v1alpha1.Decimal { return ptr(v1alpha1.NewDecimal(text)) }
+
+// A run in which the target was changed is of no one target. A restart alone is: what
+// failed then counts.
+func TestChangedTargetIsInconclusive(t *testing.T) {
+	for spoils, want := range map[v1alpha1.Spoiled]v1alpha1.Verdict{
+		v1alpha1.SpoiledRun: v1alpha1.VerdictInconclusive,
+		"":                  v1alpha1.VerdictPassed,
+	} {
+		s := done(func(s *v1alpha1.LoadTestStatus) {
+			s.Steps[0].Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: spoils, Message: "The image changed."}}}
+		})
+		j := verdict.Final(ladder(10, 100, 1000), s)
+		if j.Verdict != want || (spoils != "") != strings.Contains(j.Message, "The image changed.") {
+			t.Errorf("spoils %q: %s: %s", spoils, j.Verdict, j.Message)
+		}
+	}
+}

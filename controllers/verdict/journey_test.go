@@ -66,6 +66,14 @@ func TestThresholdsOfJourneys(t *testing.T) {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(19, time.Second, 0, 0, 0), other},
 			inconclusive, "p95 of a in step burst has 19 samples; at least 20 are needed.",
 		},
+		"as many as are needed": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(20, time.Second, 0, 0, 0), other},
+			passed, "p95 of a is 1.000447s in step burst; at most 2s is allowed.",
+		},
+		"more journeys were measured than the spec has": {
+			ofJourneys(atMost("failureRate", "1%"), "b"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0), journeys(0, 0, 100, 0, 0)},
+			passed, "failureRate of b is 0% in step burst; at most 1% is allowed.",
+		},
 		"none": {
 			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0)},
 			inconclusive, "failureRate of a in step burst cannot be judged: no journey was begun.",
@@ -100,6 +108,8 @@ func TestJourneysThatFailBreachByDefault(t *testing.T) {
 		want       map[string]v1alpha1.ThresholdState
 	}{
 		"all well":                   {nil, []func(*outcome){journeys(100, time.Second, 1, 0, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": passed}},
+		"none of either has ended":   {nil, []func(*outcome){journeys(0, 0, 0, 3, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": v1alpha1.ThresholdPending}},
+		"fewer were measured":        {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
 		"too many":                   {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
 		"one is allowed to":          {[]v1alpha1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(100, time.Second, 0, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": passed}},
 		"and the other is not":       {[]v1alpha1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(98, time.Second, 2, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},

@@ -184,6 +184,45 @@ func TestControlMayFailAsTheSpecAllows(t *testing.T) {
 	}
 }
 
+// Where a type of requests is compared, failures of another one do not matter, and what the
+// spec allows is what it allows for all requests of that type.
+func TestControlIsHeldToTheTypeThatIsCompared(t *testing.T) {
+	half := func(requests, types []string) v1alpha1.Threshold {
+		return v1alpha1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, Requests: requests, Types: types}
+	}
+	for name, tc := range map[string]struct {
+		failing string
+		allowed v1alpha1.Threshold
+		state   v1alpha1.ThresholdState
+	}{
+		"another type fails":                    {"Write", atMost("p99", "1h"), v1alpha1.ThresholdPassed},
+		"the type fails":                        {"Read", atMost("p99", "1h"), v1alpha1.ThresholdInconclusive},
+		"the type fails as is allowed":          {"Read", half(nil, []string{"Read"}), v1alpha1.ThresholdPassed},
+		"as is allowed for another type":        {"Read", half(nil, []string{"Write"}), v1alpha1.ThresholdInconclusive},
+		"as is allowed for one of its requests": {"Read", half([]string{"health"}, []string{"Read"}), v1alpha1.ThresholdInconclusive},
+	} {
+		reads := increase("p95", "10%")
+		reads.Types = []string{"Read"}
+		lt := versus(t, 1, reads, tc.allowed)
+		carryOut(lt, p95s(100), p95s(100), func(s *v1alpha1.StepStatus) {
+			r := s.Result
+			for _, name := range []string{"Read", "Write"} {
+				of := v1alpha1.TypeResult{Name: name, Counts: r.Counts, ResponseTime: r.ResponseTime}
+				if s.Side == v1alpha1.SideControl && name == tc.failing {
+					of.Failed = 400
+				}
+				r.Types = append(r.Types, of)
+			}
+			if s.Side == v1alpha1.SideControl {
+				r.Failed = 400
+			}
+		})
+		if got := lt.Status.Thresholds[0]; got.State != tc.state {
+			t.Errorf("%s: %s: %s", name, got.State, got.Message)
+		}
+	}
+}
+
 // Only the candidate is held to absolute thresholds, its own or default ones.
 func TestControlBreachesNothing(t *testing.T) {
 	lt := versus(t, 3, atMost("p95", "50ms"), increase("p95", "10%"))
