@@ -337,6 +337,8 @@ func describe(m *workerv1.SessionResponse) string {
 		return fmt.Sprintf("read audits %d", m.ReadAudits.GetRound())
 	case *workerv1.SessionResponse_AddSteps:
 		return fmt.Sprintf("add %d steps from %d", len(m.AddSteps.GetSteps()), m.AddSteps.GetSteps()[0].GetIndex())
+	case *workerv1.SessionResponse_Redirect:
+		return fmt.Sprintf("redirect to %d destinations", len(m.Redirect.GetTarget().GetAllowed()))
 	case *workerv1.SessionResponse_Finish:
 		return "finish"
 	default:

@@ -11,6 +11,7 @@ import (
 type sentState struct {
 	assigned     bool
 	steps        int // of the assignment
+	destinations destinations
 	start        control.Start
 	stopped      int32
 	acknowledged int32
@@ -48,12 +49,17 @@ func (sent *sentState) update(d *control.Directive, worker int32) (messages []*w
 	}
 	if !sent.assigned && int(worker) < len(d.Assignments) {
 		sent.assigned, sent.steps = true, len(d.Assignments[worker].GetSteps())
+		sent.destinations = destinationsOf(d, worker)
 		// The assignment comes before an acknowledgement of its steps.
 		messages = append([]*workerv1.SessionResponse{assignment(d.Assignments[worker])}, messages...)
 	}
 	if round := d.AuditRound(worker); round != sent.auditRound {
 		sent.auditRound = round
 		messages = append(messages, readAudits(round))
+	}
+	if now := destinationsOf(d, worker); now != sent.destinations && now.target != nil {
+		sent.destinations = now
+		messages = append(messages, redirect(now))
 	}
 	if added := d.StepsAfter(worker, sent.steps); len(added) > 0 {
 		sent.steps += len(added)
@@ -72,6 +78,26 @@ func (sent *sentState) update(d *control.Directive, worker int32) (messages []*w
 		messages = append(messages, stopStep(d.Start.Step))
 	}
 	return messages
+}
+
+// destinations are where connections to the targets may go to. They are compared by
+// identity: what is directed is not changed.
+type destinations struct {
+	target, control *workerv1.Destinations
+}
+
+func destinationsOf(d *control.Directive, worker int32) destinations {
+	if int(worker) >= len(d.Assignments) {
+		return destinations{}
+	}
+	a := d.Assignments[worker]
+	return destinations{a.GetTarget().GetDestinations(), a.GetControl().GetTarget().GetDestinations()}
+}
+
+func redirect(to destinations) *workerv1.SessionResponse {
+	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Redirect{
+		Redirect: &workerv1.Redirect{Target: to.target, Control: to.control},
+	}}
 }
 
 func assignment(a *workerv1.Assignment) *workerv1.SessionResponse {

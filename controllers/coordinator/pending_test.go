@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 )
 
@@ -61,4 +62,36 @@ func TestNothingIsPendingWithoutADirectedRun(t *testing.T) {
 		}
 	}
 	(*session)(nil).wakeSender() // of a worker that is not connected
+}
+
+// A session hears where connections may go to with its assignment, and of each change.
+func TestChangedDestinationsAreSentOnce(t *testing.T) {
+	directive := func(to ...*workerv1.Destination) *control.Directive {
+		d := &control.Directive{Assignments: assignments("a", 2)}
+		target := &workerv1.Target{Destinations: &workerv1.Destinations{Allowed: to}}
+		for _, a := range d.Assignments {
+			a.Target = target
+		}
+		return d
+	}
+	first, second := directive(&workerv1.Destination{}), directive(&workerv1.Destination{}, &workerv1.Destination{Port: 1})
+	state := nothingSent
+	for _, test := range []struct {
+		d    *control.Directive
+		want []string
+	}{
+		{first, []string{"assignment 1/2"}},
+		{first, nil},
+		{second, []string{"redirect to 2 destinations"}},
+		{second, nil},
+		{&control.Directive{Assignments: second.Assignments, Finish: true}, []string{"finish"}},
+	} {
+		var got []string
+		for _, m := range state.update(test.d, 1) {
+			got = append(got, describe(m))
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("update (-want +got):\n%s", diff)
+		}
+	}
 }

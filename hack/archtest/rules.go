@@ -40,7 +40,7 @@ var pure = []string{
 var clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/..."}
 
 // everything of ours but the root package, which wires it together.
-var everything = []string{"api/...", "measure/...", "text", "controllers/...", "loadworker/...", "targets/..."}
+var everything = []string{"api/...", "address", "measure/...", "text", "controllers/...", "loadworker/...", "targets/..."}
 
 // tools are what builds, tests and measures the product.
 var tools = []string{"hack/...", "test/..."}
@@ -126,8 +126,8 @@ var rules = []rule{
 		allow:   []string{"measure/...", "text", "api/worker/v1"},
 	},
 	{
-		because: "text is for both sides and knows neither",
-		of:      []string{"text"},
+		because: "text and addresses are for both sides, and know neither",
+		of:      []string{"text", "address"},
 		reach:   transitive,
 		forbid:  everything,
 	},

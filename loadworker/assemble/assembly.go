@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/address"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
@@ -25,6 +26,12 @@ type Config struct {
 	Log *requestlog.Log
 	// Lookup resolves the target's name. Default: the system's resolver.
 	Lookup dial.Lookup
+
+	// Access is where connections may go to. Default: where the assignment says.
+	Access *Access
+
+	// policy is the access of one target, for all that dials it.
+	policy *address.Current
 }
 
 // Refusal is why an assignment cannot be carried out.
@@ -84,8 +91,18 @@ func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
 
 // assemble makes all that sends requests.
 func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) error {
+	if c.Access == nil {
+		access, err := NewAccess(a)
+		if err != nil {
+			return err
+		}
+		c.Access = access
+	}
 	first, _ := x.StepAfter(-1)
-	for _, of := range assignmentsOf(a) {
+	for i, of := range assignmentsOf(a) {
+		if c.policy = &c.Access.target; i > 0 {
+			c.policy = &c.Access.control
+		}
 		s, err := newSide(of, c, connections, first)
 		if err != nil {
 			return err

@@ -51,7 +51,8 @@ func newDialer(t *workerv1.Target, c Config) (*dial.Dialer, error) {
 	}
 	return dial.NewDialer(dial.Config{
 		URL:    t.GetUrl(),
-		Policy: dial.AddressPolicy{AllowSpecial: t.GetAllowSpecialAddresses()},
+		Name:   t.GetName(),
+		Policy: c.policy,
 		Lookup: c.Lookup,
 		TLS:    secure,
 		HTTP2:  t.GetProtocol() == workerv1.Protocol_PROTOCOL_HTTP2,

@@ -142,7 +142,7 @@ func TestSecureTargets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client, err := newClient(&workerv1.Target{
 				Url: newSecure(t, known, tt.server), Protocol: tt.protocol, Tls: tt.tls, AllowSpecialAddresses: true,
-			}, Config{Version: "test"})
+			}, Config{Version: "test", policy: permissive()})
 			if err != nil {
 				t.Fatal(err)
 			}

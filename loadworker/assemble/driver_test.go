@@ -130,20 +130,3 @@ func TestVegetaRefusesWhatItDoesNotDrive(t *testing.T) {
 		})
 	}
 }
-
-// The policy is that of the worker, whatever drives: an address that it does not permit
-// is not dialled.
-func TestVegetaKeepsToTheAddressPolicy(t *testing.T) {
-	s := workertest.NewTarget(t, nil)
-	a := workertest.Assignment(s.URL, arrivals())
-	a.Driver, a.Target.AllowSpecialAddresses = workerv1.Driver_DRIVER_VEGETA, false
-	x, err := New(a, testConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(x.Close)
-	got := run(t, x) // as if the check before the step had been passed
-	if s.Served() != 0 || got.Requests[0].Outcomes[measure.Success] != 0 || got.Requests[0].Sent == 0 {
-		t.Errorf("served %d; outcomes %v", s.Served(), got.Requests[0].Outcomes)
-	}
-}

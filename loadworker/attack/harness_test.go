@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
@@ -112,7 +113,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 		t.Fatal(err)
 	}
 	dialer, err := dial.NewDialer(dial.Config{
-		URL: s.url, Policy: dial.AddressPolicy{AllowSpecial: true}, Lookup: s.lookup,
+		URL: s.url, Policy: address.Policy{AllowSpecial: true}, Lookup: s.lookup,
 	})
 	if err != nil {
 		t.Fatal(err)

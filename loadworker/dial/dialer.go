@@ -1,6 +1,7 @@
 package dial
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 )
 
@@ -18,7 +20,7 @@ import (
 type Dialer struct {
 	target   Target
 	tls      *tls.Config // nil: plain
-	policy   AddressPolicy
+	policy   Policy
 	resolver *resolver
 
 	next        atomic.Uint32 // of the addresses
@@ -30,14 +32,22 @@ type Dialer struct {
 type Config struct {
 	// URL is the target's scheme and host.
 	URL string
-	// Policy decides which addresses may be dialled.
-	Policy AddressPolicy
+	// Name is looked up instead of the URL's host. One that ends in a dot is absolute: no
+	// search domain is tried.
+	Name string
+	// Policy decides which addresses may be dialled. Absent: none.
+	Policy Policy
 	// Lookup resolves host names. Absent: the system's resolver.
 	Lookup Lookup
 	// TLS is used for https. Absent: the system's certificates.
 	TLS *tls.Config
 	// HTTP2 says that connections are for HTTP/2.
 	HTTP2 bool
+}
+
+// Policy decides which addresses may be dialled.
+type Policy interface {
+	Check(to netip.AddrPort) error
 }
 
 // NewDialer returns a Dialer, or an error that names the mistake in the URL.
@@ -50,25 +60,26 @@ func NewDialer(c Config) (*Dialer, error) {
 	if lookup == nil {
 		lookup = SystemLookup
 	}
-	d := &Dialer{target: target, policy: c.Policy, resolver: &resolver{host: target.Name, lookup: lookup, now: time.Now}}
+	d := &Dialer{target: target, policy: c.Policy, resolver: &resolver{host: cmp.Or(c.Name, target.Name), lookup: lookup, now: time.Now}}
+	if d.policy == nil {
+		d.policy = address.Policy{}
+	}
 	if target.TLS {
 		d.tls = target.tlsConfig(c.TLS)
 	}
 	return d, nil
 }
 
-// ForProxy returns a Dialer of the proxy at a URL, which keeps to the same policy.
-// The proxy resolves the target's name, so that the policy can refuse the target
-// only if it is an address.
+// ForProxy returns a Dialer of the proxy at a URL, to which the name and the policy of the
+// target's Dialer are about. The proxy resolves the target's name.
 func (d *Dialer) ForProxy(url string) (*Dialer, error) {
-	proxy, err := NewDialer(Config{URL: url, Policy: d.policy, Lookup: d.resolver.lookup})
+	name := ""
+	if d.resolver.host != d.target.Name {
+		name = d.resolver.host
+	}
+	proxy, err := NewDialer(Config{URL: url, Name: name, Policy: d.policy, Lookup: d.resolver.lookup})
 	if err != nil {
 		return nil, fmt.Errorf("proxy: %w", err)
-	}
-	if addr, err := netip.ParseAddr(d.target.Name); err == nil {
-		if err := d.policy.Check(addr); err != nil {
-			return nil, fmt.Errorf("target url: %w", err)
-		}
 	}
 	return proxy, nil
 }
@@ -144,7 +155,7 @@ func (d *Dialer) connect(ctx context.Context, addr netip.Addr) (net.Conn, error)
 			if err != nil {
 				return err
 			}
-			return d.policy.Check(to.Addr())
+			return d.policy.Check(to)
 		},
 	}
 	return dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, d.target.Port).String())

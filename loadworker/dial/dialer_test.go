@@ -9,11 +9,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/address"
 )
 
 func newTestDialer(t *testing.T, c Config) *Dialer {
 	t.Helper()
-	c.Policy.AllowSpecial = true
+	c.Policy = address.Policy{AllowSpecial: true}
 	d, err := NewDialer(c)
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +96,8 @@ func TestDialerReportsTheFirstFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"a loopback", "a link-local", "an unspecified", "a loopback"} { // the first rotates
-		var refused *RefusedAddressError
-		if err := d.Probe(t.Context()); !errors.As(err, &refused) || refused.Kind != want {
+		var refused *address.RefusedError
+		if err := d.Probe(t.Context()); !errors.As(err, &refused) || refused.Why != want+" address" {
 			t.Errorf("Probe = %v, want that %s address is refused", err, want)
 		}
 	}
@@ -160,9 +162,9 @@ func TestPolicyHoldsForResolvedNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var refused *RefusedAddressError
+	var refused *address.RefusedError
 	if err = d.Probe(t.Context()); !errors.As(err, &refused) {
-		t.Fatalf("Probe = %v, want a RefusedAddressError", err)
+		t.Fatalf("Probe = %v, want a RefusedError", err)
 	}
 	if want := "address 169.254.169.254 is refused: a link-local address"; !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("Probe = %v, want …%s", err, want)

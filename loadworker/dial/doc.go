@@ -1,7 +1,7 @@
 // Package dial opens connections to one target, and only to addresses that the
 // policy permits.
 //
-//	Dialer ── resolver (cached addresses) ── AddressPolicy.Check ── TCP ── TLS
+//	Dialer ── resolver (cached addresses) ── Policy.Check ── TCP ── TLS
 //
 // The policy is checked on the address that is about to be connected to, after
 // name resolution, so that no name can lead around it. A failure is a

@@ -95,6 +95,7 @@ type worker struct {
 	patience       *atomic.Int64
 
 	assignment   *workerv1.Assignment // the first
+	access       *assemble.Access     // where its connections may go to
 	plan         []*workerv1.Step     // its steps, and those that were added
 	preparations chan preparation
 	assembly     *assemble.Assembly  // nil: not prepared
@@ -211,6 +212,8 @@ func (w *worker) onMessage(ctx context.Context, m *workerv1.SessionResponse, rec
 		w.assign(ctx, m.Assignment)
 	case *workerv1.SessionResponse_AddSteps:
 		w.addSteps(ctx, m.AddSteps.GetSteps())
+	case *workerv1.SessionResponse_Redirect:
+		w.redirect(m.Redirect)
 	case *workerv1.SessionResponse_StartStep:
 		w.pendingStart = m.StartStep
 		return false, w.startPending()
@@ -235,6 +238,7 @@ func (w *worker) assign(ctx context.Context, a *workerv1.Assignment) {
 			w.log.Error("a second assignment differs from the first and is ignored")
 			return
 		}
+		w.redirect(&workerv1.Redirect{Target: a.GetTarget().GetDestinations(), Control: a.GetControl().GetTarget().GetDestinations()})
 		w.addSteps(ctx, a.GetSteps()) // that were added while there was no session
 		return
 	}
@@ -245,7 +249,21 @@ func (w *worker) assign(ctx context.Context, a *workerv1.Assignment) {
 	w.assignment, w.plan = a, a.GetSteps()
 	w.waitAsLongAs(0)
 	w.log.Info("assigned", "target", a.GetTarget().GetUrl(), "steps", len(a.GetSteps()), "workers", a.GetWorkers())
-	go prepare(ctx, a, w.config.Assembly, w.preparations)
+	config := w.config.Assembly
+	if access, err := assemble.NewAccess(a); err == nil { // or New refuses the assignment
+		w.access, config.Access = access, access
+	}
+	go prepare(ctx, a, config, w.preparations)
+}
+
+// redirect replaces where connections may go to.
+func (w *worker) redirect(r *workerv1.Redirect) {
+	if w.access == nil {
+		return
+	}
+	if err := w.access.Redirect(w.assignment, r); err != nil {
+		w.log.Error("redirection is ignored", "error", err.Error())
+	}
 }
 
 // isExtended says whether an assignment is the first one, with or without more steps.
@@ -253,9 +271,20 @@ func isExtended(first, a *workerv1.Assignment) bool {
 	if len(a.GetSteps()) < len(first.GetSteps()) {
 		return false
 	}
-	same := proto.CloneOf(a)
-	same.Steps = same.GetSteps()[:len(first.GetSteps())]
-	return proto.Equal(first, same)
+	a, first = plain(a), plain(first)
+	a.Steps = a.GetSteps()[:len(first.GetSteps())]
+	return proto.Equal(first, a)
+}
+
+// plain is an assignment without what may be replaced: where its connections may go to.
+func plain(a *workerv1.Assignment) *workerv1.Assignment {
+	a = proto.CloneOf(a)
+	for _, t := range []*workerv1.Target{a.GetTarget(), a.GetControl().GetTarget()} {
+		if t != nil {
+			t.Destinations = nil
+		}
+	}
+	return a
 }
 
 // onPrepared sends the readiness if it has changed.

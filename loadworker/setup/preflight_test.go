@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
@@ -66,7 +67,7 @@ func newPreflight(t *testing.T, url string, change ...func(*source.Request)) Pre
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialer, err := dial.NewDialer(dial.Config{URL: url, Policy: dial.AddressPolicy{AllowSpecial: true}})
+	dialer, err := dial.NewDialer(dial.Config{URL: url, Policy: address.Policy{AllowSpecial: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
@@ -67,7 +68,7 @@ func newConfig(t *testing.T, url string, into *source.Table) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialer, err := dial.NewDialer(dial.Config{URL: url, Policy: dial.AddressPolicy{AllowSpecial: true}})
+	dialer, err := dial.NewDialer(dial.Config{URL: url, Policy: address.Policy{AllowSpecial: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -18,7 +19,7 @@ import (
 // NewDialer returns a dialer that may dial servers on this machine.
 func NewDialer(t testing.TB, c dial.Config) *dial.Dialer {
 	t.Helper()
-	c.Policy.AllowSpecial = true
+	c.Policy = address.Policy{AllowSpecial: true}
 	d, err := dial.NewDialer(c)
 	if err != nil {
 		t.Fatal(err)

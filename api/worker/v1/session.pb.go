@@ -418,6 +418,7 @@ type SessionResponse struct {
 	//	*SessionResponse_Finish
 	//	*SessionResponse_ReadAudits
 	//	*SessionResponse_AddSteps
+	//	*SessionResponse_Redirect
 	Message       isSessionResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -532,6 +533,15 @@ func (x *SessionResponse) GetAddSteps() *AddSteps {
 	return nil
 }
 
+func (x *SessionResponse) GetRedirect() *Redirect {
+	if x != nil {
+		if x, ok := x.Message.(*SessionResponse_Redirect); ok {
+			return x.Redirect
+		}
+	}
+	return nil
+}
+
 type isSessionResponse_Message interface {
 	isSessionResponse_Message()
 }
@@ -568,6 +578,10 @@ type SessionResponse_AddSteps struct {
 	AddSteps *AddSteps `protobuf:"bytes,10,opt,name=add_steps,json=addSteps,proto3,oneof"`
 }
 
+type SessionResponse_Redirect struct {
+	Redirect *Redirect `protobuf:"bytes,40,opt,name=redirect,proto3,oneof"`
+}
+
 func (*SessionResponse_ClockReply) isSessionResponse_Message() {}
 
 func (*SessionResponse_Assignment) isSessionResponse_Message() {}
@@ -583,6 +597,8 @@ func (*SessionResponse_Finish) isSessionResponse_Message() {}
 func (*SessionResponse_ReadAudits) isSessionResponse_Message() {}
 
 func (*SessionResponse_AddSteps) isSessionResponse_Message() {}
+
+func (*SessionResponse_Redirect) isSessionResponse_Message() {}
 
 // Hello is the first message of a session.
 type Hello struct {
@@ -1301,6 +1317,171 @@ func (x *AddSteps) GetSteps() []*Step {
 	return nil
 }
 
+// Redirect replaces where connections to the targets may go to: the pods behind a Service
+// are others than they were.
+type Redirect struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Target *Destinations          `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	// control is that of Assignment.control; absent: there is none.
+	Control       *Destinations `protobuf:"bytes,2,opt,name=control,proto3" json:"control,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Redirect) Reset() {
+	*x = Redirect{}
+	mi := &file_worker_v1_session_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Redirect) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Redirect) ProtoMessage() {}
+
+func (x *Redirect) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Redirect.ProtoReflect.Descriptor instead.
+func (*Redirect) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Redirect) GetTarget() *Destinations {
+	if x != nil {
+		return x.Target
+	}
+	return nil
+}
+
+func (x *Redirect) GetControl() *Destinations {
+	if x != nil {
+		return x.Control
+	}
+	return nil
+}
+
+// Destinations are where connections may go to. Loopback, link-local and metadata
+// addresses are no part of any.
+type Destinations struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Allowed []*Destination         `protobuf:"bytes,1,rep,name=allowed,proto3" json:"allowed,omitempty"`
+	// denied are ranges of addresses that are no part of allowed: "10.0.0.7/32".
+	Denied        []string `protobuf:"bytes,2,rep,name=denied,proto3" json:"denied,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Destinations) Reset() {
+	*x = Destinations{}
+	mi := &file_worker_v1_session_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Destinations) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Destinations) ProtoMessage() {}
+
+func (x *Destinations) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Destinations.ProtoReflect.Descriptor instead.
+func (*Destinations) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Destinations) GetAllowed() []*Destination {
+	if x != nil {
+		return x.Allowed
+	}
+	return nil
+}
+
+func (x *Destinations) GetDenied() []string {
+	if x != nil {
+		return x.Denied
+	}
+	return nil
+}
+
+// Destination is a range of addresses, at one port.
+type Destination struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// range is "10.96.12.7/32"; empty: all public addresses.
+	Range string `protobuf:"bytes,1,opt,name=range,proto3" json:"range,omitempty"`
+	// port is 0 for all ports.
+	Port          uint32 `protobuf:"varint,2,opt,name=port,proto3" json:"port,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Destination) Reset() {
+	*x = Destination{}
+	mi := &file_worker_v1_session_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Destination) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Destination) ProtoMessage() {}
+
+func (x *Destination) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Destination.ProtoReflect.Descriptor instead.
+func (*Destination) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Destination) GetRange() string {
+	if x != nil {
+		return x.Range
+	}
+	return ""
+}
+
+func (x *Destination) GetPort() uint32 {
+	if x != nil {
+		return x.Port
+	}
+	return 0
+}
+
 // Audit is a number that the target tells of itself.
 type Audit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1315,7 +1496,7 @@ type Audit struct {
 
 func (x *Audit) Reset() {
 	*x = Audit{}
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1327,7 +1508,7 @@ func (x *Audit) String() string {
 func (*Audit) ProtoMessage() {}
 
 func (x *Audit) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1340,7 +1521,7 @@ func (x *Audit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Audit.ProtoReflect.Descriptor instead.
 func (*Audit) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Audit) GetRead() *Request {
@@ -1374,8 +1555,13 @@ type Target struct {
 	// aliases are other names of the target's host, which URLs of a targets file may
 	// have: "shortener:8080", or "shortener" for any port.
 	Aliases []string `protobuf:"bytes,8,rep,name=aliases,proto3" json:"aliases,omitempty"`
-	// allow_special_addresses permits loopback and link-local addresses. It is never
-	// set in a cluster.
+	// name is looked up instead of the host of proxy_url, or of url without a proxy:
+	// "shortener.default.svc.cluster.local.", to which no search domain is added; empty:
+	// the host.
+	Name string `protobuf:"bytes,40,opt,name=name,proto3" json:"name,omitempty"`
+	// destinations are where connections may go to: the proxy's, if there is one.
+	Destinations *Destinations `protobuf:"bytes,41,opt,name=destinations,proto3" json:"destinations,omitempty"`
+	// allow_special_addresses permits every address. It is never set in a cluster.
 	AllowSpecialAddresses bool `protobuf:"varint,3,opt,name=allow_special_addresses,json=allowSpecialAddresses,proto3" json:"allow_special_addresses,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -1383,7 +1569,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1395,7 +1581,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1408,7 +1594,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Target) GetUrl() string {
@@ -1460,6 +1646,20 @@ func (x *Target) GetAliases() []string {
 	return nil
 }
 
+func (x *Target) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Target) GetDestinations() *Destinations {
+	if x != nil {
+		return x.Destinations
+	}
+	return nil
+}
+
 func (x *Target) GetAllowSpecialAddresses() bool {
 	if x != nil {
 		return x.AllowSpecialAddresses
@@ -1484,7 +1684,7 @@ type TLS struct {
 
 func (x *TLS) Reset() {
 	*x = TLS{}
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +1696,7 @@ func (x *TLS) String() string {
 func (*TLS) ProtoMessage() {}
 
 func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +1709,7 @@ func (x *TLS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TLS.ProtoReflect.Descriptor instead.
 func (*TLS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TLS) GetCaFile() string {
@@ -1577,7 +1777,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1589,7 +1789,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1602,7 +1802,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Request) GetName() string {
@@ -1716,7 +1916,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1728,7 +1928,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1741,7 +1941,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -1770,7 +1970,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1782,7 +1982,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1795,7 +1995,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Header) GetName() string {
@@ -1833,7 +2033,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1845,7 +2045,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1858,7 +2058,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Data) GetName() string {
@@ -1900,7 +2100,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1912,7 +2112,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1925,7 +2125,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -1959,7 +2159,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2171,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2184,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -2027,7 +2227,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2039,7 +2239,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2052,7 +2252,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -2104,7 +2304,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2116,7 +2316,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2129,7 +2329,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -2271,7 +2471,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2283,7 +2483,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2296,7 +2496,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -2333,7 +2533,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2345,7 +2545,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2358,7 +2558,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -2388,7 +2588,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2400,7 +2600,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2413,7 +2613,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -2449,7 +2649,7 @@ type RampedUsers struct {
 
 func (x *RampedUsers) Reset() {
 	*x = RampedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2461,7 +2661,7 @@ func (x *RampedUsers) String() string {
 func (*RampedUsers) ProtoMessage() {}
 
 func (x *RampedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2474,7 +2674,7 @@ func (x *RampedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RampedUsers.ProtoReflect.Descriptor instead.
 func (*RampedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RampedUsers) GetFrom() int64 {
@@ -2524,7 +2724,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2536,7 +2736,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2549,7 +2749,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -2580,7 +2780,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2592,7 +2792,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2605,7 +2805,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -2649,7 +2849,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2661,7 +2861,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2674,7 +2874,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -2717,7 +2917,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2729,7 +2929,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2742,7 +2942,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -2770,7 +2970,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2782,7 +2982,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2795,7 +2995,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -2816,7 +3016,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2828,7 +3028,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2841,7 +3041,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -2864,7 +3064,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2876,7 +3076,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2889,7 +3089,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -2911,7 +3111,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2923,7 +3123,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2936,7 +3136,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -2969,7 +3169,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2981,7 +3181,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2994,7 +3194,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -3034,7 +3234,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3046,7 +3246,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3059,7 +3259,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -3082,7 +3282,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3094,7 +3294,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3107,7 +3307,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -3181,7 +3381,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3193,7 +3393,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3206,7 +3406,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -3345,7 +3545,7 @@ type JourneyMeasurement struct {
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3357,7 +3557,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3370,7 +3570,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -3426,7 +3626,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3438,7 +3638,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3451,7 +3651,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -3491,7 +3691,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3503,7 +3703,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3516,7 +3716,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -3601,7 +3801,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3613,7 +3813,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3626,7 +3826,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -3743,7 +3943,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3755,7 +3955,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3768,7 +3968,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -3812,7 +4012,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3824,7 +4024,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3837,7 +4037,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Clients) GetNames() []string {
@@ -3920,7 +4120,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3932,7 +4132,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3945,7 +4145,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -3974,7 +4174,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\treadiness\x18\x03 \x01(\v2\x1d.loadtest.worker.v1.ReadinessH\x00R\treadiness\x12:\n" +
 	"\bsnapshot\x18\x04 \x01(\v2\x1c.loadtest.worker.v1.SnapshotH\x00R\bsnapshot\x12J\n" +
 	"\x0eaudit_readings\x18\x05 \x01(\v2!.loadtest.worker.v1.AuditReadingsH\x00R\rauditReadingsB\t\n" +
-	"\amessage\"\x99\x04\n" +
+	"\amessage\"\xd5\x04\n" +
 	"\x0fSessionResponse\x12A\n" +
 	"\vclock_reply\x18\x01 \x01(\v2\x1e.loadtest.worker.v1.ClockReplyH\x00R\n" +
 	"clockReply\x12@\n" +
@@ -3989,7 +4189,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vread_audits\x18\a \x01(\v2\x1e.loadtest.worker.v1.ReadAuditsH\x00R\n" +
 	"readAudits\x12;\n" +
 	"\tadd_steps\x18\n" +
-	" \x01(\v2\x1c.loadtest.worker.v1.AddStepsH\x00R\baddStepsB\t\n" +
+	" \x01(\v2\x1c.loadtest.worker.v1.AddStepsH\x00R\baddSteps\x12:\n" +
+	"\bredirect\x18( \x01(\v2\x1c.loadtest.worker.v1.RedirectH\x00R\bredirectB\t\n" +
 	"\amessage\"g\n" +
 	"\x05Hello\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -4049,10 +4250,19 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\":\n" +
 	"\bAddSteps\x12.\n" +
-	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"N\n" +
+	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"\x80\x01\n" +
+	"\bRedirect\x128\n" +
+	"\x06target\x18\x01 \x01(\v2 .loadtest.worker.v1.DestinationsR\x06target\x12:\n" +
+	"\acontrol\x18\x02 \x01(\v2 .loadtest.worker.v1.DestinationsR\acontrol\"a\n" +
+	"\fDestinations\x129\n" +
+	"\aallowed\x18\x01 \x03(\v2\x1f.loadtest.worker.v1.DestinationR\aallowed\x12\x16\n" +
+	"\x06denied\x18\x02 \x03(\tR\x06denied\"7\n" +
+	"\vDestination\x12\x14\n" +
+	"\x05range\x18\x01 \x01(\tR\x05range\x12\x12\n" +
+	"\x04port\x18\x02 \x01(\rR\x04port\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xc1\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\x9b\x03\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
@@ -4060,7 +4270,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x03tls\x18\x05 \x01(\v2\x17.loadtest.worker.v1.TLSR\x03tls\x12,\n" +
 	"\x12disable_keep_alive\x18\x06 \x01(\bR\x10disableKeepAlive\x12\x1b\n" +
 	"\tproxy_url\x18\a \x01(\tR\bproxyUrl\x12\x18\n" +
-	"\aaliases\x18\b \x03(\tR\aaliases\x126\n" +
+	"\aaliases\x18\b \x03(\tR\aaliases\x12\x12\n" +
+	"\x04name\x18( \x01(\tR\x04name\x12D\n" +
+	"\fdestinations\x18) \x01(\v2 .loadtest.worker.v1.DestinationsR\fdestinations\x126\n" +
 	"\x17allow_special_addresses\x18\x03 \x01(\bR\x15allowSpecialAddresses\"\xa9\x01\n" +
 	"\x03TLS\x12\x17\n" +
 	"\aca_file\x18\x01 \x01(\tR\x06caFile\x12\x1b\n" +
@@ -4295,7 +4507,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -4313,122 +4525,130 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Journey)(nil),            // 13: loadtest.worker.v1.Journey
 	(*JourneyStep)(nil),        // 14: loadtest.worker.v1.JourneyStep
 	(*AddSteps)(nil),           // 15: loadtest.worker.v1.AddSteps
-	(*Audit)(nil),              // 16: loadtest.worker.v1.Audit
-	(*Target)(nil),             // 17: loadtest.worker.v1.Target
-	(*TLS)(nil),                // 18: loadtest.worker.v1.TLS
-	(*Request)(nil),            // 19: loadtest.worker.v1.Request
-	(*ExpectedValue)(nil),      // 20: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 21: loadtest.worker.v1.Header
-	(*Data)(nil),               // 22: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 23: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 24: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 25: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 26: loadtest.worker.v1.Step
-	(*Share)(nil),              // 27: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 28: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 29: loadtest.worker.v1.ClosedUsers
-	(*RampedUsers)(nil),        // 30: loadtest.worker.v1.RampedUsers
-	(*Think)(nil),              // 31: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 32: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 33: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 34: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 35: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 36: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 37: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 38: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 39: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 40: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 41: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 42: loadtest.worker.v1.StepMeasurement
-	(*JourneyMeasurement)(nil), // 43: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 44: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 45: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 46: loadtest.worker.v1.RequestMeasurement
-	(*Histogram)(nil),          // 47: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 48: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 49: loadtest.worker.v1.ErrorSample
-	nil,                        // 50: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 51: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 52: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Redirect)(nil),           // 16: loadtest.worker.v1.Redirect
+	(*Destinations)(nil),       // 17: loadtest.worker.v1.Destinations
+	(*Destination)(nil),        // 18: loadtest.worker.v1.Destination
+	(*Audit)(nil),              // 19: loadtest.worker.v1.Audit
+	(*Target)(nil),             // 20: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 21: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 22: loadtest.worker.v1.Request
+	(*ExpectedValue)(nil),      // 23: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 24: loadtest.worker.v1.Header
+	(*Data)(nil),               // 25: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 26: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 27: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 28: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 29: loadtest.worker.v1.Step
+	(*Share)(nil),              // 30: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 31: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 32: loadtest.worker.v1.ClosedUsers
+	(*RampedUsers)(nil),        // 33: loadtest.worker.v1.RampedUsers
+	(*Think)(nil),              // 34: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 35: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 36: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 37: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 38: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 39: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 40: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 41: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 42: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 43: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 44: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 45: loadtest.worker.v1.StepMeasurement
+	(*JourneyMeasurement)(nil), // 46: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 47: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 48: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 49: loadtest.worker.v1.RequestMeasurement
+	(*Histogram)(nil),          // 50: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 51: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 52: loadtest.worker.v1.ErrorSample
+	nil,                        // 53: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 54: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 55: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	8,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	10, // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	41, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	38, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	44, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	41, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	9,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	11, // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	34, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	35, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	36, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	40, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	37, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	37, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	38, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	39, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	43, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	40, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
 	15, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
-	17, // 13: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	19, // 14: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	26, // 15: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	22, // 16: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	23, // 17: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	19, // 18: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
-	16, // 19: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	26, // 20: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
-	0,  // 21: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
-	12, // 22: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
-	13, // 23: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
-	17, // 24: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
-	19, // 25: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
-	19, // 26: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
-	14, // 27: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	50, // 28: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	31, // 29: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
-	26, // 30: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
-	19, // 31: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	1,  // 32: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	18, // 33: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	21, // 34: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	20, // 35: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	2,  // 36: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	3,  // 37: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	4,  // 38: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	24, // 39: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	25, // 40: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	27, // 41: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	51, // 42: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	4,  // 43: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	27, // 44: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	28, // 45: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	29, // 46: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	32, // 47: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	33, // 48: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	30, // 49: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	31, // 50: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	31, // 51: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	31, // 52: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	39, // 53: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	42, // 54: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	46, // 55: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	47, // 56: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	49, // 57: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	45, // 58: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	47, // 59: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	48, // 60: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	44, // 61: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	43, // 62: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	47, // 63: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	47, // 64: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	47, // 65: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	47, // 66: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	52, // 67: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	47, // 68: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	47, // 69: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	5,  // 70: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 71: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	71, // [71:72] is the sub-list for method output_type
-	70, // [70:71] is the sub-list for method input_type
-	70, // [70:70] is the sub-list for extension type_name
-	70, // [70:70] is the sub-list for extension extendee
-	0,  // [0:70] is the sub-list for field type_name
+	16, // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
+	20, // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	22, // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	29, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	25, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	26, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	22, // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	19, // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
+	29, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	0,  // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
+	12, // 23: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
+	13, // 24: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
+	20, // 25: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
+	22, // 26: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
+	22, // 27: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
+	14, // 28: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
+	53, // 29: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	34, // 30: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	29, // 31: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	17, // 32: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
+	17, // 33: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
+	18, // 34: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
+	22, // 35: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	1,  // 36: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	21, // 37: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	17, // 38: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
+	24, // 39: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	23, // 40: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	2,  // 41: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	3,  // 42: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	4,  // 43: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	27, // 44: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	28, // 45: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	30, // 46: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	54, // 47: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	4,  // 48: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	30, // 49: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	31, // 50: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	32, // 51: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	35, // 52: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	36, // 53: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	33, // 54: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	34, // 55: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	34, // 56: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	34, // 57: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	42, // 58: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	45, // 59: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	49, // 60: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	50, // 61: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	52, // 62: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	48, // 63: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	50, // 64: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	51, // 65: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	47, // 66: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	46, // 67: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	50, // 68: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	50, // 69: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	50, // 70: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	50, // 71: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	55, // 72: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	50, // 73: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	50, // 74: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	5,  // 75: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 76: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	76, // [76:77] is the sub-list for method output_type
+	75, // [75:76] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -4452,8 +4672,9 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_Finish)(nil),
 		(*SessionResponse_ReadAudits)(nil),
 		(*SessionResponse_AddSteps)(nil),
+		(*SessionResponse_Redirect)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[21].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[24].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -4466,7 +4687,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   48,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
@@ -227,7 +228,7 @@ func TestPolicyHoldsForTheTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = NewClient(d, "").NewConn().Do(context.Background(), scripted.Get, scripted.Far())
-	var refused *dial.RefusedAddressError
+	var refused *address.RefusedError
 	if !errors.As(err, &refused) || failure.Classify(err) != measure.Other {
 		t.Errorf("%v, of class %v; want it refused by the policy", err, failure.Classify(err))
 	}
