@@ -25,13 +25,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
-	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // options are the operator's flags.
 type options struct {
 	coordinatorBind, coordinatorAdvertise, coordinatorSecret string
-	workerImage, allowedHosts, watchNamespaces               string
+	workerImage, watchNamespaces                             string
+	configMap, configFile                                    string
 	metricsBind, probeBind, namespace                        string
 	coordinatorService, podIP                                string
 	readTargets, metricsSecure                               bool
@@ -42,7 +42,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.coordinatorAdvertise, "coordinator-advertise", "", "`host:port` that workers dial: the leader's Service, or an address of this machine when the operator runs outside the cluster (required)")
 	fs.StringVar(&o.coordinatorSecret, "coordinator-secret", "loadtest-operator-coordinator", "`name` of the Secret, in the operator's namespace, that keeps the coordinator's certificate")
 	fs.StringVar(&o.workerImage, "worker-image", "", "`image` of workers, where a LoadTest names none (required)")
-	fs.StringVar(&o.allowedHosts, "allowed-target-hosts", "", "comma-separated `patterns` of hosts that LoadTests may target beside the Services of this cluster: staging.example.com, *.example.com, 10.0.0.0/8, or * for all")
+	fs.StringVar(&o.configMap, "config-map", defaultConfigMap, "`name` of the ConfigMap, in the operator's namespace, with the administrator's configuration (key config.yaml) and the switch that stops runs (key stop.yaml); it is read again when it changes, and may be absent")
+	fs.StringVar(&o.configFile, "config", "", "`file` with the administrator's configuration, instead of --config-map: it is read once, and kubectl loadtest stop has no effect")
 	fs.StringVar(&o.watchNamespaces, "watch-namespaces", "", "comma-separated `namespaces` whose LoadTests are run; empty: all")
 	fs.BoolVar(&o.readTargets, "read-targets", true, "read the pods behind the Service of a target at the beginning and the end of each step, for the result to say what was tested; false: nothing of them is read")
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
@@ -63,8 +64,8 @@ func (o *options) validate() error {
 			return fmt.Errorf("--%s is required: give %s", f.name, f.fix)
 		}
 	}
-	if _, err := policy.WithHosts(list(o.allowedHosts)); err != nil {
-		return fmt.Errorf("--allowed-target-hosts: %w", err)
+	if _, err := o.readConfigFile(); err != nil {
+		return err
 	}
 	if _, err := o.endpoint(); err != nil {
 		return err
@@ -124,10 +125,6 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 	if err != nil {
 		return err
 	}
-	allowed, err := policy.WithHosts(list(o.allowedHosts))
-	if err != nil {
-		return err
-	}
 	mgr, err := newManager(config, lock, o)
 	if err != nil {
 		return err
@@ -141,17 +138,20 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 		Clock:    clock.RealClock{},
 		Workers:  r.workers,
 		Runs:     runs,
-		Policy:   func() *policy.Policy { return allowed },
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.certificates.CA()}
 		},
 		LooksAtTargets: o.readTargets,
 		Metrics:        loadtest.NewMetrics(metrics.Registry),
 	}
+	configured, err := o.configure(config, mgr, reconciler)
+	if err != nil {
+		return err
+	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set up reconciler: %w", err)
 	}
-	watch := func(ctx context.Context) error { return r.watch(ctx, mgr.GetCache()) }
+	watch := func(ctx context.Context) error { return r.watch(ctx, mgr.GetCache(), configured) }
 	// What leads runs on the leader alone: a Runnable needs leader election by default.
 	if err := errors.Join(
 		mgr.Add(everywhere(watch)),

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,8 +38,19 @@ func enough(more ...string) []string {
 	return append([]string{"--coordinator-advertise=coordinator.loadtest-system.svc:9443", "--worker-image=worker:v1", "--namespace=loadtest-system"}, more...)
 }
 
+// file is a file that holds a text.
+func file(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 func TestOptions(t *testing.T) {
 	t.Setenv("POD_NAMESPACE", "")
+	invalid := file(t, "target: {}")
 	for name, tc := range map[string]struct {
 		args []string
 		want string // what the error says; empty: there is none
@@ -54,8 +66,10 @@ func TestOptions(t *testing.T) {
 		"a service without an address": {enough("--coordinator-service=leader", "--pod-ip="), "--coordinator-service is of no use without --pod-ip or POD_IP: "},
 		"a service and an address":     {enough("--coordinator-service=leader", "--pod-ip=10.1.0.1"), ""},
 		"a service and no port":        {enough("--coordinator-service=leader", "--pod-ip=10.1.0.1", "--coordinator-bind-address=x"), "--coordinator-bind-address: "},
-		"hosts":                        {enough("--allowed-target-hosts=staging.example.com, *.example.com,10.0.0.0/8"), ""},
-		"a host that is none":          {enough("--allowed-target-hosts=a.example,http://b.example"), `--allowed-target-hosts: targets.rules[0].hosts: "http://b.example"`},
+		"a file and a ConfigMap":       {enough("--config=x", "--config-map=y"), "--config and --config-map exclude each other"},
+		"no file":                      {enough("--config=/does/not/exist"), "--config: open /does/not/exist"},
+		"a file":                       {enough("--config=" + file(t, "targets: {rules: [{hosts: [staging.example.com]}]}")), ""},
+		"a file that is invalid":       {enough("--config=" + invalid), "--config " + invalid + `: unknown field "target"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := given(t, tc.args...)

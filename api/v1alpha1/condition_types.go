@@ -71,12 +71,18 @@ const (
 	ReasonWorkerLost = "WorkerLost"
 )
 
-// Suspended: does spec.suspend hold the run?
+// Suspended: does spec.suspend, or the administrator's configuration, hold the run?
 const (
-	// ConditionSuspended is True while spec.suspend holds the run.
+	// ConditionSuspended is True while the run is held.
 	ConditionSuspended = "Suspended"
-	// ReasonSuspended surfaces while the run is held.
+	// ReasonSuspended surfaces while spec.suspend holds the run.
 	ReasonSuspended = "Suspended"
+	// ReasonConfigurationInvalid surfaces on a run that has not begun while the operator
+	// has no valid configuration.
+	ReasonConfigurationInvalid = "ConfigurationInvalid"
+	// ReasonStopped surfaces on a run that has not begun while the administrator's stop
+	// is in force, and in condition Failed of one that the stop ended.
+	ReasonStopped = "Stopped"
 	// ReasonResumed surfaces when the run is not held any more.
 	ReasonResumed = "Resumed"
 )

@@ -164,7 +164,7 @@ type Phase string
 const (
 	// PhasePending is before the operator has taken the run up.
 	PhasePending Phase = "Pending"
-	// PhaseSuspended is while spec.suspend holds the run.
+	// PhaseSuspended is while spec.suspend, or the administrator, holds the run.
 	PhaseSuspended Phase = "Suspended"
 	// PhaseStarting is while workers are created and become ready.
 	PhaseStarting Phase = "Starting"

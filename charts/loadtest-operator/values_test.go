@@ -27,7 +27,7 @@ func TestArguments(t *testing.T) {
 		"everything": {
 			set: []string{
 				"workerImage.repository=mirror:5000/worker", "workerImage.tag=v1",
-				"metrics.secure=false", "environment.enabled=false", "watchNamespaces={team-a,team-b}", "allowedTargetHosts={*.example.com,10.0.0.0/8}",
+				"metrics.secure=false", "environment.enabled=false", "watchNamespaces={team-a,team-b}",
 			},
 			want: []string{
 				"--coordinator-bind-address=:9443",
@@ -39,7 +39,6 @@ func TestArguments(t *testing.T) {
 				"--metrics-secure=false",
 				"--read-targets=false",
 				"--watch-namespaces=team-a,team-b",
-				"--allowed-target-hosts=*.example.com,10.0.0.0/8",
 			},
 		},
 	}
@@ -69,6 +68,7 @@ func TestAnotherRelease(t *testing.T) {
 		"--coordinator-advertise=" + name + "-leader.$(POD_NAMESPACE).svc:9443",
 		"--coordinator-service=" + name + "-leader",
 		"--coordinator-secret=" + name + "-coordinator",
+		"--config-map=" + name + "-config",
 	} {
 		if !slices.Contains(args, want) {
 			t.Errorf("arguments %q lack %s", args, want)
@@ -120,9 +120,9 @@ func TestSchemaRefuses(t *testing.T) {
 		"a tag with a colon":        {"image.tag=a:b", "image/tag"},
 		"an unknown pull policy":    {"image.pullPolicy=Sometimes", "image/pullPolicy"},
 		"a worker image with a tag": {"workerImage.repository=Worker", "workerImage/repository"},
-		"hosts that are no list":    {"allowedTargetHosts=example.com", "allowedTargetHosts"},
-		"an empty host":             {"allowedTargetHosts={}", "allowedTargetHosts/0"},
-		"two hosts in one":          {`allowedTargetHosts[0]=a\,b`, "allowedTargetHosts/0"},
+		"a field that is unknown":   {"config.target=a", "config"},
+		"rules that are no list":    {"config.workers=a", "config/workers"},
+		"hours without an end":      {"config.quietHours[0].from=a", "config/quietHours/0"},
 		"a namespace that is none":  {"watchNamespaces={Team_A}", "watchNamespaces/0"},
 		"a namespace twice":         {"watchNamespaces={a,a}", "watchNamespaces"},
 		"an interval without unit":  {"metrics.serviceMonitor.interval=30", "metrics/serviceMonitor/interval"},

@@ -12,6 +12,11 @@ import (
 
 // accept is the first pass: can the spec be carried out, and may it begin?
 func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
+	hold := rules.Hold(r.now)
+	if hold != nil && hold.Cause == policy.Invalid && !r.spec.Terminate && !r.spec.Suspend {
+		r.hold(hold) // what the rules would refuse is not known
+		return
+	}
 	planned, refusal := plan.New(lt, rules)
 	if refusal == nil && r.looks() {
 		lt = lt.DeepCopy()
@@ -32,14 +37,19 @@ func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
 	case r.spec.Terminate:
 		r.cancel()
 	case r.spec.Suspend:
-		r.suspend()
+		r.suspend(v1alpha1.ReasonSuspended, heldBySpec)
+	case hold != nil:
+		r.hold(hold)
 	default:
 		r.start(planned)
 	}
 }
 
+// heldBySpec is the message of a run that has not begun.
+const heldBySpec = "The run is held by spec.suspend; set it to false to begin."
+
 // suspend keeps a run from beginning; there are no workers while it is held.
-func (r *run) suspend() {
+func (r *run) suspend(reason, message string) {
 	s := &r.out.Status
 	s.Phase = v1alpha1.PhaseSuspended
 	s.StartTime, s.Auditing, s.Baseline, s.Environment = nil, nil, nil, nil
@@ -47,14 +57,15 @@ func (r *run) suspend() {
 	if r.seen.Job == JobPresent || r.seen.Job == JobFinished {
 		r.out.Job = JobDelete
 	}
-	r.suspended("The run is held by spec.suspend; set it to false to begin.")
+	r.suspended(reason, message)
 }
 
-func (r *run) suspended(message string) {
-	if !meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionSuspended) {
-		r.event(v1alpha1.ReasonSuspended, message)
+func (r *run) suspended(reason, message string) {
+	c := meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionSuspended)
+	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != reason {
+		r.event(reason, message)
 	}
-	r.set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, message)
+	r.set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, reason, message)
 }
 
 func (r *run) resumed() {

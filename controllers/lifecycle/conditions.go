@@ -22,7 +22,7 @@ func finished(conditions []metav1.Condition) bool {
 
 // underWay is the message of condition Reconciling, by phase.
 var underWay = map[v1alpha1.Phase]string{
-	v1alpha1.PhaseSuspended: "The run is held by spec.suspend.",
+	v1alpha1.PhaseSuspended: "The run is held.",
 	v1alpha1.PhaseStarting:  "The workers start.",
 	v1alpha1.PhaseRunning:   "The steps run.",
 }

@@ -27,7 +27,7 @@ func (r *run) next(i int) {
 		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
 	case r.spec.Suspend:
 		s.Phase = v1alpha1.PhaseSuspended
-		r.suspended(fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
+		r.suspended(v1alpha1.ReasonSuspended, fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
 	case !s.Steps[i].Load.IsPause() && !r.gathered(i, isConnected):
 	default:
 		s.GoneWorkers = r.gone()

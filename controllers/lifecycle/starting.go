@@ -31,7 +31,7 @@ func (r *run) starting() {
 		r.cancel()
 		return
 	case r.spec.Suspend:
-		r.suspend()
+		r.suspend(v1alpha1.ReasonSuspended, heldBySpec)
 		return
 	case ok && !r.now.Before(at):
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded,

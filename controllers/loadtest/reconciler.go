@@ -107,6 +107,22 @@ func (r *Reconciler) options() controller.Options {
 	}
 }
 
+// PolicyChanged has every LoadTest that is not finished reconciled.
+func (r *Reconciler) PolicyChanged(ctx context.Context) error {
+	var list v1alpha1.LoadTestList
+	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list LoadTests: %w", err)
+	}
+	var names []types.NamespacedName
+	for i := range list.Items {
+		if lt := &list.Items[i]; !lifecycle.Finished(lt) {
+			names = append(names, client.ObjectKeyFromObject(lt))
+		}
+	}
+	r.Runs.Enqueue(names)
+	return nil
+}
+
 // Reconcile is one pass over one LoadTest. A pass that panics says so in the note, and
 // stops no other.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Result, err error) {

@@ -67,7 +67,7 @@ func TestARefusedJobIsTriedAgain(t *testing.T) {
 			want:   "The Job of the workers is refused: exceeded quota: none, requested: count/jobs.batch=1, used: count/jobs.batch=0, limited: count/jobs.batch=0.",
 		},
 		"policy": {
-			refuse: policy,
+			refuse: denying,
 			want:   "The Job of the workers is refused: ValidatingAdmissionPolicy 'deny-",
 		},
 	} {
@@ -142,8 +142,8 @@ func quota(t *testing.T, namespace string) client.Object {
 	return q
 }
 
-// policy denies all Jobs of a namespace.
-func policy(t *testing.T, namespace string) client.Object {
+// denying denies all Jobs of a namespace.
+func denying(t *testing.T, namespace string) client.Object {
 	t.Helper()
 	in := deny(t, namespace, admissionv1.Rule{APIGroups: []string{"batch"}, APIVersions: []string{"v1"}, Resources: []string{"jobs"}},
 		admissionv1.Create, "false", "no Job in this namespace")

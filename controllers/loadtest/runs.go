@@ -87,6 +87,18 @@ func (r *Runs) Notify(run coordinator.RunID) {
 	}
 }
 
+// Enqueue has LoadTests reconciled.
+func (r *Runs) Enqueue(names []types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.queue == nil {
+		return // each LoadTest has a pass once the controller has started
+	}
+	for _, name := range names {
+		r.queue.Add(reconcile.Request{NamespacedName: name})
+	}
+}
+
 // start is the source of the controller whose queue notifications go to.
 func (r *Runs) start(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	r.mu.Lock()

@@ -1,11 +1,7 @@
 package policy
 
 import (
-	"fmt"
-	"path"
-	"slices"
-
-	"sigs.k8s.io/yaml"
+	"errors"
 
 	config "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
 )
@@ -13,25 +9,19 @@ import (
 // Policy is a configuration that was checked. It does not change.
 type Policy struct {
 	config config.OperatorConfiguration
-}
-
-// Load reads a document of YAML. Its error names the field and the way out. An unknown
-// field is an error, since it may be a rule that was meant.
-func Load(document []byte) (*Policy, error) {
-	var c config.OperatorConfiguration
-	if err := yaml.UnmarshalStrict(document, &c); err != nil {
-		return nil, fmt.Errorf("read the configuration: %w", err)
-	}
-	return New(c)
+	stops  []config.Stop
+	// badConfig and badStops are what is wrong with a document that could not be read,
+	// if none was in force before it.
+	badConfig, badStops error
 }
 
 // New checks a configuration.
 func New(c config.OperatorConfiguration) (*Policy, error) {
-	if c.APIVersion != "" && c.APIVersion != config.APIVersion {
-		return nil, fmt.Errorf("apiVersion %q: must be %s", c.APIVersion, config.APIVersion)
+	if err := checkType(c.APIVersion, c.Kind, config.Kind); err != nil {
+		return nil, err
 	}
-	if c.Kind != "" && c.Kind != config.Kind {
-		return nil, fmt.Errorf("kind %q: must be %s", c.Kind, config.Kind)
+	if err := checkSelections(c); err != nil {
+		return nil, err
 	}
 	if err := checkTargets(c.Targets); err != nil {
 		return nil, err
@@ -45,6 +35,9 @@ func New(c config.OperatorConfiguration) (*Policy, error) {
 // Default is the policy of an empty configuration.
 func Default() *Policy { return &Policy{} }
 
+// Unread is the policy by which no run begins, as the configuration has not been read.
+func Unread() *Policy { return &Policy{badConfig: errors.New("it has not been read yet")} }
+
 // Rules are a policy as it is for one namespace. The zero value allows Services alone,
 // and knows no limits.
 type Rules struct {
@@ -52,18 +45,12 @@ type Rules struct {
 	Targets Targets
 	// Limits are how large a LoadTest may be.
 	Limits Limits
+
+	// invalid is why no run may begin; empty: the configuration is valid.
+	invalid string
 }
 
 // For is the policy for a namespace.
 func (p *Policy) For(namespace string) Rules {
-	return Rules{Targets: p.targets(namespace), Limits: p.limits(namespace)}
-}
-
-// selects says whether a rule with these patterns is about a namespace. Without any, it is
-// about all.
-func selects(patterns []string, namespace string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
-		ok, err := path.Match(p, namespace)
-		return err == nil && ok
-	})
+	return Rules{Targets: p.targets(namespace), Limits: p.limits(namespace), invalid: p.invalid()}
 }

@@ -4,8 +4,9 @@
 //
 // It stands in a ConfigMap of the operator's namespace, under the key config.yaml, as a
 // document of YAML with apiVersion config.loadtest.dev/v1alpha1 and kind
-// OperatorConfiguration. It is read again when it changes. It holds types alone; package
-// controllers/policy reads, checks and applies it.
+// OperatorConfiguration. Under the key stop.yaml stands a Switch. Both are read again when
+// they change. This package holds types alone; package controllers/policy reads, checks
+// and applies them.
 //
 // Rules are chosen by namespace: a rule without namespaces is about all of them.
 //

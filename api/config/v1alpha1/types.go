@@ -9,6 +9,11 @@ const (
 	// APIVersion and Kind are those of a configuration.
 	APIVersion = "config.loadtest.dev/v1alpha1"
 	Kind       = "OperatorConfiguration"
+	// SwitchKind is that of a switch.
+	SwitchKind = "Switch"
+	// ConfigKey and SwitchKey are the keys of the ConfigMap.
+	ConfigKey = "config.yaml"
+	SwitchKey = "stop.yaml"
 	// NamespaceLabel is the label by which a namespace accepts load from the LoadTests of
 	// all namespaces, if its value is "true".
 	NamespaceLabel = "loadtest.dev/accepts-load"
@@ -33,7 +38,8 @@ type OperatorConfiguration struct {
 	// workers are what a LoadTest may ask for its workers' pods.
 	Workers []WorkerRule `json:"workers,omitempty"`
 
-	// stop ends runs and lets none begin. Absent: it does not.
+	// stop ends runs and lets none begin. Absent: it does not. kubectl loadtest stop
+	// writes a Switch instead.
 	Stop *Stop `json:"stop,omitempty"`
 
 	// quietHours are the times of day at which no run goes on.
@@ -167,14 +173,28 @@ type WorkerRule struct {
 	Resources map[string]resource.Quantity `json:"resources,omitempty"`
 }
 
+// Switch is what kubectl loadtest stop and resume write. It is a document of its own, so
+// that a tool that applies the configuration from elsewhere does not undo it.
+type Switch struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// stops are in force at the same time, beside that of the configuration.
+	Stops []Stop `json:"stops,omitempty"`
+}
+
 // Stop ends runs within seconds and lets none begin.
 type Stop struct {
 	// namespaces are as in TargetRule.
 	Namespaces []string `json:"namespaces,omitempty"`
 
 	// reason and by stand in the conditions and Events of each run that it ends.
+	// Example: "incident 4711" and "jane".
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`
+
+	// since is when it was set. It is for people: a stop is in force as long as it stands
+	// here.
+	Since *metav1.Time `json:"since,omitempty"`
 }
 
 // QuietHours are hours at which runs end, and none begins.

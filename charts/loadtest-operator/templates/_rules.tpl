@@ -48,9 +48,16 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
 {{- end }}
 {{- end -}}
 
-{{/* In the operator's own namespace: the coordinator's certificate, and where workers reach it. */}}
+{{/* In the operator's own namespace: its configuration, the coordinator's certificate, and where workers reach it. */}}
 {{- define "loadtest-operator.ownRules" -}}
 {{- $name := include "loadtest-operator.name" . -}}
+- apiGroups: [""]
+  resources: [configmaps]
+  resourceNames: [{{ $name }}-config]
+  verbs: [get, list, watch]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
 - apiGroups: [""]
   resources: [secrets]
   verbs: [create]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -17,9 +18,13 @@ import (
 )
 
 // policyHelp is the part of the help that is about the operator's policy.
-const policyHelp = `Which targets are allowed is the administrator's decision, and stands in the operator's
---allowed-target-hosts (allowedTargetHosts of its chart). Give the same here to have it
-enforced; without it a target that is no Service of the cluster is a warning.`
+const policyHelp = `What is allowed is the administrator's decision, and stands in the operator's configuration.
+Give it here as --config to have it enforced; without it a target that is no Service of the
+cluster is a warning. Those who may read it have it from the cluster with
+
+  kubectl get configmap -n loadtest-system loadtest-operator-config -o jsonpath='{.data.config\.yaml}'
+
+The rules are those of the LoadTest's metadata.namespace.`
 
 // checkCodes is the part of the help that describes the exit codes.
 const checkCodes = `Exit code:
@@ -30,16 +35,14 @@ const checkCodes = `Exit code:
 // checkOptions are the flags of the commands that check LoadTests without running them.
 type checkOptions struct {
 	files []string
-	hosts []string
-	// known says that the policy is.
-	known func() bool
+	// config is the file with the operator's configuration; empty: it is not known.
+	config string
 }
 
 func (o *checkOptions) bind(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
-	flags.StringSliceVar(&o.hosts, "allowed-target-hosts", nil, "What the administrator allows beside Services of the cluster: a host, *.domain, an address, a CIDR range, or * for all")
-	o.known = func() bool { return flags.Changed("allowed-target-hosts") }
+	flags.StringVar(&o.config, "config", "", "File with the operator's configuration, by which LoadTests are checked")
 	if err := command.MarkFlagRequired("filename"); err != nil {
 		panic(err) // the flag is defined some lines above
 	}
@@ -70,12 +73,28 @@ type problem struct {
 	field, message string
 }
 
+// policy is that of --config, or of an operator without a configuration.
+func (o *checkOptions) policy() (*preview.Policy, error) {
+	var document []byte
+	if o.config != "" {
+		var err error
+		if document, err = os.ReadFile(o.config); err != nil {
+			return nil, fmt.Errorf("--config: %w", err)
+		}
+	}
+	policy, err := preview.LoadPolicy(document)
+	if err != nil {
+		return nil, fmt.Errorf("--config %s: %w", o.config, err)
+	}
+	return policy, nil
+}
+
 // check reads the files and checks their LoadTests. The error is of what keeps all of
 // them from being checked.
 func (o *checkOptions) check(ctx context.Context, stdin io.Reader, now time.Time) (*checkedFiles, error) {
-	policy, err := preview.Policy(o.hosts)
+	policy, err := o.policy()
 	if err != nil {
-		return nil, fmt.Errorf("--allowed-target-hosts: %w", err)
+		return nil, err
 	}
 	rules, err := admission.New()
 	if err != nil {
@@ -94,7 +113,7 @@ func (o *checkOptions) check(ctx context.Context, stdin io.Reader, now time.Time
 	for _, t := range checked.tests {
 		t.admit(ctx, rules)
 		if t.loadTest != nil {
-			t.plan(policy, o.known(), files, now)
+			t.plan(policy, o.config != "", files, now)
 		}
 	}
 	return checked, nil
@@ -155,7 +174,7 @@ func (t *checkedTest) admit(ctx context.Context, rules *admission.Admission) {
 }
 
 // plan checks what the operator checks when it takes a run up.
-func (t *checkedTest) plan(policy preview.Hosts, known bool, files *local.Objects, now time.Time) {
+func (t *checkedTest) plan(policy *preview.Policy, known bool, files *local.Objects, now time.Time) {
 	p, err := preview.New(t.loadTest, policy, now)
 	var refusal preview.Refusal
 	switch {
@@ -186,7 +205,7 @@ func (t *checkedTest) judgePolicy(known bool) {
 		t.refuse(field, message)
 		return
 	}
-	t.files.warnings = append(t.files.warnings, problem{t.document, field, message + " What is allowed is not known here; --allowed-target-hosts says it."})
+	t.files.warnings = append(t.files.warnings, problem{t.document, field, message + " What is allowed is not known here; --config says it."})
 }
 
 // exit is the end of a command that has said what is wrong.

@@ -24,7 +24,7 @@ func TestInitWritesWhatTheAPITakes(t *testing.T) {
 			if written.code != 0 {
 				t.Fatalf("exit code %d: %s", written.code, written.err)
 			}
-			if got := withInput(t, written.out, "validate", "-f", "-", "--allowed-target-hosts", "*"); got.code != 0 {
+			if got := withInput(t, written.out, "validate", "-f", "-", "--config", allHosts(t)); got.code != 0 {
 				t.Errorf("validate: exit code %d:\n%s\n%s", got.code, got.err, written.out)
 			}
 			if out, err := kubectl(written.out, "create", "--dry-run=server", "-n", p.namespace, "-f", "-"); err != nil {

@@ -42,7 +42,7 @@ func TestPlanIsWhatRuns(t *testing.T) {
 	url, asked := answering(t, 200)
 	file := write(t, "a.yaml", localTest("url: "+url))
 	var p preview.Preview
-	got := alone(t.Context(), t, "plan", "-f", file, "-o", "json", "--allowed-target-hosts", "*")
+	got := alone(t.Context(), t, "plan", "-f", file, "-o", "json", "--config", allHosts(t))
 	if err := json.Unmarshal([]byte(got.out), &p); err != nil {
 		t.Fatalf("%v: %s", err, got.err)
 	}
@@ -60,7 +60,7 @@ func TestPlanIsWhatRuns(t *testing.T) {
 // A plan that the policy refuses is shown all the same, and said to be refused.
 func TestPlanSaysWhatThePolicySays(t *testing.T) {
 	file := write(t, "a.yaml", testHead+strings.Replace(ladderSpec, "service: {name: shortener, port: http}", `url: "https://api.example.com"`, 1))
-	got := alone(t.Context(), t, "plan", "-f", file, "--allowed-target-hosts", "")
+	got := alone(t.Context(), t, "plan", "-f", file, "--config", write(t, "config.yaml", ""))
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1", got.code)
 	}

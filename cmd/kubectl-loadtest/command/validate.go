@@ -20,7 +20,7 @@ func (c *config) validate() *cobra.Command {
 			"files must have the keys that LoadTests name.\n\n" + policyHelp + "\n\n" + checkCodes,
 		Example: "  kubectl loadtest validate -f hello.yaml\n" +
 			"  kubectl kustomize tests | kubectl loadtest validate -f -\n" +
-			"  kubectl loadtest validate -f staging.yaml --allowed-target-hosts '*.staging.example.com'",
+			"  kubectl loadtest validate -f staging.yaml --config config.yaml",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checked, err := o.check(cmd.Context(), c.streams.In, time.Now())

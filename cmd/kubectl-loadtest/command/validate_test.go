@@ -140,16 +140,19 @@ func TestValidateTakesAllSamples(t *testing.T) {
 // it is and does not allow it.
 func TestValidateEnforcesThePolicyThatItKnows(t *testing.T) {
 	file := write(t, "a.yaml", testHead+strings.Replace(goodSpec, "service: {name: shortener}", `url: "https://api.example.com"`, 1))
+	wrong := write(t, "wrong.yaml", `targets: {rules: [{hosts: ["a b"]}]}`)
 	for name, tt := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
 		"not known":       {nil, 0, "warning: " + file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
-		"allowed":         {[]string{"--allowed-target-hosts", "*.example.com"}, 0, ""},
-		"another allowed": {[]string{"--allowed-target-hosts", "a.example.com"}, 1, file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
-		"none allowed":    {[]string{"--allowed-target-hosts="}, 1, file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
-		"no pattern":      {[]string{"--allowed-target-hosts", "a b"}, 4, `error: --allowed-target-hosts: targets.rules[0].hosts: "a b" must be a host`},
+		"allowed":         {configured(t, `targets: {rules: [{hosts: ["*.example.com"]}]}`), 0, ""},
+		"another allowed": {configured(t, "targets: {rules: [{hosts: [a.example.com]}]}"), 1, file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
+		"none allowed":    {configured(t, ""), 1, file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
+		"no pattern":      {[]string{"--config", wrong}, 4, "error: --config " + wrong + `: targets.rules[0].hosts: "a b"`},
+		"another team's":  {configured(t, `targets: {rules: [{namespaces: [team-b], hosts: ["*"]}]}`), 1, file + ":5: LoadTest hello: spec.target.url: host api.example.com is not allowed"},
+		"no file":         {[]string{"--config", "/does/not/exist"}, 4, "error: --config: open /does/not/exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := alone(t.Context(), t, append([]string{"validate", "-f", file}, tt.args...)...)
@@ -158,6 +161,18 @@ func TestValidateEnforcesThePolicyThatItKnows(t *testing.T) {
 			}
 		})
 	}
+}
+
+// configured are the arguments that give an operator's configuration.
+func configured(t *testing.T, config string) []string {
+	t.Helper()
+	return []string{"--config", write(t, "config.yaml", config)}
+}
+
+// allHosts is a file with the configuration that allows every host.
+func allHosts(t *testing.T) string {
+	t.Helper()
+	return configured(t, `targets: {rules: [{hosts: ["*"]}]}`)[1]
 }
 
 func TestValidateSaysWhatItCannotRead(t *testing.T) {

@@ -70,9 +70,11 @@ func (r Refusal) Error() string { return r.Message }
 // everyHost is the policy of an administrator who allows every target.
 var everyHost = policy.Everything()
 
-// New previews a LoadTest, which has been admitted, under the policy of an operator. now
-// is the present. The error is a Refusal of what no policy would allow.
-func New(lt *v1alpha1.LoadTest, rules policy.Rules, now time.Time) (*Preview, error) {
+// New previews a LoadTest, which has been admitted, under the policy of an operator, as if
+// nothing held runs. now is the present. The error is a Refusal of what no policy would
+// allow.
+func New(lt *v1alpha1.LoadTest, allowed *Policy, now time.Time) (*Preview, error) {
+	rules := allowed.For(lt.Namespace).Free()
 	status, err := accepted(lt, rules, now)
 	said := ""
 	var refusal Refusal
@@ -171,14 +173,8 @@ func optional(d *metav1.Duration) time.Duration {
 	return d.Duration
 }
 
-// Hosts are the targets that an administrator allows.
-type Hosts = policy.Rules
+// Policy is what an administrator allows.
+type Policy = policy.Policy
 
-// Policy is that of an operator with these allowed hosts.
-func Policy(hosts []string) (Hosts, error) {
-	p, err := policy.WithHosts(hosts)
-	if err != nil {
-		return Hosts{}, err
-	}
-	return Hosts{Targets: p.For("").Targets}, nil
-}
+// LoadPolicy reads an operator's configuration; nil: it has none.
+func LoadPolicy(document []byte) (*Policy, error) { return policy.Load(document) }

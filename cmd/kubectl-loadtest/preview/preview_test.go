@@ -42,7 +42,7 @@ func TestText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := preview.New(parse(t, string(spec)), preview.Hosts{}, now)
+			p, err := preview.New(parse(t, string(spec)), noRules(t), now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,11 +69,11 @@ const small = "target: {url: \"https://api.example.com\"}\nrequests: [{path: /}]
 // and planned all the same.
 func TestPolicyAndRefusal(t *testing.T) {
 	lt := parse(t, small+"steps: [{rate: 10, duration: 1s}]")
-	p, err := preview.New(lt, preview.Hosts{}, now)
+	p, err := preview.New(lt, noRules(t), now)
 	if err != nil || !strings.Contains(p.Policy, "host api.example.com is not allowed") || p.Requests != 10 {
 		t.Errorf("%v, policy %q", err, p.Policy)
 	}
-	allowed, err := preview.Policy([]string{"*.example.com"})
+	allowed, err := preview.LoadPolicy([]byte(`targets: {rules: [{hosts: ["*.example.com"]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestPolicyAndRefusal(t *testing.T) {
 		t.Errorf("%v, policy %q of a host that is allowed", err, p.Policy)
 	}
 	var refusal preview.Refusal
-	if _, err := preview.New(parse(t, small+"steps: [{pause: 1s}]"), preview.Hosts{}, now); !errors.As(err, &refusal) || !strings.Contains(refusal.Message, "at least one step must send load") {
+	if _, err := preview.New(parse(t, small+"steps: [{pause: 1s}]"), noRules(t), now); !errors.As(err, &refusal) || !strings.Contains(refusal.Message, "at least one step must send load") {
 		t.Errorf("error %v of a plan that sends nothing", err)
 	}
 }
@@ -90,7 +90,7 @@ func TestPolicyAndRefusal(t *testing.T) {
 func TestPreviewOfWhatIsHeld(t *testing.T) {
 	lt := parse(t, small+"suspend: true\nactiveDeadlineSeconds: 5\nsteps: [{rate: 10, duration: 10s}]")
 	before := lt.DeepCopy()
-	p, err := preview.New(lt, preview.Hosts{}, now)
+	p, err := preview.New(lt, noRules(t), now)
 	if err != nil || p.Requests != 100 {
 		t.Fatalf("%v, %d requests", err, p.Requests)
 	}
@@ -103,4 +103,13 @@ func TestPreviewOfWhatIsHeld(t *testing.T) {
 	if diff := cmp.Diff(before, lt); diff != "" {
 		t.Errorf("the LoadTest was changed:\n%s", diff)
 	}
+}
+
+func noRules(t *testing.T) *preview.Policy {
+	t.Helper()
+	p, err := preview.LoadPolicy(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

@@ -1,0 +1,35 @@
+package chart_test
+
+import (
+	"testing"
+
+	rules "github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// What the value config says is what the operator reads.
+func TestConfigurationIsRead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		set     []string
+		allowed bool
+	}{
+		"none":  {nil, false},
+		"rules": {[]string{"config.targets.rules[0].namespaces={team-*}", "config.targets.rules[0].hosts={*.example.com}"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := map[string]string{}
+			for key, value := range find(t, render(t, sets(tc.set)...), "ConfigMap", release+"-config")["data"].(map[string]any) {
+				data[key] = value.(string)
+			}
+			p, err := rules.Next(nil, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.For("team-a").Targets.Allows("api.example.com"); got != tc.allowed {
+				t.Errorf("api.example.com is allowed: %t, want %t", got, tc.allowed)
+			}
+			if p.For("shop").Targets.Allows("api.example.com") {
+				t.Error("a rule of other namespaces is about this one")
+			}
+		})
+	}
+}

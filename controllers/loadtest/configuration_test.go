@@ -1,0 +1,186 @@
+package loadtest_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr/testr"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// configured is a configuration that is watched, and the ConfigMap that it is read from.
+type configured struct {
+	*loadtest.Configuration
+	t        *testing.T
+	cm       *corev1.ConfigMap
+	events   *events.FakeRecorder
+	registry *prometheus.Registry
+	changes  atomic.Int32
+}
+
+func newConfigured(t *testing.T) *configured {
+	c := &configured{t: t, cm: &corev1.ConfigMap{}, events: events.NewFakeRecorder(10), registry: prometheus.NewRegistry()}
+	c.cm.Namespace, c.cm.Name = apiserver.Namespace(t), "config"
+	c.Configuration = &loadtest.Configuration{
+		ConfigMap: types.NamespacedName{Namespace: c.cm.Namespace, Name: c.cm.Name},
+		Clock:     clock.RealClock{}, Log: testr.New(t), Recorder: c.events,
+		Changed: func(context.Context) { c.changes.Add(1) },
+		Metrics: loadtest.NewConfigurationMetrics(c.registry),
+	}
+	return c
+}
+
+// watch watches until the test ends.
+func (c *configured) watch() {
+	c.t.Helper()
+	limited, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	defer cancel()
+	if err := c.Watch(c.t.Context(), limited, apiserver.Config(c.t), apiserver.Client(c.t).Scheme()); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// write creates the ConfigMap or changes what it has.
+func (c *configured) write(config string) {
+	c.t.Helper()
+	c.cm.Data = map[string]string{"config.yaml": config}
+	err := error(nil)
+	if c.cm.ResourceVersion == "" {
+		err = apiserver.Client(c.t).Create(c.t.Context(), c.cm)
+	} else {
+		err = apiserver.Client(c.t).Update(c.t.Context(), c.cm)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// becomes waits until the policy in force allows a host, and no other.
+func (c *configured) becomes(what, host string) {
+	c.t.Helper()
+	c.eventually(what, func() bool {
+		targets := c.Policy().For("a").Targets
+		for _, h := range []string{"one.example", "two.example"} {
+			if targets.Allows(h) != (h == host) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (c *configured) eventually(what string, holds func() bool) {
+	c.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(30 * time.Second); !holds(); {
+		select {
+		case <-tick.C:
+		case <-limit:
+			c.t.Fatalf("not so within 30 s: %s", what)
+		}
+	}
+}
+
+// metric is the value of a metric.
+func (c *configured) metric(name string) float64 {
+	c.t.Helper()
+	families, err := c.registry.Gather()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	c.t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+func allowing(host string) string { return "targets: {rules: [{hosts: [" + host + "]}]}" }
+
+func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
+	c := newConfigured(t)
+	if hold := c.Policy().For("a").Hold(time.Now()); hold == nil || hold.Cause != policy.Invalid {
+		t.Error("runs begin before the configuration was read")
+	}
+	c.watch()
+	if c.Policy().For("a").Hold(time.Now()) != nil || c.metric("loadtest_config_valid") != 1 {
+		t.Error("runs do not begin without a ConfigMap")
+	}
+	c.write(allowing("one.example"))
+	c.becomes("the new ConfigMap is in force", "one.example")
+	hash := c.metric("loadtest_config_hash")
+
+	c.write("target: {}")
+	c.eventually("it is said to be invalid", func() bool { return c.metric("loadtest_config_valid") == 0 })
+	if said := <-c.events.Events; said != `Warning ConfigurationInvalid config.yaml: unknown field "target"` {
+		t.Errorf("event %q", said)
+	}
+	c.becomes("the last valid one stays in force", "one.example")
+	if c.metric("loadtest_config_hash") != hash {
+		t.Error("the hash is not that of the one in force")
+	}
+
+	c.write(allowing("two.example"))
+	c.becomes("the corrected one is in force", "two.example")
+	if c.metric("loadtest_config_valid") != 1 || c.metric("loadtest_config_hash") == hash || c.metric("loadtest_config_valid_timestamp_seconds") == 0 {
+		t.Error("the metrics are not those of the corrected one")
+	}
+	if err := apiserver.Client(t).Delete(t.Context(), c.cm); err != nil {
+		t.Fatal(err)
+	}
+	c.becomes("a ConfigMap that is gone allows nothing", "")
+	c.eventually("all changes have been told", func() bool { return c.changes.Load() == 4 })
+}
+
+func TestConfigurationThatIsInvalidAtTheStartHoldsRuns(t *testing.T) {
+	c := newConfigured(t)
+	c.write("target: {}")
+	c.watch()
+	lt := hello(t)
+	r := newFixture(t, apiserver.Client(t))
+	r.Reconciler.Policy = c.Policy
+	r.mustPass(lt)
+	held := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionSuspended)
+	if held == nil || held.Reason != v1alpha1.ReasonConfigurationInvalid || !strings.Contains(held.Message, `config.yaml: unknown field "target"`) || lt.Status.StartTime != nil {
+		t.Errorf("condition %+v, start time %v", held, lt.Status.StartTime)
+	}
+	c.write("targets: {}")
+	c.becomes("the corrected one is in force", "")
+	c.eventually("runs may begin", func() bool { return c.Policy().For(lt.Namespace).Hold(time.Now()) == nil })
+	r.mustPass(lt)
+	if lt.Status.Phase != v1alpha1.PhaseStarting || !meta.IsStatusConditionFalse(lt.Status.Conditions, v1alpha1.ConditionSuspended) {
+		t.Errorf("phase %s of a run that is not held any more", lt.Status.Phase)
+	}
+}
+
+// Another ConfigMap of the namespace, and one of its name in another, are not read.
+func TestConfigurationIsOneConfigMap(t *testing.T) {
+	c := newConfigured(t)
+	for _, key := range []client.ObjectKey{{Namespace: c.cm.Namespace, Name: "other"}, {Namespace: apiserver.Namespace(t), Name: "config"}} {
+		cm := &corev1.ConfigMap{Data: map[string]string{"config.yaml": allowing("one.example")}}
+		cm.Namespace, cm.Name = key.Namespace, key.Name
+		if err := apiserver.Client(t).Create(t.Context(), cm); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.watch()
+	c.write(allowing("two.example"))
+	c.becomes("that of the name is in force", "two.example")
+}

@@ -1,0 +1,40 @@
+package loadtest
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// A change of the configuration has every run looked at that is not finished, and none
+// that is.
+func TestPolicyChangeHasRunsReconciled(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	over := named(types.NamespacedName{Namespace: "team", Name: "over"})
+	over.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+	runs := NewRuns()
+	r := &Reconciler{Runs: runs, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		named(types.NamespacedName{Namespace: "team", Name: "waits"}), over, named(types.NamespacedName{Namespace: "shop", Name: "runs"}),
+	).Build()}
+	if err := r.PolicyChanged(t.Context()); err != nil {
+		t.Errorf("before the controller has started: %v", err)
+	}
+	r.Runs = started(t)
+	if err := r.PolicyChanged(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := queued(r.Runs)
+	slices.Sort(got)
+	if want := []string{"shop/runs", "team/waits"}; !slices.Equal(got, want) {
+		t.Errorf("enqueued %v, want %v", got, want)
+	}
+}
