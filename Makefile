@@ -141,12 +141,10 @@ mutation: bin/gremlins ## Change an operator at a time in the pure packages, and
 	@go run ./hack/mutation $(ARGS)
 
 .PHONY: fuzz
-FUZZTIME ?= 10s
-fuzz: ## Run every fuzz target of the worker and the protocol for FUZZTIME.
-	@grep -rlE '^func Fuzz' --include='*_test.go' loadworker controllers measure text | xargs -n1 dirname | sort -u | while read -r d; do \
-		for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9]*' $$d/*_test.go | cut -d' ' -f2); do \
-			echo "$$d $$f"; fuzz() { go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) ./$$d; }; \
-		fuzz || fuzz; done; done # what it finds fails again; that its time was over within an input does not
+#? FUZZTIME  how long each target runs (10s); FULL=1: a minute each, and on until they had ten million executions together
+FUZZTIME ?= $(if $(FULL),1m,10s)
+fuzz: ## Run every fuzz target, one after another, for FUZZTIME.
+	@go run ./hack/fuzz -time $(FUZZTIME) $(if $(FULL),-executions 10000000)
 
 ##@ Cluster
 #? CLUSTER=local    three nodes on this machine, from source, as root (default)
