@@ -22,7 +22,7 @@ type result struct {
 func (t target) run(ctx context.Context, each time.Duration) result {
 	var out bytes.Buffer
 	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$",
-		"-fuzztime", each.String(), "-parallel", "1", "./"+t.folder)
+		"-fuzztime", each.String(), "-fuzzminimizetime", "100x", "-parallel", "1", "./"+t.folder)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // go test ends its workers
 	command.Stdout, command.Stderr = &out, &out
 	err := command.Run()

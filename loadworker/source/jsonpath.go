@@ -53,12 +53,38 @@ func ParseJSONPath(s string) (JSONPath, error) {
 // String returns the path as it was written.
 func (p JSONPath) String() string { return p.text }
 
-// parseJSON parses a body; ok is false if it is not JSON.
+// maxDepth is how deep the objects and arrays of a body may be in one another. The
+// library needs a piece of stack for each: a megabyte of brackets would be half a
+// gigabyte of it. encoding/json has the same bound.
+const maxDepth = 10_000
+
+// parseJSON parses a body; ok is false if it is not JSON, or nested too deep.
 func parseJSON(body []byte) (document gjson.Result, ok bool) {
-	if !gjson.ValidBytes(body) {
+	if depth(body) > maxDepth || !gjson.ValidBytes(body) {
 		return document, false
 	}
 	return gjson.ParseBytes(body), true
+}
+
+// depth is how deep the brackets outside of strings are in one another, at most. Of what
+// is no JSON it is no less than what a parser enters before it notices.
+func depth(body []byte) (deepest int) {
+	now, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '[' || c == '{':
+			now++
+			deepest = max(deepest, now)
+		case c == ']' || c == '}':
+			now--
+		}
+	}
+	return deepest
 }
 
 // find returns the value at the path; ok is false when there is none.
