@@ -2,12 +2,13 @@ package coordinator
 
 import (
 	"container/list"
+	"errors"
 	"net"
 	"sync"
 )
 
 // maxStrangers is how many connections may be open without a session: each may be
-// anyone's, and costs some 50 KB. A thousand workers, which may all come from one
+// anyone's, and costs some 50 KB, and what it sends (maxOfStranger). A thousand workers, which may all come from one
 // address if the cluster's network translates theirs, connect in the same second and
 // have a session some milliseconds later.
 const maxStrangers = 1024
@@ -19,8 +20,10 @@ const maxStrangers = 1024
 type connections struct {
 	net.Listener
 	most int
-	// closed is called for each that is closed.
-	closed func()
+	// closed is called for each that is closed, with the reason.
+	closed func(rejection)
+	// reception bounds what comes on them; nil: something else does.
+	reception *reception
 
 	mu sync.Mutex
 	// open has the connections by the address and port of their other side.
@@ -33,24 +36,26 @@ type connections struct {
 // connection is one of a listener.
 type connection struct {
 	net.Conn
+	*receiving
 	of   *connections
 	name string
 	// The rest is guarded by the mutex of the listener. sessions is how many it has: one,
-	// and for a moment the one that takes over from it. place is in the queue of its
-	// address; nil while it has a session, and once it is closed.
-	sessions int
-	place    *list.Element
-	closed   bool
+	// and for a moment the one that takes over from it. namespace is theirs. place is in
+	// the queue of its address; nil while it has a session, and once it is closed.
+	sessions  int
+	namespace string
+	place     *list.Element
+	closed    bool
 }
 
-func newConnections(lis net.Listener, most int, closed func()) *connections {
-	return &connections{Listener: lis, most: most, closed: closed, open: map[string]*connection{}, strangers: map[string]*list.List{}}
+func newConnections(lis net.Listener, most int, closed func(rejection), r *reception) *connections {
+	return &connections{Listener: lis, most: most, closed: closed, reception: r, open: map[string]*connection{}, strangers: map[string]*list.List{}}
 }
 
 // Bounded returns a listener with at most that many connections open, which closes the
 // oldest of the address that has most of them where there is one more.
 func Bounded(lis net.Listener, most int) net.Listener {
-	return newConnections(lis, most, func() {})
+	return newConnections(lis, most, func(rejection) {}, nil)
 }
 
 // Accept waits for a connection.
@@ -59,9 +64,9 @@ func (l *connections) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{Conn: accepted, of: l, name: accepted.RemoteAddr().String()}
+	c := &connection{Conn: accepted, receiving: l.reception.receiving(), of: l, name: accepted.RemoteAddr().String()}
 	if surplus := l.add(c); surplus != nil {
-		l.closed()
+		l.closed(rejectStranger)
 		_ = surplus.Close()
 	}
 	return c, nil
@@ -93,14 +98,15 @@ func (l *connections) find(name string) *connection {
 	return l.open[name]
 }
 
-// claim says that a session has the connection.
-func (c *connection) claim() {
+// claim says that a session of that namespace has the connection.
+func (c *connection) claim(namespace string) {
 	if c == nil {
 		return
 	}
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.sessions++
+	c.namespace = namespace
 	c.of.dequeue(c)
 }
 
@@ -112,8 +118,29 @@ func (c *connection) release() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if c.sessions--; c.sessions == 0 {
+		c.namespace = ""
 		c.of.enqueue(c)
 	}
+}
+
+// Read reads, once there is room for what comes.
+func (c *connection) Read(b []byte) (int, error) {
+	if err := c.admit(c.claimant(), func() { _ = c.Close() }); err != nil {
+		if errors.Is(err, errFlood) {
+			c.of.closed(rejectFlood)
+		}
+		return 0, err
+	}
+	n, err := c.Conn.Read(b)
+	c.unhandled.Add(int64(n))
+	return n, err
+}
+
+// claimant is the namespace of its session; empty: it has none.
+func (c *connection) claimant() string {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	return c.namespace
 }
 
 // hangUp closes the connection.
@@ -152,6 +179,7 @@ func (l *connections) dequeue(c *connection) {
 // Close makes room for another.
 func (c *connection) Close() error {
 	c.of.remove(c)
+	c.close()
 	return c.Conn.Close()
 }
 

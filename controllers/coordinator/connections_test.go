@@ -89,7 +89,7 @@ func isTimeout(err error) bool {
 
 // The oldest goes, of the address that has most.
 func TestWhichConnectionGoes(t *testing.T) {
-	l := newConnections(nil, 3, func() {})
+	l := newConnections(nil, 3, func(rejection) {}, nil)
 	for _, step := range []struct{ comes, goes string }{
 		{"10.0.0.1:1", ""}, {"10.0.0.2:1", ""}, {"10.0.0.1:2", ""},
 		{"10.0.0.1:3", "10.0.0.1:1"},
@@ -105,7 +105,7 @@ func TestWhichConnectionGoes(t *testing.T) {
 		}
 	}
 	// One with a session does not go, even if its address has most.
-	l.find("10.0.0.1:3").claim()
+	l.find("10.0.0.1:3").claim("team-a")
 	for _, name := range []string{"10.0.0.1:4", "10.0.0.1:5"} {
 		if surplus := l.add(&connection{of: l, name: name}); surplus != nil && surplus.name == "10.0.0.1:3" {
 			t.Error("the one with a session goes")

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/places"
 )
 
 // maxWaiting is how many runs of one namespace may have workers here without being
@@ -33,6 +34,8 @@ type Coordinator struct {
 	after func(time.Duration, func()) (stop func())
 	// connections are those of Serve.
 	connections *connections
+	// sending has the places of large assignments.
+	sending *places.Places
 	// receivers are the goroutines that read from a session.
 	receivers sync.WaitGroup
 
@@ -56,6 +59,7 @@ func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg pro
 		clock:   clk,
 		notify:  notify,
 		metrics: newMetrics(reg),
+		sending: places.New(maxSending, maxSendingOfNamespace),
 		after: func(d time.Duration, f func()) func() {
 			t := time.AfterFunc(d, f)
 			return func() { t.Stop() }
@@ -143,7 +147,7 @@ func (c *Coordinator) attachLocked(s *session) error {
 	r.namespace = s.identity.Namespace
 	c.metrics.sessions.Inc()
 	s.run = r
-	s.connection.claim()
+	s.connection.claim(s.identity.Namespace)
 	w.connect(s, c.clock.Now())
 	return nil
 }

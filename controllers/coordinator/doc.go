@@ -21,9 +21,10 @@
 // holding it, and neither merging, validating nor notifying happens under it.
 //
 // Nothing that a worker or a stranger sends is trusted to be little: connections without
-// a session (connections.go), messages (pace.go, codec.go), what is kept of them
-// (room.go) and notifications (notify.go) are bounded, identities are checked again
-// (check.go), and a panic ends one session (guard.go).
+// a session (connections.go), what comes on a connection (reception.go), messages (pace.go,
+// codec.go), what is kept of them (room.go), what a worker does not read (sending.go) and
+// notifications (notify.go) are bounded, identities are checked again (check.go), and a
+// panic ends one session (guard.go).
 //
 // It knows nothing of Kubernetes: it may not import a client or any API type but
 // the session protocol; of k8s.io only the clock.

@@ -50,7 +50,11 @@ func (tokens) Authenticate(_ context.Context, token string) (Identity, error) {
 	}
 	run, rest, _ := strings.Cut(token, "/")
 	number, pod, _ := strings.Cut(rest, "/")
-	id := Identity{Run: RunID(run), Namespace: "team-a", Pod: pod, PodUID: "uid of " + pod, Node: "node of " + pod}
+	namespace := "team-a"
+	if run == "neighbour" {
+		namespace = "team-b"
+	}
+	id := Identity{Run: RunID(run), Namespace: namespace, Pod: pod, PodUID: "uid of " + pod, Node: "node of " + pod}
 	if _, at, ok := strings.Cut(pod, "@"); ok {
 		second, err := strconv.Atoi(at)
 		if err != nil {
@@ -78,7 +82,8 @@ type fixture struct {
 	clock *clocktesting.FakeClock
 	gone  *sync.Map // see tokens
 	addr  string
-	from  string // the address that workers dial from; empty: any
+	from  string                  // the address that workers dial from; empty: any
+	wrap  func(net.Conn) net.Conn // the connections of workers; nil: as they are
 	roots *x509.CertPool
 	stop  func() error
 
@@ -223,7 +228,14 @@ func (r *fixture) dial(token string) *scriptedWorker {
 	if r.from != "" {
 		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(r.from)}
 	}
-	dial := func(ctx context.Context, addr string) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", addr) }
+	wrap := r.wrap
+	dial := func(ctx context.Context, addr string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, "tcp", addr)
+		if err == nil && wrap != nil {
+			conn = wrap(conn)
+		}
+		return conn, err
+	}
 	conn, err := grpc.NewClient("passthrough:///"+r.addr, grpc.WithContextDialer(dial), grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName})))
 	if err != nil {
 		r.t.Fatal(err)

@@ -73,7 +73,7 @@ func newFuzzed(t testing.TB) *fuzzed {
 		t:           t, clock: clk, sessions: map[int]*fuzzedSession{},
 	}
 	f.after = func(time.Duration, func()) func() { return func() {} }
-	f.connections = newConnections(nil, maxStrangers, func() {})
+	f.connections = newConnections(nil, maxStrangers, func(rejection) {}, newReception(f.after))
 	f.direct()
 	return f
 }
@@ -189,7 +189,7 @@ func (f *fuzzed) check() {
 	r.finals.mu.Lock()
 	defer r.finals.mu.Unlock()
 	f.locked(func() {
-		kept := r.finals.bytes()
+		kept := r.finals.bytes() + r.waiting
 		for number, w := range f.runs["a"].workers {
 			if number > 1 && (len(w.snapshots) > 0 || w.session != nil) {
 				f.t.Errorf("there is a worker %d of 2", number)

@@ -36,11 +36,13 @@ const (
 	rejectRoom rejection = "room"
 	// rejectStranger: a connection without a session, closed for there were too many.
 	rejectStranger rejection = "stranger"
+	// rejectFlood: a connection on which came more than a message, and no message.
+	rejectFlood rejection = "flood"
 )
 
 var rejections = []rejection{
 	rejectUnauthenticated, rejectUnverified, rejectHello, rejectIdentity, rejectFull, rejectInvalid, rejectStale, rejectOtherPod,
-	rejectGone, rejectPanic, rejectRoom, rejectStranger,
+	rejectGone, rejectPanic, rejectRoom, rejectStranger, rejectFlood,
 }
 
 type metrics struct {

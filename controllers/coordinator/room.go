@@ -33,7 +33,7 @@ func (c *Coordinator) store(s *session, m *workerv1.Snapshot, read measured) (wh
 		r.tooLarge = true
 		r.version++
 		return rejectRoom, false, nil
-	case c.kept+needed > maxKept && r.kept+needed > maxKept/max(1, len(c.runs)):
+	case !c.hasRoom(r, needed):
 		if m.GetFinal() { // it comes again with the next session
 			return rejectRoom, false, c.reject(rejectRoom, codes.ResourceExhausted, "the operator has no room for more measurements now")
 		}
@@ -43,6 +43,12 @@ func (c *Coordinator) store(s *session, m *workerv1.Snapshot, read measured) (wh
 		c.keep(r, more)
 	}
 	return why, ok, nil
+}
+
+// hasRoom says whether so much more may be kept of a run, which has less than one may. The
+// mutex is held.
+func (c *Coordinator) hasRoom(r *runState, needed int) bool {
+	return c.kept+needed <= maxKept || r.kept+needed <= maxKept/max(1, len(c.runs))
 }
 
 // keep counts what is kept of a run.

@@ -111,12 +111,15 @@ func TestMessagesOfTooManyPartsAreRefused(t *testing.T) {
 		n    int
 		ok   bool
 	}{
-		"requests":     {&workerv1.StepMeasurement{Requests: []*workerv1.RequestMeasurement{{}}}, maxParts, false},
-		"errors":       {&workerv1.StepMeasurement{Errors: []*workerv1.ErrorSample{{}}}, maxParts, false},
-		"status codes": {&workerv1.StepMeasurement{Requests: []*workerv1.RequestMeasurement{{StatusCodes: map[int32]int64{1: 1}}}}, maxParts/2 + 1, false},
-		"names":        {&workerv1.StepMeasurement{Clients: &workerv1.Clients{Names: []string{""}}}, maxParts, false},
-		"what fits":    {&workerv1.StepMeasurement{Errors: []*workerv1.ErrorSample{{}}}, maxParts - 2, true},
-		"many numbers": {&workerv1.StepMeasurement{Clients: &workerv1.Clients{Granted: make([]int64, 200_000)}}, 1, true},
+		"requests":      {&workerv1.StepMeasurement{Requests: []*workerv1.RequestMeasurement{{}}}, maxNested, false},
+		"errors":        {&workerv1.StepMeasurement{Errors: []*workerv1.ErrorSample{{}}}, maxNested, false},
+		"as many":       {&workerv1.StepMeasurement{Errors: []*workerv1.ErrorSample{{}}}, maxNested - 2, true},
+		"status codes":  {&workerv1.StepMeasurement{Requests: []*workerv1.RequestMeasurement{{StatusCodes: map[int32]int64{1: 1}}}}, maxNested, false},
+		"names":         {&workerv1.StepMeasurement{Clients: &workerv1.Clients{Names: make([]string, maxTexts+1)}}, 1, false},
+		"as many names": {&workerv1.StepMeasurement{Clients: &workerv1.Clients{Names: make([]string, maxTexts)}}, 1, true},
+		"numbers":       {&workerv1.StepMeasurement{Clients: &workerv1.Clients{Granted: make([]int64, maxNumbers+1)}}, 1, false},
+		"many numbers":  {&workerv1.StepMeasurement{Clients: &workerv1.Clients{Granted: make([]int64, maxNumbers)}}, 1, true},
+		"other numbers": {&workerv1.StepMeasurement{Due: 1}, maxNumbers + 1, false},
 	} {
 		err := newCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(parts(tc.n, tc.part))}, &workerv1.SessionRequest{})
 		if (err == nil) != tc.ok {
@@ -124,8 +127,7 @@ func TestMessagesOfTooManyPartsAreRefused(t *testing.T) {
 		}
 	}
 	for _, broken := range []string{"\x22\xff\xff\xff\x7f", "\x80", strings.Repeat("\x0b", 70_000), "\x22\x05\x22\x80\x80\x80\x01"} {
-		whole := append([]byte(broken), make([]byte, smallMessage)...)
-		if err := newCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(whole)}, &workerv1.SessionRequest{}); err == nil {
+		if err := newCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(broken)}, &workerv1.SessionRequest{}); err == nil {
 			t.Errorf("%.10q was decoded", broken)
 		}
 	}

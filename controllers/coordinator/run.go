@@ -29,9 +29,10 @@ type runState struct {
 	redirected chan struct{}
 	workers    map[int32]*workerState
 
-	// kept is the size of the snapshots; tooLarge says that there was no room for one of
-	// the active step.
+	// kept is the size of the snapshots, and waiting the part of it that is of those which
+	// wait for their step; tooLarge says that there was no room for one of the active step.
 	kept     int
+	waiting  int
 	tooLarge bool
 	// version counts what changes the merged step.
 	version int64
@@ -230,7 +231,7 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, read measured, now ti
 // started yet waits until it is: after a restart of the operator, workers connect
 // before the run is directed.
 func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
-	assignment, known, err := c.await(s, m.GetStep())
+	assignment, known, err := c.await(s, m)
 	if err != nil || !known {
 		return err
 	}
@@ -305,47 +306,4 @@ func windowOf(a *workerv1.Assignment, step int32) time.Duration {
 		}
 	}
 	return 0
-}
-
-// begins notes that the worker has begun a step, and says whether that was not known.
-func (w *workerState) begins(s *session, step int32) bool {
-	if w.session != s || w.begun > step {
-		return false
-	}
-	w.begun = step + 1
-	return true
-}
-
-// await returns the worker's assignment, once the directive covers the step. known is
-// false if the step is of no interest any more. Meanwhile the step is known to have
-// begun: another process directed the worker.
-func (c *Coordinator) await(s *session, step int32) (a *workerv1.Assignment, known bool, err error) {
-	for {
-		var directed, over, news bool
-		var d control.Directive
-		var redirected chan struct{}
-		c.locked(func() {
-			r := s.run
-			directed, over, d, redirected = r.directed(), r.forgotten || r.directive.Finish, r.directive, r.redirected
-			news = (!directed || d.Includes(s.identity.Worker, step)) && r.worker(s.identity.Worker).begins(s, step)
-		})
-		switch {
-		case over:
-			return nil, false, nil
-		case directed && !d.Includes(s.identity.Worker, step):
-			return nil, false, c.reject(rejectInvalid, codes.InvalidArgument, "snapshot: step %d is not in the plan", step)
-		case directed && d.HasReached(step):
-			return d.Assignments[s.identity.Worker], true, nil
-		}
-		if news {
-			c.notifyChange(s.run, atOnce)
-		}
-		select {
-		case <-redirected:
-		case <-s.over:
-			return nil, false, s.err
-		case <-s.stream.Context().Done():
-			return nil, false, s.stream.Context().Err()
-		}
-	}
 }

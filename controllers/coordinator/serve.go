@@ -68,7 +68,7 @@ func (c *Coordinator) Serve(ctx context.Context, lis net.Listener, config *tls.C
 	)
 	workerv1.RegisterCoordinatorServiceServer(server, service{Coordinator: c})
 
-	c.connections = newConnections(lis, maxStrangers, func() { c.metrics.rejected.WithLabelValues(string(rejectStranger)).Inc() })
+	c.connections = newConnections(lis, maxStrangers, func(why rejection) { c.metrics.rejected.WithLabelValues(string(why)).Inc() }, newReception(c.after))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var background sync.WaitGroup

@@ -171,7 +171,7 @@ func (c *Coordinator) sendPending(s *session) error {
 		}
 		messages, finished := c.pending(s)
 		for _, m := range messages {
-			if err := s.send(func() *workerv1.SessionResponse { return m }); err != nil {
+			if err := c.sendMessage(s, m); err != nil {
 				return err
 			}
 		}
@@ -195,6 +195,7 @@ func (c *Coordinator) receive(s *session) error {
 	if err := c.attach(s); err != nil {
 		return err
 	}
+	s.handled(first)
 	for {
 		m, err := s.stream.Recv()
 		if err != nil {
@@ -206,6 +207,7 @@ func (c *Coordinator) receive(s *session) error {
 		if err := c.handle(s, m); err != nil {
 			return err
 		}
+		s.handled(m)
 	}
 }
 

@@ -119,7 +119,7 @@ func TestSlowWorkerDelaysNoOther(t *testing.T) {
 		a.Requests[0].Body = bytes.Repeat([]byte("x"), 1<<20)
 	}
 	r.Direct("a", d)
-	wantReceived(t, quick, "assignment 1/2", "start 0 at 12:00:00")
+	wantReceived(t, quick, "assignment 1/2", "acknowledge before 0", "start 0 at 12:00:00")
 	r.untilStartIsSent("a", 0, *d.Start)
 	for second := range 100 {
 		d.Start = &control.Start{At: noon.Add(time.Duration(second) * time.Second)}
@@ -134,7 +134,7 @@ func TestSlowWorkerDelaysNoOther(t *testing.T) {
 		}
 	}
 	// Once it reads it receives the latest directive, not those before it.
-	wantReceived(t, slow, "assignment 0/2", "start 0 at 12:00:00", "start 0 at 12:01:39", "stop 0")
+	wantReceived(t, slow, "assignment 0/2", "acknowledge before 0", "start 0 at 12:00:00", "start 0 at 12:01:39", "stop 0")
 }
 
 func TestForgetFinishesTheWorkers(t *testing.T) {

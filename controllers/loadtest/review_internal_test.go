@@ -94,8 +94,8 @@ func TestReviewsOfANamespaceAreBounded(t *testing.T) {
 		t.Errorf("the honest one: %v", err)
 	}
 	group.Wait()
-	if len(r.places.namespaces) != 0 || len(r.places.all) != 0 {
-		t.Errorf("%d namespaces and %d places are left", len(r.places.namespaces), len(r.places.all))
+	if taken, namespaces := r.places.Counts(); taken != 0 || namespaces != 0 {
+		t.Errorf("%d places of %d namespaces are left", taken, namespaces)
 	}
 }
 

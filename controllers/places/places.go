@@ -1,4 +1,4 @@
-package loadtest
+package places
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// places bounds how many calls run at once, in all and of one namespace.
-type places struct {
+// Places bounds how many are taken at once, in all and by one namespace.
+type Places struct {
 	all chan struct{}
 	of  int
 
@@ -21,12 +21,14 @@ type namespacePlaces struct {
 	users int
 }
 
-func newPlaces(all, ofNamespace int) *places {
-	return &places{all: make(chan struct{}, all), of: ofNamespace, namespaces: map[string]*namespacePlaces{}}
+// New returns so many places, of which one namespace has at most ofNamespace.
+func New(all, ofNamespace int) *Places {
+	return &Places{all: make(chan struct{}, all), of: ofNamespace, namespaces: map[string]*namespacePlaces{}}
 }
 
-// acquire waits for a place until ctx ends.
-func (p *places) acquire(ctx context.Context, namespace string) (release func(), err error) {
+// Acquire waits for a place until ctx ends. Those of a namespace that has all of its
+// places are not in the way of others.
+func (p *Places) Acquire(ctx context.Context, namespace string) (release func(), err error) {
 	n := p.enter(namespace)
 	if err := take(ctx, n.taken); err != nil {
 		p.leave(namespace)
@@ -44,7 +46,14 @@ func (p *places) acquire(ctx context.Context, namespace string) (release func(),
 	}, nil
 }
 
-func (p *places) enter(namespace string) *namespacePlaces {
+// Counts are how many are taken, and how many namespaces have one or wait for one.
+func (p *Places) Counts() (taken, namespaces int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.all), len(p.namespaces)
+}
+
+func (p *Places) enter(namespace string) *namespacePlaces {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n, ok := p.namespaces[namespace]
@@ -56,7 +65,7 @@ func (p *places) enter(namespace string) *namespacePlaces {
 	return n
 }
 
-func (p *places) leave(namespace string) {
+func (p *Places) leave(namespace string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := p.namespaces[namespace]
@@ -70,6 +79,6 @@ func take(ctx context.Context, places chan struct{}) error {
 	case places <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("wait for other reviews of tokens: %w", ctx.Err())
+		return fmt.Errorf("wait for a place: %w", ctx.Err())
 	}
 }
