@@ -23,7 +23,7 @@ func TestAPIServerAcceptsChart(t *testing.T) {
 		"chart of two namespaces": render(t, "--set", "watchNamespaces={default,kube-public},tolerations[0].operator=Exists"),
 		"chart with a monitor":    render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.labels.team=perf,metrics.readers[0].name=a,metrics.readers[0].namespace=b"),
 		"chart with a token":      render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.tokenSecret=scraper"),
-		"chart with a policy":     render(t, "--set", "networkPolicy.enabled=true,networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.team=perf"),
+		"chart with a policy":     render(t, "--set", "watchNamespaces={default},networkPolicy.workers.enabled=true,priorityClassName=system-cluster-critical,networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.team=perf"),
 		"config/default":          kustomize(t, "default"),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,8 @@
 package chart_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,25 +20,27 @@ import (
 func policy(t *testing.T, set string) networkingv1.NetworkPolicy {
 	t.Helper()
 	var p networkingv1.NetworkPolicy
-	object := find(t, render(t, "--set", "networkPolicy.enabled=true"+set), "NetworkPolicy", release)
+	object := find(t, render(t, "--set", "replicas=2"+set), "NetworkPolicy", release)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, &p); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func TestNetworkPolicyIsOptional(t *testing.T) {
-	for _, object := range render(t) {
-		if object.GetKind() == "NetworkPolicy" {
-			t.Error("a NetworkPolicy is there without having been asked for")
-		}
+func TestNetworkPolicyCanBeLeftOut(t *testing.T) {
+	if !has(render(t), "NetworkPolicy") {
+		t.Error("there is no NetworkPolicy by default")
+	}
+	if has(render(t, "--set", "networkPolicy.enabled=false"), "NetworkPolicy") {
+		t.Error("a NetworkPolicy is there though it is switched off")
 	}
 }
 
 func TestNetworkPolicyAllowsNamedPeers(t *testing.T) {
 	for set, want := range map[string]map[string]networkingv1.NetworkPolicyPeer{
-		"": {"coordinator": {NamespaceSelector: &metav1.LabelSelector{}}},
-		",watchNamespaces={one,two}": {"coordinator": {NamespaceSelector: &metav1.LabelSelector{
+		"":                      {"coordinator": {NamespaceSelector: &metav1.LabelSelector{}}, "metrics": {}},
+		",metrics.secure=false": {"coordinator": {NamespaceSelector: &metav1.LabelSelector{}}},
+		",metrics.secure=false,watchNamespaces={one,two}": {"coordinator": {NamespaceSelector: &metav1.LabelSelector{
 			MatchExpressions: []metav1.LabelSelectorRequirement{
 				{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: []string{"one", "two"}},
 			},
@@ -48,10 +52,13 @@ func TestNetworkPolicyAllowsNamedPeers(t *testing.T) {
 	} {
 		got := map[string]networkingv1.NetworkPolicyPeer{}
 		for _, rule := range policy(t, set).Spec.Ingress {
-			if len(rule.From) != 1 || len(rule.Ports) != 1 {
-				t.Fatalf("%s: a rule has more than one peer or port, or none: %v", set, rule)
+			if len(rule.From) > 1 || len(rule.Ports) != 1 {
+				t.Fatalf("%s: a rule has more than one peer, or not one port: %v", set, rule)
 			}
-			peer := rule.From[0]
+			var peer networkingv1.NetworkPolicyPeer // of all, if there is none
+			if len(rule.From) > 0 {
+				peer = rule.From[0]
+			}
 			peer.PodSelector = nil // see below
 			got[rule.Ports[0].Port.StrVal] = peer
 		}
@@ -81,6 +88,51 @@ func TestNetworkPolicySelectsOperatorAndWorkers(t *testing.T) {
 	job := desired.Job(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "run", Namespace: "team"}}, desired.Config{})
 	if worker := p.Spec.Ingress[0].From[0].PodSelector; !selects(t, worker, job.Spec.Template.Labels) {
 		t.Errorf("workers, labelled %v, are not let in: %v", job.Spec.Template.Labels, worker)
+	}
+}
+
+// The policy of workers is about them, and leads to the operator's pod at its port.
+func TestWorkersReachOnlyWhatIsNamed(t *testing.T) {
+	const on = "networkPolicy.workers.enabled=true"
+	if _, err := helm(t, release, "--set", on); err == nil || !strings.Contains(err.Error(), "watchNamespaces must name") {
+		t.Errorf("policies of unknown namespaces are not refused: %v", err)
+	}
+	objects := render(t, "--set", on+",watchNamespaces={team-a,team-b}")
+	for _, object := range objects {
+		if object.GetName() != release+"-workers" {
+			continue
+		}
+		var p networkingv1.NetworkPolicy
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &p); err != nil {
+			t.Fatal(err)
+		}
+		job := desired.Job(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "run", Namespace: p.Namespace}}, desired.Config{})
+		if !selects(t, &p.Spec.PodSelector, job.Spec.Template.Labels) {
+			t.Errorf("%s: the policy is not about workers: %v", p.Namespace, p.Spec.PodSelector)
+		}
+		if want := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}; !slices.Equal(p.Spec.PolicyTypes, want) || p.Spec.Ingress != nil {
+			t.Errorf("%s: types %v, want %v without a rule for ingress", p.Namespace, p.Spec.PolicyTypes, want)
+		}
+		coordinator, dns, targets := p.Spec.Egress[0], p.Spec.Egress[1], p.Spec.Egress[2]
+		pod := operatorPod(t, namespace)
+		if to := coordinator.To[0]; !selects(t, to.PodSelector, pod.Labels) || !selects(t, to.NamespaceSelector, map[string]string{corev1.LabelMetadataName: namespace}) ||
+			coordinator.Ports[0].Port.IntVal != pod.Spec.Containers[0].Ports[0].ContainerPort {
+			t.Errorf("%s: workers do not reach the coordinator: %v", p.Namespace, coordinator)
+		}
+		if len(dns.To) != 1 || len(dns.Ports) != 2 || dns.Ports[0].Port.IntVal != 53 {
+			t.Errorf("%s: workers resolve names by %v", p.Namespace, dns)
+		}
+		if diff := cmp.Diff([]networkingv1.NetworkPolicyPeer{{PodSelector: &metav1.LabelSelector{}}}, targets.To); diff != "" || len(p.Spec.Egress) != 3 {
+			t.Errorf("%s: targets (-want +got):\n%s", p.Namespace, diff)
+		}
+	}
+	if !has(objects, "NetworkPolicy "+release+"-workers") {
+		t.Error("there is no policy of workers")
+	}
+	named := render(t, "--set", on+",watchNamespaces={team-a},networkPolicy.workers.targets[0].ipBlock.cidr=192.0.2.0/24")
+	rules := list(t, find(t, named, "NetworkPolicy", release+"-workers"), "spec", "egress")
+	if diff := cmp.Diff([]any{map[string]any{"ipBlock": map[string]any{"cidr": "192.0.2.0/24"}}}, rules[2].(map[string]any)["to"]); diff != "" {
+		t.Errorf("named targets (-want +got):\n%s", diff)
 	}
 }
 

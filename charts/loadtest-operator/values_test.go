@@ -129,6 +129,8 @@ func TestSchemaRefuses(t *testing.T) {
 		"units in no order":         {"metrics.serviceMonitor.interval=30s1m", "metrics/serviceMonitor/interval"},
 		"peers that are no list":    {"networkPolicy.metricsFrom=all", "networkPolicy/metricsFrom"},
 		"a reader without a home":   {"metrics.readers[0].name=prometheus", "metrics/readers/0"},
+		"a priority in words":       {"priorityClassName=Very High", "priorityClassName"},
+		"no way to names":           {"networkPolicy.workers.dns=[]", "networkPolicy/workers/dns"},
 		"no replica":                {"replicas=0", "replicas"},
 		"a toleration that is none": {"tolerations={a}", "tolerations/0"},
 	}

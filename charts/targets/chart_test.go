@@ -82,10 +82,12 @@ func TestObjects(t *testing.T) {
 		"Deployment/ratelimiter-app", "Deployment/ratelimiter-nginx", "Deployment/ratelimiter-redis",
 		"Pod/ratelimiter-test", "PodDisruptionBudget/ratelimiter-app", "Secret/ratelimiter",
 		"Service/ratelimiter", "Service/ratelimiter-app", "Service/ratelimiter-redis",
+		"NetworkPolicy/ratelimiter-app", "NetworkPolicy/ratelimiter-redis",
 	}
 	shortener := []string{
 		"ConfigMap/shortener-postgres", "Deployment/shortener-app", "Pod/shortener-test", "Secret/shortener",
 		"Service/shortener", "Service/shortener-app", "Service/shortener-postgres", "StatefulSet/shortener-postgres",
+		"NetworkPolicy/shortener-postgres",
 	}
 	const only = "ratelimiter.enabled=false,"
 	tests := map[string]struct {
@@ -102,21 +104,21 @@ func TestObjects(t *testing.T) {
 		},
 		"cache": {
 			set:  only + "shortener.enabled=true,shortener.cache.enabled=true",
-			want: append(slices.Clone(shortener), "Deployment/shortener-redis", "Service/shortener-redis"),
+			want: append(slices.Clone(shortener), "Deployment/shortener-redis", "Service/shortener-redis", "NetworkPolicy/shortener-redis"),
 		},
 		"clicks by Redis": {
 			set: only + "shortener.enabled=true,shortener.clicks.mode=redis",
-			want: append(slices.Clone(shortener), "Deployment/shortener-redis", "Service/shortener-redis",
-				"Deployment/shortener-clicks", "Service/shortener-clicks"),
+			want: append(slices.Clone(shortener), "Deployment/shortener-redis", "Service/shortener-redis", "NetworkPolicy/shortener-redis",
+				"Deployment/shortener-clicks", "Service/shortener-clicks", "NetworkPolicy/shortener-clicks"),
 		},
 		"clicks by a broker": {
 			set: only + "shortener.enabled=true,shortener.clicks.mode=kafka",
-			want: append(slices.Clone(shortener), "Service/shortener-kafka", "StatefulSet/shortener-kafka",
-				"Deployment/shortener-clicks", "Service/shortener-clicks"),
+			want: append(slices.Clone(shortener), "Service/shortener-kafka", "StatefulSet/shortener-kafka", "NetworkPolicy/shortener-kafka",
+				"Deployment/shortener-clicks", "Service/shortener-clicks", "NetworkPolicy/shortener-clicks"),
 		},
 		"Nginx before replicas": {
 			set:  only + "shortener.enabled=true,shortener.replicas=2,shortener.nginx.enabled=true",
-			want: append(slices.Clone(shortener), "ConfigMap/shortener-nginx", "Deployment/shortener-nginx", "PodDisruptionBudget/shortener-app"),
+			want: append(slices.Clone(shortener), "ConfigMap/shortener-nginx", "Deployment/shortener-nginx", "PodDisruptionBudget/shortener-app", "NetworkPolicy/shortener-app"),
 		},
 		"event store": {
 			set:  only + "eventstore.enabled=true",

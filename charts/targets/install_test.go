@@ -55,6 +55,37 @@ func TestUpgradesKeepPasswords(t *testing.T) {
 	}
 }
 
+// A tool that renders without looking up what it has installed makes other passwords,
+// which the stores do not know. The API server keeps the first.
+func TestOtherPasswordsAreRefused(t *testing.T) {
+	namespace := restricted(t)
+	c := apiserver.Client(t)
+	for _, key := range []string{"Secret/ratelimiter", "Secret/shortener"} {
+		var kept string
+		for i := range 2 {
+			secret := as[corev1.Secret](t, render(t, "--values", "values-seed-002-v03.yaml", "--set", "ratelimiter.enabled=true"), key)
+			secret.Namespace = namespace
+			object := secret.DeepCopy()
+			object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+			err := c.Patch(t.Context(), object, client.Apply, client.FieldOwner("renderer"), client.ForceOwnership) //nolint:staticcheck // of an object without an apply configuration
+			switch {
+			case i == 0 && err != nil:
+				t.Fatal(err)
+			case i == 1 && (err == nil || !strings.Contains(err.Error(), "field is immutable when `immutable` is set")):
+				t.Errorf("%s: other passwords are not refused: %v", key, err)
+			}
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+				t.Fatal(err)
+			}
+			if now := string(object.Data["redis-password"]); i == 1 && now != kept {
+				t.Errorf("%s: the password is another", key)
+			} else {
+				kept = now
+			}
+		}
+	}
+}
+
 // secrets are the chart's own in a namespace, by name.
 func secrets(t *testing.T, namespace string) map[string]map[string]string {
 	t.Helper()

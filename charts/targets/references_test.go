@@ -209,6 +209,18 @@ func TestNetworkPolicies(t *testing.T) {
 	}
 }
 
+// Policies are there unless they are switched off.
+func TestNetworkPoliciesByDefault(t *testing.T) {
+	if _, found := render(t)["NetworkPolicy/ratelimiter-redis"]; !found {
+		t.Error("every pod may reach the limiter's Redis")
+	}
+	for key := range render(t, "--set", everything+",networkPolicy.enabled=false") {
+		if strings.HasPrefix(key, "NetworkPolicy/") {
+			t.Errorf("there is %s", key)
+		}
+	}
+}
+
 // Prometheus reads each replica once, and no Nginx.
 func TestServiceMonitors(t *testing.T) {
 	with := render(t, "--set", everything+",serviceMonitor.labels.release=prometheus", "--api-versions", "monitoring.coreos.com/v1")

@@ -60,7 +60,8 @@ func limiter(t *testing.T, set ...string) (ns string) {
 	t.Helper()
 	ns = namespace(t)
 	args := []string{"install", "limiter", "../../charts/targets", "--namespace", ns, "--wait", "--timeout", waitTimeout.String(),
-		"--set", "ratelimiter.image.repository=" + image("ratelimiter"), "--set", "ratelimiter.image.tag=" + imageTag()}
+		"--set", "ratelimiter.image.repository=" + image("ratelimiter"), "--set", "ratelimiter.image.tag=" + imageTag(),
+		"--set", fmt.Sprintf("networkPolicy.enabled=%t", enforced())}
 	if env("CLUSTER", "local") == "local" {
 		args = append(args, "--values", "../../charts/targets/values-local.yaml")
 	}

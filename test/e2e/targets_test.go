@@ -149,10 +149,7 @@ func (x *trial) install(ctx context.Context, t *testing.T) {
 	if env("CLUSTER", "local") == "local" {
 		args = append(args, "--values", targetsChart+"/values-local.yaml")
 	}
-	if enforced() {
-		args = append(args, "--set", "networkPolicy.enabled=true")
-	}
-	args = append(args, "--values", targetsChart+"/"+x.Preset.File,
+	args = append(args, "--set", fmt.Sprintf("networkPolicy.enabled=%t", enforced()), "--values", targetsChart+"/"+x.Preset.File,
 		"--set", service+".image.repository="+image(service), "--set", service+".image.tag="+imageTag())
 	began := time.Now()
 	if _, err := command(ctx, "helm", args...); err != nil {

@@ -3,7 +3,9 @@
 {{- $root := index . 0 -}}
 {{- $of := append . "nginx" -}}
 {{- $nginx := $root.Values.nginx -}}
-{{- $conf := tpl ($root.Files.Get "files/nginx.conf") (dict "Template" $root.Template "nginx" $nginx "upstream" (printf "%s-app:8080" (include "targets.name" .))) -}}
+{{- $outside := eq (index $root.Values (index . 1)).service.type "LoadBalancer" -}}
+{{- $forwardedFor := ternary "$remote_addr" "$proxy_add_x_forwarded_for" $outside -}}
+{{- $conf := tpl ($root.Files.Get "files/nginx.conf") (dict "Template" $root.Template "nginx" $nginx "forwardedFor" $forwardedFor "upstream" (printf "%s-app:8080" (include "targets.name" .))) -}}
 apiVersion: v1
 kind: ConfigMap
 metadata:
