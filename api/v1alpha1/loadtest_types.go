@@ -157,8 +157,10 @@ type LoadTestSpec struct {
 	// +optional
 	Ladder *Ladder `json:"ladder,omitempty"`
 
-	// steps is the explicit form: what to send, one step after another. Exactly one of
-	// ladder, steps and search is set. Example: [{rate: 100, duration: 30s}].
+	// steps is the explicit form: what to send, one step after another, half a second
+	// apart. Many steps of a second or two are farther apart, by seconds: a run writes its
+	// status at 50 KB a second at most. Exactly one of ladder, steps and search is set.
+	// Example: [{rate: 100, duration: 30s}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

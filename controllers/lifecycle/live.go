@@ -45,12 +45,25 @@ func (r *run) affordable(step *v1alpha1.StepStatus) time.Time {
 	w := r.seen.Written
 	// This write is of about the size of the last one, which may not be paid yet.
 	paid := later(r.now, earlier(w.At, r.now).Add(costs(w.Size))).Add(costs(w.Size))
+	return paid.Add(-sendingTime(step))
+}
+
+// endsSoon says whether all that there is to say of step i will be written in so short a
+// time that what could be written now would put off the next step.
+func (r *run) endsSoon(i int) bool {
+	step := &r.read.Steps[i]
+	end := step.StartTime.Add(sendingTime(step))
+	return r.now.Before(end) && r.now.Add(costs(r.seen.Written.Size)).After(end)
+}
+
+// sendingTime is for how long a step sends load; 0: until a number of requests is sent.
+func sendingTime(step *v1alpha1.StepStatus) (sum time.Duration) {
 	for _, length := range []*metav1.Duration{step.Load.WarmUp, step.Load.Duration} {
 		if length != nil {
-			paid = paid.Add(-length.Duration)
+			sum += length.Duration
 		}
 	}
-	return paid
+	return sum
 }
 
 // liveFrom is the instant from which may be written how the run is getting on.

@@ -13,10 +13,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// How a run is getting on is written once a second, and less often if its object is
-// large or all runs write much; what a step came to is written at once.
+// How a run is getting on is written once a second, less often if its object is large or
+// all runs write much, and not right before the end of a step, which says it all; what a
+// step came to is written at once.
 func TestPaceOfLiveWrites(t *testing.T) {
 	now := began.Add(15 * time.Second)
+	// The step ends in 5 s, and is given up in as many.
+	const untilLimit = 95 * time.Second
 	ago := func(d time.Duration, size int) lifecycle.Written {
 		return lifecycle.Written{At: now.Add(-d), Size: size}
 	}
@@ -30,8 +33,9 @@ func TestPaceOfLiveWrites(t *testing.T) {
 		"a small object":                  {written: ago(time.Second, 10_000)},
 		"a small object, too soon":        {written: ago(900*time.Millisecond, 10_000), again: 100 * time.Millisecond},
 		"a small object, all runs at all": {written: ago(time.Second, 10_000), from: 300 * time.Millisecond, again: 300 * time.Millisecond},
-		"a large object":                  {written: ago(20*time.Second, 1_000_000)},
-		"a large object, too soon":        {written: ago(2*time.Second, 1_000_000), again: 18 * time.Second},
+		"a large object":                  {written: ago(5*time.Second, 250_000)},
+		"a large object, too soon":        {written: ago(2*time.Second, 250_000), again: 3 * time.Second},
+		"a large object, soon to end":     {written: ago(time.Minute, 260_000), again: untilLimit},
 		"a clock that was set back":       {written: ago(-time.Hour, 10_000), again: time.Second},
 		"the end of a step":               {written: ago(0, 1_000_000), from: time.Minute, final: true},
 	} {

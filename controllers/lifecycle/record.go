@@ -16,7 +16,7 @@ import (
 func (r *run) mayRecord(i int, report *control.Report, done bool) bool {
 	until := r.read.Steps[i].ReportedUntil
 	due := until == nil || report.Until.Sub(until.Time).Abs() >= refresh
-	return (done || due && r.mayWriteLive()) && !r.isBehind(i, report, done)
+	return (done || due && !r.endsSoon(i) && r.mayWriteLive()) && !r.isBehind(i, report, done)
 }
 
 // reportOf is what was reported of step i; nil: nothing yet. Until the step before is
