@@ -1,0 +1,49 @@
+package measure
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestJourneysAddUp(t *testing.T) {
+	plan := func(n int) *Measurement {
+		m := NewMeasurement(1)
+		m.Journeys = NewJourneys(n)
+		return m
+	}
+	sum, one := plan(2), plan(2)
+	one.Journeys[1].Started, one.Journeys[1].Failed = 7, 2
+	one.Journeys[1].Complete(time.Second)
+	one.Journeys[1].Unfinished.Record(time.Minute)
+	for range 2 {
+		if err := sum.mergeJourneys(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := &sum.Journeys[1]
+	if j.Started != 14 || j.Completed != 2 || j.Failed != 4 || j.UnderWay() != 8 || j.Time.Count() != 2 || j.Unfinished.Count() != 2 {
+		t.Errorf("twice 7 with 1 completed and 2 failed are %+v, %d under way", *j, j.UnderWay())
+	}
+	if sum.Journeys[0].Started != 0 {
+		t.Errorf("the other journey has %d", sum.Journeys[0].Started)
+	}
+	if err := sum.mergeJourneys(plan(1)); err == nil || !strings.Contains(err.Error(), "1 journeys into 2") {
+		t.Errorf("a measurement of another plan is merged: %v", err)
+	}
+}
+
+// Completed are the outcomes with a whole response behind them, and no others.
+func TestPointsCountWholeResponses(t *testing.T) {
+	var p Point
+	want := int64(0)
+	for o := range p.Outcomes {
+		p.Outcomes[o] = 1 << o
+		if Outcome(o).Responded() {
+			want += 1 << o
+		}
+	}
+	if got := p.Completed(); got != want || want == 0 {
+		t.Errorf("%b of the outcomes are completed, want %b", got, want)
+	}
+}

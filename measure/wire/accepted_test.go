@@ -1,0 +1,46 @@
+package wire
+
+import (
+	"testing"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// What is at a bound is accepted, and so is a worker that does not know of what was due of
+// each request.
+func TestAcceptsWhatIsAtABound(t *testing.T) {
+	for name, change := range map[string]func(*workerv1.StepMeasurement){
+		"as many journeys as a plan may have": func(m *workerv1.StepMeasurement) {
+			for len(m.Journeys) < 16 {
+				m.Journeys = append(m.Journeys, &workerv1.JourneyMeasurement{})
+			}
+		},
+		"nothing is known to be due of a request": func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 0 },
+		"as much is due of it as was sent":        func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },
+	} {
+		m := honest(t)
+		change(m)
+		if _, err := Decode(m, 1); err != nil {
+			t.Errorf("%s: refused: %v", name, err)
+		}
+	}
+}
+
+// Any whole response may be an expected one: a plan may ask for 429.
+func TestSeriesMayExpectAnyResponse(t *testing.T) {
+	for o := measure.Success; o.Responded(); o++ {
+		s := measure.NewSeries(time.Second)
+		p := &s.Points[0]
+		p.Due, p.Sent, p.Expected, p.Outcomes[o], p.Longest = 1, 1, 1, 1, time.Millisecond
+		p.Times[measure.TimeSlot(time.Millisecond)] = 1
+		m := &workerv1.StepMeasurement{
+			Due: 1, Series: EncodeSeries(s),
+			Requests: []*workerv1.RequestMeasurement{{Sent: 1, Expected: 1, Outcomes: p.Outcomes[:]}},
+		}
+		if _, err := ReadSeries(m, time.Second); err != nil {
+			t.Errorf("%s: refused: %v", o, err)
+		}
+	}
+}
