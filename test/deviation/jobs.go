@@ -23,82 +23,80 @@ const (
 )
 
 // jobs are Jobs that no LoadTest has.
-func jobs() []Deviation {
-	return []Deviation{
-		job("no owner", controlled, func(j *batchv1.Job) { j.OwnerReferences = nil }),
-		job("an owner that does not control", controlled, func(j *batchv1.Job) { j.OwnerReferences[0].Controller = nil }),
-		job("an owner of another kind", controlled, func(j *batchv1.Job) { j.OwnerReferences[0].Kind = "CronJob" }),
-		job("an owner of another group", controlled, func(j *batchv1.Job) { j.OwnerReferences[0].APIVersion = "batch/v1" }),
-		job("another name than its owner's", controlled, func(j *batchv1.Job) { j.Name += "-2" }),
-		job("another UID than its label's", controlled, func(j *batchv1.Job) { j.OwnerReferences[0].UID = "another" }),
-		job("a second owner", controlled, func(j *batchv1.Job) {
-			j.OwnerReferences = append(j.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "b"})
-		}),
-		job("no label of a run", controlled, func(j *batchv1.Job) { j.Labels = map[string]string{"app": "a"} }),
-		job("pods of another run", "the pods must have the Job's label", func(j *batchv1.Job) { j.Spec.Template.Labels["loadtest.dev/run"] = "another" }),
-		job("kube-system", "no LoadTest runs in kube-system", func(j *batchv1.Job) { j.Namespace = metav1.NamespaceSystem }),
+var jobs = []Deviation{
+	job("no owner", controlled, func(j *batchv1.Job) { j.OwnerReferences = nil }),
+	job("an owner that does not control", controlled, func(j *batchv1.Job) { j.OwnerReferences[0].Controller = nil }),
+	job("an owner of another kind", controlled, func(j *batchv1.Job) { j.OwnerReferences[0].Kind = "CronJob" }),
+	job("an owner of another group", controlled, func(j *batchv1.Job) { j.OwnerReferences[0].APIVersion = "batch/v1" }),
+	job("another name than its owner's", controlled, func(j *batchv1.Job) { j.Name += "-2" }),
+	job("another UID than its label's", controlled, func(j *batchv1.Job) { j.OwnerReferences[0].UID = "another" }),
+	job("a second owner", controlled, func(j *batchv1.Job) {
+		j.OwnerReferences = append(j.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "b"})
+	}),
+	job("no label of a run", controlled, func(j *batchv1.Job) { j.Labels = map[string]string{"app": "a"} }),
+	job("pods of another run", "the pods must have the Job's label", func(j *batchv1.Job) { j.Spec.Template.Labels["loadtest.dev/run"] = "another" }),
+	job("kube-system", "no LoadTest runs in kube-system", func(j *batchv1.Job) { j.Namespace = metav1.NamespaceSystem }),
 
-		pod("a second container", oneOnly, func(p *corev1.PodSpec) {
-			second := *p.Containers[0].DeepCopy()
-			second.Name = "second"
-			p.Containers = append(p.Containers, second)
-		}),
-		pod("an init container", oneOnly, func(p *corev1.PodSpec) {
-			first := *p.Containers[0].DeepCopy()
-			first.Name = "first"
-			p.InitContainers = []corev1.Container{first}
-		}),
-		pod("the host's network", ofNode, func(p *corev1.PodSpec) { p.HostNetwork = true }),
-		pod("the host's processes", ofNode, func(p *corev1.PodSpec) { p.HostPID = true }),
-		pod("the host's IPC", ofNode, func(p *corev1.PodSpec) { p.HostIPC = true }),
-		container("a port of the host", ofNode, func(c *corev1.Container) { c.Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}} }),
-		pod("a node of its choice", scheduled, func(p *corev1.PodSpec) { p.NodeName = "node-1" }),
-		pod("the priority of the system", scheduled, func(p *corev1.PodSpec) { p.PriorityClassName = "system-cluster-critical" }),
-		pod("another scheduler", scheduled, func(p *corev1.PodSpec) { p.SchedulerName = "mine" }),
-		pod("the account's token", noToken, func(p *corev1.PodSpec) { p.AutomountServiceAccountToken = nil }),
-		pod("another account", noToken, func(p *corev1.PodSpec) { p.ServiceAccountName = "cluster-admin" }),
-		pod("another account by its former name", noToken, func(p *corev1.PodSpec) { p.DeprecatedServiceAccount = "cluster-admin" }),
-		pod("no security context", podLimits, func(p *corev1.PodSpec) { p.SecurityContext = nil }),
-		pod("root", podLimits, func(p *corev1.PodSpec) { p.SecurityContext.RunAsUser = ptr.To[int64](0) }),
-		pod("root by default", podLimits, func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }),
-		pod("no filter of system calls", podLimits, func(p *corev1.PodSpec) { p.SecurityContext.SeccompProfile.Type = corev1.SeccompProfileTypeUnconfined }),
-		pod("a kernel setting", podLimits, func(p *corev1.PodSpec) {
-			p.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "kernel.msgmax", Value: "1"}}
-		}),
-		pod("a group of the host", podLimits, func(p *corev1.PodSpec) { p.SecurityContext.SupplementalGroups = []int64{0} }),
-		container("no security context of its container", limits, func(c *corev1.Container) { c.SecurityContext = nil }),
-		container("privileges", limits, func(c *corev1.Container) {
-			c.SecurityContext.Privileged, c.SecurityContext.AllowPrivilegeEscalation = ptr.To(true), nil
-		}),
-		container("privileges that grow", limits, func(c *corev1.Container) { c.SecurityContext.AllowPrivilegeEscalation = nil }),
-		container("a capability", limits, func(c *corev1.Container) { c.SecurityContext.Capabilities.Add = []corev1.Capability{"SYS_ADMIN"} }),
-		container("all capabilities", limits, func(c *corev1.Container) { c.SecurityContext.Capabilities = nil }),
-		container("a container's root", limits, func(c *corev1.Container) { c.SecurityContext.RunAsUser = ptr.To[int64](0) }),
-		container("a container without a filter of system calls", limits, func(c *corev1.Container) {
-			c.SecurityContext.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}
-		}),
-		container("a disk that can be written", limits, func(c *corev1.Container) { c.SecurityContext.ReadOnlyRootFilesystem = nil }),
-		container("a command", program, func(c *corev1.Container) { c.Command = []string{"sh", "-c", "id"} }),
-		container("arguments", program, func(c *corev1.Container) { c.Args = []string{"--help"} }),
-		container("a hook", program, func(c *corev1.Container) {
-			c.Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"id"}}}}
-		}),
-		container("another variable", program, func(c *corev1.Container) { c.Env = append(c.Env, corev1.EnvVar{Name: "LD_PRELOAD", Value: "/x.so"}) }),
-		container("a Secret as a variable", program, func(c *corev1.Container) {
-			from := &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}, Key: "a"}}
-			c.Env = append(c.Env, corev1.EnvVar{Name: "LOADTEST_X", ValueFrom: from})
-		}),
-		container("a whole Secret as variables", program, func(c *corev1.Container) {
-			c.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}}}}
-		}),
-		volume("a folder of the host", corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}),
-		volume("a whole Secret", corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "api"}}),
-		volume("a claim", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}),
-		volume("all keys of a projected Secret", projected(corev1.VolumeProjection{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}}})),
-		volume("a token for the API server", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}})),
-		volume("a token for another service", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", Audience: "vault"}})),
-		volume("what the pod is", projected(corev1.VolumeProjection{DownwardAPI: &corev1.DownwardAPIProjection{}})),
-	}
+	pod("a second container", oneOnly, func(p *corev1.PodSpec) {
+		second := *p.Containers[0].DeepCopy()
+		second.Name = "second"
+		p.Containers = append(p.Containers, second)
+	}),
+	pod("an init container", oneOnly, func(p *corev1.PodSpec) {
+		first := *p.Containers[0].DeepCopy()
+		first.Name = "first"
+		p.InitContainers = []corev1.Container{first}
+	}),
+	pod("the host's network", ofNode, func(p *corev1.PodSpec) { p.HostNetwork = true }),
+	pod("the host's processes", ofNode, func(p *corev1.PodSpec) { p.HostPID = true }),
+	pod("the host's IPC", ofNode, func(p *corev1.PodSpec) { p.HostIPC = true }),
+	container("a port of the host", ofNode, func(c *corev1.Container) { c.Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}} }),
+	pod("a node of its choice", scheduled, func(p *corev1.PodSpec) { p.NodeName = "node-1" }),
+	pod("the priority of the system", scheduled, func(p *corev1.PodSpec) { p.PriorityClassName = "system-cluster-critical" }),
+	pod("another scheduler", scheduled, func(p *corev1.PodSpec) { p.SchedulerName = "mine" }),
+	pod("the account's token", noToken, func(p *corev1.PodSpec) { p.AutomountServiceAccountToken = nil }),
+	pod("another account", noToken, func(p *corev1.PodSpec) { p.ServiceAccountName = "cluster-admin" }),
+	pod("another account by its former name", noToken, func(p *corev1.PodSpec) { p.DeprecatedServiceAccount = "cluster-admin" }),
+	pod("no security context", podLimits, func(p *corev1.PodSpec) { p.SecurityContext = nil }),
+	pod("root", podLimits, func(p *corev1.PodSpec) { p.SecurityContext.RunAsUser = ptr.To[int64](0) }),
+	pod("root by default", podLimits, func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }),
+	pod("no filter of system calls", podLimits, func(p *corev1.PodSpec) { p.SecurityContext.SeccompProfile.Type = corev1.SeccompProfileTypeUnconfined }),
+	pod("a kernel setting", podLimits, func(p *corev1.PodSpec) {
+		p.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "kernel.msgmax", Value: "1"}}
+	}),
+	pod("a group of the host", podLimits, func(p *corev1.PodSpec) { p.SecurityContext.SupplementalGroups = []int64{0} }),
+	container("no security context of its container", limits, func(c *corev1.Container) { c.SecurityContext = nil }),
+	container("privileges", limits, func(c *corev1.Container) {
+		c.SecurityContext.Privileged, c.SecurityContext.AllowPrivilegeEscalation = ptr.To(true), nil
+	}),
+	container("privileges that grow", limits, func(c *corev1.Container) { c.SecurityContext.AllowPrivilegeEscalation = nil }),
+	container("a capability", limits, func(c *corev1.Container) { c.SecurityContext.Capabilities.Add = []corev1.Capability{"SYS_ADMIN"} }),
+	container("all capabilities", limits, func(c *corev1.Container) { c.SecurityContext.Capabilities = nil }),
+	container("a container's root", limits, func(c *corev1.Container) { c.SecurityContext.RunAsUser = ptr.To[int64](0) }),
+	container("a container without a filter of system calls", limits, func(c *corev1.Container) {
+		c.SecurityContext.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}
+	}),
+	container("a disk that can be written", limits, func(c *corev1.Container) { c.SecurityContext.ReadOnlyRootFilesystem = nil }),
+	container("a command", program, func(c *corev1.Container) { c.Command = []string{"sh", "-c", "id"} }),
+	container("arguments", program, func(c *corev1.Container) { c.Args = []string{"--help"} }),
+	container("a hook", program, func(c *corev1.Container) {
+		c.Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"id"}}}}
+	}),
+	container("another variable", program, func(c *corev1.Container) { c.Env = append(c.Env, corev1.EnvVar{Name: "LD_PRELOAD", Value: "/x.so"}) }),
+	container("a Secret as a variable", program, func(c *corev1.Container) {
+		from := &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}, Key: "a"}}
+		c.Env = append(c.Env, corev1.EnvVar{Name: "LOADTEST_X", ValueFrom: from})
+	}),
+	container("a whole Secret as variables", program, func(c *corev1.Container) {
+		c.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}}}}
+	}),
+	volume("a folder of the host", corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}),
+	volume("a whole Secret", corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "api"}}),
+	volume("a claim", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}),
+	volume("all keys of a projected Secret", projected(corev1.VolumeProjection{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}}})),
+	volume("a token for the API server", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}})),
+	volume("a token for another service", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", Audience: "vault"}})),
+	volume("what the pod is", projected(corev1.VolumeProjection{DownwardAPI: &corev1.DownwardAPIProjection{}})),
 }
 
 // job is a Job with a change.

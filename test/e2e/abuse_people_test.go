@@ -7,10 +7,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +29,10 @@ import (
 // people are those of two teams: one tries abuses, the other is to suffer from them.
 type people struct {
 	attacker, victim *tenant
+
+	once    sync.Once
+	stolen  client.Client
+	problem error
 }
 
 // tenant is a namespace under the restricted Pod Security Standard, and its people. None
@@ -41,6 +47,10 @@ type tenant struct {
 	viewer client.Client
 
 	names atomic.Int32
+
+	once    sync.Once
+	job     *batchv1.Job
+	problem error
 }
 
 func newPeople(t *testing.T) *people {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -33,7 +32,6 @@ var rightsAbuses = []abuse{
 		return byAPI(t, p.attacker.editor.Get(t.Context(), key, &corev1.Secret{}))
 	}},
 	{"a token of the operator's account", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {
-		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: "loadtest-operator"}}
-		return byAPI(t, p.attacker.editor.SubResource("token").Create(t.Context(), account, tokenFor("", nil)))
+		return byAPI(t, p.attacker.editor.SubResource("token").Create(t.Context(), operatorAccount(), tokenFor("", nil)))
 	}},
 }

@@ -17,6 +17,7 @@ var abuseGroups = []abuseGroup{
 	{"schema", schemaAbuses},
 	{"rights", rightsAbuses},
 	{"targets", targetAbuses},
+	{"operator", operatorAbuses},
 }
 
 type abuseGroup struct {
