@@ -94,8 +94,11 @@ func newOperator(ctx context.Context) (client.Client, error) {
 	return client.New(config, client.Options{Scheme: cluster.Scheme()})
 }
 
-// waiting is the Job of a LoadTest whose target is not there, as it was created. A Job
-// that no LoadTest controls is beside it.
+// nowhere selects no node.
+var nowhere = map[string]string{"no-such": "node"}
+
+// waiting is the Job of a LoadTest whose workers wait for a node, as it was created. A
+// Job that no LoadTest controls is beside it.
 func (tn *tenant) waiting(t *testing.T) *batchv1.Job {
 	t.Helper()
 	tn.once.Do(func() { tn.job, tn.problem = tn.newWaiting(t) })
@@ -107,7 +110,7 @@ func (tn *tenant) waiting(t *testing.T) *batchv1.Job {
 
 func (tn *tenant) newWaiting(t *testing.T) (*batchv1.Job, error) {
 	ctx := context.WithoutCancel(t.Context()) // it outlives the abuse that is the first to need it
-	lt := tn.loadTest(t, specWith("{target: {service: {name: not-there}}, startDeadlineSeconds: 3600}"))
+	lt := tn.loadTest(t, specWith("{worker: {nodeSelector: {no-such: node}}, startDeadlineSeconds: 3600}"))
 	if err := tn.editor.Create(ctx, lt); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ import (
 // people are those of two teams: one tries abuses, the other is to suffer from them.
 type people struct {
 	attacker, victim *tenant
+	// coordinator is an address that leads to the leader's coordinator.
+	coordinator string
 
 	once    sync.Once
 	stolen  client.Client
@@ -55,10 +57,16 @@ type tenant struct {
 
 func newPeople(t *testing.T) *people {
 	t.Helper()
-	return &people{attacker: newTenant(t), victim: newTenant(t)}
+	leading, err := leader(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &people{
+		attacker: newTenant(t), victim: newTenant(t), coordinator: forward(t, "pod/"+leading.Name, "9443"),
+	}
 }
 
-// newTenant makes a tenant, and deletes its namespace when the test is over.
+// newTenant makes a tenant with a Service that has no pods, and deletes its namespace when the test is over.
 func newTenant(t *testing.T) *tenant {
 	t.Helper()
 	ns, err := newNamespace(t.Context(), "abuse-")
@@ -70,6 +78,13 @@ func newTenant(t *testing.T) *tenant {
 			t.Errorf("delete namespace: %v", err)
 		}
 	})
+	api := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "api"},
+		Spec:       corev1.ServiceSpec{Selector: map[string]string{"app": "api"}, Ports: []corev1.ServicePort{{Port: 80}}},
+	}
+	if err := cluster.Create(t.Context(), api); err != nil {
+		t.Fatal(err)
+	}
 	tn := &tenant{namespace: ns.Name}
 	tn.editor = tn.person(t, "editor", "edit", "loadtest-operator-editor")
 	tn.author = tn.person(t, "author", "loadtest-operator-editor")

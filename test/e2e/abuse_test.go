@@ -18,6 +18,8 @@ var abuseGroups = []abuseGroup{
 	{"rights", rightsAbuses},
 	{"targets", targetAbuses},
 	{"operator", operatorAbuses},
+	{"identity", identityAbuses},
+	{"session", sessionAbuses},
 }
 
 type abuseGroup struct {

@@ -43,7 +43,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = command(t.Context(), "kubectl", "delete", "clusterrolebinding", binding.Name) }()
-	scraper := scraperOf(t, forward(t))
+	scraper := scraperOf(t, forward(t, "service/loadtest-operator-metrics", "metrics"))
 	for account, want := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "reader": http.StatusOK} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+workerv1.ServerName+"/metrics", nil)
 		if err != nil {
@@ -84,11 +84,11 @@ func scraperOf(t *testing.T, address string) *http.Client {
 
 var forwarded = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) `)
 
-// forward leads an address of this machine to the operator's metrics, until the test
+// forward leads an address of this machine to a port of the operator, until the test
 // ends.
-func forward(t *testing.T) string {
+func forward(t *testing.T, object, port string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "kubectl", "-n", operatorNamespace, "port-forward", "--address", "127.0.0.1", "service/loadtest-operator-metrics", ":metrics")
+	cmd := exec.CommandContext(t.Context(), "kubectl", "-n", operatorNamespace, "port-forward", "--address", "127.0.0.1", object, ":"+port)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
