@@ -57,8 +57,11 @@ type tenant struct {
 
 func newPeople(t *testing.T) *people {
 	t.Helper()
-	leading, err := leader(t.Context())
-	if err != nil {
+	var leading *corev1.Pod
+	if err := retry(t.Context(), waitTimeout, func(ctx context.Context) (err error) {
+		leading, err = leader(ctx)
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return &people{
