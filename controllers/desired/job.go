@@ -46,6 +46,14 @@ func labels(lt *v1alpha1.LoadTest) map[string]string {
 	}
 }
 
+// owners is the LoadTest. It is not kept while what it owns is there: to ask for that, the
+// operator would need a right to update LoadTests.
+func owners(lt *v1alpha1.LoadTest) []metav1.OwnerReference {
+	owner := metav1.NewControllerRef(lt, v1alpha1.GroupVersion.WithKind("LoadTest"))
+	owner.BlockOwnerDeletion = nil
+	return []metav1.OwnerReference{*owner}
+}
+
 // Job is the run's Job: one pod for each worker, none of them ever replaced,
 // because a worker that began again would count twice or measure a hole.
 func Job(lt *v1alpha1.LoadTest, cfg Config) *batchv1.Job {
@@ -55,7 +63,7 @@ func Job(lt *v1alpha1.LoadTest, cfg Config) *batchv1.Job {
 		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: lt.Name, Namespace: lt.Namespace, Labels: labels,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(lt, v1alpha1.GroupVersion.WithKind("LoadTest"))},
+			OwnerReferences: owners(lt),
 		},
 		Spec: batchv1.JobSpec{
 			Parallelism:           &n,

@@ -15,7 +15,7 @@ func Results(lt *v1alpha1.LoadTest, name string, packed []byte) *corev1.ConfigMa
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: lt.Namespace, Labels: labels(lt),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(lt, v1alpha1.GroupVersion.WithKind("LoadTest"))},
+			OwnerReferences: owners(lt),
 		},
 		Immutable:  ptr.To(true),
 		BinaryData: map[string][]byte{archive.Key: packed},

@@ -18,23 +18,30 @@ const waitTimeout = 3 * time.Minute
 func TestMain(m *testing.M) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	if err := install(ctx); err != nil {
+	since, err := install(ctx)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "install:", err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := compareRights(context.Background(), since); err != nil {
+		fmt.Fprintln(os.Stderr, "rbac:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
 
-// install puts the operator into the cluster, as a user does.
-func install(ctx context.Context) error {
+// install puts the operator into the cluster, as a user does. From that instant on, only
+// what was installed runs.
+func install(ctx context.Context) (since time.Time, err error) {
 	if err := connect(); err != nil {
-		return err
+		return since, err
 	}
 	// Helm installs the CRDs of a chart, and never upgrades them.
 	if _, err := command(ctx, "kubectl", "apply", "--server-side", "--force-conflicts", "-f", "../../charts/loadtest-operator/crds"); err != nil {
-		return err
+		return since, err
 	}
-	_, err := command(ctx, "helm", "upgrade", "--install", "loadtest-operator", "../../charts/loadtest-operator",
+	_, err = command(ctx, "helm", "upgrade", "--install", "loadtest-operator", "../../charts/loadtest-operator",
 		"--namespace", operatorNamespace, "--create-namespace",
 		"--values", "../../charts/loadtest-operator/values-local.yaml",
 		"--set", "image.repository="+image("operator"), "--set", "image.tag="+imageTag(),
@@ -42,14 +49,22 @@ func install(ctx context.Context) error {
 		"--set", fmt.Sprintf("networkPolicy.enabled=%t", enforced()),
 		"--wait", "--timeout", waitTimeout.String())
 	if err != nil {
-		return err
+		return since, err
+	}
+	if isWhole() && enforced() {
+		if since, err = renewOwn(ctx); err != nil {
+			return since, err
+		}
 	}
 	// The images of a tag that moves are new even when the chart is not.
 	if _, err := command(ctx, "kubectl", "-n", operatorNamespace, "rollout", "restart", "deploy/loadtest-operator"); err != nil {
-		return err
+		return since, err
 	}
 	_, err = command(ctx, "kubectl", "-n", operatorNamespace, "rollout", "status", "deploy/loadtest-operator", "--timeout="+waitTimeout.String())
-	return err
+	if since.IsZero() {
+		since = time.Now()
+	}
+	return since, err
 }
 
 func image(name string) string { return env("IMAGE_REGISTRY", "loadtest.dev") + "/" + name }

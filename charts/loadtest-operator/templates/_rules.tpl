@@ -10,7 +10,7 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
   verbs: [create, get]
 - apiGroups: [""]
   resources: [pods]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 {{- if .Values.environment.enabled }}
 - apiGroups: [autoscaling]
   resources: [horizontalpodautoscalers]
@@ -28,9 +28,6 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
 - apiGroups: [loadtest.dev]
   resources: [loadtests]
   verbs: [delete, get, list, watch]
-- apiGroups: [loadtest.dev]
-  resources: [loadtests/finalizers]
-  verbs: [update]
 - apiGroups: [loadtest.dev]
   resources: [loadtests/status]
   verbs: [patch]
