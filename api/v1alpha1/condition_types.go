@@ -12,6 +12,9 @@ const (
 	// ReasonLimitExceeded surfaces when the run would be larger than the administrator
 	// allows: its users, rate, bytes per second, workers or duration.
 	ReasonLimitExceeded = "LimitExceeded"
+	// ReasonWorkerNotAllowed surfaces when the administrator does not allow what
+	// spec.worker asks for, or a Secret that the spec names.
+	ReasonWorkerNotAllowed = "WorkerNotAllowed"
 	// ReasonInvalidSpec surfaces when something only the operator can see is
 	// wrong, such as a template that does not parse.
 	ReasonInvalidSpec = "InvalidSpec"
@@ -168,8 +171,8 @@ const (
 	ReasonStoppedOnCutStep = "StoppedOnCutStep"
 
 	// ConditionFailed is True when the run could not go to its end. Its reason is
-	// one of those below, TargetNotAllowed, LimitExceeded, InvalidSpec or
-	// BaselineRefused.
+	// one of those below, TargetNotAllowed, LimitExceeded, WorkerNotAllowed, InvalidSpec
+	// or BaselineRefused.
 	ConditionFailed = "Failed"
 	// ReasonStartDeadlineExceeded surfaces when the workers were not ready in time.
 	ReasonStartDeadlineExceeded = "StartDeadlineExceeded"

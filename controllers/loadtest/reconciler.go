@@ -216,7 +216,9 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *no
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
 	seen.ReadBack, seen.Seconds, seen.Unstored = r.delays.longest(now), note.seconds, note.unstored
 	seen.LooksAtTargets, seen.Looked = r.LooksAtTargets, note.looked
-	decision := lifecycle.Decide(lt, r.Policy().For(lt.Namespace), seen, now)
+	rules := r.Policy().For(lt.Namespace)
+	rules.Workers.Release = r.Children().WorkerImage
+	decision := lifecycle.Decide(lt, rules, seen, now)
 	note.seconds = decision.Seconds
 	return seen, decision, nil
 }

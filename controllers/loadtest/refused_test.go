@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -38,6 +39,11 @@ func TestInvalidWorkersEndTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, lt := newFixture(t, apiserver.Client(t)), hello(t)
+			tolerant, err := policy.Load([]byte("workers: [{tolerationKeys: [load]}]"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Policy = func() *policy.Policy { return tolerant }
 			change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Worker = &tc.worker })
 			r.mustPass(lt)
 			if result := r.mustPass(lt); result.RequeueAfter != time.Millisecond {

@@ -29,6 +29,9 @@ func New(c config.OperatorConfiguration) (*Policy, error) {
 	if err := checkLimits(c.Limits); err != nil {
 		return nil, err
 	}
+	if err := checkWorkers(c.Workers); err != nil {
+		return nil, err
+	}
 	return &Policy{config: c}, nil
 }
 
@@ -45,6 +48,8 @@ type Rules struct {
 	Targets Targets
 	// Limits are how large a LoadTest may be.
 	Limits Limits
+	// Workers are what it may ask for its workers' pods.
+	Workers Workers
 
 	// invalid is why no run may begin; empty: the configuration is valid.
 	invalid string
@@ -52,5 +57,5 @@ type Rules struct {
 
 // For is the policy for a namespace.
 func (p *Policy) For(namespace string) Rules {
-	return Rules{Targets: p.targets(namespace), Limits: p.limits(namespace), invalid: p.invalid()}
+	return Rules{Targets: p.targets(namespace), Limits: p.limits(namespace), Workers: p.workers(namespace), invalid: p.invalid()}
 }

@@ -26,7 +26,7 @@ func (p *Policy) targets(namespace string) Targets {
 
 // Everything are rules that allow what a person may do on a machine of their own.
 func Everything() Rules {
-	return Rules{Targets: Targets{rules: []config.TargetRule{{Hosts: []string{"*"}}}}}
+	return Rules{Targets: Targets{rules: []config.TargetRule{{Hosts: []string{"*"}}}}, Workers: Workers{all: true}}
 }
 
 // WithHosts is the policy that allows these patterns as targets in every namespace.

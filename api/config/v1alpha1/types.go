@@ -144,7 +144,8 @@ type PriorityClass struct {
 
 // WorkerRule is what LoadTests may ask for their workers' pods. The first rule that names
 // a namespace counts. Without one, a LoadTest may choose nodes by the well-known labels of
-// their operating system, architecture and zone, and nothing else.
+// their operating system, architecture, zone and region, and what its workers take of
+// processors, memory and storage, and nothing else.
 type WorkerRule struct {
 	// namespaces are as in TargetRule.
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -168,8 +169,9 @@ type WorkerRule struct {
 	// a * stands for any characters. Absent: all. [] is none.
 	Secrets *[]string `json:"secrets,omitempty"`
 
-	// resources are the most that spec.worker.resources may ask for, by name. A resource
-	// that is not named has no limit. Example: {cpu: "4", memory: 8Gi}.
+	// resources are the most that spec.worker.resources may ask for, by name. Of cpu,
+	// memory and ephemeral-storage there is no limit if they are not named; nothing else may
+	// be asked for without a name here. Example: {cpu: "4", memory: 8Gi}.
 	Resources map[string]resource.Quantity `json:"resources,omitempty"`
 }
 

@@ -3,6 +3,7 @@ package preview
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -67,6 +68,9 @@ type Refusal struct{ Reason, Message string }
 // Error is the message.
 func (r Refusal) Error() string { return r.Message }
 
+// byPolicy are the reasons of refusals that are the administrator's.
+var byPolicy = []string{v1alpha1.ReasonTargetNotAllowed, v1alpha1.ReasonLimitExceeded, v1alpha1.ReasonWorkerNotAllowed}
+
 // everyHost is the policy of an administrator who allows every target.
 var everyHost = policy.Everything()
 
@@ -78,7 +82,7 @@ func New(lt *v1alpha1.LoadTest, allowed *Policy, now time.Time) (*Preview, error
 	status, err := accepted(lt, rules, now)
 	said := ""
 	var refusal Refusal
-	if errors.As(err, &refusal) && (refusal.Reason == v1alpha1.ReasonTargetNotAllowed || refusal.Reason == v1alpha1.ReasonLimitExceeded) {
+	if errors.As(err, &refusal) && slices.Contains(byPolicy, refusal.Reason) {
 		said = refusal.Message
 		status, err = accepted(lt, everyHost, now)
 	}

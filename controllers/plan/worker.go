@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// checkWorkers refuses pods of workers, and Secrets in them, that the administrator does
+// not allow. Its message has all that is not allowed, each with its field and the way out.
+func checkWorkers(lt *v1alpha1.LoadTest, rules policy.Workers) *Refusal {
+	c := workerCheck{rules: rules, namespace: lt.Namespace}
+	for _, f := range Files(&lt.Spec) {
+		if f.Secret && !rules.Secret(f.Name) {
+			c.refuse("spec names Secret "+f.Name, "its use", "secrets", "")
+		}
+	}
+	if w := lt.Spec.Worker; w != nil {
+		c.image(w)
+		c.nodes(w)
+		if w.Resources != nil {
+			c.resources(w.Resources)
+		}
+	}
+	if len(c.refused) == 0 {
+		return nil
+	}
+	slices.Sort(c.refused) // those of maps are in no order
+	return &Refusal{Reason: v1alpha1.ReasonWorkerNotAllowed, Message: strings.Join(slices.Compact(c.refused), " ")}
+}
+
+// workerCheck collects what is not allowed.
+type workerCheck struct {
+	rules     policy.Workers
+	namespace string
+	refused   []string
+}
+
+// refuse notes that a value of a field is not allowed by a rule, which may have others.
+func (c *workerCheck) refuse(field, what, rule, instead string) {
+	c.refused = append(c.refused, fmt.Sprintf("%s: %s is not allowed in namespace %s; %shave the administrator add it to %s of a rule in workers of the operator's configuration.",
+		field, what, c.namespace, instead, rule))
+}
+
+func (c *workerCheck) image(w *v1alpha1.Worker) {
+	if w.Image != "" && !c.rules.Image(w.Image) {
+		c.refuse("spec.worker.image", w.Image, "images", orOneOf("leave it out for that of the release", c.rules.Images()))
+	}
+	if w.ImagePullPolicy != "" && !c.rules.PullPolicy(w.ImagePullPolicy) {
+		c.refuse("spec.worker.imagePullPolicy", string(w.ImagePullPolicy), "pullPolicies", "leave it out, or ")
+	}
+}
+
+func (c *workerCheck) nodes(w *v1alpha1.Worker) {
+	for key := range w.NodeSelector {
+		if !c.rules.NodeSelectorKey(key) {
+			c.refuse("spec.worker.nodeSelector", "label "+key, "nodeSelectorKeys", orOneOf("leave it out", c.rules.NodeSelectorKeys()))
+		}
+	}
+	for i, t := range w.Tolerations {
+		if !c.rules.Toleration(t) {
+			what := "taint " + t.Key
+			if t.Key == "" {
+				what = "every taint"
+			}
+			c.refuse(fmt.Sprintf("spec.worker.tolerations[%d]", i), what, "tolerationKeys", orOneOf("leave it out", c.rules.TolerationKeys()))
+		}
+	}
+}
+
+// orOneOf is what the author can do without the administrator.
+func orOneOf(leaveOut string, allowed []string) string {
+	if len(allowed) > 0 {
+		leaveOut += ", use " + strings.Join(allowed, ", ")
+	}
+	return leaveOut + ", or "
+}
+
+func (c *workerCheck) resources(r *corev1.ResourceRequirements) {
+	if len(r.Claims) > 0 {
+		c.refused = append(c.refused, "spec.worker.resources.claims: must be empty; workers have no resource claims.")
+	}
+	for field, list := range map[string]corev1.ResourceList{"requests": r.Requests, "limits": r.Limits} {
+		for name := range maps.Keys(list) {
+			c.resource("spec.worker.resources."+field, name, list)
+		}
+	}
+}
+
+func (c *workerCheck) resource(field string, name corev1.ResourceName, list corev1.ResourceList) {
+	asked := list[name]
+	most, limited := c.rules.Most(name)
+	switch {
+	case !limited || asked.Cmp(most) <= 0:
+	case most.IsZero():
+		c.refuse(field, "resource "+string(name), "resources", "leave it out, or ")
+	default:
+		c.refused = append(c.refused, fmt.Sprintf("%s: %s of %s is more than a worker of namespace %s may have; ask for %s or less.",
+			field, name, asked.String(), c.namespace, most.String()))
+	}
+}

@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	config "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
+)
+
+// Workers are what the LoadTests of one namespace may ask for their workers' pods. The
+// zero value allows what a namespace without a rule may have.
+type Workers struct {
+	// Release is the image of the operator's release, which is always allowed.
+	Release string
+
+	rule config.WorkerRule
+	// all says that everything is allowed.
+	all bool
+}
+
+// wellKnown are the labels of nodes that a namespace without a rule may select by. The
+// name of a node is not among them: a tenant could load the node of another.
+var wellKnown = []string{corev1.LabelOSStable, corev1.LabelArchStable, corev1.LabelTopologyZone, corev1.LabelTopologyRegion}
+
+// computing are the resources that any container takes. Others, such as GPUs, are few and
+// cost, so that a rule must name them.
+var computing = []string{string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourceEphemeralStorage)}
+
+// workers are those of the first rule that names the namespace.
+func (p *Policy) workers(namespace string) Workers {
+	for _, rule := range p.config.Workers {
+		if selects(rule.Namespaces, namespace) {
+			return Workers{rule: rule}
+		}
+	}
+	return Workers{}
+}
+
+// Image says whether workers may have an image.
+func (w Workers) Image(image string) bool {
+	return w.all || image == w.Release || anyOf(w.rule.Images, image)
+}
+
+// Images are the patterns of images beside that of the release.
+func (w Workers) Images() []string { return w.rule.Images }
+
+// PullPolicy says whether an image may be pulled by a policy.
+func (w Workers) PullPolicy(policy corev1.PullPolicy) bool {
+	return w.all || len(w.rule.PullPolicies) == 0 || slices.Contains(w.rule.PullPolicies, string(policy))
+}
+
+// NodeSelectorKey says whether nodes may be selected by a label.
+func (w Workers) NodeSelectorKey(key string) bool {
+	return w.all || anyOf(w.NodeSelectorKeys(), key)
+}
+
+// NodeSelectorKeys are the patterns of the labels by which nodes may be selected.
+func (w Workers) NodeSelectorKeys() []string {
+	if len(w.rule.NodeSelectorKeys) > 0 {
+		return w.rule.NodeSelectorKeys
+	}
+	return wellKnown
+}
+
+// Toleration says whether a taint may be tolerated. A toleration without a key is one of
+// every taint.
+func (w Workers) Toleration(t corev1.Toleration) bool {
+	if t.Key == "" {
+		return w.all || slices.Contains(w.rule.TolerationKeys, "*")
+	}
+	return w.all || anyOf(w.rule.TolerationKeys, t.Key)
+}
+
+// TolerationKeys are the patterns of the taints that may be tolerated.
+func (w Workers) TolerationKeys() []string { return w.rule.TolerationKeys }
+
+// Secret says whether a LoadTest may use a Secret of its namespace.
+func (w Workers) Secret(name string) bool {
+	return w.all || w.rule.Secrets == nil || anyOf(*w.rule.Secrets, name)
+}
+
+// Most is the most that a worker may ask for of a resource; limited says that there is a
+// limit, which is 0 for a resource that must be named and is not.
+func (w Workers) Most(name corev1.ResourceName) (most resource.Quantity, limited bool) {
+	most, limited = w.rule.Resources[string(name)]
+	return most, !w.all && (limited || !slices.Contains(computing, string(name)))
+}
+
+func checkWorkers(rules []config.WorkerRule) error {
+	for i, r := range rules {
+		field := fmt.Sprintf("workers[%d]", i)
+		if err := checkWorkerRule(field, r); err != nil {
+			return err
+		}
+		if i+1 < len(rules) && len(r.Namespaces) == 0 {
+			return fmt.Errorf("%s: is about all namespaces, so that those after it never count; put it last", field)
+		}
+	}
+	return nil
+}
+
+func checkWorkerRule(field string, r config.WorkerRule) error {
+	for _, image := range r.Images {
+		host, _, _ := strings.Cut(image, "*")
+		if image != "*" && image != host && !strings.Contains(host, "/") {
+			return fmt.Errorf("%s.images: %q must have a / before its *: a registry of another's name may begin alike", field, image)
+		}
+	}
+	for _, p := range r.PullPolicies {
+		if !slices.Contains([]corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}, corev1.PullPolicy(p)) {
+			return fmt.Errorf("%s.pullPolicies: %q must be Always, IfNotPresent or Never", field, p)
+		}
+	}
+	for name, most := range r.Resources {
+		if most.Sign() <= 0 {
+			return fmt.Errorf("%s.resources.%s: %v must be greater than 0", field, name, &most)
+		}
+	}
+	var secrets []string
+	if r.Secrets != nil {
+		secrets = *r.Secrets
+	}
+	if slices.Contains(slices.Concat(r.Images, r.NodeSelectorKeys, r.TolerationKeys, secrets), "") {
+		return fmt.Errorf("%s: a pattern is empty; leave it out, or write \"*\" for all", field)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+func load(t *testing.T, document string) *policy.Policy {
+	t.Helper()
+	p, err := policy.Load([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestWorkersOfANamespaceWithoutARuleHaveTheReleasesImageAlone(t *testing.T) {
+	w := policy.Default().For("any").Workers
+	w.Release = "loadtest.dev/worker:v1"
+	for what, allowed := range map[string]bool{
+		"image of the release":   w.Image("loadtest.dev/worker:v1"),
+		"zone":                   w.NodeSelectorKey("topology.kubernetes.io/zone"),
+		"architecture":           w.NodeSelectorKey("kubernetes.io/arch"),
+		"any pull policy":        w.PullPolicy(corev1.PullNever),
+		"any Secret":             w.Secret("api"),
+		"other image":            !w.Image("loadtest.dev/worker:v2"),
+		"no image":               !w.Image(""),
+		"the name of a node":     !w.NodeSelectorKey(corev1.LabelHostname),
+		"a role":                 !w.NodeSelectorKey("node-role.kubernetes.io/control-plane"),
+		"a taint":                !w.Toleration(corev1.Toleration{Key: "node-role.kubernetes.io/control-plane", Operator: corev1.TolerationOpExists}),
+		"every taint":            !w.Toleration(corev1.Toleration{Operator: corev1.TolerationOpExists}),
+		"everything on a laptop": policy.Everything().Workers.Image("x") && policy.Everything().Workers.Secret("x"),
+	} {
+		if !allowed {
+			t.Errorf("%s: wrong", what)
+		}
+	}
+	for name, want := range map[corev1.ResourceName]bool{"cpu": false, "memory": false, "ephemeral-storage": false, "nvidia.com/gpu": true, "hugepages-2Mi": true} {
+		if most, limited := w.Most(name); limited != want || !most.IsZero() {
+			t.Errorf("%s: at most %v, %v; want a limit: %v", name, &most, limited, want)
+		}
+	}
+}
+
+func TestTheFirstRuleOfWorkersThatNamesANamespaceCounts(t *testing.T) {
+	p := load(t, `
+workers:
+  - namespaces: [perf, "team-*"]
+    images: ["registry.example.com/loadtest/*", other:v1]
+    pullPolicies: [Always]
+    nodeSelectorKeys: [pool]
+    tolerationKeys: [load, "example.com/*"]
+    secrets: ["loadtest-*"]
+    resources: {cpu: "4", example.com/nic: "1"}
+  - secrets: []
+    tolerationKeys: ["*"]
+    nodeSelectorKeys: ["*"]
+`)
+	w, rest := p.For("team-a").Workers, p.For("shop").Workers
+	for what, right := range map[string]bool{
+		"image below the pattern": w.Image("registry.example.com/loadtest/a/b:v1@sha256:0"),
+		"image by its name":       w.Image("other:v1"),
+		"image above the pattern": !w.Image("registry.example.com/loadtest"),
+		"image of a longer host":  !w.Image("registry.example.com.evil.example/loadtest/x"),
+		"a pattern in the middle": !w.Image("evil.example/registry.example.com/loadtest/x"),
+		"a longer name":           !w.Image("other:v11"),
+		"pull policy":             w.PullPolicy(corev1.PullAlways) && !w.PullPolicy(corev1.PullIfNotPresent),
+		"label":                   w.NodeSelectorKey("pool") && !w.NodeSelectorKey("topology.kubernetes.io/zone"),
+		"taint":                   w.Toleration(corev1.Toleration{Key: "load"}) && w.Toleration(corev1.Toleration{Key: "example.com/a"}) && !w.Toleration(corev1.Toleration{Key: "other"}),
+		"every taint":             !w.Toleration(corev1.Toleration{Operator: corev1.TolerationOpExists}),
+		"Secret":                  w.Secret("loadtest-api") && w.Secret("loadtest-") && !w.Secret("db"),
+		"the other namespaces":    !rest.Secret("loadtest-api") && rest.Toleration(corev1.Toleration{Operator: corev1.TolerationOpExists}) && rest.NodeSelectorKey("any"),
+		"the image of the others": !rest.Image("other:v1"),
+	} {
+		if !right {
+			t.Errorf("%s: wrong", what)
+		}
+	}
+	if most, limited := w.Most("cpu"); !limited || most.String() != "4" {
+		t.Errorf("cpu: %v, %v", &most, limited)
+	}
+	if most, limited := w.Most("example.com/nic"); !limited || most.String() != "1" {
+		t.Errorf("nic: %v, %v", &most, limited)
+	}
+	if _, limited := w.Most("memory"); limited {
+		t.Error("memory has a limit")
+	}
+}
+
+func TestRulesOfWorkersThatMeanNothingAreRefused(t *testing.T) {
+	for document, want := range map[string]string{
+		`workers: [{images: ["registry.example.com*"]}]`:          `workers[0].images: "registry.example.com*" must have a / before its *`,
+		`workers: [{images: ["*/worker"]}]`:                       `workers[0].images: "*/worker" must have a / before its *`,
+		`workers: [{images: [""]}]`:                               `workers[0]: a pattern is empty`,
+		`workers: [{secrets: [""]}]`:                              `workers[0]: a pattern is empty`,
+		`workers: [{pullPolicies: [Sometimes]}]`:                  `workers[0].pullPolicies: "Sometimes" must be Always, IfNotPresent or Never`,
+		`workers: [{resources: {cpu: "0"}}]`:                      `workers[0].resources.cpu: 0 must be greater than 0`,
+		`workers: [{secrets: []}, {namespaces: [a]}]`:             `workers[0]: is about all namespaces, so that those after it never count; put it last`,
+		`workers: [{serviceAccountName: admin}]`:                  `unknown field "serviceAccountName"`,
+		`workers: [{namespaces: [a]}, {tolerationKeys: [a, ""]}]`: `workers[1]: a pattern is empty`,
+	} {
+		if _, err := policy.Load([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want …%s…", document, err, want)
+		}
+	}
+	load(t, `workers: [{images: ["*"]}]`)
+}
