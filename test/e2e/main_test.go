@@ -43,7 +43,7 @@ func install(ctx context.Context) (since time.Time, err error) {
 	}
 	_, err = command(ctx, "helm", "upgrade", "--install", "loadtest-operator", "../../charts/loadtest-operator",
 		"--namespace", operatorNamespace, "--create-namespace",
-		"--values", "../../charts/loadtest-operator/values-local.yaml",
+		"--values", "../../charts/loadtest-operator/values-local.yaml", "--values", "operator.yaml",
 		"--set", "image.repository="+image("operator"), "--set", "image.tag="+imageTag(),
 		"--set", "workerImage.repository="+image("worker"), "--set", "workerImage.tag="+imageTag(),
 		"--set", fmt.Sprintf("networkPolicy.enabled=%t", enforced()),
