@@ -61,9 +61,9 @@ func (s *soaker) hit(ctx context.Context, a soak.Action) (undo, time.Duration, e
 	}
 	switch a.What {
 	case soak.KillLeader:
-		return nil, 0, signal(leading, syscall.SIGKILL)
+		return nil, 0, killAndReplace(ctx, leading)
 	case soak.StopLeader:
-		return nil, 0, signal(leading, syscall.SIGTERM)
+		return nil, 0, cluster.Delete(ctx, leading)
 	case soak.KillStandby:
 		return nil, 0, s.killStandby(ctx, leading)
 	case soak.ResetAPI:
@@ -108,10 +108,17 @@ func (s *soaker) killStandby(ctx context.Context, leading *corev1.Pod) error {
 	}
 	for i := range pods {
 		if pods[i].Name != leading.Name && pods[i].Status.Phase == corev1.PodRunning {
-			return signal(&pods[i], syscall.SIGKILL)
+			return killAndReplace(ctx, &pods[i])
 		}
 	}
 	return errNothingToHit
+}
+
+// killAndReplace ends the processes of a pod without a warning. It gives its place to
+// another one, since the kubelet waits ever longer before it starts the same one again.
+func killAndReplace(ctx context.Context, pod *corev1.Pod) error {
+	_ = signal(pod, syscall.SIGKILL) // it may be starting
+	return cluster.Delete(ctx, pod, client.GracePeriodSeconds(0))
 }
 
 // cutNode keeps the pods of a pod's node from those of others and from the API server.
