@@ -111,7 +111,7 @@ func (p *people) hello(t *testing.T, worker int32) *workerv1.SessionRequest {
 	}}}
 }
 
-// uid is that of the tenant's LoadTest whose workers wait for a node.
+// uid is that of the tenant's LoadTest that begins with a pause.
 func (tn *tenant) uid(t *testing.T) string {
 	t.Helper()
 	return string(tn.waiting(t).OwnerReferences[0].UID)
@@ -194,6 +194,7 @@ func (tn *tenant) forgedWorker(t *testing.T, owner metav1.OwnerReference) *corev
 		OwnerReferences: []metav1.OwnerReference{owner}, Finalizers: []string{"abuse.example.com/keep"},
 	}
 	job.Spec.Template.Labels, job.Spec.Template.Spec.TopologySpreadConstraints = run, nil
+	job.Spec.Template.Spec.NodeSelector = nowhere
 	if err := tn.editor.Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}

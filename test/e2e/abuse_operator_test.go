@@ -80,6 +80,9 @@ func (p *people) operator(t *testing.T) client.Client {
 	return p.stolen
 }
 
+// theft is the user agent of a client with a token of the operator.
+const theft = "theft"
+
 func newOperator(ctx context.Context) (client.Client, error) {
 	request := &authenticationv1.TokenRequest{}
 	if err := cluster.SubResource("token").Create(ctx, operatorAccount(), request); err != nil {
@@ -90,15 +93,16 @@ func newOperator(ctx context.Context) (client.Client, error) {
 		return nil, err
 	}
 	config := rest.AnonymousClientConfig(admin)
-	config.BearerToken, config.QPS, config.Burst = request.Status.Token, 100, 200
+	config.BearerToken, config.UserAgent = request.Status.Token, theft
+	config.QPS, config.Burst, config.WarningHandler = 100, 200, rest.NoWarnings{}
 	return client.New(config, client.Options{Scheme: cluster.Scheme()})
 }
 
 // nowhere selects no node.
 var nowhere = map[string]string{"no-such": "node"}
 
-// waiting is the Job of a LoadTest whose workers wait for a node, as it was created. A
-// Job that no LoadTest controls is beside it.
+// waiting is the Job of a LoadTest that begins with a long pause, as it was created. A Job
+// that no LoadTest controls is beside it.
 func (tn *tenant) waiting(t *testing.T) *batchv1.Job {
 	t.Helper()
 	tn.once.Do(func() { tn.job, tn.problem = tn.newWaiting(t) })
@@ -110,7 +114,7 @@ func (tn *tenant) waiting(t *testing.T) *batchv1.Job {
 
 func (tn *tenant) newWaiting(t *testing.T) (*batchv1.Job, error) {
 	ctx := context.WithoutCancel(t.Context()) // it outlives the abuse that is the first to need it
-	lt := tn.loadTest(t, specWith("{worker: {nodeSelector: {no-such: node}}, startDeadlineSeconds: 3600}"))
+	lt := tn.loadTest(t, specWith("steps: [{pause: 1h}, {rate: 1, duration: 1s}]"))
 	if err := tn.editor.Create(ctx, lt); err != nil {
 		return nil, err
 	}

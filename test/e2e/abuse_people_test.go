@@ -26,7 +26,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// people are those of two teams: one tries abuses, the other is to suffer from them.
+// people are those of two teams: one tries abuses, the other is to suffer from them. Each
+// has a counter behind Service api.
 type people struct {
 	attacker, victim *tenant
 	// coordinator is an address that leads to the leader's coordinator.
@@ -64,12 +65,16 @@ func newPeople(t *testing.T) *people {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return &people{
-		attacker: newTenant(t), victim: newTenant(t), coordinator: forward(t, "pod/"+leading.Name, "9443"),
+	p := &people{attacker: newTenant(t), victim: newTenant(t), coordinator: forward(t, "pod/"+leading.Name, "9443")}
+	for _, tn := range []*tenant{p.attacker, p.victim} {
+		if _, err := startCounterNamed(t.Context(), tn.namespace, "", "api"); err != nil {
+			t.Fatal(err)
+		}
 	}
+	return p
 }
 
-// newTenant makes a tenant with a Service that has no pods, and deletes its namespace when the test is over.
+// newTenant makes a tenant, and deletes its namespace when the test is over.
 func newTenant(t *testing.T) *tenant {
 	t.Helper()
 	ns, err := newNamespace(t.Context(), "abuse-")
@@ -81,13 +86,6 @@ func newTenant(t *testing.T) *tenant {
 			t.Errorf("delete namespace: %v", err)
 		}
 	})
-	api := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "api"},
-		Spec:       corev1.ServiceSpec{Selector: map[string]string{"app": "api"}, Ports: []corev1.ServicePort{{Port: 80}}},
-	}
-	if err := cluster.Create(t.Context(), api); err != nil {
-		t.Fatal(err)
-	}
 	tn := &tenant{namespace: ns.Name}
 	tn.editor = tn.person(t, "editor", "edit", "loadtest-operator-editor")
 	tn.author = tn.person(t, "author", "loadtest-operator-editor")
@@ -123,7 +121,7 @@ func impersonate(t *testing.T, namespace, account string) client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.QPS, config.Burst = 100, 200
+	config.QPS, config.Burst, config.WarningHandler = 100, 200, rest.NoWarnings{}
 	config.Impersonate = rest.ImpersonationConfig{
 		UserName: "system:serviceaccount:" + namespace + ":" + account,
 		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},

@@ -112,7 +112,7 @@ func audited(ctx context.Context, since time.Time) (map[rights.Request]bool, err
 		if err != nil {
 			return nil, fmt.Errorf("%w: a cluster that was started before it had an audit log must be taken down", err)
 		}
-		account := "system:serviceaccount:" + operatorNamespace + ":" + operatorAccountName
+		account := rights.Account{Username: "system:serviceaccount:" + operatorNamespace + ":" + operatorAccountName, Stolen: theft}
 		err = errors.Join(rights.Read(requests, file, account, since), file.Close())
 		if err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ type Request struct {
 
 // event is a line of an audit log.
 type event struct {
-	Verb                     string
+	Verb, UserAgent          string
 	User                     struct{ Username string }
 	ImpersonatedUser         *struct{ Username string }
 	RequestReceivedTimestamp time.Time
@@ -31,9 +31,20 @@ const decision = "authorization.k8s.io/decision"
 // maxLine bounds a line of the log, which has no bodies.
 const maxLine = 1 << 20
 
+// Account is whose requests are read.
+type Account struct {
+	Username string
+	// Stolen is the user agent of those who have its token.
+	Stolen string
+}
+
+func (a Account) made(e event) bool {
+	return e.User.Username == a.Username && e.UserAgent != a.Stolen && e.ImpersonatedUser == nil
+}
+
 // Read adds to the requests what a log has of an account from an instant on. Requests of
 // another that passed for the account are not its own.
-func Read(requests map[Request]bool, log io.Reader, account string, since time.Time) error {
+func Read(requests map[Request]bool, log io.Reader, account Account, since time.Time) error {
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
@@ -41,7 +52,7 @@ func Read(requests map[Request]bool, log io.Reader, account string, since time.T
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			return fmt.Errorf("read audit log: %w: %.200s", err, lines.Text())
 		}
-		if e.User.Username != account || e.ImpersonatedUser != nil || e.ObjectRef == nil || e.RequestReceivedTimestamp.Before(since) {
+		if !account.made(e) || e.ObjectRef == nil || e.RequestReceivedTimestamp.Before(since) {
 			continue
 		}
 		o := e.ObjectRef

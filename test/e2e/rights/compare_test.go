@@ -9,7 +9,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-const account = "system:serviceaccount:loadtest-system:loadtest-operator"
+const username = "system:serviceaccount:loadtest-system:loadtest-operator"
+
+var account = Account{Username: username, Stolen: "theft"}
 
 // line is a line of a log, as kube-apiserver writes it.
 func line(user, verb, object, more string) string {
@@ -19,11 +21,12 @@ func line(user, verb, object, more string) string {
 
 func TestReadTakesTheAccountsOwnRequests(t *testing.T) {
 	pod := `{"resource":"pods","namespace":"a","apiVersion":"v1"}`
-	log := line(account, "list", pod, "") + line(account, "list", pod, "") +
-		line(account, "patch", `{"resource":"loadtests","namespace":"a","name":"x","apiGroup":"loadtest.dev","subresource":"status"}`, "") +
+	log := line(username, "list", pod, "") + line(username, "list", pod, "") +
+		line(username, "patch", `{"resource":"loadtests","namespace":"a","name":"x","apiGroup":"loadtest.dev","subresource":"status"}`, "") +
 		line("kubernetes-admin", "delete", pod, "") +
-		line("kubernetes-admin", "create", pod, `,"impersonatedUser":{"username":"`+account+`"}`) +
-		line(account, "get", "null", "")
+		line("kubernetes-admin", "create", pod, `,"impersonatedUser":{"username":"`+username+`"}`) +
+		line(username, "create", pod, `,"userAgent":"theft"`) +
+		line(username, "get", "null", "")
 	got := map[Request]bool{}
 	if err := Read(got, strings.NewReader(log), account, time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
