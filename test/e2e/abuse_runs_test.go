@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +62,10 @@ func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
 		return refused(operator, accepted.Message), true
 	case ready.Status == metav1.ConditionFalse && slices.Contains(refusedByWorker, ready.Reason):
 		return refused(worker, ready.Message), true
+	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonImagePull:
+		return refused(kubelet, ready.Message), true
+	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonCreateRefused && strings.HasPrefix(ready.Message, "A Job of the LoadTest's name"):
+		return refused(operator, ready.Message), true
 	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonCreateRefused:
 		return refused(apiServer, ready.Message), true
 	case failed.Status == metav1.ConditionTrue:

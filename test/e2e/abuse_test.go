@@ -20,6 +20,7 @@ var abuseGroups = []abuseGroup{
 	{"operator", operatorAbuses},
 	{"identity", identityAbuses},
 	{"session", sessionAbuses},
+	{"changes", changeAbuses},
 }
 
 type abuseGroup struct {
