@@ -14,7 +14,8 @@ const (
 	controlled = "controlled by the LoadTest of its name"
 	oneOnly    = "must have one container"
 	ofNode     = "no namespace or port of their node"
-	scheduled  = "scheduled as any others"
+	scheduled  = "scheduled and run as any others"
+	labelled   = "no label of another's and no annotation"
 	noToken    = "no token for the API server"
 	podLimits  = "the pods must be restricted"
 	limits     = "the container must be restricted"
@@ -34,7 +35,11 @@ var jobs = []Deviation{
 		j.OwnerReferences = append(j.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "b"})
 	}),
 	job("no label of a run", controlled, func(j *batchv1.Job) { j.Labels = map[string]string{"app": "a"} }),
-	job("pods of another run", "the pods must have the Job's label", func(j *batchv1.Job) { j.Spec.Template.Labels["loadtest.dev/run"] = "another" }),
+	job("pods of another run", labelled, func(j *batchv1.Job) { j.Spec.Template.Labels["loadtest.dev/run"] = "another" }),
+	job("pods that a Service selects", labelled, func(j *batchv1.Job) { j.Spec.Template.Labels["app"] = "shop" }),
+	job("pods without a profile of AppArmor", labelled, func(j *batchv1.Job) {
+		j.Spec.Template.Annotations = map[string]string{"container.apparmor.security.beta.kubernetes.io/worker": "unconfined"}
+	}),
 	job("kube-system", "no LoadTest runs in kube-system", func(j *batchv1.Job) { j.Namespace = metav1.NamespaceSystem }),
 
 	pod("a second container", oneOnly, func(p *corev1.PodSpec) {
@@ -54,6 +59,10 @@ var jobs = []Deviation{
 	pod("a node of its choice", scheduled, func(p *corev1.PodSpec) { p.NodeName = "node-1" }),
 	pod("the priority of the system", scheduled, func(p *corev1.PodSpec) { p.PriorityClassName = "system-cluster-critical" }),
 	pod("another scheduler", scheduled, func(p *corev1.PodSpec) { p.SchedulerName = "mine" }),
+	pod("another runtime", scheduled, func(p *corev1.PodSpec) { p.RuntimeClassName = ptr.To("bare") }),
+	pod("a device", scheduled, func(p *corev1.PodSpec) {
+		p.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To("gpu")}}
+	}),
 	pod("the account's token", noToken, func(p *corev1.PodSpec) { p.AutomountServiceAccountToken = nil }),
 	pod("another account", noToken, func(p *corev1.PodSpec) { p.ServiceAccountName = "cluster-admin" }),
 	pod("another account by its former name", noToken, func(p *corev1.PodSpec) { p.DeprecatedServiceAccount = "cluster-admin" }),
