@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -50,6 +51,7 @@ Flags:
 `
 
 func main() {
+	log.SetOutput(io.Discard) // net/http has a line for each odd frame that a target sends
 	os.Exit(run(os.Args[1:], os.Getenv, os.Stderr))
 }
 

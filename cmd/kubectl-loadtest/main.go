@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -19,6 +21,7 @@ func main() {
 	// concern of the person at the keyboard.
 	ctrllog.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
+	log.SetOutput(io.Discard) // net/http has a line for each odd frame that a target sends
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := command.Execute(ctx, os.Args[1:], command.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Size: size(os.Stderr),

@@ -115,7 +115,7 @@ func (c *choices) observed(desired int32) lifecycle.Observed {
 // that it is on its way to.
 func FuzzDecide(f *testing.F) {
 	f.Add([]byte(nil))
-	for seed := range uint64(1000) {
+	for seed := range uint64(100) {
 		r, data := rand.New(rand.NewPCG(seed, 0)), make([]byte, 96)
 		for i := range data {
 			data[i] = byte(r.Uint32())

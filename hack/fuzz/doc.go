@@ -1,5 +1,5 @@
 // Command fuzz runs every fuzz target of this module, one after another, each for
-// -time, and again until all together have had -executions. It prints a line for each
+// -time, and again, one after another, until all together have had -executions. It prints a line for each
 // run and last
 //
 //	fuzz: 20 targets, 10000000 executions, 0 failures

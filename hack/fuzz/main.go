@@ -28,15 +28,14 @@ func fuzz(ctx context.Context, each time.Duration, executions int64) error {
 		return err
 	}
 	sum := tally{targets: len(all)}
-	for round := 0; round == 0 || sum.executions < executions; round++ {
+	for round := 0; ctx.Err() == nil && sum.failures == 0; round++ {
 		before := sum.executions
 		for _, t := range all {
-			sum.add(t.run(ctx, each))
-			if err := ctx.Err(); err != nil {
-				return err
+			if ctx.Err() == nil && (round == 0 || sum.executions < executions) {
+				sum.add(t.run(ctx, each))
 			}
 		}
-		if sum.failures > 0 || sum.executions == before {
+		if sum.executions >= executions || sum.executions == before {
 			break
 		}
 	}

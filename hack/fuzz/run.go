@@ -26,8 +26,8 @@ func (t target) run(ctx context.Context, each time.Duration) result {
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // go test ends its workers
 	command.Stdout, command.Stderr = &out, &out
 	err := command.Run()
-	r := read(out.Bytes(), err == nil)
-	if r.failed && ctx.Err() == nil {
+	r := read(out.Bytes(), err == nil || ctx.Err() != nil)
+	if r.failed {
 		_, _ = io.Copy(os.Stderr, &out)
 	}
 	fmt.Printf("%s %s: %d executions\n", t.folder, t.name, r.executions)

@@ -103,17 +103,24 @@ func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 	}
 }
 
-// A header may be exactly as long as the bound, in any pieces.
+// A header may be exactly as long as the bound, in any pieces, and so may a line.
 func TestParseTakesTheLongestHeader(t *testing.T) {
-	const start, end = "HTTP/1.1 200 OK\r\nX: ", "\r\nContent-Length: 0\r\n\r\n"
-	for more, want := range map[int]outcome{
-		0: {Status: 200, Reusable: true},
-		1: {Err: errHeaderTooLarge.Error()},
+	const start, end = "HTTP/1.1 200 OK\r\n", "\r\nContent-Length: 0\r\n\r\n"
+	field := "X: " + strings.Repeat("y", maxLine/2-5) + "\r\n"
+	fields := strings.Repeat(field, 2*transport.MaxHeader/maxLine-1)
+	last := transport.MaxHeader - len(start) - len(fields) - len(end)
+	for name, tt := range map[string]struct {
+		text string
+		want outcome
+	}{
+		"the longest header": {start + fields + "X:" + strings.Repeat("y", last-2) + end, outcome{Status: 200, Reusable: true}},
+		"a longer one":       {start + fields + "X:" + strings.Repeat("y", last-1) + end, outcome{Err: errHeaderTooLarge.Error()}},
+		"the longest line":   {start + "X:" + strings.Repeat("y", maxLine-4) + end, outcome{Status: 200, Reusable: true}},
+		"a longer line":      {start + "X:" + strings.Repeat("y", maxLine-3) + end, outcome{Err: errLineTooLong.Error()}},
 	} {
-		text := start + strings.Repeat("y", transport.MaxHeader-len(start)-len(end)+more) + end
-		for _, cut := range []int{0, len(start), len(text) / 2, len(text) - 1} {
-			if diff := cmp.Diff(want, feed([]string{text[:cut], text[cut:]}, false)); diff != "" {
-				t.Errorf("%d bytes, cut at %d (-want +got):\n%s", len(text), cut, diff)
+		for _, cut := range []int{0, len(start), len(tt.text) / 2, len(tt.text) - len(end), len(tt.text) - len(end) + 1, len(tt.text) - 1} {
+			if diff := cmp.Diff(tt.want, feed([]string{tt.text[:cut], tt.text[cut:]}, false)); diff != "" {
+				t.Errorf("%s: %d bytes, cut at %d (-want +got):\n%s", name, len(tt.text), cut, diff)
 			}
 		}
 	}

@@ -257,12 +257,17 @@ func TestParseKeepsAsMuchAsIsAsked(t *testing.T) {
 }
 
 func TestParseBoundsTheHeader(t *testing.T) {
-	tests := map[string]struct{ start, again string }{
-		"a status line without an end": {start: "HTTP/1.1 200 ", again: "x"},
-		"headers without an end":       {start: "HTTP/1.1 200 OK\r\n", again: "X: y\r\n"},
-		"interim responses":            {again: "HTTP/1.1 100 Continue\r\n\r\n"},
-		"chunk extensions":             {start: chunkedHeader, again: "1;extension\r\nx\r\n"},
-		"trailers":                     {start: chunkedHeader + "0\r\n", again: "X: y\r\n"},
+	tests := map[string]struct {
+		start, again string
+		want         error
+	}{
+		"a status line without an end":     {"HTTP/1.1 200 ", "x", errLineTooLong},
+		"a field without an end":           {"HTTP/1.1 200 OK\r\nX: ", "x", errLineTooLong},
+		"a chunk extension without an end": {chunkedHeader + "1;", "x", errLineTooLong},
+		"headers without an end":           {"HTTP/1.1 200 OK\r\n", "X: y\r\n", errHeaderTooLarge},
+		"interim responses":                {"", "HTTP/1.1 100 Continue\r\n\r\n", errHeaderTooLarge},
+		"chunk extensions":                 {chunkedHeader, "1;extension\r\nx\r\n", errHeaderTooLarge},
+		"trailers":                         {chunkedHeader + "0\r\n", "X: y\r\n", errHeaderTooLarge},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -277,8 +282,8 @@ func TestParseBoundsTheHeader(t *testing.T) {
 				n, err = p.parse(held)
 				held = held[n:]
 			}
-			if !errors.Is(err, errHeaderTooLarge) {
-				t.Errorf("after %d bytes: %v, want that the header is too large", maxShown, err)
+			if !errors.Is(err, tt.want) {
+				t.Errorf("after %d bytes: %v, want %v", maxShown, err, tt.want)
 			}
 		})
 	}

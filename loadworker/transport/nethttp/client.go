@@ -54,6 +54,14 @@ func NewProxyClient(target *dial.Dialer, agent, address string) (*Client, error)
 	return c, nil
 }
 
+// maxHeader bounds the header of a response, which net/http keeps whole, with 32 bytes for
+// each field of HTTP/2. It counts no lines of chunks, as transport.MaxHeader does.
+const maxHeader = 256 << 10
+
+// maxReceived bounds what has come of a body in HTTP/2 and is not read yet; by default
+// net/http lets a target send 4 MB.
+const maxReceived = 1 << 20
+
 // bufferSize is the size of a connection's buffers: a usual request or response.
 const bufferSize = 2 << 10
 
@@ -79,7 +87,8 @@ func newClient(target dial.Target, agent string, d dialer) *Client {
 		DialContext:            dialRecorded,
 		DialTLSContext:         dialRecorded,
 		DisableCompression:     true,
-		MaxResponseHeaderBytes: transport.MaxHeader,
+		MaxResponseHeaderBytes: maxHeader,
+		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerConnection: maxReceived, MaxReceiveBufferPerStream: maxReceived},
 		ReadBufferSize:         bufferSize,
 		WriteBufferSize:        bufferSize,
 	}}
