@@ -21,6 +21,7 @@ var abuseGroups = []abuseGroup{
 	{"identity", identityAbuses},
 	{"session", sessionAbuses},
 	{"changes", changeAbuses},
+	{"metrics", metricsAbuses},
 }
 
 type abuseGroup struct {

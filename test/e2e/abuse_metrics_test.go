@@ -1,0 +1,64 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"crypto/tls"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// metricsAbuses ask for the operator's metrics, which name the load of every tenant.
+var metricsAbuses = []abuse{
+	{"metrics without a token", operator, "a bearer token is required", func(t *testing.T, _ *people) attempt {
+		return scrape(t, "")
+	}},
+	{"metrics with a tenant's token", operator, "the token may not get this path", func(t *testing.T, p *people) attempt {
+		return scrape(t, p.attacker.token(t))
+	}},
+	{"metrics with a worker's token", operator, "the token is not valid", func(t *testing.T, p *people) attempt {
+		return scrape(t, p.attacker.token(t, "--audience", workerv1.Audience))
+	}},
+	{"metrics over TLS 1.2", operator, "protocol version", func(t *testing.T, _ *people) attempt {
+		conn, err := tls.Dial("tcp", forward(t), &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12})
+		if err != nil {
+			return refused(operator, err.Error())
+		}
+		_ = conn.Close()
+		return succeeded("connected with TLS %x", conn.ConnectionState().Version)
+	}},
+}
+
+// token is one of the editor's, as kubectl makes it for the administrator.
+func (tn *tenant) token(t *testing.T, args ...string) string {
+	t.Helper()
+	return strings.TrimSpace(mustCommand(t, "kubectl", append([]string{"-n", tn.namespace, "create", "token", "editor"}, args...)...))
+}
+
+func scrape(t *testing.T, token string) attempt {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+workerv1.ServerName+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer, err := scraperOf(t, forward(t)).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode == http.StatusOK || strings.Contains(string(page), "loadtest_coordinator_sessions") {
+		return succeeded("answered %d: %.200s", answer.StatusCode, page)
+	}
+	return refused(operator, string(page))
+}
