@@ -109,13 +109,47 @@ lint: bin/golangci-lint bin/buf ## Check style, the import rule and the protocol
 	buf lint
 	for m in $(MODULES); do (cd $$m && golangci-lint run --config $(CURDIR)/.golangci.yml ./...); done
 
+.PHONY: score
+# Charts as they are by default and with everything on. What is ignored, and why:
+#   container-image-pull-policy     a tag is a version, and a pod starts while the registry is away
+#   cpu limit                       a throttled operator starts steps late, a throttled target is measured as slow
+#   …-host-podantiaffinity          topology spread constraints do it, and also over zones
+#   pod-networkpolicy               ours are about ingress: the API server, which the operator calls, is no peer that a
+#                                   policy can name, and the doors of targets are open; tests of the charts hold the rest
+# For the operator's workers, whose pods are in no chart: networkpolicy-targets-pod.
+# For targets, besides:
+#   container-ephemeral-storage-…   stores without a volume are bounded by the node: limits would evict what is measured
+#   deployment-replicas, -strategy  one Redis or Nginx is what the experiments have, and two would not share their data
+#   pod-probes, -identical          a store is ready when it listens, which the startup probe has seen
+#   statefulset-has-servicename     their one pod is called by its Service, not by its own name
+#   container-security-context-user-group-id  the users of the images of Postgres and the broker
+SCORE := kube-score score - --kubernetes-version v1.34 --output-format ci --exit-one-on-warning --ignore-container-cpu-limit
+SCORE_ALL := container-image-pull-policy,deployment-has-host-podantiaffinity,statefulset-has-host-podantiaffinity,pod-networkpolicy
+SCORE_TARGETS := $(SCORE_ALL),container-ephemeral-storage-request-and-limit,deployment-replicas,deployment-strategy,pod-probes,pod-probes-identical,statefulset-has-servicename,container-security-context-user-group-id
+EVERYTHING_OPERATOR := watchNamespaces={a,b},networkPolicy.workers.enabled=true,metrics.serviceMonitor.enabled=true,priorityClassName=high
+EVERYTHING_TARGETS := shortener.enabled=true,shortener.replicas=2,shortener.nginx.enabled=true,shortener.connections=pgbouncer,shortener.cache.enabled=true,shortener.clicks.mode=kafka,shortener.seed.rows=1000,eventstore.enabled=true
+score: bin/helm bin/kube-score ## Check the rendered charts with kube-score.
+	@score() { helm template scored charts/$$1 --namespace scored --kube-version 1.34 --set "$$2" | $(SCORE) --ignore-test $$3 | { grep -vE '^\[(OK|SKIPPED)\]' && exit 1 || true; }; }; \
+	score loadtest-operator '' $(SCORE_ALL); \
+	score loadtest-operator '$(EVERYTHING_OPERATOR)' $(SCORE_ALL),networkpolicy-targets-pod; \
+	score targets '' $(SCORE_TARGETS); \
+	score targets '$(EVERYTHING_TARGETS)' $(SCORE_TARGETS); \
+	echo "score: nothing to mend"
+
+.PHONY: vulncheck
+VULNDB ?= https://vuln.go.dev
+#? VULNDB=file:///PATH  a copy of the database of vulnerabilities: data/osv of github.com/golang/vulndb
+vulncheck: bin/govulncheck ## Look for known vulnerabilities that our code calls, unless the database is out of reach.
+	@if govulncheck -db $(VULNDB) -version | grep -q '^DB updated'; then govulncheck -db $(VULNDB) ./...; \
+	else echo "vulncheck: SKIPPED, nothing was checked: $(VULNDB) cannot be read; VULNDB=file:///PATH names a copy" >&2; fi
+
 .PHONY: fmt
 fmt: bin/golangci-lint bin/buf ## Format Go and protobuf files.
 	buf format --write
 	for m in $(MODULES); do (cd $$m && golangci-lint fmt --config $(CURDIR)/.golangci.yml ./...); done
 
 .PHONY: verify
-verify: generate lint ## Check that what is generated is committed, and that lint and vet are silent.
+verify: generate lint score vulncheck ## Check that what is generated is committed, and that lint, vet, charts and dependencies give no cause for complaint.
 	for m in $(MODULES); do go -C $$m vet ./...; done
 	go vet -tags e2e ./...
 	git diff --exit-code

@@ -131,6 +131,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"a reader without a home":   {"metrics.readers[0].name=prometheus", "metrics/readers/0"},
 		"a priority in words":       {"priorityClassName=Very High", "priorityClassName"},
 		"no way to names":           {"networkPolicy.workers.dns=[]", "networkPolicy/workers/dns"},
+		"root":                      {"runAsUser=0", "runAsUser"},
 		"no replica":                {"replicas=0", "replicas"},
 		"a toleration that is none": {"tolerations={a}", "tolerations/0"},
 	}
