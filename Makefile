@@ -87,6 +87,12 @@ IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka
 images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
 
+.PHONY: sbom
+sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, as SPDX.
+	@mkdir -p bin/sbom; for i in $(GO_IMAGES); do \
+		SYFT_CHECK_FOR_APP_UPDATE=false syft scan docker-archive:bin/images/$$i.tar --quiet --source-name $$i --output spdx-json=bin/sbom/$$i.spdx.json; \
+		echo "bin/sbom/$$i.spdx.json"; done
+
 .PHONY: generate
 CRD := loadtest.dev_loadtests.yaml
 generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ## Write deep copies, CRD, RBAC and the session protocol's code.

@@ -18,13 +18,13 @@ var metricsAbuses = []abuse{
 		return scrape(t, "")
 	}},
 	{"metrics with a tenant's token", operator, "the token may not get this path", func(t *testing.T, p *people) attempt {
-		return scrape(t, p.attacker.token(t))
+		return scrape(t, p.attacker.editorToken(t))
 	}},
 	{"metrics with a worker's token", operator, "the token is not valid", func(t *testing.T, p *people) attempt {
-		return scrape(t, p.attacker.token(t, "--audience", workerv1.Audience))
+		return scrape(t, p.attacker.editorToken(t, "--audience", workerv1.Audience))
 	}},
 	{"metrics over TLS 1.2", operator, "protocol version", func(t *testing.T, _ *people) attempt {
-		conn, err := tls.Dial("tcp", forward(t), &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12})
+		conn, err := tls.Dial("tcp", forward(t, "service/loadtest-operator-metrics", "metrics"), &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12})
 		if err != nil {
 			return refused(operator, err.Error())
 		}
@@ -33,8 +33,8 @@ var metricsAbuses = []abuse{
 	}},
 }
 
-// token is one of the editor's, as kubectl makes it for the administrator.
-func (tn *tenant) token(t *testing.T, args ...string) string {
+// editorToken is one of the editor's, as kubectl makes it for the administrator.
+func (tn *tenant) editorToken(t *testing.T, args ...string) string {
 	t.Helper()
 	return strings.TrimSpace(mustCommand(t, "kubectl", append([]string{"-n", tn.namespace, "create", "token", "editor"}, args...)...))
 }
@@ -48,7 +48,7 @@ func scrape(t *testing.T, token string) attempt {
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	answer, err := scraperOf(t, forward(t)).Do(request)
+	answer, err := scraperOf(t, forward(t, "service/loadtest-operator-metrics", "metrics")).Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
