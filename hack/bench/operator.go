@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -66,9 +65,6 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 		return "", err
 	}
 	defer o.process.Kill()
-	// In truth each worker is a process of its own, which the kernel wakes at its instant:
-	// it must not wait until another goroutine of this one yields.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2 * runningTests * simulated.Workers))
 	kubelet, err := simulated.StartKubelet(ctx, server.Client)
 	if err != nil {
 		return "", err
