@@ -41,8 +41,8 @@ came, and nothing if it came before the instant, as it did by the margin of the 
 rest is how late the threads of the simulated workers woke up, which share the processors
 with the server, the operator and each other; on nodes of their own they share none. The
 run that is alone has 50 steps of a second: the p99 of three would be a lower quantile. What
-is written is the size of the whole
-object at each change, as a watch sees it. The finished LoadTests are 250 KB each.
+is written is the size of the whole object at each change, as a watch sees it. The finished
+LoadTests are 250 KB each.
 
 `
 
@@ -95,6 +95,9 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 		finishedTests, runningTests, rss, together.rate, together.passP99, together.startP99, alone.startP99, together.choiceP99, together.passes)
 	if rss > maxOperatorRSS || together.rate > maxStoreRate {
 		return last, fmt.Errorf("%s: want at most %d MB and %d KB per second and run", last, maxOperatorRSS, maxStoreRate)
+	}
+	if together.choiceP99 > alone.choiceP99 {
+		return last, fmt.Errorf("%s: the operator adds %.1f ms to the skew of many runs, and %.1f ms to that of one", last, together.choiceP99, alone.choiceP99)
 	}
 	return last, nil
 }
