@@ -86,6 +86,8 @@ const (
 	// ReasonStopped surfaces on a run that has not begun while the administrator's stop
 	// is in force, and in condition Failed of one that the stop ended.
 	ReasonStopped = "Stopped"
+	// ReasonQuietHours surfaces in the same places during quiet hours.
+	ReasonQuietHours = "QuietHours"
 	// ReasonResumed surfaces when the run is not held any more.
 	ReasonResumed = "Resumed"
 )

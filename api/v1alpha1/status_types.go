@@ -35,9 +35,14 @@ type LoadTestStatus struct {
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
 	// stopTime is when the operator began to cut the run short, because of
-	// spec.terminate, activeDeadlineSeconds or a threshold whose onBreach is Abort.
+	// spec.terminate, activeDeadlineSeconds, a threshold whose onBreach is Abort, or the
+	// operator's configuration.
 	// +optional
 	StopTime *metav1.MicroTime `json:"stopTime,omitempty"`
+
+	// stopCause is why the operator's configuration ended the run. Absent: it did not.
+	// +optional
+	StopCause *StopCause `json:"stopCause,omitempty"`
 
 	// completionTime is when the run finished, in whatever way.
 	// +optional
@@ -154,6 +159,18 @@ type LoadTestStatus struct {
 	// one.
 	// +optional
 	Search *SearchStatus `json:"search,omitempty"`
+}
+
+// StopCause is why the operator's configuration ended a run.
+type StopCause struct {
+	// reason is Stopped or QuietHours.
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason"`
+
+	// message says by whom and why, as far as the configuration does, or until when the
+	// quiet hours are.
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message"`
 }
 
 // Phase sums up the conditions.

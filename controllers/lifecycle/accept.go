@@ -12,9 +12,8 @@ import (
 
 // accept is the first pass: can the spec be carried out, and may it begin?
 func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
-	hold := rules.Hold(r.now)
-	if hold != nil && hold.Cause == policy.Invalid && !r.spec.Terminate && !r.spec.Suspend {
-		r.hold(hold) // what the rules would refuse is not known
+	if !rules.Valid() {
+		r.isKept() // what they would refuse is not known
 		return
 	}
 	planned, refusal := plan.New(lt, rules)
@@ -32,17 +31,25 @@ func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
 		r.refuse(refusal)
 		return
 	}
-	r.set(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonAccepted, "The spec can be carried out.")
+	r.set(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonAccepted, "The spec can be carried out."+r.quietNote(planned.Steps, rules))
+	if !r.isKept() {
+		r.start(planned)
+	}
+}
+
+// isKept ends a run that has not begun, or keeps it from beginning, if that is wanted.
+func (r *run) isKept() bool {
 	switch {
 	case r.spec.Terminate:
 		r.cancel()
 	case r.spec.Suspend:
 		r.suspend(v1alpha1.ReasonSuspended, heldBySpec)
-	case hold != nil:
-		r.hold(hold)
+	case r.held != nil:
+		r.hold()
 	default:
-		r.start(planned)
+		return false
 	}
+	return true
 }
 
 // heldBySpec is the message of a run that has not begun.

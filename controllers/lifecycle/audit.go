@@ -49,6 +49,9 @@ func (r *run) auditAfter(reason string) {
 		r.finishCut()
 		return
 	}
+	if r.held.Ends() {
+		r.giveUpAudits() // of a run that a threshold aborted
+	}
 	r.finish(len(r.out.Status.Steps), reason)
 }
 

@@ -23,6 +23,9 @@ type Decision struct {
 	Look *Look
 	// Directive is what the workers are to do, from the status as it was read.
 	Directive control.Directive
+	// Undirected says that the workers are not to be directed in this pass: the run is to
+	// be stopped, and no process has directed it since this one began.
+	Undirected bool
 	// Forget says that no worker is left to be directed.
 	Forget bool
 	// Delete says that the LoadTest's time to live is over.
@@ -82,11 +85,13 @@ const (
 
 // run is one pass: its inputs, and the decision under construction.
 type run struct {
-	test   *v1alpha1.LoadTest // never changed
-	spec   *v1alpha1.LoadTestSpec
-	read   v1alpha1.LoadTestStatus // as read back; never changed
-	seen   Observed
-	now    time.Time
+	test *v1alpha1.LoadTest // never changed
+	spec *v1alpha1.LoadTestSpec
+	read v1alpha1.LoadTestStatus // as read back; never changed
+	seen Observed
+	now  time.Time
+	// held is why no run may begin, or go on; nil: it may.
+	held   *policy.Hold
 	out    Decision
 	wakeAt time.Time
 }
@@ -95,7 +100,7 @@ type run struct {
 // run may lack its steps and its spec but for the time to live: what it came to does not
 // change any more.
 func Decide(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) Decision {
-	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now}
+	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now, held: rules.Hold(now)}
 	r.out.Status = *lt.Status.DeepCopy()
 	r.out.Status.ObservedGeneration = lt.Generation
 	r.out.Directive = r.directive()
@@ -110,8 +115,10 @@ func Decide(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.T
 	case r.read.StartTime == nil:
 		r.accept(lt, rules)
 	case !r.hasStarted():
+		r.beforeQuiet(rules)
 		r.starting()
 	default:
+		r.beforeQuiet(rules)
 		r.running()
 	}
 	r.verifyTarget()

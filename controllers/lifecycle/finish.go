@@ -55,6 +55,10 @@ func (r *run) judged(j verdict.Judgement) {
 
 // finishCut ends a run that was cut short: canceled, or out of time.
 func (r *run) finishCut() {
+	if c := r.out.Status.StopCause; c != nil {
+		r.fail(v1alpha1.VerdictCanceled, c.Reason, c.Message+" What was measured is kept.")
+		return
+	}
 	if r.spec.Terminate {
 		r.cancel()
 		return

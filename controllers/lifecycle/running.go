@@ -48,8 +48,9 @@ func (r *run) current() int {
 
 // cutIfAsked notes the instant from which the run is being cut short.
 func (r *run) cutIfAsked() {
+	r.stopIfHeld()
 	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
-	if r.read.StopTime == nil && (r.spec.Terminate || limited && !r.now.Before(at)) {
+	if r.out.Status.StopTime == nil && (r.spec.Terminate || limited && !r.now.Before(at)) {
 		now := metav1.NewMicroTime(r.now)
 		r.out.Status.StopTime = &now
 	}
@@ -130,7 +131,7 @@ func (r *run) loadDone(i int, report *control.Report, isFinal func(control.Worke
 		r.aborted(i, report, by)
 		return
 	}
-	if r.read.StopTime != nil {
+	if r.read.StopTime != nil || s.StopCause != nil {
 		r.finishCut()
 		return
 	}

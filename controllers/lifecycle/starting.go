@@ -30,6 +30,11 @@ func (r *run) starting() {
 	case r.spec.Terminate:
 		r.cancel()
 		return
+	case r.held.Ends():
+		r.out.Undirected = r.seen.Since.IsZero()
+		r.out.Status.StopCause = r.stopCause()
+		r.finishCut()
+		return
 	case r.spec.Suspend:
 		r.suspend(v1alpha1.ReasonSuspended, heldBySpec)
 		return

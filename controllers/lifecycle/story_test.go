@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -52,6 +53,16 @@ func aborts(w *simulation) {
 	w.lt.Spec.Thresholds[0].OnBreach = v1alpha1.BreachAbort
 }
 
+// rules are those of a configuration.
+func rules(t *testing.T, document string) policy.Rules {
+	t.Helper()
+	p, err := policy.Load([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.For("default")
+}
+
 // stories are the lives that a run can have. Each is told in a golden file, to
 // be read and reviewed as a text.
 var stories = map[string]func(*simulation){
@@ -74,6 +85,27 @@ var stories = map[string]func(*simulation){
 		w.latency = 300 * time.Millisecond
 		aborts(w)
 		w.in(8*time.Second, func() { w.lt.Spec.Terminate = true })
+	},
+	"stopped": func(w *simulation) {
+		w.in(4*time.Second, func() { w.policy = rules(w.t, "stop: {by: jane, reason: incident 4711}") })
+	},
+	"stopped-before-it-begins": func(w *simulation) {
+		w.policy = rules(w.t, "stop: {by: jane, reason: incident 4711}")
+		w.in(30*time.Second, func() { w.policy = rules(w.t, "") })
+	},
+	"stopped-while-workers-start": func(w *simulation) {
+		w.in(time.Second, func() { w.policy = rules(w.t, "stop: {}") })
+	},
+	"stopped-for-a-moment": func(w *simulation) {
+		w.in(4*time.Second, func() { w.policy = rules(w.t, "stop: {by: jane}") })
+		w.in(4*time.Second+time.Millisecond, func() { w.policy = rules(w.t, "") })
+	},
+	"quiet-hours-come": func(w *simulation) {
+		w.lt.Spec.Ladder.Rest = &metav1.Duration{Duration: 54 * time.Second}
+		w.policy = rules(w.t, `quietHours: [{from: "11:01", to: "13:00", timeZone: Europe/Berlin, reason: The nightly batch runs.}]`)
+	},
+	"quiet-hours-go": func(w *simulation) {
+		w.policy = rules(w.t, `quietHours: [{from: "09:00", to: "10:01"}]`)
 	},
 	"requests-are-in-flight": func(w *simulation) { w.inFlight = 5 },
 	"in-flight-when-terminated": func(w *simulation) {

@@ -252,7 +252,7 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen life
 		r.forget(client.ObjectKeyFromObject(lt))
 		return nil
 	}
-	if note.cause == nil {
+	if note.cause == nil && !d.Undirected {
 		r.direct(lt, d.Directive)
 	}
 	return nil

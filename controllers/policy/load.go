@@ -86,7 +86,7 @@ func decode(raw []byte, into any) error {
 func Next(last *Policy, data map[string]string) (*Policy, error) {
 	next, err := &Policy{}, checkKeys(data)
 	if loaded, problem := Load([]byte(data[config.ConfigKey])); problem == nil && err == nil {
-		next.config = loaded.config
+		next.checked = loaded.checked
 	} else {
 		err = errors.Join(err, wrap(config.ConfigKey, problem))
 		next.keepConfig(last, err)
@@ -106,7 +106,7 @@ func (p *Policy) keepConfig(last *Policy, problem error) {
 		p.badConfig = problem
 		return
 	}
-	p.config = last.config
+	p.checked = last.checked
 }
 
 func (p *Policy) keepStops(last *Policy, problem error) {

@@ -8,11 +8,18 @@ import (
 
 // Policy is a configuration that was checked. It does not change.
 type Policy struct {
-	config config.OperatorConfiguration
-	stops  []config.Stop
+	checked
+	// stops are those of the switch.
+	stops []config.Stop
 	// badConfig and badStops are what is wrong with a document that could not be read,
 	// if none was in force before it.
 	badConfig, badStops error
+}
+
+// checked is a document that was checked, and what was read of it.
+type checked struct {
+	config config.OperatorConfiguration
+	quiet  []quietHours
 }
 
 // New checks a configuration.
@@ -32,7 +39,11 @@ func New(c config.OperatorConfiguration) (*Policy, error) {
 	if err := checkWorkers(c.Workers); err != nil {
 		return nil, err
 	}
-	return &Policy{config: c}, nil
+	quiet, err := readQuietHours(c.QuietHours)
+	if err != nil {
+		return nil, err
+	}
+	return &Policy{checked: checked{c, quiet}}, nil
 }
 
 // Default is the policy of an empty configuration.
@@ -51,11 +62,16 @@ type Rules struct {
 	// Workers are what it may ask for its workers' pods.
 	Workers Workers
 
-	// invalid is why no run may begin; empty: the configuration is valid.
+	// What holds runs: see Hold.
+	stop    *config.Stop
+	quiet   []quietHours
 	invalid string
 }
 
 // For is the policy for a namespace.
 func (p *Policy) For(namespace string) Rules {
-	return Rules{Targets: p.targets(namespace), Limits: p.limits(namespace), Workers: p.workers(namespace), invalid: p.invalid()}
+	return Rules{
+		Targets: p.targets(namespace), Limits: p.limits(namespace), Workers: p.workers(namespace),
+		stop: p.stopOf(namespace), quiet: p.quietOf(namespace), invalid: p.invalid(),
+	}
 }

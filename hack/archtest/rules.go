@@ -58,7 +58,7 @@ var rules = []rule{
 		except:  []string{"cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "controllers/format", "controllers/figures", "controllers/change", "measure", "measure/archive"},
+		allow:   []string{"api/v1alpha1", "api/config/v1alpha1", "controllers/format", "controllers/figures", "controllers/change", "measure", "measure/archive"},
 	},
 	{
 		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",

@@ -92,8 +92,21 @@ func cutOff(d time.Duration) func(*world) {
 	}
 }
 
+// configuredFor has a configuration be in force for a while. A run that has begun may end by
+// it.
+func configuredFor(d time.Duration, what, document string) func(*world) {
+	return func(w *world) {
+		w.harmed = true
+		w.slack += d
+		w.configures(what, document)
+		w.after(d, func() { w.configures("nothing", "") })
+	}
+}
+
 // faults are all that is inserted at every instant.
 var faults = []fault{
+	{"runs are stopped for 20 s", configuredFor(20*time.Second, "stop", "stop: {by: jane, reason: incident 4711}")},
+	{"runs are stopped for 1 ms", configuredFor(time.Millisecond, "stop", "stop: {}")},
 	{"the operator restarts", restart(2*time.Second, 300*time.Millisecond, 0)},
 	{"the operator's node is gone", restart(16*time.Second, deadPeer, 0)},
 	{"the operator is away for 90 s", restart(90*time.Second, 300*time.Millisecond, 0)},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // The invariants.
@@ -26,7 +25,9 @@ const (
 	abortedOnce     = "an abort is neither forgotten nor repeated"
 	// The archive of a step is what is too large for a status.
 	archiveIsOfStatus = "the archive that a status names is stored, and is of its result"
-	archiveIsNamed    = "a step that is complete names its archive, or says why there is none"
+	// What the administrator stops ends, and does not begin.
+	stopHolds      = "nothing begins or passes while the operator knows that runs are stopped"
+	archiveIsNamed = "a step that is complete names its archive, or says why there is none"
 )
 
 // tolerablyLate is how long after its instant a worker may begin a step: users could
@@ -60,6 +61,7 @@ func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 		}
 	}
 	w.checkAbort(b, a)
+	w.checkStop(o, b, a)
 	w.checkArchives(a)
 	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict != a.Verdict {
 		w.checkPassed(a)
@@ -87,6 +89,24 @@ func (w *world) checkAbort(b, a *v1alpha1.LoadTestStatus) {
 		}
 		if a.Verdict != "" && a.Verdict != v1alpha1.VerdictFailed {
 			w.violated(abortedOnce, "it was aborted, and the verdict is %s", a.Verdict)
+		}
+	}
+}
+
+// checkStop holds an operator that knows of a stop to it.
+func (w *world) checkStop(o *operator, b, a *v1alpha1.LoadTestStatus) {
+	if b.StopCause != nil && b.Verdict == "" && a.Verdict != "" && a.Verdict != v1alpha1.VerdictCanceled {
+		w.violated(stopHolds, "it was stopped, and the verdict is %s", a.Verdict)
+	}
+	if !o.rules().Hold(o.now()).Ends() {
+		return
+	}
+	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict == "" || b.StartTime == nil && a.StartTime != nil {
+		w.violated(stopHolds, "verdict %q, taken up at %v", a.Verdict, a.StartTime)
+	}
+	for i := range a.Steps {
+		if a.Steps[i].State == v1alpha1.StepRunning && (i >= len(b.Steps) || b.Steps[i].State != v1alpha1.StepRunning) {
+			w.violated(stopHolds, "step %s begins", a.Steps[i].Name)
 		}
 	}
 }
@@ -173,7 +193,7 @@ func (w *world) checkPrompt() {
 		return // the watch will bring it
 	}
 	lt := w.api.lt.DeepCopy()
-	d := lifecycle.Decide(lt, policy.Rules{}, o.observe(), o.now())
+	d := lifecycle.Decide(lt, o.rules(), o.observe(), o.now())
 	if !progress(&lt.Status, d) {
 		o.behind = time.Time{}
 		return

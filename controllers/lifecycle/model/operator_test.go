@@ -33,6 +33,8 @@ type operator struct {
 	// lag is how far its watch is behind.
 	lag   time.Duration
 	cache state
+	// policy is the administrator's, as this process has read it.
+	policy *policy.Policy
 
 	queued   bool      // a pass is due
 	wake     time.Time // by the world's clock; zero: none is asked for
@@ -69,8 +71,29 @@ func (o *operator) list() {
 		o.world.after(away, o.list)
 		return
 	}
-	o.cache = o.world.api.copy()
+	o.cache, o.policy = o.world.api.copy(), o.world.policy
 	o.enqueue()
+}
+
+// rules are those of the run's namespace.
+func (o *operator) rules() policy.Rules { return o.policy.For(o.world.api.lt.Namespace) }
+
+// configures has every operator read another configuration, when the watch has brought it.
+func (w *world) configures(what, document string) {
+	p, err := policy.Load([]byte(document))
+	if err != nil {
+		panic(err)
+	}
+	w.say("the configuration: %s", what)
+	w.policy = p
+	for _, o := range w.all {
+		w.after(max(o.lag, w.apiAway.Sub(w.now)), func() {
+			if o.alive && o.cache.lt != nil && w.policy == p {
+				o.policy = p
+				o.enqueue()
+			}
+		})
+	}
 }
 
 // dies ends the process with all that it knew. Workers notice after a while.
@@ -140,7 +163,7 @@ func (o *operator) pass() {
 		return
 	}
 	lt, version := o.cache.lt.DeepCopy(), o.cache.version
-	d := lifecycle.Decide(lt, policy.Rules{}, o.observe(), o.now())
+	d := lifecycle.Decide(lt, o.rules(), o.observe(), o.now())
 	applied := o.apply(d)
 	if d.Look != nil {
 		o.looked = o.world.look(*d.Look, o.now())
@@ -228,7 +251,7 @@ func (o *operator) apply(d lifecycle.Decision) error {
 		o.forget()
 		return nil
 	}
-	if s := &o.cache.lt.Status; s.StartTime != nil && len(s.Steps) > 0 && s.TargetURL != "" {
+	if s := &o.cache.lt.Status; s.StartTime != nil && len(s.Steps) > 0 && s.TargetURL != "" && !d.Undirected {
 		o.direct(d.Directive)
 	}
 	return nil

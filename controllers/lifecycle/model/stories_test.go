@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,6 +55,25 @@ type story struct {
 
 func edit(at time.Duration, what string, f func(*v1alpha1.LoadTestSpec)) func(*world) {
 	return func(w *world) { w.after(at, func() { w.api.edit(what, f) }) }
+}
+
+// stop is a configuration that does.
+const stop = "stop: {by: jane, reason: incident 4711}"
+
+func quiet(from, to string) string {
+	return fmt.Sprintf("quietHours: [{from: %q, to: %q}]", from, to)
+}
+
+// configure has a configuration be in force from an instant on; at 0, from the beginning.
+func configure(at time.Duration, document string) func(*world) {
+	return func(w *world) {
+		if at == 0 {
+			w.configures(document, document)
+			w.leader.policy = w.policy
+			return
+		}
+		w.after(at, func() { w.configures(document, document) })
+	}
 }
 
 func all(scripts ...func(*world)) func(*world) {
@@ -140,6 +160,15 @@ func stories() []*story {
 		{name: "terminated", script: edit(4*time.Second, "terminate", terminate)},
 		{name: "terminated before the start", script: edit(time.Second, "terminate", terminate)},
 		{name: "terminated in the rest", script: edit(6500*time.Millisecond, "terminate", terminate)},
+		{name: "stopped", script: configure(4*time.Second, stop)},
+		{name: "stopped before the start", script: configure(time.Second, stop)},
+		{name: "stopped in the rest", script: configure(6500*time.Millisecond, stop)},
+		{name: "stopped in the last reading", timely: true, spec: audited, script: configure(17*time.Second, stop)},
+		{name: "stopped at first, then resumed", script: all(configure(0, stop), configure(30*time.Second, ""))},
+		{name: "quiet hours come in a step", timely: true, script: configure(0, quiet("10:01", "11:00")), spec: func(s *v1alpha1.LoadTestSpec) {
+			s.Ladder.Rest = &metav1.Duration{Duration: 54 * time.Second}
+		}},
+		{name: "quiet hours go", timely: true, script: configure(0, quiet("09:00", "10:01"))},
 		{name: "out of time", timely: true, spec: func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](4) }},
 		{name: "held, then resumed", spec: suspend(true), script: all(
 			edit(10*time.Second, "resume", suspend(false)), edit(11*time.Second, "suspend", suspend(true)), edit(20*time.Second, "resume", suspend(false)))},

@@ -30,6 +30,8 @@ type world struct {
 	faults map[int][]fault
 	events int
 
+	// policy is the administrator's.
+	policy *policy.Policy
 	// digest is that of the image of the target.
 	digest string
 
@@ -97,7 +99,7 @@ func (q *queue) Pop() any {
 
 // newWorld is a world in which the story's LoadTest was just created.
 func newWorld(s *story) *world {
-	w := &world{story: s, now: began, digest: "sha256:aaa", faults: map[int][]fault{}}
+	w := &world{story: s, now: began, policy: policy.Default(), digest: "sha256:aaa", faults: map[int][]fault{}}
 	w.served, w.refuses = map[int32]int64{}, maps.Clone(s.refuses)
 	lt := &v1alpha1.LoadTest{Spec: spec()}
 	lt.Name, lt.Namespace, lt.UID, lt.Generation = "run", "default", "uid-1", 1

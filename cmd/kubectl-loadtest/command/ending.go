@@ -1,0 +1,125 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+)
+
+// ending is the wait until all runs of a scope have ended.
+type ending struct {
+	config  *config
+	cluster *cluster
+	begun   time.Time
+	// terminates ends each by spec.terminate.
+	terminates bool
+	// pending are the runs that have begun and not ended.
+	pending map[types.UID]string
+}
+
+// await waits until every run that has begun has ended, and prints a line for each.
+func (e *ending) await(ctx context.Context) error {
+	scope := []client.ListOption{client.InNamespace("")}
+	if e.cluster.explicit {
+		scope = []client.ListOption{client.InNamespace(e.cluster.namespace)}
+	}
+	for {
+		err := e.once(ctx, scope)
+		switch {
+		case ctx.Err() != nil && e.pending != nil:
+			for _, name := range e.pending {
+				_, _ = fmt.Fprintf(e.config.streams.Err, "LoadTest %s has not ended: is the operator running, and are --operator-namespace and --config-map its own?\n", name)
+			}
+			return exit(codeNotEnded)
+		case err != nil:
+			return fmt.Errorf("see what became of the runs: %w", err)
+		case len(e.pending) == 0:
+			_, err := fmt.Fprintln(e.config.streams.Out, "No run goes on.")
+			return err
+		}
+	}
+}
+
+// once lists the runs and follows them until all have ended or the watch ends.
+func (e *ending) once(ctx context.Context, scope []client.ListOption) error {
+	var list v1alpha1.LoadTestList
+	if err := e.cluster.List(ctx, &list, scope...); err != nil {
+		return err
+	}
+	known := e.pending
+	e.pending = map[types.UID]string{}
+	for i := range list.Items {
+		lt := &list.Items[i]
+		if _, ok := known[lt.UID]; !ok && progress.Finished(lt) {
+			continue // before
+		}
+		if err := e.see(ctx, lt); err != nil {
+			return err
+		}
+	}
+	if len(e.pending) == 0 {
+		return nil
+	}
+	scope = append(scope, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
+	w, err := e.cluster.Watch(ctx, &v1alpha1.LoadTestList{}, scope...)
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	for event := range w.ResultChan() {
+		lt, ok := event.Object.(*v1alpha1.LoadTest)
+		if !ok {
+			return nil // the list is too old
+		}
+		if event.Type == watch.Deleted {
+			delete(e.pending, lt.UID)
+		} else if err := e.see(ctx, lt); err != nil {
+			return err
+		}
+		if len(e.pending) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// see takes the state of a LoadTest.
+func (e *ending) see(ctx context.Context, lt *v1alpha1.LoadTest) error {
+	name := lt.Namespace + "/" + lt.Name
+	_, known := e.pending[lt.UID]
+	switch {
+	case progress.Finished(lt):
+		delete(e.pending, lt.UID)
+		return e.print(lt, name)
+	case e.terminates && !lt.Spec.Terminate:
+		e.pending[lt.UID] = name
+		if err := e.cluster.set(ctx, lt, "terminate", true); client.IgnoreNotFound(err) != nil {
+			return errors.Join(fmt.Errorf("end LoadTest %s", name), err)
+		}
+	case e.terminates || lt.Status.StartTime != nil:
+		e.pending[lt.UID] = name
+	case known: // it is held again
+		delete(e.pending, lt.UID)
+	}
+	return nil
+}
+
+// print prints how a run ended.
+func (e *ending) print(lt *v1alpha1.LoadTest, name string) error {
+	why := ""
+	if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
+		why = ": " + c.Message
+	}
+	_, err := fmt.Fprintf(e.config.streams.Out, "LoadTest %s ended after %.1fs, %s%s\n", name, time.Since(e.begun).Seconds(), lt.Status.Verdict, why)
+	return err
+}
