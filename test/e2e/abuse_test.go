@@ -20,6 +20,7 @@ var abuseGroups = []abuseGroup{
 	{"operator", operatorAbuses},
 	{"identity", identityAbuses},
 	{"session", sessionAbuses},
+	{"stop", stopAbuses},
 	{"changes", changeAbuses},
 	{"metrics", metricsAbuses},
 }
