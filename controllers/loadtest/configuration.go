@@ -23,7 +23,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// +kubebuilder:rbac:groups="",namespace=system,resources=configmaps,resourceNames=loadtest-operator-config,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",namespace=system,resources=configmaps,resourceNames=loadtest-operator-config,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,namespace=system,resources=events,verbs=create;patch
 
 // reasonConfigurationInvalid is that of an event of the ConfigMap.
@@ -70,7 +70,7 @@ func (c *Configuration) Watch(ctx, limited context.Context, config *rest.Config,
 	go func() { _ = only.Start(ctx) }() // it fails only if it is started twice
 	informer, err := only.GetInformer(limited, &corev1.ConfigMap{})
 	if err != nil {
-		return fmt.Errorf("watch ConfigMap %s, for which the operator needs the right to get, list and watch it: %w", c.ConfigMap, err)
+		return fmt.Errorf("watch ConfigMap %s, for which the operator needs the right to list and watch it: %w", c.ConfigMap, err)
 	}
 	read := func() { c.read(ctx, only) }
 	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{

@@ -51,7 +51,7 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
 - apiGroups: [""]
   resources: [configmaps]
   resourceNames: [{{ $name }}-config]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
