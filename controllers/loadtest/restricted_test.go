@@ -1,0 +1,179 @@
+package loadtest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podsecurity "k8s.io/pod-security-admission/api"
+	standards "k8s.io/pod-security-admission/policy"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// workerFields are values of every field of spec.worker, good and bad ones.
+var workerFields = map[string][]any{
+	"Image":           {"", "a", "evil.example/root:latest", "../../etc", "a\nb", "@sha256:0"},
+	"ImagePullPolicy": {corev1.PullPolicy(""), corev1.PullAlways, corev1.PullNever, corev1.PullPolicy("Root")},
+	"Resources": {
+		(*corev1.ResourceRequirements)(nil), &corev1.ResourceRequirements{},
+		&corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("1"), "nvidia.com/gpu": resource.MustParse("1")}},
+		&corev1.ResourceRequirements{Requests: corev1.ResourceList{"hugepages-2Mi": resource.MustParse("2Mi"), "memory": resource.MustParse("-1")}},
+		&corev1.ResourceRequirements{Claims: []corev1.ResourceClaim{{Name: "device"}}},
+	},
+	"Driver":       {v1alpha1.Driver(""), v1alpha1.DriverAuto, v1alpha1.DriverVegeta},
+	"NodeSelector": {map[string]string(nil), map[string]string{}, map[string]string{"node-role.kubernetes.io/control-plane": ""}, map[string]string{"": "\x00"}},
+	"Tolerations": {
+		[]corev1.Toleration(nil), []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+		[]corev1.Toleration{{Key: "a", Operator: "Is", Value: "b", Effect: "Never", TolerationSeconds: ptr.To[int64](-1)}},
+	},
+	"OnLoss": {v1alpha1.LossPolicy(""), v1alpha1.LossContinue, v1alpha1.LossStop},
+}
+
+// names are those of ConfigMaps, Secrets and their keys, good and bad ones.
+var names = []string{"a", "a.b", "..data", "..", "../../../var/run", "/etc/passwd", "a/b", "A_b", "", "var-run-secrets"}
+
+// TestPodsOfAcceptedSpecsAreRestricted has the API server admit specs, one field after
+// another and in combinations, and holds the Job of each that is accepted under rules that
+// allow everything to the Pod Security Standard.
+func TestPodsOfAcceptedSpecsAreRestricted(t *testing.T) {
+	const combinations, seed = 300, 12
+	random := rand.New(rand.NewPCG(seed, 0))
+	var specs []v1alpha1.LoadTestSpec
+	worker := reflect.TypeFor[v1alpha1.Worker]()
+	for i := range worker.NumField() {
+		values := workerFields[worker.Field(i).Name]
+		if len(values) == 0 {
+			t.Errorf("spec.worker.%s: no value is tried", worker.Field(i).Name)
+		}
+		for _, value := range values {
+			spec := plainSpec()
+			setField(spec.Worker, i, value)
+			specs = append(specs, spec)
+		}
+	}
+	for field := range hostilePlaces {
+		for _, name := range names {
+			spec := plainSpec()
+			hostilePlaces[field](&spec, name, name)
+			specs = append(specs, spec)
+		}
+	}
+	for range combinations {
+		specs = append(specs, randomSpec(random))
+	}
+	accepted := 0
+	for i := range specs {
+		if restricted(t, fmt.Sprintf("spec %d of seed %d", i, seed), specs[i]) {
+			accepted++
+		}
+	}
+	t.Logf("%d specs, %d accepted", len(specs), accepted)
+	if accepted < 100 {
+		t.Errorf("%d of %d specs were accepted: too few to say anything", accepted, len(specs))
+	}
+}
+
+func plainSpec() v1alpha1.LoadTestSpec {
+	return v1alpha1.LoadTestSpec{
+		Target:   v1alpha1.Target{URL: "https://shortener:8080"},
+		Requests: []v1alpha1.Request{{Path: "/"}},
+		Ladder:   &v1alpha1.Ladder{Rates: []v1alpha1.Decimal{v1alpha1.NewDecimal("1")}, Duration: metav1.Duration{Duration: time.Second}},
+		Worker:   &v1alpha1.Worker{},
+	}
+}
+
+func setField(w *v1alpha1.Worker, i int, value any) {
+	field := reflect.ValueOf(w).Elem().Field(i)
+	field.Set(reflect.ValueOf(value).Convert(field.Type()))
+}
+
+// hostilePlaces are the fields that name a file, which a pod mounts.
+var hostilePlaces = map[string]func(s *v1alpha1.LoadTestSpec, name, key string){
+	"data": func(s *v1alpha1.LoadTestSpec, name, key string) {
+		s.Data = []v1alpha1.Data{{Name: "d", ConfigMapKeyRef: v1alpha1.KeyReference{Name: v1alpha1.ObjectName(name), Key: key}, Format: "CSV"}}
+	},
+	"body": func(s *v1alpha1.LoadTestSpec, name, key string) { s.Requests[0].BodyFrom = fromSecret(name, key) },
+	"header": func(s *v1alpha1.LoadTestSpec, name, key string) {
+		s.Requests[0].Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
+	},
+	"header of the target": func(s *v1alpha1.LoadTestSpec, name, key string) {
+		s.Target.Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
+	},
+	"CA": func(s *v1alpha1.LoadTestSpec, name, key string) { s.Target.TLS = &v1alpha1.TLS{CA: fromSecret(name, key)} },
+	"client certificate": func(s *v1alpha1.LoadTestSpec, name, _ string) {
+		s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: v1alpha1.ObjectName(name)}}
+	},
+	"targets": func(s *v1alpha1.LoadTestSpec, name, key string) {
+		s.Requests[0].Path, s.Requests[0].TargetsFrom = "", &v1alpha1.TargetsSource{SecretKeyRef: fromSecret(name, key).SecretKeyRef}
+	},
+}
+
+func fromSecret(name, key string) *v1alpha1.KeySource {
+	return &v1alpha1.KeySource{SecretKeyRef: &v1alpha1.KeyReference{Name: v1alpha1.ObjectName(name), Key: key}}
+}
+
+func randomSpec(random *rand.Rand) v1alpha1.LoadTestSpec {
+	spec := plainSpec()
+	worker := reflect.TypeFor[v1alpha1.Worker]()
+	for i := range worker.NumField() {
+		values := workerFields[worker.Field(i).Name]
+		if len(values) > 0 && random.IntN(2) == 0 {
+			setField(spec.Worker, i, values[random.IntN(min(3, len(values)))]) // the last ones are bad
+		}
+	}
+	for _, place := range []string{"data", "body", "header", "header of the target", "CA", "client certificate"} {
+		if random.IntN(3) == 0 {
+			// The first two names are good ones.
+			n := 2
+			if random.IntN(20) == 0 {
+				n = len(names)
+			}
+			hostilePlaces[place](&spec, names[random.IntN(n)], names[random.IntN(n)])
+		}
+	}
+	return spec
+}
+
+// restricted checks the pods of a spec, and says whether it is accepted.
+func restricted(t *testing.T, what string, spec v1alpha1.LoadTestSpec) bool {
+	t.Helper()
+	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "restricted-"}, Spec: spec}
+	if err := apiserver.Client(t).Create(t.Context(), lt, client.DryRunAll); err != nil {
+		return false
+	}
+	planned, refusal := plan.New(lt, policy.Everything())
+	if refusal != nil {
+		return false
+	}
+	planned.Record(&lt.Status)
+	lt.Name = "restricted"
+	template := desired.Job(lt, desired.Config{WorkerImage: "worker:v1", Coordinator: "coordinator:9443", CA: "CA"}).Spec.Template
+	evaluator, err := standards.NewEvaluator(standards.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := podsecurity.LevelVersion{Level: podsecurity.LevelRestricted, Version: podsecurity.LatestVersion()}
+	for _, result := range evaluator.EvaluatePod(level, &template.ObjectMeta, &template.Spec) {
+		if !result.Allowed {
+			t.Errorf("%s: %s: %s\n%+v", what, result.ForbiddenReason, result.ForbiddenDetail, spec)
+		}
+	}
+	// Beyond the standard: nothing that gives a tenant more than pods of their own.
+	if s := template.Spec; s.ServiceAccountName != "" || s.PriorityClassName != "" || s.NodeName != "" || s.SchedulerName != "" ||
+		s.RuntimeClassName != nil || *s.AutomountServiceAccountToken || len(s.Containers) != 1 || len(s.InitContainers)+len(s.ResourceClaims) > 0 {
+		t.Errorf("%s: the pod has what no spec may choose: %+v", what, s)
+	}
+	return true
+}
