@@ -111,7 +111,9 @@ var hostilePlaces = map[string]func(s *v1alpha1.LoadTestSpec, name, key string){
 	"header of the target": func(s *v1alpha1.LoadTestSpec, name, key string) {
 		s.Target.Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
 	},
-	"CA": func(s *v1alpha1.LoadTestSpec, name, key string) { s.Target.TLS = &v1alpha1.TLS{CA: fromSecret(name, key)} },
+	"CA": func(s *v1alpha1.LoadTestSpec, name, key string) {
+		s.Target.TLS = &v1alpha1.TLS{CA: fromSecret(name, key)}
+	},
 	"client certificate": func(s *v1alpha1.LoadTestSpec, name, _ string) {
 		s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: v1alpha1.ObjectName(name)}}
 	},
