@@ -23,6 +23,7 @@ var abuseGroups = []abuseGroup{
 	{"stop", stopAbuses},
 	{"changes", changeAbuses},
 	{"metrics", metricsAbuses},
+	{"limits", limitAbuses},
 }
 
 type abuseGroup struct {
