@@ -175,33 +175,39 @@ func (tn *tenant) pod(t *testing.T, run string, owner *metav1.OwnerReference) *c
 		},
 	}
 	if owner != nil {
-		pod.OwnerReferences = []metav1.OwnerReference{*owner}
+		pod.OwnerReferences, pod.Finalizers = []metav1.OwnerReference{*owner}, keep
 	}
 	if err := tn.editor.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { letGo(pod) })
 	return pod
 }
 
-// forgedWorker is the pod of a Job that names a LoadTest as its controller. A finalizer
-// keeps the Job when the garbage collector finds that its owner is not there.
+// keep is a finalizer that keeps an object when the garbage collector finds that its owner
+// is not there.
+var keep = []string{"abuse.example.com/keep"}
+
+func letGo(object client.Object) {
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+	_ = client.IgnoreNotFound(cluster.Patch(context.Background(), object, patch))
+}
+
+// forgedWorker is the pod of a Job that names a LoadTest as its controller.
 func (tn *tenant) forgedWorker(t *testing.T, owner metav1.OwnerReference) *corev1.Pod {
 	t.Helper()
 	job := tn.waiting(t)
 	run := map[string]string{"loadtest.dev/run": string(owner.UID)}
 	job.ObjectMeta = metav1.ObjectMeta{
 		Namespace: tn.namespace, Name: tn.name(), Labels: run,
-		OwnerReferences: []metav1.OwnerReference{owner}, Finalizers: []string{"abuse.example.com/keep"},
+		OwnerReferences: []metav1.OwnerReference{owner}, Finalizers: keep,
 	}
 	job.Spec.Template.Labels, job.Spec.Template.Spec.TopologySpreadConstraints = run, nil
 	job.Spec.Template.Spec.NodeSelector = nowhere
 	if err := tn.editor.Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-		_ = client.IgnoreNotFound(cluster.Patch(context.Background(), job, patch))
-	})
+	t.Cleanup(func() { letGo(job) })
 	return tn.podOf(t, job.Name)
 }
 

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -63,7 +64,7 @@ requests: [{path: /}]
 steps: [{rate: 1, duration: 1s}]
 `
 
-// specWith is the harmless spec with other fields.
+// specWith is the harmless spec with other fields, and without those that are null.
 func specWith(fields string) string {
 	spec := map[string]any{}
 	for _, part := range []string{harmless, fields} {
@@ -71,6 +72,7 @@ func specWith(fields string) string {
 			panic(fmt.Sprintf("%s: %v", part, err)) // it is a constant
 		}
 	}
+	maps.DeleteFunc(spec, func(_ string, field any) bool { return field == nil })
 	text, err := yaml.Marshal(spec)
 	if err != nil {
 		panic(err)
