@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 
@@ -34,6 +35,7 @@ type options struct {
 	configMap, configFile                                    string
 	metricsBind, probeBind, namespace                        string
 	coordinatorService, podIP                                string
+	checkTargets                                             bool
 	readTargets, metricsSecure                               bool
 }
 
@@ -46,6 +48,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.configFile, "config", "", "`file` with the administrator's configuration, instead of --config-map: it is read once, and kubectl loadtest stop has no effect")
 	fs.StringVar(&o.watchNamespaces, "watch-namespaces", "", "comma-separated `namespaces` whose LoadTests are run; empty: all")
 	fs.BoolVar(&o.readTargets, "read-targets", true, "read the pods behind the Service of a target at the beginning and the end of each step, for the result to say what was tested; false: nothing of them is read")
+	fs.BoolVar(&o.checkTargets, "check-targets", false, "read what is behind the target of a run, allow workers to connect to nothing else, and refuse Services that lead elsewhere than to pods of namespaces that accept load; it needs the rights to get namespaces, to list nodes, and to get and list EndpointSlices")
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")
@@ -142,6 +145,8 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.certificates.CA()}
 		},
 		LooksAtTargets: o.readTargets,
+		ChecksTargets:  o.checkTargets,
+		Own:            o.own(),
 		Metrics:        loadtest.NewMetrics(metrics.Registry),
 	}
 	configured, err := o.configure(config, mgr, reconciler)
@@ -213,4 +218,13 @@ func list(s string) []string {
 		}
 	}
 	return out
+}
+
+// own is where the operator runs.
+func (o *options) own() loadtest.Own {
+	own := loadtest.Own{Namespace: o.namespace}
+	if a, err := netip.ParseAddr(o.podIP); err == nil {
+		own.Addresses = append(own.Addresses, a)
+	}
+	return own
 }

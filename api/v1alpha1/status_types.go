@@ -72,6 +72,11 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxLength=1024
 	TargetURL string `json:"targetURL,omitempty"`
 
+	// access is where the workers may connect to for the target. Absent until what the
+	// target leads to was read, and without a cluster.
+	// +optional
+	Access *TargetAccess `json:"access,omitempty"`
+
 	// requests are the names and types of spec.requests, in the same order, with
 	// their defaults.
 	// +optional

@@ -58,4 +58,9 @@ type VersusStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	TargetURL string `json:"targetURL,omitempty"`
+
+	// access is where the workers may connect to for the control, as status.access is for
+	// the target.
+	// +optional
+	Access *TargetAccess `json:"access,omitempty"`
 }

@@ -25,6 +25,9 @@ func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
 		refusal = checkRoom(lt, plan.Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search}))
 	}
 	if refusal == nil {
+		refusal = r.accessRefusal()
+	}
+	if refusal == nil {
 		refusal = r.copyBaseline(planned.Steps)
 	}
 	if refusal != nil {
@@ -59,7 +62,7 @@ const heldBySpec = "The run is held by spec.suspend; set it to false to begin."
 func (r *run) suspend(reason, message string) {
 	s := &r.out.Status
 	s.Phase = v1alpha1.PhaseSuspended
-	s.StartTime, s.Auditing, s.Baseline, s.Environment = nil, nil, nil, nil
+	s.StartTime, s.Access, s.Auditing, s.Baseline, s.Environment = nil, nil, nil, nil, nil
 	s.Workers.Ready = 0
 	if r.seen.Job == JobPresent || r.seen.Job == JobFinished {
 		r.out.Job = JobDelete
@@ -89,6 +92,7 @@ func (r *run) start(planned plan.Plan) {
 	s.StartTime = &now
 	s.Phase = v1alpha1.PhaseStarting
 	planned.Record(s)
+	r.noteAccess()
 	if r.looks() {
 		s.Environment = &v1alpha1.EnvironmentStatus{}
 	}

@@ -50,6 +50,9 @@ type Observed struct {
 	// unknown, and TargetProblem is a sentence of why. Looked up only if there is one.
 	TargetPort    int32
 	TargetProblem string
+	// Access is where the targets lead to; nil: it was not read, as on a machine of one's
+	// own.
+	Access *Access
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: there is
 	// none of that name. Looked up only if NeedsBaseline.
 	Baseline *v1alpha1.LoadTest

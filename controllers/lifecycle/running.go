@@ -18,6 +18,9 @@ func (r *run) running() {
 		r.auditAfter(a.Reason)
 		return
 	}
+	if !r.grantAccess() {
+		return
+	}
 	r.countWorkers()
 	r.workersCondition()
 	r.cutIfAsked()

@@ -17,6 +17,9 @@ import (
 func (r *run) starting() {
 	s := &r.out.Status
 	r.findTarget()
+	if !r.grantAccess() {
+		return
+	}
 	if refusal := r.copyBaseline(r.read.Steps); refusal != nil {
 		r.refuse(refusal)
 		return
@@ -82,7 +85,7 @@ func (r *run) findTarget() {
 // bringWorkers does what workers lack, or looks again at what they wait for.
 func (r *run) bringWorkers() {
 	switch {
-	case !r.out.Status.KnowsTargets() || r.lacksBaseline(&r.out.Status):
+	case !r.out.Status.KnowsTargets() || r.lacksAccess() || r.lacksBaseline(&r.out.Status):
 		r.wake(r.now.Add(targetExpected)) // neither Services nor other LoadTests are watched for it
 	case r.seen.Job == JobAbsent:
 		r.createJob()
@@ -173,6 +176,9 @@ func (r *run) whyNotReady() wait {
 	}
 	if !r.out.Status.KnowsTargets() {
 		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonTargetUnreachable, until: r.until(), message: sentence(r.seen.TargetProblem)}
+	}
+	if r.lacksAccess() {
+		return wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonTargetUnreachable, until: r.until(), message: sentence(r.seen.Access.Problem)}
 	}
 	worst, n := r.worstBlocker()
 	if n == 0 {

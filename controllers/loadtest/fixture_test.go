@@ -118,7 +118,7 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 	}
 	r.Reconciler = &loadtest.Reconciler{
 		Client: c, Uncached: c, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
-		Policy: policy.Default,
+		Policy: policy.Default, ChecksTargets: true,
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: "worker:test", Coordinator: "coordinator:9443", CA: "CA"}
 		},
@@ -126,8 +126,21 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 	return r
 }
 
-// hello is the smallest LoadTest of two workers and one rung.
+// hello is the smallest LoadTest of two workers and one rung, with the Service of its
+// target.
 func hello(t *testing.T) *v1alpha1.LoadTest {
+	t.Helper()
+	lt := withoutService(t)
+	service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shortener"}, Ports: []corev1.ServicePort{{Port: 8080}}}}
+	service.Namespace, service.Name = lt.Namespace, "shortener"
+	if err := apiserver.Client(t).Create(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	return lt
+}
+
+// withoutService is hello before there is a Service.
+func withoutService(t *testing.T) *v1alpha1.LoadTest {
 	t.Helper()
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 		Target:                  v1alpha1.Target{URL: "http://shortener:8080"},

@@ -43,6 +43,8 @@ type note struct {
 	storedBytes int
 	// looked is the latest reading of a target.
 	looked *environment.Seen
+	// access is the latest reading of where the targets lead to.
+	access *access
 	// storing is the step whose archive was not stored, tries how often it was tried,
 	// and unstored the archive that was given up.
 	storing, storeTries int

@@ -43,6 +43,9 @@ func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, note *n
 			return seen, err
 		}
 	}
+	if seen.Access, err = r.observeAccess(ctx, lt, note, now); err != nil {
+		return seen, err
+	}
 	if lifecycle.NeedsBaseline(lt) {
 		if seen.Baseline, err = r.baseline(ctx, lt); err != nil {
 			return seen, err

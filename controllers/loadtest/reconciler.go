@@ -64,6 +64,11 @@ type Reconciler struct {
 	Policy func() *policy.Policy
 	// Children is what the Jobs that are made now have in common.
 	Children func() desired.Config
+	// ChecksTargets has what targets lead to be read and checked before workers are told
+	// of them, and again while a run goes on.
+	ChecksTargets bool
+	// Own is where the operator runs, which no LoadTest may target.
+	Own Own
 	// LooksAtTargets has the pods behind the Services of targets be read.
 	LooksAtTargets bool
 	// Metrics may be nil.
@@ -72,6 +77,7 @@ type Reconciler struct {
 	notes  notes
 	budget budget
 	delays delays
+	nodes  nodeAddresses
 }
 
 // passesAtOnce is how many LoadTests are reconciled at the same time. A pass takes about
@@ -253,7 +259,7 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen life
 		return nil
 	}
 	if note.cause == nil && !d.Undirected {
-		r.direct(lt, d.Directive)
+		r.direct(lt, d.Directive, note)
 	}
 	return nil
 }
@@ -298,16 +304,17 @@ func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind str
 }
 
 // direct tells the coordinator what the run wants of its workers. Nothing is
-// wanted before the run has been taken up and its targets are known. To end, the workers
+// wanted before the run has been taken up and it is known where its targets lead to. To end, the workers
 // need no assignment, which a finished run in the cache does not say.
-func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive) {
-	if lt.Status.StartTime == nil || !lt.Status.KnowsTargets() {
+func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive, note *note) {
+	if lt.Status.StartTime == nil || !lt.Status.KnowsTargets() || r.ChecksTargets && !d.Finish && !note.access.send(lt) {
 		return
 	}
 	run := coordinator.RunID(lt.UID)
 	d.Assignments = make([]*workerv1.Assignment, lt.Status.Workers.Desired)
 	if !d.Finish {
-		d.Assignments = r.Runs.Learn(run, lt)
+		target, control := note.access.sent()
+		d.Assignments = r.Runs.Learn(run, lt, target, control)
 	}
 	r.Workers.Direct(run, d)
 }

@@ -32,8 +32,10 @@ type knownRun struct {
 	// generation is that of the spec from which the assignments were made.
 	generation int64
 	// steps is how many steps of the status are in them: a search appends some.
-	steps       int
-	assignments []*workerv1.Assignment
+	steps int
+	// target and control are where connections to the targets may go to.
+	target, control *workerv1.Destinations
+	assignments     []*workerv1.Assignment
 }
 
 // NewRuns returns an empty Runs.
@@ -44,17 +46,25 @@ func NewRuns() *Runs {
 // Learn remembers the run of a LoadTest that has been taken up, and returns its
 // assignments. It makes them once, again when the spec has changed (a run that was
 // suspended before its first step may be resumed with another one, under the same UID
-// and with another plan in status), and again when a search has appended steps. A run is
+// and with another plan in status), and again when a search has appended steps or where
+// connections may go to has changed. A run is
 // learnt by one goroutine at a time; what takes long is done outside the lock, for which
 // the coordinator waits.
-func (r *Runs) Learn(run coordinator.RunID, lt *v1alpha1.LoadTest) []*workerv1.Assignment {
+func (r *Runs) Learn(run coordinator.RunID, lt *v1alpha1.LoadTest, target, control *workerv1.Destinations) []*workerv1.Assignment {
 	r.mu.Lock()
 	known, ok := r.known[run]
 	r.mu.Unlock()
-	if ok && known.generation == lt.Generation && known.steps >= len(lt.Status.Steps) {
+	if ok && known.generation == lt.Generation && known.steps >= len(lt.Status.Steps) && known.target == target && known.control == control {
 		return known.assignments
 	}
-	known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, len(lt.Status.Steps), plan.Assignments(lt)}
+	known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, len(lt.Status.Steps), target, control, plan.Assignments(lt)}
+	if len(known.assignments) > 0 { // which share their targets
+		first := known.assignments[0]
+		first.Target.Destinations = target
+		if first.GetControl() != nil {
+			first.Control.Target.Destinations = control
+		}
+	}
 	r.mu.Lock()
 	r.known[run] = known
 	r.mu.Unlock()

@@ -34,7 +34,7 @@ func (s *services) Get(ctx context.Context, key client.ObjectKey, o client.Objec
 // named is a LoadTest whose target is the port http of the Service shortener.
 func named(t *testing.T) *v1alpha1.LoadTest {
 	t.Helper()
-	lt := hello(t)
+	lt := withoutService(t)
 	port := intstr.FromString("http")
 	lt.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: &port}}
 	if err := apiserver.Client(t).Update(t.Context(), lt); err != nil {
@@ -63,7 +63,7 @@ func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
 	r.mustPass(lt)
 	waits("Service shortener of spec.target.service is not there.")
 
-	service := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "web", Port: 8080}, {Name: "metrics", Port: 9090}}}}
+	service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shortener"}, Ports: []corev1.ServicePort{{Name: "web", Port: 8080}, {Name: "metrics", Port: 9090}}}}
 	service.Namespace, service.Name = lt.Namespace, "shortener"
 	if err := c.Create(t.Context(), service); err != nil {
 		t.Fatal(err)
@@ -79,6 +79,7 @@ func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
 		t.Errorf("target %s, want %s", lt.Status.TargetURL, want)
 	}
 
+	r.mustPass(lt) // which reads where it leads to
 	// The port that was found stays, whatever becomes of the Service.
 	if err := c.Delete(t.Context(), service); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-func target(t *v1alpha1.Target, url string) *workerv1.Target {
+func target(t *v1alpha1.Target, url string, access *v1alpha1.TargetAccess) *workerv1.Target {
 	w := &workerv1.Target{
 		Url:              url,
 		TimeoutNanos:     int64(timeoutOf(t)),
@@ -20,10 +20,22 @@ func target(t *v1alpha1.Target, url string) *workerv1.Target {
 		ProxyUrl:         proxyURL(t),
 		Tls:              targetTLS(t.TLS),
 	}
+	if access != nil {
+		w.Name = access.Name
+	}
 	if t.Protocol == v1alpha1.ProtocolHTTP2 {
 		w.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
 	}
 	return w
+}
+
+// TargetURLs are scheme and host of the targets of a run that has not begun: of the control
+// as well if there is one. "" is one whose port has a name.
+func TargetURLs(lt *v1alpha1.LoadTest) (target, control string) {
+	if lt.Spec.Versus != nil {
+		control = targetURL(lt.Namespace, &lt.Spec.Versus.Target)
+	}
+	return targetURL(lt.Namespace, &lt.Spec.Target), control
 }
 
 // targetURL is "" if the target is a named port of a Service.

@@ -75,18 +75,22 @@ func checkTargets(spec *v1alpha1.LoadTestSpec, rules policy.Rules) *Refusal {
 // checkTarget checks the target of a field.
 func checkTarget(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
 	// What a proxy resolves the target's name to, no worker sees: behind it, this
-	// is the only check of the target.
-	if refusal := checkProxy(field+".proxy.url", t, rules); refusal != nil {
+	// is the only check of a target that is no Service.
+	if refusal := checkURL(field+".url", t, rules); refusal != nil {
 		return refusal
 	}
+	return checkProxy(field+".proxy.url", t, rules)
+}
+
+func checkURL(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
 	if t.Service != nil {
 		return nil
 	}
 	u, err := url.Parse(t.URL)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return invalid("%s.url: must be http:// or https:// with a host, for example http://shortener:8080.", field)
+		return invalid("%s: must be http:// or https:// with a host, for example http://shortener:8080.", field)
 	}
-	return checkHost(field+".url", u, rules)
+	return checkHost(field, u, rules, false)
 }
 
 func checkProxy(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
@@ -97,11 +101,12 @@ func checkProxy(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" || u.User != nil || u.Path != "" && u.Path != "/" {
 		return invalid("%s: must be http:// with a host, without credentials and without a path, for example http://proxy:3128.", field)
 	}
-	return checkHost(field, u, rules)
+	return checkHost(field, u, rules, true)
 }
 
-// checkHost refuses the host of a URL that is none or is not allowed.
-func checkHost(field string, u *url.URL, rules policy.Rules) *Refusal {
+// checkHost refuses the host of a URL that is none, or is not allowed by its spelling. What
+// it leads to is checked once it is known.
+func checkHost(field string, u *url.URL, rules policy.Rules, isProxy bool) *Refusal {
 	host, port := policy.NormalHost(u.Hostname()), u.Port()
 	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
 		return invalid("%s: port %s must be between 1 and 65535.", field, port)
@@ -109,12 +114,10 @@ func checkHost(field string, u *url.URL, rules policy.Rules) *Refusal {
 	if !policy.IsHost(host) {
 		return invalid("%s: %s is neither a host name nor an address.", field, host)
 	}
-	if !rules.Targets.Allows(host) {
-		return &Refusal{
-			Reason: v1alpha1.ReasonTargetNotAllowed,
-			Message: fmt.Sprintf("%s: host %s is not allowed; use a Service of this cluster, "+
-				"or have the administrator add %s to the operator's allowed hosts.", field, host, host),
-		}
+	place := rules.Targets.Place(u)
+	place.IsProxy = isProxy
+	if why := rules.Targets.Refusal(place); why != "" {
+		return &Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: fmt.Sprintf("%s: %s.", field, why)}
 	}
 	return nil
 }

@@ -119,26 +119,27 @@ func TestRefusals(t *testing.T) {
 		},
 		"host not allowed": {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://example.com" },
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to the operator's allowed hosts."},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to targets.rules of the operator's configuration."},
 		},
 		"proxy not allowed": {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy.example.com:3128"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.example.com is not allowed; use a Service of this cluster, or have the administrator add proxy.example.com to the operator's allowed hosts."},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.example.com is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration."},
 		},
 		"proxy of the cluster": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy.tools.svc:3128/"} }, nil,
+			func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy.tools.svc:3128/"} },
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.tools.svc is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration."},
 		},
 		"host not allowed behind a proxy": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Target.URL, s.Target.Proxy = "https://example.com", &v1alpha1.Proxy{URL: "http://proxy:3128"}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to the operator's allowed hosts."},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to targets.rules of the operator's configuration."},
 		},
 		"proxy not allowed for a service": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}, Proxy: &v1alpha1.Proxy{URL: "http://192.0.2.1"}}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host 192.0.2.1 is not allowed; use a Service of this cluster, or have the administrator add 192.0.2.1 to the operator's allowed hosts."},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host 192.0.2.1 is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration."},
 		},
 		"proxy over https":         proxyRefused("https://proxy:3128"),
 		"proxy with a password":    proxyRefused("http://me:secret@proxy:3128"),

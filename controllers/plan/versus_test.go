@@ -148,11 +148,11 @@ func TestVersusRefusals(t *testing.T) {
 	}{
 		"host that is not allowed": {
 			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target = v1alpha1.Target{URL: "http://bank.example.com"} },
-			"spec.versus.target.url: host bank.example.com is not allowed; use a Service of this cluster, or have the administrator add bank.example.com to the operator's allowed hosts.",
+			"spec.versus.target.url: host bank.example.com is not allowed; use a Service of this cluster, or have the administrator add bank.example.com to targets.rules of the operator's configuration.",
 		},
 		"proxy that is not allowed": {
 			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target.Proxy = &v1alpha1.Proxy{URL: "http://192.0.2.9"} },
-			"spec.versus.target.proxy.url: host 192.0.2.9 is not allowed; use a Service of this cluster, or have the administrator add 192.0.2.9 to the operator's allowed hosts.",
+			"spec.versus.target.proxy.url: host 192.0.2.9 is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration.",
 		},
 		"no target": {
 			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target = v1alpha1.Target{} },

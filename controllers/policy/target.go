@@ -1,52 +1,177 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/loadtest-dev/loadtest-operator/address"
 	config "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
 )
 
 // Targets are where the LoadTests of one namespace may send load to.
 type Targets struct {
-	rules []config.TargetRule
+	namespace, domain string
+	rules             []rule
+	never             []netip.Prefix
+	// everything allows whatever there is, and nothing is known as long as unread.
+	everything, unread bool
 }
 
+// rule is a rule of the configuration, read.
+type rule struct {
+	hosts   []string // in normal form
+	cidrs   []netip.Prefix
+	ports   []ports
+	proxies bool
+}
+
+// ports are those from first to last.
+type ports struct{ first, last uint16 }
+
 func (p *Policy) targets(namespace string) Targets {
-	var t Targets
-	for _, r := range p.config.Targets.Rules {
-		if selects(r.Namespaces, namespace) {
-			t.rules = append(t.rules, r)
+	t := Targets{namespace: namespace, domain: domainOf(p.config.Targets), unread: p.badConfig != nil}
+	t.never, _ = prefixes("", p.config.Targets.Never) // New has checked them
+	for i, r := range p.config.Targets.Rules {
+		if read, err := newRule(i, r); err == nil && selects(r.Namespaces, namespace) {
+			t.rules = append(t.rules, read)
 		}
 	}
 	return t
 }
 
+// defaultDomain is that of most clusters.
+const defaultDomain = "cluster.local"
+
+func domainOf(t config.Targets) string {
+	return NormalHost(cmp.Or(t.ClusterDomain, defaultDomain))
+}
+
 // Everything are rules that allow what a person may do on a machine of their own.
 func Everything() Rules {
-	return Rules{Targets: Targets{rules: []config.TargetRule{{Hosts: []string{"*"}}}}, Workers: Workers{all: true}}
+	return Rules{Targets: Targets{everything: true}, Workers: Workers{all: true}}
 }
 
-// WithHosts is the policy that allows these patterns as targets in every namespace.
+// WithHosts is the policy that allows these patterns as targets in every namespace: names,
+// addresses and ranges of them, which the names may lead to as well, or * for all.
 func WithHosts(patterns []string) (*Policy, error) {
-	var c config.OperatorConfiguration
-	if len(patterns) > 0 {
-		c.Targets.Rules = []config.TargetRule{{Hosts: patterns}}
+	r := config.TargetRule{Proxies: true}
+	for _, pattern := range patterns {
+		_, err := parsePrefix(pattern)
+		switch {
+		case pattern == "*":
+			r.Hosts, r.CIDRs = append(r.Hosts, pattern), append(r.CIDRs, "0.0.0.0/0", "::/0")
+		case err == nil:
+			r.CIDRs = append(r.CIDRs, pattern)
+		default:
+			r.Hosts = append(r.Hosts, pattern)
+		}
 	}
-	return New(c)
+	if len(patterns) == 0 {
+		return Default(), nil
+	}
+	return New(config.OperatorConfiguration{Targets: config.Targets{Rules: []config.TargetRule{r}}})
 }
+
+const (
+	// maxRules and maxRanges bound what stands in the status of a run.
+	maxRules, maxRanges = 64, 256
+)
 
 func checkTargets(t config.Targets) error {
+	if t.ClusterDomain != "" && !hostPattern.MatchString(NormalHost(t.ClusterDomain)) {
+		return fmt.Errorf("targets.clusterDomain: %q must be a domain, such as cluster.local", t.ClusterDomain)
+	}
+	if _, err := prefixes("targets.never", t.Never); err != nil {
+		return err
+	}
+	if len(t.Rules) > maxRules {
+		return fmt.Errorf("targets.rules: %d rules are more than %d", len(t.Rules), maxRules)
+	}
+	ranges := 0
 	for i, r := range t.Rules {
-		for _, pattern := range r.Hosts {
-			if !validPattern(pattern) {
-				return fmt.Errorf("targets.rules[%d].hosts: %q must be a host, *.domain, an address, a CIDR range or *", i, pattern)
-			}
+		if _, err := newRule(i, r); err != nil {
+			return err
+		}
+		if ranges += len(r.CIDRs); ranges > maxRanges {
+			return fmt.Errorf("targets.rules[%d].cidrs: the rules have more than %d ranges together", i, maxRanges)
 		}
 	}
 	return nil
+}
+
+// newRule reads a rule, or says what is wrong with it.
+func newRule(i int, c config.TargetRule) (r rule, err error) {
+	field := func(name string) string { return fmt.Sprintf("targets.rules[%d].%s", i, name) }
+	r.proxies = c.Proxies
+	for _, pattern := range c.Hosts {
+		host := NormalHost(pattern)
+		if _, err := parsePrefix(host); err == nil {
+			return r, fmt.Errorf("%s: %q is an address; put it into cidrs", field("hosts"), pattern)
+		}
+		if pattern != "*" && !hostPattern.MatchString(strings.TrimPrefix(host, "*.")) {
+			return r, fmt.Errorf("%s: %q must be a host, *.domain or *", field("hosts"), pattern)
+		}
+		r.hosts = append(r.hosts, host)
+	}
+	if len(c.Hosts)+len(c.CIDRs) == 0 {
+		return r, fmt.Errorf("targets.rules[%d]: must have hosts or cidrs; for all, set hosts: [\"*\"]", i)
+	}
+	if r.cidrs, err = prefixes(field("cidrs"), c.CIDRs); err != nil {
+		return r, err
+	}
+	for _, text := range c.Ports {
+		p, ok := parsePorts(text)
+		if !ok {
+			return r, fmt.Errorf("%s: %q must be a port or a range of them, such as 443 or 8000-8999", field("ports"), text)
+		}
+		r.ports = append(r.ports, p)
+	}
+	return r, nil
+}
+
+func prefixes(field string, list []string) (out []netip.Prefix, err error) {
+	for _, text := range list {
+		p, err := parsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q must be a range of addresses, such as 10.20.0.0/16 or 10.20.0.7", field, text)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// parsePrefix reads a range, or an address. Those of IPv4 that are spelled as IPv6 are of
+// IPv4.
+func parsePrefix(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
+		return only(a), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if a := p.Addr(); err == nil && a.Is4In6() && p.Bits() >= 96 {
+		p = netip.PrefixFrom(a.Unmap(), p.Bits()-96)
+	}
+	return p.Masked(), err
+}
+
+// only is the range of one address.
+func only(a netip.Addr) netip.Prefix {
+	a = address.Plain(a)
+	return netip.PrefixFrom(a, a.BitLen())
+}
+
+func parsePorts(text string) (p ports, ok bool) {
+	first, last, isRange := strings.Cut(text, "-")
+	if !isRange {
+		last = first
+	}
+	a, err := strconv.ParseUint(first, 10, 16)
+	b, err2 := strconv.ParseUint(last, 10, 16)
+	return ports{uint16(a), uint16(b)}, err == nil && err2 == nil && a > 0 && a <= b
 }
 
 var (
@@ -57,72 +182,35 @@ var (
 	servicePattern = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 )
 
-func validPattern(pattern string) bool {
-	if pattern == "*" {
-		return true
-	}
-	pattern = NormalHost(pattern)
-	if _, err := netip.ParsePrefix(pattern); err == nil {
-		return true
-	}
-	if _, err := netip.ParseAddr(pattern); err == nil {
-		return true
-	}
-	return hostPattern.MatchString(strings.TrimPrefix(pattern, "*."))
-}
-
 // IsHost says whether a host, in normal form, is a name or an address.
 func IsHost(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.Zone() == "" || err != nil && hostPattern.MatchString(host)
 }
 
-// Allows says whether a host, in normal form, may be a target.
-func (t Targets) Allows(host string) bool {
-	if clusterService(host) {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	for _, rule := range t.rules {
-		for _, pattern := range rule.Hosts {
-			if pattern == "*" {
-				return true
-			}
-			pattern = NormalHost(pattern)
-			if err == nil && addressMatches(pattern, addr.Unmap()) || err != nil && nameMatches(pattern, host) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func addressMatches(pattern string, addr netip.Addr) bool {
-	if prefix, err := netip.ParsePrefix(pattern); err == nil {
-		return prefix.Contains(addr)
-	}
-	allowed, err := netip.ParseAddr(pattern)
-	return err == nil && allowed.Unmap() == addr
-}
-
-func nameMatches(pattern, host string) bool {
-	if domain, ok := strings.CutPrefix(pattern, "*."); ok {
-		return strings.HasSuffix(host, "."+domain)
-	}
-	return pattern == host
-}
-
-// clusterService says whether a host can only be a Service of this cluster. A
-// bare name is completed by the pod's search path; name.namespace is not
-// accepted, because it looks like a public domain; localhost is the pod itself.
-func clusterService(host string) bool {
-	host = strings.TrimSuffix(host, ".cluster.local")
-	if name, ok := strings.CutSuffix(host, ".svc"); ok {
-		return hostPattern.MatchString(name)
-	}
-	return servicePattern.MatchString(host) && host != "localhost"
-}
-
 // NormalHost is a host as it is compared: lower case, without the final dot of
 // a fully qualified name.
 func NormalHost(host string) string { return strings.TrimSuffix(strings.ToLower(host), ".") }
+
+// isAt says whether the rule is about a port.
+func (r rule) isAt(port uint16) bool {
+	return len(r.ports) == 0 || slices.ContainsFunc(r.ports, func(p ports) bool { return p.first <= port && port <= p.last })
+}
+
+// names says whether the rule has a host, by its name or as all hosts.
+func (r rule) names(host string) (named, all bool) {
+	for _, pattern := range r.hosts {
+		domain, below := strings.CutPrefix(pattern, "*.")
+		named = named || pattern == host || below && strings.HasSuffix(host, "."+domain)
+		all = all || pattern == "*"
+	}
+	return named, all
+}
+
+// has says whether the rule has all of these addresses as its own.
+func (r rule) has(list ...netip.Addr) bool {
+	return !slices.ContainsFunc(list, func(a netip.Addr) bool {
+		a = address.Plain(a)
+		return !slices.ContainsFunc(r.cidrs, func(p netip.Prefix) bool { return p.Contains(a) })
+	})
+}

@@ -64,7 +64,7 @@ func TestPreflightSetupAndAuditsKeepToThePolicy(t *testing.T) {
 	a.Target.AllowSpecialAddresses = false
 	a.Preflight = []*workerv1.Request{{Name: "q", Method: "GET", Path: "/"}}
 	a.Setup = &workerv1.Setup{}
-	a.Audits = []*workerv1.Audit{{Read: &workerv1.Request{Name: "n", Method: "GET", Path: "/"}, Value: "n"}}
+	a.Audits = []*workerv1.Audit{{Read: &workerv1.Request{Name: "n", Method: "GET", Path: "/"}, Value: ".n"}}
 	x, err := New(a, testConfig())
 	if err != nil {
 		t.Fatal(err)
