@@ -31,7 +31,7 @@ type rule struct {
 
 // pure are the packages that decide.
 var pure = []string{
-	"controllers/lifecycle/...", "controllers/plan/...", "controllers/policy/...", "controllers/desired/...",
+	"controllers/lifecycle/...", "controllers/plan/...", "controllers/policy/...", "controllers/queue/...", "controllers/desired/...",
 	"controllers/verdict/...", "controllers/results/...", "controllers/control/...", "controllers/format/...",
 	"controllers/baseline/...", "controllers/figures/...", "controllers/change/...", "controllers/environment/...",
 }
