@@ -36,6 +36,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.baseline) ? has(oldSelf.spec.baseline) && self.spec.baseline == oldSelf.spec.baseline : !has(oldSelf.spec.baseline))",fieldPath=".spec.baseline",reason="FieldValueForbidden",message="baseline cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.versus) ? has(oldSelf.spec.versus) && self.spec.versus == oldSelf.spec.versus : !has(oldSelf.spec.versus))",fieldPath=".spec.versus",reason="FieldValueForbidden",message="versus cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.audits) ? has(oldSelf.spec.audits) && self.spec.audits == oldSelf.spec.audits : !has(oldSelf.spec.audits))",fieldPath=".spec.audits",reason="FieldValueForbidden",message="audits cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.queue) ? has(oldSelf.spec.queue) && self.spec.queue == oldSelf.spec.queue : !has(oldSelf.spec.queue))",fieldPath=".spec.queue",reason="FieldValueForbidden",message="queue cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?parallelism == oldSelf.spec.?parallelism",fieldPath=".spec.parallelism",reason="FieldValueForbidden",message="parallelism cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.worker) ? has(oldSelf.spec.worker) && self.spec.worker == oldSelf.spec.worker : !has(oldSelf.spec.worker))",fieldPath=".spec.worker",reason="FieldValueForbidden",message="worker cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.expose) ? has(oldSelf.spec.expose) && self.spec.expose == oldSelf.spec.expose : !has(oldSelf.spec.expose))",fieldPath=".spec.expose",reason="FieldValueForbidden",message="expose cannot change once the run has started; create another LoadTest instead"
@@ -233,6 +234,11 @@ type LoadTestSpec struct {
 	// +optional
 	Expose Exposure `json:"expose,omitempty"`
 
+	// queue decides the place among the runs that wait, if this one has to. Absent: the
+	// older LoadTest is first. Example: {priorityClass: release-gate}.
+	// +optional
+	Queue *Queue `json:"queue,omitempty"`
+
 	// suspend holds the run. Before the first step it has no workers; later it is held
 	// when the current step ends, and its workers wait. They end, and the run with them,
 	// a day after the longest that it could take (startDeadlineSeconds and the steps, or
@@ -246,7 +252,7 @@ type LoadTestSpec struct {
 	Terminate bool `json:"terminate,omitempty"`
 
 	// startDeadlineSeconds is how long all workers may take to become ready, setup
-	// included, counted from status.startTime. After it the verdict is Error. Default
+	// included, counted from status.startTime, after the wait in the queue. After it the verdict is Error. Default
 	// 300.
 	// +optional
 	// +kubebuilder:default=300

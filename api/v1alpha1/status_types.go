@@ -29,8 +29,8 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// startTime is when the operator took the run up. It is set anew when a run
-	// that was suspended before its first step is resumed.
+	// startTime is when the operator took the run up, after its wait in the queue. It is
+	// set anew when a run that was suspended before its first step is resumed.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
@@ -180,12 +180,14 @@ type StopCause struct {
 
 // Phase sums up the conditions.
 //
-// +kubebuilder:validation:Enum=Pending;Suspended;Starting;Running;Complete;Ended
+// +kubebuilder:validation:Enum=Pending;Queued;Suspended;Starting;Running;Complete;Ended
 type Phase string
 
 const (
 	// PhasePending is before the operator has taken the run up.
 	PhasePending Phase = "Pending"
+	// PhaseQueued is while the run waits for others to end.
+	PhaseQueued Phase = "Queued"
 	// PhaseSuspended is while spec.suspend, or the administrator, holds the run.
 	PhaseSuspended Phase = "Suspended"
 	// PhaseStarting is while workers are created and become ready.
@@ -255,7 +257,8 @@ type WorkerCounts struct {
 // step of the candidate.
 type Summary struct {
 	// step is the number of the latest step that has begun, and the number of all
-	// steps: "3/6". Pauses do not count as steps here.
+	// steps: "3/6". Pauses do not count as steps here. Of a run that waits in the queue
+	// it is its place: "place 3 of 7".
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Step string `json:"step,omitempty"`

@@ -29,7 +29,8 @@ const full = `{
   randomSeed: 7,
   parallelism: 2,
   expose: Responses,
-  worker: {image: loadtest.dev/worker:dev, nodeSelector: {zone: a}}
+  worker: {image: loadtest.dev/worker:dev, nodeSelector: {zone: a}},
+  queue: {priorityClass: nightly}
 }`
 
 // transitions are changes of a LoadTest whose run has started: valid and invalid
@@ -46,6 +47,8 @@ var transitions = []validation{
 	{name: "no data", valid: "{}", invalid: "{data: null}", want: []string{frozen("data")}},
 	{name: "setup", valid: "{}", invalid: "{setup: {fill: {count: 2}}}", want: []string{frozen("setup")}},
 	{name: "no setup", valid: "{}", invalid: "{setup: null}", want: []string{frozen("setup")}},
+	{name: "queue", valid: "{queue: {priorityClass: nightly}}", invalid: "{queue: {priorityClass: release-gate}}", want: []string{frozen("queue")}},
+	{name: "no queue", valid: "{}", invalid: "{queue: null}", want: []string{frozen("queue")}},
 	{name: "randomSeed", valid: "{randomSeed: 7}", invalid: "{randomSeed: 8}", want: []string{frozen("randomSeed")}},
 	{name: "no randomSeed", valid: "{}", invalid: "{randomSeed: null}", want: []string{frozen("randomSeed")}},
 	{name: "steps", valid: "{}", invalid: "{steps: [{users: 2, requestsPerUser: 1}]}", want: []string{frozen("steps")}},

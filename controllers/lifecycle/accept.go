@@ -49,6 +49,8 @@ func (r *run) isKept() bool {
 		r.suspend(v1alpha1.ReasonSuspended, heldBySpec)
 	case r.held != nil:
 		r.hold()
+	case r.seen.Place != nil && !r.seen.Place.Begins:
+		r.queue(*r.seen.Place)
 	default:
 		return false
 	}
@@ -99,5 +101,5 @@ func (r *run) start(planned plan.Plan) {
 	s.Thresholds = verdict.Thresholds(r.spec, s.Requests, s.Steps)
 	r.auditsPending("")
 	r.resumed()
-	r.event("Started", "The run begins; its workers are created.")
+	r.event("Started", r.leaveQueue()+"The run begins; its workers are created.")
 }

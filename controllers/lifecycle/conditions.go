@@ -22,6 +22,7 @@ func finished(conditions []metav1.Condition) bool {
 
 // underWay is the message of condition Reconciling, by phase.
 var underWay = map[v1alpha1.Phase]string{
+	v1alpha1.PhaseQueued:    "The run waits in the queue.",
 	v1alpha1.PhaseSuspended: "The run is held.",
 	v1alpha1.PhaseStarting:  "The workers start.",
 	v1alpha1.PhaseRunning:   "The steps run.",
@@ -31,6 +32,9 @@ var underWay = map[v1alpha1.Phase]string{
 // parts: is it under way, is it finished, and should a pipeline stop?
 func (r *run) conclude() {
 	s := &r.out.Status
+	if s.Phase != v1alpha1.PhaseQueued && meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionQueued) {
+		meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionQueued) // it was held or ended before it could begin
+	}
 	if s.Verdict == "" {
 		r.set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, string(s.Phase), underWay[s.Phase])
 		return

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
+	"github.com/loadtest-dev/loadtest-operator/controllers/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -53,6 +54,9 @@ type Observed struct {
 	// Access is where the targets lead to; nil: it was not read, as on a machine of one's
 	// own.
 	Access *Access
+	// Place is where a run stands that wants to begin; nil: there is no queue, or it does
+	// not want to.
+	Place *queue.Place
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: there is
 	// none of that name. Looked up only if NeedsBaseline.
 	Baseline *v1alpha1.LoadTest

@@ -12,7 +12,11 @@ import (
 // those of the candidate's latest step.
 func (r *run) summarize() {
 	s := &r.out.Status
-	if len(s.Steps) == 0 {
+	switch {
+	case s.Phase == v1alpha1.PhaseQueued: // the line has its place
+		return
+	case len(s.Steps) == 0:
+		s.Summary = v1alpha1.Summary{}
 		return
 	}
 	latest, begun, all := r.latestLoad()

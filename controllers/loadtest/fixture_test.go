@@ -100,6 +100,18 @@ func (w *workers) Observe(run coordinator.RunID) control.Observation {
 	return o
 }
 
+// unlimited has room for the runs of all tests together: they share an API server.
+var unlimited = limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 10000}]}")
+
+// limitedTo is the policy of a document.
+func limitedTo(document string) *policy.Policy {
+	p, err := policy.Load([]byte(document))
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
 // fixture is a reconciler on a real API server, with a clock that stands still
 // until it is told to go on.
 type fixture struct {
@@ -117,8 +129,9 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 		clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)),
 	}
 	r.Reconciler = &loadtest.Reconciler{
+		Policy: func() *policy.Policy { return unlimited },
 		Client: c, Uncached: c, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
-		Policy: policy.Default, ChecksTargets: true,
+		ChecksTargets: true,
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: "worker:test", Coordinator: "coordinator:9443", CA: "CA"}
 		},

@@ -11,6 +11,7 @@ import (
 type Metrics struct {
 	finished, transitions, refusals *prometheus.CounterVec
 	panics, writes, bytes           prometheus.Counter
+	queue                           prometheus.Gauge
 }
 
 // refused is what the API server did not take.
@@ -25,7 +26,7 @@ const (
 
 // phases are the values of label to.
 var phases = []v1alpha1.Phase{
-	v1alpha1.PhaseSuspended, v1alpha1.PhaseStarting, v1alpha1.PhaseRunning, v1alpha1.PhaseComplete, v1alpha1.PhaseEnded,
+	v1alpha1.PhaseQueued, v1alpha1.PhaseSuspended, v1alpha1.PhaseStarting, v1alpha1.PhaseRunning, v1alpha1.PhaseComplete, v1alpha1.PhaseEnded,
 }
 
 // NewMetrics registers the metrics.
@@ -43,6 +44,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		panics:      counter("loadtest_panics_total", "Passes that panicked."),
 		writes:      counter("loadtest_status_writes_total", "Statuses written."),
 		bytes:       counter("loadtest_status_bytes_total", "Bytes of the LoadTests whose status was written, as the store takes them."),
+		queue:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "loadtest_queue_length", Help: "LoadTests that wait for others to end."}),
 	}
 	for _, to := range phases {
 		m.transitions.WithLabelValues(string(to))
@@ -50,7 +52,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	for _, of := range []refused{refusedJob, refusedStatus, refusedResults, refusedDeletion} {
 		m.refusals.WithLabelValues(string(of))
 	}
-	reg.MustRegister(m.finished, m.transitions, m.refusals, m.panics, m.writes, m.bytes)
+	reg.MustRegister(m.finished, m.transitions, m.refusals, m.panics, m.writes, m.bytes, m.queue)
 	return m
 }
 
@@ -72,6 +74,12 @@ func (m *Metrics) wrote(before, after *v1alpha1.LoadTestStatus, size int) {
 func (m *Metrics) refused(of refused) {
 	if m != nil {
 		m.refusals.WithLabelValues(string(of)).Inc()
+	}
+}
+
+func (m *Metrics) queued(n int) {
+	if m != nil {
+		m.queue.Set(float64(n))
 	}
 }
 

@@ -78,6 +78,9 @@ type Reconciler struct {
 	budget budget
 	delays delays
 	nodes  nodeAddresses
+	line   line
+	// listUnfinished has the cache list the LoadTests that have not ended; nil: all.
+	listUnfinished []client.ListOption
 }
 
 // passesAtOnce is how many LoadTests are reconciled at the same time. A pass takes about
@@ -95,6 +98,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.Uncached == nil {
 		r.Uncached = mgr.GetAPIReader()
 	}
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.LoadTest{}, unfinishedField, indexUnfinished); err != nil {
+		return fmt.Errorf("index the LoadTests that have not ended: %w", err)
+	}
+	r.listUnfinished = []client.ListOption{client.MatchingFields{unfinishedField: unfinishedYes}}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.LoadTest{}).
 		WithOptions(r.options()).
@@ -146,7 +153,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 		// Its children go by garbage collection; only memory is left to free.
 		r.forget(req.NamespacedName)
 		r.notes.drop(req.NamespacedName)
-		return ctrl.Result{}, nil
+		return ctrl.Result{}, r.settle(ctx, note.uid, r.Clock.Now())
 	}
 	note.isAbout(lt)
 	result, err := r.pass(ctx, lt, note)
@@ -180,6 +187,9 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 		note.version = ""
 	}
 	seen, decision, err := r.decide(ctx, lt, note, now)
+	if err == nil && leaves(lt, seen, decision) {
+		err = r.settle(ctx, lt.UID, now)
+	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -222,6 +232,9 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *no
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
 	seen.ReadBack, seen.Seconds, seen.Unstored = r.delays.longest(now), note.seconds, note.unstored
 	seen.LooksAtTargets, seen.Looked = r.LooksAtTargets, note.looked
+	if seen.Place, err = r.place(ctx, lt, now); err != nil {
+		return seen, lifecycle.Decision{}, err
+	}
 	rules := r.Policy().For(lt.Namespace)
 	rules.Workers.Release = r.Children().WorkerImage
 	decision := lifecycle.Decide(lt, rules, seen, now)

@@ -41,6 +41,8 @@ func transitions(before, after *v1alpha1.LoadTestStatus) []transition {
 // reasonOfPhase is why a run is where it is.
 func reasonOfPhase(s *v1alpha1.LoadTestStatus) string {
 	switch s.Phase {
+	case v1alpha1.PhaseQueued:
+		return reasonOf(s, v1alpha1.ConditionQueued)
 	case v1alpha1.PhaseComplete:
 		return reasonOf(s, v1alpha1.ConditionComplete)
 	case v1alpha1.PhaseEnded:

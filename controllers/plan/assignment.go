@@ -41,6 +41,9 @@ func (p Plan) Record(s *v1alpha1.LoadTestStatus) {
 	s.Audits, s.Search, s.Versus = p.Audits, p.Search, p.Versus
 }
 
+// Workers is how many workers a run will have.
+func Workers(spec *v1alpha1.LoadTestSpec) int32 { return workers(spec, stepsOnce(spec)) }
+
 // workers is how many workers share the load: spec.parallelism, or enough for
 // the largest step. A worker may get no share of a small step.
 func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {

@@ -204,3 +204,23 @@ func quantity(bytes float64) string {
 	}
 	return resource.NewQuantity(int64(bytes), resource.BinarySI).String()
 }
+
+// checkPriority refuses a class of the queue that the administrator has not named.
+func checkPriority(lt *v1alpha1.LoadTest, rules policy.Rules) *Refusal {
+	class := PriorityClass(&lt.Spec)
+	if _, ok := rules.Priorities.Value(class); ok {
+		return nil
+	}
+	if names := rules.Priorities.Names(); names != "" {
+		return invalid("spec.queue.priorityClass: namespace %s has no class %s; it has %s.", lt.Namespace, class, names)
+	}
+	return invalid("spec.queue.priorityClass: namespace %s has no class %s, nor any other; leave it out.", lt.Namespace, class)
+}
+
+// PriorityClass is the class of spec.queue; empty: none.
+func PriorityClass(spec *v1alpha1.LoadTestSpec) string {
+	if spec.Queue == nil {
+		return ""
+	}
+	return spec.Queue.PriorityClass
+}

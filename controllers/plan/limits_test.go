@@ -198,3 +198,34 @@ func TestSearchIsLimitedWithAllItsProbes(t *testing.T) {
 		t.Errorf("24 probes of 10 minutes: %v", refusal)
 	}
 }
+
+func TestPriorityClassThatIsNone(t *testing.T) {
+	p, err := policy.Load([]byte("priorityClasses: [{name: nightly, value: 1}, {name: gate, value: 2}, {name: other, value: 3, namespaces: [team-a]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, want := range map[string]string{
+		"":       "",
+		"gate":   "",
+		"other":  "spec.queue.priorityClass: namespace demo has no class other; it has nightly, gate.",
+		"urgent": "spec.queue.priorityClass: namespace demo has no class urgent; it has nightly, gate.",
+	} {
+		s := spec(usersLadder(nil, 1))
+		s.Queue = &v1alpha1.Queue{PriorityClass: class}
+		_, refusal := plan.New(loadTest(s), p.For("demo"))
+		if got := message(refusal); got != want {
+			t.Errorf("class %q: %s, want %s", class, got, want)
+		}
+		_, refusal = plan.New(loadTest(s), policy.Default().For("demo"))
+		if got := message(refusal); class != "" && got != "spec.queue.priorityClass: namespace demo has no class "+class+", nor any other; leave it out." {
+			t.Errorf("class %q where there are none: %s", class, got)
+		}
+	}
+}
+
+func message(r *plan.Refusal) string {
+	if r == nil {
+		return ""
+	}
+	return r.Message
+}

@@ -46,6 +46,7 @@ func New(lt *v1alpha1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 		func() *Refusal { return checkAudits(&lt.Spec, steps) },
 		func() *Refusal { return checkTargets(&lt.Spec, rules) },
 		func() *Refusal { return checkWorkers(lt, rules.Workers) },
+		func() *Refusal { return checkPriority(lt, rules) },
 	} {
 		if refusal := check(); refusal != nil {
 			return Plan{}, refusal

@@ -39,6 +39,9 @@ func New(c config.OperatorConfiguration) (*Policy, error) {
 	if err := checkWorkers(c.Workers); err != nil {
 		return nil, err
 	}
+	if err := checkPriorities(c.PriorityClasses); err != nil {
+		return nil, err
+	}
 	quiet, err := readQuietHours(c.QuietHours)
 	if err != nil {
 		return nil, err
@@ -61,6 +64,8 @@ type Rules struct {
 	Limits Limits
 	// Workers are what it may ask for its workers' pods.
 	Workers Workers
+	// Priorities are the classes that order the queue.
+	Priorities Priorities
 
 	// What holds runs: see Hold.
 	stop    *config.Stop
@@ -71,7 +76,7 @@ type Rules struct {
 // For is the policy for a namespace.
 func (p *Policy) For(namespace string) Rules {
 	return Rules{
-		Targets: p.targets(namespace), Limits: p.limits(namespace), Workers: p.workers(namespace),
+		Targets: p.targets(namespace), Limits: p.limits(namespace), Workers: p.workers(namespace), Priorities: p.priorities(namespace),
 		stop: p.stopOf(namespace), quiet: p.quietOf(namespace), invalid: p.invalid(),
 	}
 }

@@ -31,8 +31,9 @@ type OperatorConfiguration struct {
 	// limits are how large a LoadTest may be, and how many run at once.
 	Limits Limits `json:"limits,omitzero"`
 
-	// priorityClasses are the names that a LoadTest may have as spec.priorityClassName,
-	// which decides its place in the queue. Without one the priority is 0.
+	// priorityClasses are the names that a LoadTest may have as spec.queue.priorityClass,
+	// which decides its place in the queue. Without one the priority is 0. They are no
+	// PriorityClasses of Kubernetes: pods know nothing of them.
 	PriorityClasses []PriorityClass `json:"priorityClasses,omitempty"`
 
 	// workers are what a LoadTest may ask for its workers' pods.
@@ -92,8 +93,8 @@ type Limits struct {
 	// Default 50.
 	Runs *int32 `json:"runs,omitempty"`
 
-	// workers is how many workers run at once in the cluster; runs that need more wait.
-	// Default 1000.
+	// workers is how many workers run at once in the cluster; runs that need more wait, and
+	// those behind them too. A LoadTest may have no more than these. Default 1000.
 	Workers *int32 `json:"workers,omitempty"`
 
 	// namespaces are the limits of each namespace: the first entry that names it counts.
@@ -114,22 +115,25 @@ type NamespaceLimits struct {
 	// users is how many users a step may have. Default 100000.
 	Users *int32 `json:"users,omitempty"`
 
-	// rate is how many requests per second a step may plan. Default 100000.
+	// rate is how many requests per second a step may plan. Users without a rate send as
+	// many as are answered. Default 100000.
 	Rate *int64 `json:"rate,omitempty"`
 
 	// workers is how many workers a LoadTest may have. Default 100.
 	Workers *int32 `json:"workers,omitempty"`
 
-	// duration is how long a run may take by its plan, pauses and repetitions included.
-	// Default 24h.
+	// duration is how long a run may take by its plan: its steps, pauses and repetitions,
+	// all the probes of a search, and with a setup startDeadlineSeconds. Default 24h.
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
-	// bytesPerSecond is how much a step may plan to send, by the bodies of its requests
-	// and its rate. Default 1Gi.
+	// bytesPerSecond is how much a step may plan to send, by its rate and the bodies that
+	// stand in its requests; what templates and files make of them is not known. Default
+	// 1Gi.
 	BytesPerSecond *resource.Quantity `json:"bytesPerSecond,omitempty"`
 }
 
-// PriorityClass is a name for a place in the queue.
+// PriorityClass is a name for a place in the queue. Of those with one name, the first that
+// is for a namespace counts there.
 type PriorityClass struct {
 	// name is what a LoadTest says. Example: release-gate.
 	Name string `json:"name"`

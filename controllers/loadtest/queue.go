@@ -1,0 +1,184 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/queue"
+)
+
+// line is the queue as this process keeps it. The zero value is ready.
+type line struct {
+	// mu is held while the LoadTests are read as well: what is read must be no older than
+	// what the ledger has.
+	mu     sync.Mutex
+	ledger queue.Ledger
+	// needs are how many workers the runs need that wait, each from its first pass on:
+	// some specs take long to plan.
+	needs   map[types.UID]int32
+	waiting int
+}
+
+// place is where a run stands in the queue that wants to begin; nil: it does not want to.
+// Others that may begin are looked at as well.
+func (r *Reconciler) place(ctx context.Context, lt *v1alpha1.LoadTest, now time.Time) (*queue.Place, error) {
+	rules := r.rules(now)
+	if rules.stateOf(lt) != queue.Waiting {
+		return nil, nil
+	}
+	workers := plan.Workers(&lt.Spec)
+	r.line.mu.Lock()
+	defer r.line.mu.Unlock()
+	runs, err := r.unfinished(ctx, rules)
+	if err != nil {
+		return nil, err
+	}
+	place, line := r.line.ledger.Admit(lt.UID, r.line.with(runs, lt, workers, rules), rules.limits())
+	r.wake(line, lt.UID)
+	return &place, nil
+}
+
+// leaves says whether a run is over, or does not begin although it may: others may begin
+// in its place.
+func leaves(lt *v1alpha1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision) bool {
+	waits := seen.Place != nil && !seen.Place.Begins
+	return lifecycle.Finished(lt) || d.Status.StartTime == nil && !waits
+}
+
+// settle takes back the place of a run that leaves, and looks at those that may begin.
+func (r *Reconciler) settle(ctx context.Context, uid types.UID, now time.Time) error {
+	r.line.mu.Lock()
+	defer r.line.mu.Unlock()
+	if withdrawn := r.line.ledger.Withdraw(uid); !withdrawn && r.line.waiting == 0 {
+		return nil
+	}
+	rules := r.rules(now)
+	runs, err := r.unfinished(ctx, rules)
+	if err != nil {
+		return err
+	}
+	r.wake(r.line.ledger.Line(runs, rules.limits()), uid)
+	return nil
+}
+
+// wake has those be reconciled that may begin now.
+func (r *Reconciler) wake(line *queue.Line, but types.UID) {
+	r.line.waiting = line.Waiting()
+	r.Metrics.queued(r.line.waiting)
+	var names []types.NamespacedName
+	for _, run := range line.Begin() {
+		if run.UID != but {
+			names = append(names, types.NamespacedName{Namespace: run.Namespace, Name: run.Name})
+		}
+	}
+	r.Runs.Enqueue(names)
+}
+
+// unfinished are the LoadTests that have not ended.
+func (r *Reconciler) unfinished(ctx context.Context, rules *rules) ([]queue.Run, error) {
+	var list v1alpha1.LoadTestList
+	if err := r.Client.List(ctx, &list, append([]client.ListOption{client.UnsafeDisableDeepCopy}, r.listUnfinished...)...); err != nil {
+		return nil, fmt.Errorf("list the LoadTests that have not ended: %w", err)
+	}
+	var runs []queue.Run
+	needs := map[types.UID]int32{}
+	for i := range list.Items {
+		lt := &list.Items[i]
+		if lifecycle.Finished(lt) || !lt.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if n, ok := r.line.needs[lt.UID]; ok {
+			needs[lt.UID] = n
+		}
+		runs = append(runs, r.line.run(lt, rules))
+	}
+	r.line.needs = needs
+	return runs, nil
+}
+
+// run is a LoadTest as the queue sees it.
+func (l *line) run(lt *v1alpha1.LoadTest, rules *rules) queue.Run {
+	run := queue.Run{
+		UID: lt.UID, Namespace: lt.Namespace, Name: lt.Name, Created: lt.CreationTimestamp.Time,
+		State: rules.stateOf(lt), Workers: lt.Status.Workers.Desired,
+	}
+	if run.State == queue.Waiting {
+		run.Workers = max(l.needs[lt.UID], 1)
+		run.Priority, _ = rules.of(lt.Namespace).Priorities.Value(plan.PriorityClass(&lt.Spec))
+	}
+	return run
+}
+
+// with adds a LoadTest that was read anew, of which the cache may have only that it is
+// held, or nothing yet.
+func (l *line) with(runs []queue.Run, lt *v1alpha1.LoadTest, workers int32, rules *rules) []queue.Run {
+	l.needs[lt.UID] = workers
+	at := slices.IndexFunc(runs, func(r queue.Run) bool { return r.UID == lt.UID })
+	switch {
+	case at < 0:
+		return append(runs, l.run(lt, rules))
+	case runs[at].State != queue.Begun:
+		runs[at] = l.run(lt, rules)
+	}
+	return runs
+}
+
+// rules are the policy at an instant, by namespace.
+type rules struct {
+	policy *policy.Policy
+	now    time.Time
+	known  map[string]policy.Rules
+}
+
+func (r *Reconciler) rules(now time.Time) *rules {
+	return &rules{policy: r.Policy(), now: now, known: map[string]policy.Rules{}}
+}
+
+// of are the rules of a namespace.
+func (r *rules) of(namespace string) policy.Rules {
+	known, ok := r.known[namespace]
+	if !ok {
+		known = r.policy.For(namespace)
+		r.known[namespace] = known
+	}
+	return known
+}
+
+// stateOf is what a LoadTest that has not ended wants of the queue. One that the
+// administrator holds keeps no other from beginning.
+func (r *rules) stateOf(lt *v1alpha1.LoadTest) queue.State {
+	switch {
+	case lt.Status.StartTime != nil || lifecycle.Finished(lt):
+		return queue.Begun
+	case lt.Spec.Suspend || lt.Spec.Terminate || r.of(lt.Namespace).Hold(r.now) != nil:
+		return queue.Held
+	}
+	return queue.Waiting
+}
+
+// limits are those of the queue.
+func (r *rules) limits() queue.Limits {
+	cluster := r.policy.Cluster()
+	return queue.Limits{Runs: cluster.Runs, Workers: cluster.Workers, Of: func(namespace string) int32 { return r.of(namespace).Limits.Runs }}
+}
+
+// unfinishedField is an index of the cache: the LoadTests that have not ended.
+const unfinishedField, unfinishedYes = "unfinished", "yes"
+
+// indexUnfinished are its values for an object.
+func indexUnfinished(o client.Object) []string {
+	if lt, ok := o.(*v1alpha1.LoadTest); !ok || lifecycle.Finished(lt) {
+		return nil
+	}
+	return []string{unfinishedYes}
+}
