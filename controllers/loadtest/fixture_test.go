@@ -125,7 +125,7 @@ type fixture struct {
 
 func newFixture(t *testing.T, c client.Client) *fixture {
 	r := &fixture{
-		t: t, client: c, workers: &workers{pods: func(run coordinator.RunID) map[int]string { return podUIDs(t, run) }}, recorder: events.NewFakeRecorder(100),
+		t: t, client: c, workers: &workers{pods: func(run coordinator.RunID) map[int]string { return podUIDs(t, run) }}, recorder: events.NewFakeRecorder(1000),
 		clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)),
 	}
 	r.Reconciler = &loadtest.Reconciler{

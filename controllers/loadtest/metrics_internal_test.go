@@ -27,10 +27,14 @@ func TestWrittenStatusesAreCounted(t *testing.T) {
 	m.refused(refusedStatus)
 	m.refused(refusedStatus)
 	m.panicked()
+	m.queued(4)
 	want := `
 # HELP loadtest_panics_total Passes that panicked.
 # TYPE loadtest_panics_total counter
 loadtest_panics_total 1
+# HELP loadtest_queue_length LoadTests that wait for others to end.
+# TYPE loadtest_queue_length gauge
+loadtest_queue_length 4
 # HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of the results of a step, of a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
@@ -51,6 +55,7 @@ loadtest_status_writes_total 6
 # TYPE loadtest_transitions_total counter
 loadtest_transitions_total{to="Complete"} 3
 loadtest_transitions_total{to="Ended"} 0
+loadtest_transitions_total{to="Queued"} 0
 loadtest_transitions_total{to="Running"} 0
 loadtest_transitions_total{to="Starting"} 0
 loadtest_transitions_total{to="Suspended"} 0

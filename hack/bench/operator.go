@@ -60,6 +60,9 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 	if err := simulated.Finish(ctx, server.Client, finishedTests); err != nil {
 		return "", err
 	}
+	if err := simulated.Allow(ctx, server.Client, runningTests); err != nil {
+		return "", err
+	}
 	o, err := b.startOperator(ctx, server)
 	if err != nil {
 		return "", err

@@ -1,0 +1,206 @@
+package loadtest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/meta"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// restored creates LoadTests as a backup or a GitOps tool does: all at once, without a
+// status.
+func restored(t *testing.T, n int) []*v1alpha1.LoadTest {
+	t.Helper()
+	first := hello(t)
+	list := []*v1alpha1.LoadTest{first}
+	for i := 1; i < n; i++ {
+		lt := &v1alpha1.LoadTest{Spec: *first.Spec.DeepCopy()}
+		lt.Namespace, lt.Name = first.Namespace, fmt.Sprintf("%s-%03d", first.Name, i)
+		if err := apiserver.Client(t).Create(t.Context(), lt); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, lt)
+	}
+	return list
+}
+
+// passes are one pass over each, 16 at a time.
+func (r *fixture) passes(list []*v1alpha1.LoadTest) {
+	r.t.Helper()
+	var group errgroup.Group
+	group.SetLimit(16)
+	for _, lt := range list {
+		group.Go(func() error {
+			_, err := r.Reconcile(r.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(lt)})
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, lt := range list {
+		if err := apiserver.Client(r.t).Get(r.t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// inPhase are the LoadTests in a phase that have not finished.
+func inPhase(list []*v1alpha1.LoadTest, phase v1alpha1.Phase) (in []*v1alpha1.LoadTest) {
+	for _, lt := range list {
+		if lt.Status.Phase == phase && !lifecycle.Finished(lt) {
+			in = append(in, lt)
+		}
+	}
+	return in
+}
+
+// end ends a run.
+func (r *fixture) end(lt *v1alpha1.LoadTest) {
+	r.t.Helper()
+	lt.Spec.Terminate = true
+	if err := apiserver.Client(r.t).Update(r.t.Context(), lt); err != nil {
+		r.t.Fatal(err)
+	}
+	r.mustPass(lt)
+}
+
+// tenAtOnce is the policy by which ten runs of a namespace go on at once.
+func tenAtOnce() *policy.Policy {
+	return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 10}]}")
+}
+
+// 200 LoadTests are restored at once, through a cache that is behind: ten run, and the
+// others wait in order, each with its place. Another process keeps to the same.
+func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
+	const all, most = 200, 10
+	r := newFixture(t, cached(t))
+	r.workers.absent, r.Policy = true, tenAtOnce
+	list := restored(t, all)
+	await(t, r.client, list[all-1], &v1alpha1.LoadTest{})
+	r.passes(list)
+	began, queued := inPhase(list, v1alpha1.PhaseStarting), inPhase(list, v1alpha1.PhaseQueued)
+	if len(began) != most || len(queued) != all-most {
+		t.Fatalf("%d begin and %d wait, want %d and %d", len(began), len(queued), most, all-most)
+	}
+	for _, lt := range queued {
+		c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionQueued)
+		if want := fmt.Sprintf(" of 190: 10 of 10 runs of namespace %s are under way.", lt.Namespace); c.Reason != v1alpha1.ReasonNamespaceRuns || !strings.HasSuffix(c.Message, want) || lt.Status.StartTime != nil {
+			t.Fatalf("%s: %s, %s", lt.Name, c.Reason, c.Message)
+		}
+	}
+	again := newFixture(t, cached(t))
+	again.workers.absent, again.Policy = true, tenAtOnce
+	for range 2 {
+		again.passes(list)
+		if n := len(inPhase(list, v1alpha1.PhaseStarting)); n != most {
+			t.Fatalf("another process has %d runs begin, want %d", n, most)
+		}
+	}
+}
+
+// Of those that wait, the oldest begins once another ends, is deleted or is held; it says
+// how long it waited.
+func TestQueueMovesInOrder(t *testing.T) {
+	r := newFixture(t, apiserver.Client(t))
+	r.workers.absent = true
+	r.Policy = func() *policy.Policy {
+		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
+	}
+	list := restored(t, 4)
+	r.passes(list)
+	if places := []string{list[1].Status.Summary.Step, list[2].Status.Summary.Step, list[3].Status.Summary.Step}; fmt.Sprint(places) != "[place 1 of 3 place 2 of 3 place 3 of 3]" {
+		t.Errorf("the places are %q", places)
+	}
+	began := func(want int) {
+		t.Helper()
+		r.passes(list[want:])
+		for i := want; i < len(list); i++ {
+			if begins := list[i].Status.StartTime != nil; begins != (i == want) {
+				t.Fatalf("%s: begins %t, want %s to", list[i].Name, begins, list[want].Name)
+			}
+		}
+	}
+	began(0)
+	r.end(list[0])
+	r.after(90 * time.Second)
+	began(1)
+	c := meta.FindStatusCondition(list[1].Status.Conditions, v1alpha1.ConditionQueued)
+	if c.Status != "False" || c.Reason != v1alpha1.ReasonBegun || c.Message != "It waited 1m30s in the queue." {
+		t.Errorf("%s says %+v", list[1].Name, c)
+	}
+	list[1].Spec.Suspend = true
+	if err := apiserver.Client(t).Update(t.Context(), list[1]); err != nil {
+		t.Fatal(err)
+	}
+	r.mustPass(list[1])
+	began(2)
+	if err := apiserver.Client(t).Delete(t.Context(), list[2]); err != nil {
+		t.Fatal(err)
+	}
+	began(3)
+	if step := list[3].Status.Summary.Step; step != "0/1" {
+		t.Errorf("the step of a run that begins is %q", step)
+	}
+}
+
+// A run that may begin and is refused gives its place to the next.
+func TestRefusedRunLeavesItsPlace(t *testing.T) {
+	r := newFixture(t, apiserver.Client(t))
+	r.workers.absent = true
+	r.Policy = func() *policy.Policy {
+		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1, workers: 2}]}")
+	}
+	list := restored(t, 2)
+	*list[0].Spec.Parallelism = 3
+	if err := apiserver.Client(t).Update(t.Context(), list[0]); err != nil {
+		t.Fatal(err)
+	}
+	r.mustPass(list[1])
+	if list[1].Status.Phase != v1alpha1.PhaseQueued {
+		t.Fatalf("the second is %s before the first was looked at", list[1].Status.Phase)
+	}
+	r.mustPass(list[0])
+	c := meta.FindStatusCondition(list[0].Status.Conditions, v1alpha1.ConditionAccepted)
+	if want := fmt.Sprintf("spec.parallelism: 3 workers are more than a LoadTest of namespace %s may have; at most 2 is accepted.", list[0].Namespace); c.Reason != v1alpha1.ReasonLimitExceeded || c.Message != want {
+		t.Errorf("the first is refused with %s: %s", c.Reason, c.Message)
+	}
+	r.mustPass(list[1])
+	if list[1].Status.Phase != v1alpha1.PhaseStarting {
+		t.Errorf("the second is %s", list[1].Status.Phase)
+	}
+}
+
+// Priority is before age, and a run held by spec.suspend has no place.
+func TestPriorityClassIsBeforeAge(t *testing.T) {
+	r := newFixture(t, apiserver.Client(t))
+	r.workers.absent = true
+	r.Policy = func() *policy.Policy {
+		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}\npriorityClasses: [{name: gate, value: 9}]")
+	}
+	list := restored(t, 3)
+	for i, edit := range []func(*v1alpha1.LoadTestSpec){
+		func(s *v1alpha1.LoadTestSpec) { s.Suspend = true }, func(*v1alpha1.LoadTestSpec) {},
+		func(s *v1alpha1.LoadTestSpec) { s.Queue = &v1alpha1.Queue{PriorityClass: "gate"} },
+	} {
+		edit(&list[i].Spec)
+		if err := apiserver.Client(t).Update(t.Context(), list[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.passes(list)
+	got := []v1alpha1.Phase{list[0].Status.Phase, list[1].Status.Phase, list[2].Status.Phase}
+	if want := "[Suspended Queued Starting]"; fmt.Sprint(got) != want {
+		t.Errorf("the phases are %v, want %s", got, want)
+	}
+}
