@@ -3,11 +3,9 @@ package v1alpha1
 // Queue is what decides a run's place among those that wait to begin. A run waits while
 // its namespace or the cluster has as many runs, or workers, as the administrator allows.
 type Queue struct {
-	// priorityClass is the name of one of the priority classes of the operator's
-	// configuration. A run of a higher class is before all of lower ones; in one class the
-	// older LoadTest is first. It orders LoadTests alone: it is no PriorityClass of
-	// Kubernetes, and pods know nothing of it. Absent: the priority is 0. Example:
-	// release-gate.
+	// priorityClass is a priority class of the operator's configuration, and none of
+	// Kubernetes: pods know nothing of it. A run of a higher one is before all of lower
+	// ones. Absent: the priority is 0. Example: release-gate.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
