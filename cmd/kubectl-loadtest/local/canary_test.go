@@ -1,0 +1,123 @@
+package local_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+)
+
+// A run that goes wrong shows nothing of Secrets, requests or responses. The same run with
+// its responses exposed shows that the search finds them.
+func TestNothingOfTheTrafficIsShown(t *testing.T) {
+	s := canaryTarget(t)
+	var found atomic.Int64
+	t.Cleanup(func() {
+		fmt.Printf("canaries: %d planted, %d found\n", len(secretCanaries)+len(specCanaries)+len(responseCanaries), found.Load())
+	})
+	for name, test := range failing {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, expose := range []string{"", "expose: Responses, "} {
+				texts := textsOfRun(t, s.URL, expose+test.fields)
+				if !strings.Contains(texts["status"], test.says) || test.says == "" {
+					t.Errorf("the status does not say %q:\n%s", test.says, texts["status"])
+				}
+				in := canariesIn(texts)
+				if expose == "" {
+					found.Add(int64(len(in)))
+				} else if in[test.exposed] != "" {
+					delete(in, test.exposed)
+				} else if test.exposed != "" {
+					t.Errorf("%s is not exposed: the search does not see it", test.exposed)
+				}
+				for canary, where := range in {
+					t.Errorf("%s%s is in %s", expose, canary, where)
+				}
+			}
+		})
+	}
+}
+
+// canariesIn returns the canaries that are in texts, with the place of each.
+func canariesIn(texts map[string]string) map[string]string {
+	in := map[string]string{}
+	for where, text := range texts {
+		canaries := slices.Concat(secretCanaries, responseCanaries)
+		if where != "HTML" {
+			canaries = append(canaries, specCanaries...)
+		}
+		for _, canary := range canaries {
+			if at := strings.Index(text, canary); at >= 0 {
+				in[canary] = where + ": …" + text[max(0, at-100):min(len(text), at+40)]
+			}
+		}
+	}
+	return in
+}
+
+// textsOfRun runs a spec, and returns the texts that people see of the run, by name.
+func textsOfRun(t *testing.T, target, fields string) map[string]string {
+	t.Helper()
+	if !strings.Contains(fields, "target: ") {
+		fields = `target: {url: TARGET, ` + canaryHeaders + `}, ` + fields
+	}
+	lt := loadTest(t, target, "{"+fields+", "+canarySteps+"}")
+	*lt.Spec.StartDeadlineSeconds = canaryDeadline
+	var said, kept strings.Builder
+	c, logs := config(t), filepath.Join(t.TempDir(), "stderr")
+	c.Files = canaryObjects(t)
+	c.Say = func(s string) { said.WriteString(s) }
+	c.Keep = func(step *archive.Step) { _ = json.NewEncoder(&kept).Encode(step) }
+	c.Command = append([]string{"/bin/sh", "-c", `"$@" 2>&1 | tee "$0" >&2`, logs}, c.Command...)
+	got, err := local.Run(t.Context(), lt, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status.Verdict == v1alpha1.VerdictPassed {
+		t.Error("the run passed, and was to go wrong")
+	}
+	texts := reports(t, got)
+	log, err := os.ReadFile(logs)
+	if err != nil || len(log) == 0 {
+		t.Fatalf("the worker's log: %d bytes, %v", len(log), err)
+	}
+	// The lines of YAML are folded.
+	texts["status"] = strings.Join(strings.Fields(texts["status"]), " ")
+	texts["log"], texts["last words"], texts["archive"] = string(log), said.String(), kept.String()
+	return texts
+}
+
+// reports are the status of a run, and all reports of it.
+func reports(t *testing.T, lt *v1alpha1.LoadTest) map[string]string {
+	t.Helper()
+	status, err := yaml.Marshal(lt.Status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := html.Report(lt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := junit.Report(lt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{
+		"status": string(status), "text": report.Text(lt), "Markdown": markdown.Report(lt), "HTML": string(page), "JUnit": string(cases),
+	}
+}
