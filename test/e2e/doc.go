@@ -10,4 +10,7 @@
 //
 // TestAbuse tries what a tenant could do to others. It is a table, abuseGroups: a row has
 // the person's rights, what must refuse it and with which words.
+//
+// TestStop sets the switch of a namespace of its own. No test may set it for the whole
+// cluster, where others run.
 package e2e

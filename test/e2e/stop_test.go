@@ -1,0 +1,258 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+const (
+	// stoppedRuns are as many as operator.yaml lets run in a namespace of this test.
+	stoppedRuns = 20
+	// sendingRuns is how many of them send when the switch is set; the others start.
+	sendingRuns = 10
+	// lateRuns are created while runs are stopped.
+	lateRuns = 3
+	// lateSends is how many requests each of those has.
+	lateSends = 25
+	// quiet is for how long no request may come after the last one.
+	quiet = 5 * time.Second
+
+	incident = "incident 4711"
+)
+
+// stoppedSpec goes on for longer than the test, unless it is stopped. Each run has a path of
+// its own, under which the target counts.
+const stoppedSpec = `
+target: {service: {name: counter}}
+requests: [{path: /NAME}]
+steps: [{rate: 5, duration: DURATION}]
+worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+`
+
+// TestStop sets the switch for a namespace while many of its runs send and start. The
+// target's count says when the last request came.
+func TestStop(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		before func(t *testing.T)
+		within time.Duration
+	}{
+		{"set", func(*testing.T) {}, 3 * time.Second},
+		{"leader deleted before", deleteLeader, 20 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newStop(t)
+			tc.before(t)
+			pressed := press(t, s.namespace)
+			s.createLate()
+			last := s.lastRequest(pressed.at, tc.within)
+			pressed.mustEnd(t, s.runs)
+			s.mustBeCanceled(pressed.by)
+			began := s.beganLate(pressed.by)
+			fmt.Printf("stop: %d runs, last request %.1f s after the switch, %d began while stopped (%s)\n",
+				len(s.runs), last.Seconds(), began, tc.name)
+			if began > 0 || last > tc.within {
+				t.Errorf("%d began, the last request came %s after the switch; want none, and at most %s", began, last, tc.within)
+			}
+			s.resume()
+		})
+	}
+}
+
+// deleteLeader deletes the operator's leader, as a drain of its node does.
+func deleteLeader(t *testing.T) {
+	pod := awaitLeader(t, "")
+	if err := cluster.Delete(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := awaitOperator(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// stop is a namespace whose runs are stopped.
+type stop struct {
+	*testing.T
+	counter
+
+	runs, late []*v1alpha1.LoadTest
+}
+
+// newStop has runs of a namespace of their own begin.
+func newStop(t *testing.T) *stop {
+	t.Helper()
+	s := &stop{T: t}
+	var err error
+	if s.counter, err = startCounter(t.Context(), namespaceNamed(t, "stop-"), ""); err != nil {
+		t.Fatal(err)
+	}
+	for i := range stoppedRuns {
+		s.runs = append(s.runs, s.create(fmt.Sprintf("run-%d", i), "10m"))
+	}
+	for _, lt := range s.runs {
+		until(t, lt, waitTimeout, "taken up", func(lt *v1alpha1.LoadTest) bool { return lt.Status.StartTime != nil })
+	}
+	err = retry(t.Context(), waitTimeout, func(context.Context) error {
+		if n := len(s.counts()); n < sendingRuns {
+			return fmt.Errorf("%d runs send, want %d", n, sendingRuns)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *stop) create(name, duration string) *v1alpha1.LoadTest {
+	s.Helper()
+	return create(s.T, s.namespace, name, strings.NewReplacer("NAME", name, "DURATION", duration).Replace(stoppedSpec))
+}
+
+func (s *stop) createLate() {
+	for i := range lateRuns {
+		s.late = append(s.late, s.create(fmt.Sprintf("late-%d", i), fmt.Sprintf("%ds", lateSends/5)))
+	}
+}
+
+// counts are those of each run that has sent.
+func (s *stop) counts() map[string]counted {
+	s.Helper()
+	counts, err := s.read(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	return counts
+}
+
+// lastRequest is how long after an instant the last request was counted, at most. It reads
+// the count until none may come any more, and for a while after that.
+func (s *stop) lastRequest(since time.Time, within time.Duration) (last time.Duration) {
+	s.Helper()
+	var seen int64
+	for end := since.Add(within + quiet); time.Now().Before(end); {
+		var sum int64
+		for _, c := range s.counts() {
+			sum += c.Received
+		}
+		if sum > seen {
+			seen, last = sum, time.Since(since)
+		}
+		if err := pausing(s.Context(), time.Now().Add(50*time.Millisecond)); err != nil {
+			s.Fatal(err)
+		}
+	}
+	return last
+}
+
+// mustBeCanceled holds each run to an end that says by whom and why, and that kept what
+// it had measured.
+func (s *stop) mustBeCanceled(by string) {
+	s.Helper()
+	counts := s.counts()
+	for _, lt := range s.runs {
+		finish(s.T, lt, time.Minute)
+		failed, finished := condition(lt, v1alpha1.ConditionFailed), condition(lt, v1alpha1.ConditionFinished)
+		if lt.Status.Verdict != v1alpha1.VerdictCanceled || failed.Reason != v1alpha1.ReasonStopped || !tells(failed.Message, by) || !tells(finished.Message, by) {
+			s.Errorf("%s: verdict %s, %s: %q; want Canceled, Stopped by %s: %s", lt.Name, lt.Status.Verdict, failed.Reason, failed.Message, by, incident)
+		}
+		s.mustTellByEvent(lt, by)
+		var sent, unfinished int64
+		if r := lt.Status.Steps[0].Result; r != nil {
+			sent, unfinished = r.Sent, r.Outcomes.Unfinished
+		}
+		if received := counts[lt.Name].Received; received > sent || received < sent-unfinished {
+			s.Errorf("%s: the target was asked %d times; the status says %d sent, %d of them unfinished", lt.Name, received, sent, unfinished)
+		}
+	}
+}
+
+// tells says whether a message names the person and the reason.
+func tells(message, by string) bool {
+	return strings.Contains(message, "Stopped by "+by+": "+incident)
+}
+
+// mustTellByEvent waits for the Event of a stop.
+func (s *stop) mustTellByEvent(lt *v1alpha1.LoadTest, by string) {
+	s.Helper()
+	err := retry(s.Context(), 30*time.Second, func(ctx context.Context) error {
+		var events corev1.EventList
+		if err := cluster.List(ctx, &events, client.InNamespace(s.namespace)); err != nil {
+			return err
+		}
+		for _, e := range events.Items {
+			if e.InvolvedObject.UID == lt.UID && e.Reason == v1alpha1.ReasonStopped && tells(e.Message, by) {
+				return nil
+			}
+		}
+		return fmt.Errorf("no Event of %s says by whom and why it is stopped", lt.Name)
+	})
+	if err != nil {
+		s.Error(err)
+	}
+}
+
+// beganLate counts the runs that began while they were not to. The others say why they wait.
+func (s *stop) beganLate(by string) (began int) {
+	s.Helper()
+	counts := s.counts()
+	for _, lt := range s.late {
+		until(s.T, lt, 30*time.Second, "observed", func(lt *v1alpha1.LoadTest) bool { return lt.Status.Phase != "" })
+		if lt.Status.StartTime != nil || counts[lt.Name].Received > 0 || s.hasJob(lt) {
+			began++
+			continue
+		}
+		why := condition(lt, v1alpha1.ConditionSuspended)
+		if lt.Status.Phase != v1alpha1.PhaseSuspended || why.Status != metav1.ConditionTrue || why.Reason != v1alpha1.ReasonStopped || !tells(why.Message, by) {
+			s.Errorf("%s: phase %s, Suspended %s, %s: %q; want it to wait, Stopped by %s: %s", lt.Name, lt.Status.Phase, why.Status, why.Reason, why.Message, by, incident)
+		}
+		s.mustTellByEvent(lt, by)
+	}
+	return began
+}
+
+func (s *stop) hasJob(lt *v1alpha1.LoadTest) bool {
+	s.Helper()
+	var jobs batchv1.JobList
+	if err := cluster.List(s.Context(), &jobs, client.InNamespace(s.namespace)); err != nil {
+		s.Fatal(err)
+	}
+	for i := range jobs.Items {
+		if metav1.IsControlledBy(&jobs.Items[i], lt) {
+			return true
+		}
+	}
+	return false
+}
+
+// resume takes the switch back: what waited runs to its end, and what was ended stays so.
+func (s *stop) resume() {
+	s.Helper()
+	ended := s.counts()
+	mustCommand(s.T, "kubectl", "loadtest", "resume", "--all", "-n", s.namespace)
+	for _, lt := range s.late {
+		finish(s.T, lt, waitTimeout)
+		if received := s.counts()[lt.Name].Received; lt.Status.Verdict != v1alpha1.VerdictPassed || received != lateSends {
+			s.Errorf("%s: verdict %s, the target was asked %d times; want Passed and %d\n%s", lt.Name, lt.Status.Verdict, received, lateSends, condition(lt, v1alpha1.ConditionFinished).Message)
+		}
+	}
+	for _, lt := range s.runs {
+		if was, is := ended[lt.Name].Received, s.counts()[lt.Name].Received; is != was {
+			s.Errorf("%s: the target was asked %d times more after its end", lt.Name, is-was)
+		}
+	}
+}
