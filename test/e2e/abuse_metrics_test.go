@@ -41,6 +41,16 @@ func (tn *tenant) editorToken(t *testing.T, args ...string) string {
 
 func scrape(t *testing.T, token string) attempt {
 	t.Helper()
+	status, page := metricsPage(t, "service/loadtest-operator-metrics", token)
+	if status == http.StatusOK || strings.Contains(page, "loadtest_coordinator_sessions") {
+		return succeeded("answered %d: %.200s", status, page)
+	}
+	return refused(operator, page)
+}
+
+// metricsPage asks a pod of the operator, or its Service, for the metrics.
+func metricsPage(t *testing.T, object, token string) (status int, page string) {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+workerv1.ServerName+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -48,17 +58,14 @@ func scrape(t *testing.T, token string) attempt {
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	answer, err := scraperOf(t, forward(t, "service/loadtest-operator-metrics", "metrics")).Do(request)
+	answer, err := scraperOf(t, forward(t, object, "metrics")).Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	page, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer.StatusCode == http.StatusOK || strings.Contains(string(page), "loadtest_coordinator_sessions") {
-		return succeeded("answered %d: %.200s", answer.StatusCode, page)
-	}
-	return refused(operator, string(page))
+	return answer.StatusCode, string(text)
 }

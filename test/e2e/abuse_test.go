@@ -24,6 +24,7 @@ var abuseGroups = []abuseGroup{
 	{"changes", changeAbuses},
 	{"metrics", metricsAbuses},
 	{"limits", limitAbuses},
+	{"tenancy", tenancyAbuses},
 }
 
 type abuseGroup struct {

@@ -5,6 +5,7 @@
 //	                                be a header
 //	       GET /NAME?stores=N       stores N times, too: 0 loses, 2 doubles
 //	       GET /NAME/stored         {"stored": 240}
+//	       POST /NAME/echo          sends back the body, and the header X-Echo
 //	:8081  GET /counts              {"NAME": {"received": 240, "wrong": 0}}
 //	       PUT /mode?is=MODE        ok, wrong, hang or refuse
 //	       PUT /exit                ends the process, as a crash does

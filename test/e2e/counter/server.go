@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -91,6 +92,10 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t.tellStored(w, name)
 		return
 	}
+	if strings.HasSuffix(name, "/echo") {
+		echo(w, r)
+		return
+	}
 	if !nameFormat.MatchString(name) {
 		http.Error(w, "the path is no name", http.StatusNotFound)
 		return
@@ -130,6 +135,12 @@ func (t *target) tellStored(w http.ResponseWriter, name string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprintf(w, "{\"stored\": %d}\n", all[name].Stored)
+}
+
+// echo sends back the body, and the header X-Echo.
+func echo(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Echo", r.Header.Get("X-Echo"))
+	_, _ = io.Copy(w, io.LimitReader(r.Body, 1<<16)) // what fails is the connection
 }
 
 // wait returns after that time, when the client has gone, or at the signal.

@@ -232,3 +232,21 @@ func TestDelayMayBeAHeader(t *testing.T) {
 		t.Errorf("the response came after %v, want 30ms or more", took)
 	}
 }
+
+func TestEchoSendsBackBodyAndHeader(t *testing.T) {
+	_, url := start(t, t.TempDir())
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/run/echo", strings.NewReader("body"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Echo", "header")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || string(body) != "body" || response.Header.Get("X-Echo") != "header" {
+		t.Errorf("body %q, header %q, %v", body, response.Header.Get("X-Echo"), err)
+	}
+}
