@@ -30,9 +30,10 @@ type line struct {
 }
 
 // place is where a run stands in the queue that wants to begin; nil: it does not want to.
-// Others that may begin are looked at as well.
-func (r *Reconciler) place(ctx context.Context, lt *v1alpha1.LoadTest, now time.Time) (*queue.Place, error) {
-	rules := r.rules(now)
+// Others that may begin are looked at as well. The policy is that of the pass: a run that one
+// policy holds has no place, and would begin without one by another.
+func (r *Reconciler) place(ctx context.Context, lt *v1alpha1.LoadTest, p *policy.Policy, now time.Time) (*queue.Place, error) {
+	rules := rulesOf(p, now)
 	if rules.stateOf(lt) != queue.Waiting {
 		return nil, nil
 	}
@@ -62,7 +63,7 @@ func (r *Reconciler) settle(ctx context.Context, uid types.UID, now time.Time) e
 	if withdrawn := r.line.ledger.Withdraw(uid); !withdrawn && r.line.waiting == 0 {
 		return nil
 	}
-	rules := r.rules(now)
+	rules := rulesOf(r.Policy(), now)
 	runs, err := r.unfinished(ctx, rules)
 	if err != nil {
 		return err
@@ -140,8 +141,8 @@ type rules struct {
 	known  map[string]policy.Rules
 }
 
-func (r *Reconciler) rules(now time.Time) *rules {
-	return &rules{policy: r.Policy(), now: now, known: map[string]policy.Rules{}}
+func rulesOf(p *policy.Policy, now time.Time) *rules {
+	return &rules{policy: p, now: now, known: map[string]policy.Rules{}}
 }
 
 // of are the rules of a namespace.

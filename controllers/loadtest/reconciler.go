@@ -232,10 +232,11 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *no
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
 	seen.ReadBack, seen.Seconds, seen.Unstored = r.delays.longest(now), note.seconds, note.unstored
 	seen.LooksAtTargets, seen.Looked = r.LooksAtTargets, note.looked
-	if seen.Place, err = r.place(ctx, lt, now); err != nil {
+	inForce := r.Policy()
+	if seen.Place, err = r.place(ctx, lt, inForce, now); err != nil {
 		return seen, lifecycle.Decision{}, err
 	}
-	rules := r.Policy().For(lt.Namespace)
+	rules := inForce.For(lt.Namespace)
 	rules.Workers.Release = r.Children().WorkerImage
 	decision := lifecycle.Decide(lt, rules, seen, now)
 	note.seconds = decision.Seconds

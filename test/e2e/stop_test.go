@@ -22,7 +22,7 @@ const (
 	stoppedRuns = 20
 	// sendingRuns is how many of them send when the switch is set; the others start.
 	sendingRuns = 10
-	// lateRuns are created while runs are stopped.
+	// lateRuns are in the queue when runs are stopped, and as many are created afterwards.
 	lateRuns = 3
 	// lateSends is how many requests each of those has.
 	lateSends = 25
@@ -56,7 +56,7 @@ func TestStop(t *testing.T) {
 			s := newStop(t)
 			tc.before(t)
 			pressed := press(t, s.namespace)
-			s.createLate()
+			s.createLate("created")
 			last := s.lastRequest(pressed.at, tc.within)
 			pressed.mustEnd(t, s.runs)
 			s.mustBeCanceled(pressed.by)
@@ -115,6 +115,10 @@ func newStop(t *testing.T) *stop {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.createLate("queued")
+	for _, lt := range s.late {
+		until(t, lt, waitTimeout, "queued", func(lt *v1alpha1.LoadTest) bool { return lt.Status.Phase == v1alpha1.PhaseQueued })
+	}
 	return s
 }
 
@@ -123,9 +127,10 @@ func (s *stop) create(name, duration string) *v1alpha1.LoadTest {
 	return create(s.T, s.namespace, name, strings.NewReplacer("NAME", name, "DURATION", duration).Replace(stoppedSpec))
 }
 
-func (s *stop) createLate() {
+func (s *stop) createLate(name string) {
+	s.Helper()
 	for i := range lateRuns {
-		s.late = append(s.late, s.create(fmt.Sprintf("late-%d", i), fmt.Sprintf("%ds", lateSends/5)))
+		s.late = append(s.late, s.create(fmt.Sprintf("%s-%d", name, i), fmt.Sprintf("%ds", lateSends/5)))
 	}
 }
 
@@ -211,7 +216,9 @@ func (s *stop) beganLate(by string) (began int) {
 	s.Helper()
 	counts := s.counts()
 	for _, lt := range s.late {
-		until(s.T, lt, 30*time.Second, "observed", func(lt *v1alpha1.LoadTest) bool { return lt.Status.Phase != "" })
+		until(s.T, lt, 30*time.Second, "observed", func(lt *v1alpha1.LoadTest) bool {
+			return lt.Status.Phase != "" && lt.Status.Phase != v1alpha1.PhaseQueued
+		})
 		if lt.Status.StartTime != nil || counts[lt.Name].Received > 0 || s.hasJob(lt) {
 			began++
 			continue
@@ -219,6 +226,9 @@ func (s *stop) beganLate(by string) (began int) {
 		why := condition(lt, v1alpha1.ConditionSuspended)
 		if lt.Status.Phase != v1alpha1.PhaseSuspended || why.Status != metav1.ConditionTrue || why.Reason != v1alpha1.ReasonStopped || !tells(why.Message, by) {
 			s.Errorf("%s: phase %s, Suspended %s, %s: %q; want it to wait, Stopped by %s: %s", lt.Name, lt.Status.Phase, why.Status, why.Reason, why.Message, by, incident)
+		}
+		if condition(lt, v1alpha1.ConditionQueued).Status == metav1.ConditionTrue {
+			s.Errorf("%s is in the queue while it is held", lt.Name)
 		}
 		s.mustTellByEvent(lt, by)
 	}

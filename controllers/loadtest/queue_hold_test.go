@@ -1,0 +1,37 @@
+package loadtest_test
+
+import (
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// A stop that is lifted in the middle of a pass, whenever that is, does not have a run
+// begin for which there is no room.
+func TestStopLiftedDuringAPassKeepsTheLimit(t *testing.T) {
+	const oneAtOnce = "limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}"
+	free, held := limitedTo(oneAtOnce), limitedTo(oneAtOnce+"\nstop: {by: jane}")
+	r := newFixture(t, apiserver.Client(t))
+	r.workers.absent = true
+	r.Policy = func() *policy.Policy { return free }
+	list := restored(t, 2)
+	r.passes(list[:1])
+	for reads := range 5 {
+		calls := 0
+		r.Policy = func() *policy.Policy {
+			if calls++; calls <= reads {
+				return held
+			}
+			return free
+		}
+		if r.passes(list[1:]); list[1].Status.StartTime != nil {
+			t.Fatalf("lifted after the policy was read %d times: two runs go on where one may", reads)
+		}
+	}
+	r.Policy = func() *policy.Policy { return free }
+	if r.passes(list[1:]); list[1].Status.Phase != v1alpha1.PhaseQueued {
+		t.Errorf("phase %s after the stop, want Queued", list[1].Status.Phase)
+	}
+}
