@@ -77,7 +77,8 @@ func TestAnotherRelease(t *testing.T) {
 }
 
 // TestWatchNamespaces says that an operator that runs the LoadTests of two
-// namespaces has no rights in the others but to review who asks it.
+// namespaces has no rights in the others but to review who asks it, and to learn the
+// addresses of nodes and of the API server.
 func TestWatchNamespaces(t *testing.T) {
 	everywhere := render(t)
 	objects := render(t, "--set", "watchNamespaces={team-a,team-b}")
@@ -85,6 +86,9 @@ func TestWatchNamespaces(t *testing.T) {
 	all := list(t, find(t, everywhere, "ClusterRole", release+"-manager"), "rules")
 	cluster := list(t, find(t, objects, "ClusterRole", release+"-manager"), "rules")
 	if diff := cmp.Diff([]any{
+		map[string]any{"apiGroups": []any{""}, "resources": []any{"nodes"}, "verbs": []any{"list"}},
+		map[string]any{"apiGroups": []any{""}, "resources": []any{"services"}, "resourceNames": []any{"kubernetes"}, "verbs": []any{"get"}},
+		map[string]any{"apiGroups": []any{"discovery.k8s.io"}, "resources": []any{"endpointslices"}, "resourceNames": []any{"kubernetes"}, "verbs": []any{"get"}},
 		map[string]any{"apiGroups": []any{"authentication.k8s.io"}, "resources": []any{"tokenreviews"}, "verbs": []any{"create"}},
 		map[string]any{"apiGroups": []any{"authorization.k8s.io"}, "resources": []any{"subjectaccessreviews"}, "verbs": []any{"create"}},
 	}, cluster); diff != "" {

@@ -18,6 +18,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
+// What is behind a target, and the addresses that no host may lead to: those of the nodes
+// and of the API server, whose Service and EndpointSlice are called kubernetes.
+//
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list
+// +kubebuilder:rbac:groups="",resources=services,verbs=get,resourceNames=kubernetes
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get,resourceNames=kubernetes
+
 const (
 	// accessPage is how many objects are read at once.
 	accessPage = 250

@@ -17,6 +17,7 @@ var abuseGroups = []abuseGroup{
 	{"schema", schemaAbuses},
 	{"rights", rightsAbuses},
 	{"targets", targetAbuses},
+	{"places", placeAbuses},
 	{"operator", operatorAbuses},
 	{"identity", identityAbuses},
 	{"session", sessionAbuses},

@@ -27,17 +27,19 @@ startDeadlineSeconds: 15
 			reason: v1alpha1.ReasonTargetUnreachable, message: "no-such-service",
 		},
 		"unpullable": {
-			spec:   "target: {url: \"http://kubernetes.default.svc:443\"}\nworker: {image: \"loadtest.dev/no-such-image:v0\"}",
+			spec:   "target: {service: {name: somewhere}}\nworker: {image: \"loadtest.dev/no-such-image:v0\"}",
 			reason: v1alpha1.ReasonImagePull, message: "loadtest.dev/no-such-image:v0",
 		},
 		"unschedulable": {
-			spec:   "target: {url: \"http://kubernetes.default.svc:443\"}\nworker: {nodeSelector: {no-such: node}}",
+			spec:   "target: {service: {name: somewhere}}\nworker: {nodeSelector: {no-such: node}}",
 			reason: v1alpha1.ReasonUnschedulable, message: "waits for a node",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lt := create(t, namespace(t), name, tc.spec+tail)
+			ns := namespace(t)
+			makeService(t, ns)
+			lt := create(t, ns, name, tc.spec+tail)
 			finish(t, lt, time.Minute)
 			if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseEnded {
 				t.Errorf("verdict %s, phase %s; want Error, Failed", lt.Status.Verdict, lt.Status.Phase)
@@ -58,10 +60,11 @@ startDeadlineSeconds: 15
 	t.Run("quota", func(t *testing.T) {
 		t.Parallel()
 		ns := namespace(t)
+		makeService(t, ns)
 		if _, err := command(t.Context(), "kubectl", "create", "quota", "one-pod", "--hard=pods=1", "--namespace", ns); err != nil {
 			t.Fatal(err)
 		}
-		lt := create(t, ns, "refused", `target: {url: "http://kubernetes.default.svc:443"}`+tail)
+		lt := create(t, ns, "refused", `target: {service: {name: somewhere}}`+tail)
 		finish(t, lt, time.Minute)
 		if ready := condition(lt, v1alpha1.ConditionWorkersReady); ready.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(ready.Message, "one-pod") {
 			t.Errorf("WorkersReady is %s: %q; want %s naming the quota", ready.Reason, ready.Message, v1alpha1.ReasonCreateRefused)
@@ -94,5 +97,13 @@ func TestRefused(t *testing.T) {
 				t.Errorf("kubectl apply says %v; want it to name %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// makeService makes Service somewhere, which no pod is behind.
+func makeService(t *testing.T, namespace string) {
+	t.Helper()
+	if _, err := command(t.Context(), "kubectl", "create", "service", "clusterip", "somewhere", "--tcp=80", "--namespace", namespace); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -20,8 +20,11 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
   resources: [jobs]
   verbs: [create, delete, get, list, watch]
 - apiGroups: [""]
-  resources: [services]
+  resources: [namespaces, services]
   verbs: [get]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [list]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, list, patch]
@@ -33,8 +36,22 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
   verbs: [patch]
 {{- end -}}
 
-{{/* In the whole cluster, in any case: workers and scrapers show tokens, which are not of a namespace. */}}
+{{/*
+In the whole cluster, in any case: workers and scrapers show tokens, which are not of a
+namespace, and no host may lead to a node or to the API server.
+*/}}
 {{- define "loadtest-operator.clusterRules" -}}
+- apiGroups: [""]
+  resources: [nodes]
+  verbs: [list]
+- apiGroups: [""]
+  resources: [services]
+  resourceNames: [kubernetes]
+  verbs: [get]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  resourceNames: [kubernetes]
+  verbs: [get]
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]
   verbs: [create]
