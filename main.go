@@ -48,7 +48,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.configFile, "config", "", "`file` with the administrator's configuration, instead of --config-map: it is read once, and kubectl loadtest stop has no effect")
 	fs.StringVar(&o.watchNamespaces, "watch-namespaces", "", "comma-separated `namespaces` whose LoadTests are run; empty: all")
 	fs.BoolVar(&o.readTargets, "read-targets", true, "read the pods behind the Service of a target at the beginning and the end of each step, for the result to say what was tested; false: nothing of them is read")
-	fs.BoolVar(&o.checkTargets, "check-targets", true, "read what is behind the target of a run, allow workers to connect to nothing else, and refuse Services that lead elsewhere than to pods of namespaces that accept load; it needs the rights to get namespaces, to list nodes, and to get and list EndpointSlices")
+	fs.BoolVar(&o.checkTargets, "check-targets", true, "read what is behind the target of a run, refuse what leads elsewhere than to what is allowed, and tell workers where they may connect to; false, for simulated workers alone: workers connect to nothing")
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")

@@ -16,12 +16,7 @@ import (
 // starting waits for the workers, and opens the gate when all are ready.
 func (r *run) starting() {
 	s := &r.out.Status
-	r.findTarget()
-	if !r.grantAccess() {
-		return
-	}
-	if refusal := r.copyBaseline(r.read.Steps); refusal != nil {
-		r.refuse(refusal)
+	if !r.learn() {
 		return
 	}
 	r.seen.Workers = r.eligibleWorkers()
@@ -66,6 +61,20 @@ func (r *run) starting() {
 		}
 		r.bringWorkers()
 	}
+}
+
+// learn notes what is to be known before a run begins: a target's port, where its workers
+// may connect to, and the baseline. It refuses the run if one of them is not allowed.
+func (r *run) learn() (goesOn bool) {
+	r.findTarget()
+	if !r.grantAccess() {
+		return false
+	}
+	refusal := r.copyBaseline(r.read.Steps)
+	if refusal != nil {
+		r.refuse(refusal)
+	}
+	return refusal == nil
 }
 
 // findTarget notes a target's URL once the number of its named port is known.

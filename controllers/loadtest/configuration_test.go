@@ -155,7 +155,7 @@ func TestConfigurationThatIsInvalidAtTheStartHoldsRuns(t *testing.T) {
 	c.watch()
 	lt := hello(t)
 	r := newFixture(t, apiserver.Client(t))
-	r.Reconciler.Policy = c.Policy
+	r.Policy = c.Policy
 	r.mustPass(lt)
 	held := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionSuspended)
 	if held == nil || held.Reason != v1alpha1.ReasonConfigurationInvalid || !strings.Contains(held.Message, `config.yaml: unknown field "target"`) || lt.Status.StartTime != nil {

@@ -98,7 +98,8 @@ func TestQuietHoursAreThoseThatTheClockShows(t *testing.T) {
 		if want && !got {
 			t.Errorf("it is not quiet at %v", shown)
 		}
-		if got && !want && !rules.Hold(now).Until.Equal(now.Add(8*time.Minute)) && !(shown.Month() == time.November && shown.Weekday() == time.Sunday && shown.Hour() == 1) {
+		setBack := shown.Month() == time.November && shown.Weekday() == time.Sunday && shown.Hour() == 1
+		if got && !want && !setBack && !rules.Hold(now).Until.Equal(now.Add(8*time.Minute)) {
 			t.Errorf("it is quiet at %v", shown)
 		}
 	}

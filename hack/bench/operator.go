@@ -132,7 +132,7 @@ func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*o
 		Path: path, Core: process.Anywhere, Stdin: devNull{}, Stdout: b.log,
 		Env: []string{"KUBECONFIG=" + server.Kubeconfig},
 		Args: []string{
-			"--coordinator-bind-address=" + ports[0], "--coordinator-advertise=" + ports[0], "--metrics-bind-address=" + ports[1], "--metrics-secure=false",
+			"--coordinator-bind-address=" + ports[0], "--coordinator-advertise=" + ports[0], "--metrics-bind-address=" + ports[1], "--metrics-secure=false", "--check-targets=false",
 			"--health-probe-bind-address=" + ports[2], "--worker-image=simulated", "--namespace=" + simulated.OperatorNamespace,
 		},
 	})

@@ -40,26 +40,23 @@ func (x *Access) Redirect(a *workerv1.Assignment, r *workerv1.Redirect) error {
 }
 
 func set(current *address.Current, t *workerv1.Target, d *workerv1.Destinations) error {
-	p, err := newPolicy(d)
-	if err != nil {
+	p := address.Policy{AllowSpecial: t.GetAllowSpecialAddresses()}
+	if d == nil && p.AllowSpecial {
+		p.Allowed = everywhere
+	} else if err := addDestinations(&p, d); err != nil {
 		return fmt.Errorf("destinations of target %s: %w", t.GetUrl(), err)
 	}
-	p.AllowSpecial = t.GetAllowSpecialAddresses()
 	current.Set(p)
 	return nil
 }
 
-// newPolicy is the policy of an assignment. One of an operator that says nothing permits
-// every address that is not special.
-func newPolicy(d *workerv1.Destinations) (p address.Policy, err error) {
-	if d == nil {
-		return address.Policy{Allowed: everywhere}, nil
-	}
+// addDestinations adds those of an assignment. Without any, nothing may be connected to.
+func addDestinations(p *address.Policy, d *workerv1.Destinations) (err error) {
 	for _, a := range d.GetAllowed() {
 		to := address.Destination{Port: uint16(a.GetPort())}
 		if a.GetRange() != "" {
 			if to.Range, err = netip.ParsePrefix(a.GetRange()); err != nil {
-				return p, err
+				return err
 			}
 		}
 		p.Allowed = append(p.Allowed, to)
@@ -67,13 +64,14 @@ func newPolicy(d *workerv1.Destinations) (p address.Policy, err error) {
 	for _, text := range d.GetDenied() {
 		denied, err := netip.ParsePrefix(text)
 		if err != nil {
-			return p, err
+			return err
 		}
 		p.Denied = append(p.Denied, denied)
 	}
-	return p, nil
+	return nil
 }
 
+// everywhere is where a person on a machine of their own may connect to.
 var everywhere = []address.Destination{{Range: netip.MustParsePrefix("0.0.0.0/0")}, {Range: netip.MustParsePrefix("::/0")}}
 
 // checkBehindProxy refuses a target behind a proxy that is a special address: what is

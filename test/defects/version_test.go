@@ -26,6 +26,7 @@ func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
 	tests := map[string]struct {
 		asks     []v1alpha1.Preflight
 		about    string
+		expose   v1alpha1.Exposure
 		verdict  v1alpha1.Verdict
 		verified string
 		reported string
@@ -33,8 +34,13 @@ func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
 	}{
 		"another strategy": {
 			asks: meant, about: `{"strategy":"hash","store":"redis"}`, verdict: v1alpha1.VerdictError,
-			verified: `False PreflightFailed preflight: GET /version: .strategy: "hash" instead of "lua".`,
-			reported: `Target not verified preflight: GET /version: .strategy: "hash" instead of "lua".`,
+			verified: `False PreflightFailed preflight: GET /version: .strategy: a string of 4 bytes instead of "lua".`,
+			reported: `Target not verified preflight: GET /version: .strategy: a string of 4 bytes instead of "lua".`,
+		},
+		"another strategy, and the author may see it": {
+			asks: meant, about: `{"strategy":"hash","store":"redis"}`, expose: v1alpha1.ExposeResponses, verdict: v1alpha1.VerdictError,
+			verified: `False PreflightFailed preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"; the target sent "hash".`,
+			reported: `Target not verified preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"; the target sent "hash".`,
 		},
 		"the one that was meant": {
 			asks: meant, about: `{"strategy":"lua","store":"redis"}`, verdict: v1alpha1.VerdictPassed, load: users * each,
@@ -52,7 +58,7 @@ func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
 			lt, server := experiment{
 				server: routes(map[string]groundtruth.Route{"version": {Reply: groundtruth.JSON(tt.about)}, "api": {}}),
 				spec: v1alpha1.LoadTestSpec{
-					Preflight: tt.asks, Requests: []v1alpha1.Request{get("/api")}, Steps: burst(users, each),
+					Expose: tt.expose, Preflight: tt.asks, Requests: []v1alpha1.Request{get("/api")}, Steps: burst(users, each),
 					Parallelism: ptr[int32](workers), Thresholds: []v1alpha1.Threshold{atMost(v1alpha1.MetricFailureRate, "0%")},
 				},
 			}.operate(t)

@@ -60,6 +60,8 @@ func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
 		return succeeded("%d requests were sent, verdict %q", sentBy(lt), lt.Status.Verdict), true
 	case accepted.Status == metav1.ConditionFalse:
 		return refused(operator, accepted.Message), true
+	case ready.Status == metav1.ConditionFalse && strings.HasPrefix(ready.Message, "spec.target: "):
+		return refused(operator, ready.Message), true // which does not create workers until it is mended
 	case ready.Status == metav1.ConditionFalse && slices.Contains(refusedByWorker, ready.Reason):
 		return refused(worker, ready.Message), true
 	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonImagePull:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"testing"
 	"time"
@@ -94,7 +95,7 @@ var sessionAbuses = []abuse{
 		_ = connection.SetReadDeadline(time.Now().Add(3 * time.Minute))
 		begun := time.Now()
 		_, err = connection.Read(make([]byte, 1))
-		if timeout, ok := err.(net.Error); err == nil || ok && timeout.Timeout() {
+		if timeout := net.Error(nil); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
 			return succeeded("the connection was kept for %s", time.Since(begun).Round(time.Second))
 		}
 		return refused(coordinator, "the connection was closed after "+time.Since(begun).Round(time.Second).String())

@@ -60,13 +60,15 @@ startDeadlineSeconds: 15
 	t.Run("quota", func(t *testing.T) {
 		t.Parallel()
 		ns := namespace(t)
-		makeService(t, ns)
-		if _, err := command(t.Context(), "kubectl", "create", "quota", "one-pod", "--hard=pods=1", "--namespace", ns); err != nil {
+		if _, err := startCounterNamed(t.Context(), ns, "", "somewhere"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := command(t.Context(), "kubectl", "create", "quota", "two-pods", "--hard=pods=2", "--namespace", ns); err != nil {
 			t.Fatal(err)
 		}
 		lt := create(t, ns, "refused", `target: {service: {name: somewhere}}`+tail)
 		finish(t, lt, time.Minute)
-		if ready := condition(lt, v1alpha1.ConditionWorkersReady); ready.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(ready.Message, "one-pod") {
+		if ready := condition(lt, v1alpha1.ConditionWorkersReady); ready.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(ready.Message, "two-pods") {
 			t.Errorf("WorkersReady is %s: %q; want %s naming the quota", ready.Reason, ready.Message, v1alpha1.ReasonCreateRefused)
 		}
 	})

@@ -111,7 +111,7 @@ func Start(c Config) (*Server, error) {
 	}
 	s := &Server{
 		routes: map[string]*route{}, script: c.Script,
-		random:  rand.New(rand.NewPCG(c.Seed, 0)), //nolint:gosec // known latencies, no secret
+		random:  rand.New(rand.NewPCG(c.Seed, 0)),
 		records: make([]Record, c.Record),
 	}
 	for name, r := range c.Routes {

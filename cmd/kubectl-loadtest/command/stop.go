@@ -112,7 +112,7 @@ func (c *config) runStop(ctx context.Context, o *stopOptions) error {
 		_, _ = fmt.Fprintf(c.streams.Err, "The switch cannot be set: %v.\nEach run of %s is ended by spec.terminate instead; others can begin.\n", err, what)
 		e.terminates = true
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("the switch cannot be set: %v: ask the operator's administrator, or end the runs of a namespace with --namespace", err)
+		return fmt.Errorf("the switch cannot be set: %w: ask the operator's administrator, or end the runs of a namespace with --namespace", err)
 	case err != nil:
 		return fmt.Errorf("set the switch: %w", err)
 	default:
@@ -140,7 +140,7 @@ func (c *config) runResume(ctx context.Context, o *switchOptions) error {
 	}
 	a, err := cluster.turn(ctx, o, func(stops []configv1.Stop) []configv1.Stop { return without(stops, cluster.scope()) })
 	if apierrors.IsForbidden(err) {
-		return fmt.Errorf("the switch cannot be taken back: %v: ask the operator's administrator", err)
+		return fmt.Errorf("the switch cannot be taken back: %w: ask the operator's administrator", err)
 	}
 	if err != nil {
 		return fmt.Errorf("take back the switch: %w", err)
@@ -155,7 +155,7 @@ func (c *config) showSwitch(ctx context.Context, o *switchOptions) error {
 	}
 	a, err := cluster.administration(ctx, o)
 	if apierrors.IsForbidden(err) {
-		return fmt.Errorf("the switch cannot be read: %v: the condition Suspended of a LoadTest that waits says why it does", err)
+		return fmt.Errorf("the switch cannot be read: %w: the condition Suspended of a LoadTest that waits says why it does", err)
 	}
 	if err != nil {
 		return fmt.Errorf("read the switch: %w", err)
