@@ -240,3 +240,10 @@ func TestMergedErrorsKeepTheFirstMessage(t *testing.T) {
 		}
 	}
 }
+
+// What counts as late is a part of each result: the status and the reports name it.
+func TestLateIsTenMilliseconds(t *testing.T) {
+	if LateAfter != 10*time.Millisecond {
+		t.Errorf("a request is late after %s", LateAfter)
+	}
+}

@@ -44,3 +44,35 @@ func TestSeriesMayExpectAnyResponse(t *testing.T) {
 		}
 	}
 }
+
+// The operator bounds what it keeps by these sizes: each part that is kept counts.
+func TestSizesCountEachPart(t *testing.T) {
+	read := func(change func(*workerv1.StepMeasurement)) int {
+		t.Helper()
+		m := honest(t)
+		change(m)
+		r, err := Read(m, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Size()
+	}
+	const codes, least = 7, 16
+	none := read(func(m *workerv1.StepMeasurement) { m.Requests[0].StatusCodes = nil })
+	some := read(func(m *workerv1.StepMeasurement) {
+		m.Requests[0].StatusCodes = map[int32]int64{200: 1, 201: 1, 202: 1, 203: 1, 204: 1, 206: 1, 429: 4}
+	})
+	if some-none < codes*least {
+		t.Errorf("%d status codes take %d bytes, at least %d each", codes, some-none, least)
+	}
+	var s Series
+	m := &workerv1.StepMeasurement{Series: EncodeSeries(measure.NewSeries(time.Minute)), Requests: []*workerv1.RequestMeasurement{{}}}
+	if one, err := ReadSeries(m, time.Minute); err != nil {
+		t.Fatal(err)
+	} else {
+		s.Add(one)
+	}
+	if got := s.Size(); got < 60*least {
+		t.Errorf("60 points take %d bytes, at least %d each", got, least)
+	}
+}
