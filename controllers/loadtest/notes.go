@@ -88,6 +88,11 @@ func (n *note) statusRefused(refusal *lifecycle.Refusal) {
 // passed notes that nothing was refused.
 func (n *note) passed() { n.conflicts, n.statusRefusals = 0, 0 }
 
+// hasMore says whether a pass noted what the next one is to observe: a refusal, or a Job.
+func (n *note) hasMore(before *note) bool {
+	return n.refused != before.refused && n.refused != nil || n.jobExists && !before.jobExists
+}
+
 // isAbout has the note be about this spec of this LoadTest: what was noted of another is
 // dropped.
 func (n *note) isAbout(lt *v1alpha1.LoadTest) {

@@ -212,7 +212,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 		return ctrl.Result{}, err
 	}
 	note.passed()
-	if note.refused != before.refused && note.refused != nil || note.jobExists && !before.jobExists || decision.Look != nil {
+	if note.hasMore(&before) || decision.Look != nil {
 		return ctrl.Result{RequeueAfter: time.Millisecond}, nil // the next pass observes it
 	}
 	return ctrl.Result{RequeueAfter: decision.RequeueAfter}, nil
