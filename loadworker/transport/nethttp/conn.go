@@ -19,7 +19,6 @@ type conn struct {
 	client *Client
 	conn   *http.ClientConn // nil: closed
 	socket *errorRecorder   // of the last conn
-	body   bytes.Reader     // of the request
 	kept   []byte
 	// carried is whether conn has carried a request.
 	carried bool
@@ -125,8 +124,9 @@ func (c *conn) request(ctx context.Context, r *transport.Request) *http.Request 
 		out.Host = string(r.Host)
 	}
 	if len(r.Body) > 0 {
-		c.body.Reset(r.Body)
-		out.Body, out.ContentLength = io.NopCloser(&c.body), int64(len(r.Body))
+		// A copy: net/http may go on reading the body after it returned the response, and
+		// the next request is written into r.
+		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(bytes.Clone(r.Body))), int64(len(r.Body))
 	}
 	return out
 }

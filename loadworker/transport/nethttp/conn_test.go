@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
@@ -161,6 +162,21 @@ func schemeOf(w io.Writer, r io.Reader) string {
 		}
 		if headers, ok := frame.(*http2.MetaHeadersFrame); ok {
 			return headers.PseudoValue("scheme")
+		}
+	}
+}
+
+// A response may be whole before net/http has sent the request's body. What it still reads
+// then must not be what the next request is written into.
+func TestBodiesOutliveTheirRequests(t *testing.T) {
+	c := &conn{client: &Client{}}
+	r := &transport.Request{Method: http.MethodPost, Body: []byte("first")}
+	first := c.request(t.Context(), r)
+	copy(r.Body, "other")
+	second := c.request(t.Context(), r)
+	for want, of := range map[string]*http.Request{"first": first, "other": second} {
+		if got, err := io.ReadAll(of.Body); err != nil || string(got) != want {
+			t.Errorf("the body of the %s request is %q, %v", want, got, err)
 		}
 	}
 }
