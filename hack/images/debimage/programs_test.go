@@ -88,7 +88,7 @@ func programs(t *testing.T, scripts map[string]string) (dir string) {
 
 func write(t *testing.T, file, script string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // a program is to be run
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }
