@@ -22,6 +22,13 @@ import (
 // needed are rights that a run may do without, and why they are there.
 var needed = map[string]string{
 	"get configmaps in all namespaces": "an operator that carries on between another's writes of a step's results and of the status that names them compares what is there",
+	// A watch begins with the list where the API server streams it, as the local one does.
+	"list jobs.batch in all namespaces":                                "an API server that does not stream lists",
+	"list loadtests.loadtest.dev in all namespaces":                    "an API server that does not stream lists",
+	"list configmaps loadtest-operator-config in " + operatorNamespace: "an API server that does not stream lists",
+	"create endpointslices.discovery.k8s.io in " + operatorNamespace:   "an apply that makes the object is noted as a patch, and needs both",
+	"create events.events.k8s.io in " + operatorNamespace:              "a configuration that is not valid",
+	"patch events.events.k8s.io in " + operatorNamespace:               "a configuration that is not valid for long",
 }
 
 // isWhole says whether all tests were run.

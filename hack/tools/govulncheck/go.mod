@@ -1,6 +1,6 @@
 module github.com/loadtest-dev/loadtest-operator/hack/tools/govulncheck
 
-go 1.26
+go 1.26.0
 
 tool golang.org/x/vuln/cmd/govulncheck
 
