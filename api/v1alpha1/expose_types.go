@@ -10,7 +10,7 @@ const (
 	// size, and quote nothing.
 	ExposeNone Exposure = "None"
 	// ExposeResponses has messages also quote the first 80 bytes of what a target, or a
-	// proxy, sent: a value of a body, a body, or a malformed line. It may be a token: whoever
-	// may read LoadTests, Events or the logs of workers can read it.
+	// proxy, sent: a value of a body, a body, or a malformed line. It may be a token,
+	// and can be read by all who may read LoadTests, Events or the logs of workers.
 	ExposeResponses Exposure = "Responses"
 )

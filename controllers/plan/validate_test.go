@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	config "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -56,9 +58,9 @@ func TestPolicyDecidesOnTheHost(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p, err := policy.WithHosts(tc.patterns)
+			p, err := withHosts(tc.patterns)
 			if err != nil {
-				t.Fatalf("WithHosts: %v", err)
+				t.Fatalf("the policy: %v", err)
 			}
 			lt := loadTest(oneUser())
 			lt.Spec.Target.URL = tc.url
@@ -73,13 +75,35 @@ func TestPolicyDecidesOnTheHost(t *testing.T) {
 	}
 }
 
+// withHosts is the policy that allows these patterns as targets in every namespace: names,
+// addresses and ranges of them, which the names may lead to as well, or * for all.
+func withHosts(patterns []string) (*policy.Policy, error) {
+	r := config.TargetRule{Proxies: true}
+	for _, pattern := range patterns {
+		_, errRange := netip.ParsePrefix(pattern)
+		_, errAddress := netip.ParseAddr(pattern)
+		switch {
+		case pattern == "*":
+			r.Hosts, r.CIDRs = append(r.Hosts, pattern), append(r.CIDRs, "0.0.0.0/0", "::/0")
+		case errRange == nil, errAddress == nil:
+			r.CIDRs = append(r.CIDRs, pattern)
+		default:
+			r.Hosts = append(r.Hosts, pattern)
+		}
+	}
+	if len(patterns) == 0 {
+		return policy.Default(), nil
+	}
+	return policy.New(config.OperatorConfiguration{Targets: config.Targets{Rules: []config.TargetRule{r}}})
+}
+
 func oneUser() *v1alpha1.LoadTestSpec {
 	return withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
 }
 
 func TestPolicyRefusesPatternsThatMeanNothing(t *testing.T) {
 	for _, pattern := range []string{"", "*example.com", "a.*.example.com", "http://example.com", "example.com:80", "10.0.0.0/33", "a b", "*."} {
-		if _, err := policy.WithHosts([]string{pattern}); err == nil {
+		if _, err := withHosts([]string{pattern}); err == nil {
 			t.Errorf("pattern %q is accepted", pattern)
 		}
 	}

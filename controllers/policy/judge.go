@@ -169,7 +169,7 @@ func (t Targets) mayReach(p Place, f Facts) string {
 	return fmt.Sprintf("Service %s is of a namespace that does not accept load from others; have its owner label namespace %s with loadtest.dev/accepts-load=true.", t.called(p), p.Namespace)
 }
 
-// kindRefusal refuses Services that lead to what somebody wrote, and to no pods.
+// kindRefusal refuses Services of which the addresses are written by hand, and are no pods'.
 func (t Targets) kindRefusal(p Place, s *Service) string {
 	switch {
 	case s.Type == "ExternalName":

@@ -56,27 +56,6 @@ func Everything() Rules {
 	return Rules{Targets: Targets{everything: true}, Workers: Workers{all: true}}
 }
 
-// WithHosts is the policy that allows these patterns as targets in every namespace: names,
-// addresses and ranges of them, which the names may lead to as well, or * for all.
-func WithHosts(patterns []string) (*Policy, error) {
-	r := config.TargetRule{Proxies: true}
-	for _, pattern := range patterns {
-		_, err := parsePrefix(pattern)
-		switch {
-		case pattern == "*":
-			r.Hosts, r.CIDRs = append(r.Hosts, pattern), append(r.CIDRs, "0.0.0.0/0", "::/0")
-		case err == nil:
-			r.CIDRs = append(r.CIDRs, pattern)
-		default:
-			r.Hosts = append(r.Hosts, pattern)
-		}
-	}
-	if len(patterns) == 0 {
-		return Default(), nil
-	}
-	return New(config.OperatorConfiguration{Targets: config.Targets{Rules: []config.TargetRule{r}}})
-}
-
 const (
 	// maxRules and maxRanges bound what stands in the status of a run.
 	maxRules, maxRanges = 64, 256

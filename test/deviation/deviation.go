@@ -48,7 +48,7 @@ func others() []Deviation {
 	}
 }
 
-// deleteForeign deletes a Job of somebody's own.
+// deleteForeign deletes a Job that the operator did not create.
 func deleteForeign(ctx context.Context, c client.Client, job *batchv1.Job, _ string) error {
 	foreign := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: Foreign}}
 	return c.Delete(ctx, foreign, client.DryRunAll)
