@@ -18,8 +18,8 @@ var (
 )
 
 // ParseURL returns the URL that a link to raw leads to, ready to be sent in a
-// header: with the scheme https when there is none, and with every byte
-// escaped that is no visible ASCII character.
+// header: with the scheme in lower case, https when there is none, and with every
+// byte escaped that is no visible ASCII character.
 //
 // Credentials are refused: a user who follows a short link cannot see that
 // https://bank.example@evil.example leads to evil.example, and a link is for all to
@@ -38,7 +38,8 @@ func ParseURL(raw string) (string, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		return "", ErrURLFormat
 	}
-	return escape(raw), nil
+	// A scheme means the same in either case; url.Parse returns it in lower case.
+	return u.Scheme + escape(raw[len(u.Scheme):]), nil
 }
 
 func escape(s string) string {
