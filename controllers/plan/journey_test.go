@@ -83,3 +83,31 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A rate is refused with journeys wherever it stands, and a rate of users with think times.
+func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
+	const (
+		rate  = "spec.journeys: must not be set with a rate, whose requests are of no user; set users."
+		think = "spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due."
+	)
+	perUser := usersSearch(1, 2)
+	perUser.RatePerUser = decimal("2")
+	for name, tt := range map[string]struct {
+		load func(*v1alpha1.LoadTestSpec)
+		want string
+	}{
+		"a ladder of users":          {usersLadder(nil, 1), ""},
+		"a ladder of rates":          {ratesLadder(v1alpha1.NewDecimal("1")), rate},
+		"a ladder of users and rate": {usersLadder(decimal("2"), 1), think},
+		"a search of users":          {search(usersSearch(1, 2)), ""},
+		"a search of a rate":         {search(rateSearch("1", "2")), rate},
+		"a search of users and rate": {search(perUser), think},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, refusal := plan.New(loadTest(spec(with(shop, stepsOf(), tt.load))), policy.Everything())
+			if got := message(refusal); got != tt.want {
+				t.Errorf("refused: %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -76,6 +76,10 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			refused: usersLadder(nil, 10, 2000, 1001), accepted: usersLadder(nil, 10, 1000),
 			want: "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
 		},
+		"users of the first of two that are largest": {
+			refused: usersLadder(nil, 10, 2000, 2000),
+			want:    "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+		},
 		"users at the end of a ramp": {
 			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("1001"), Duration: duration(time.Second)}),
 			accepted: stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("1000"), Duration: duration(time.Second)}),
@@ -121,6 +125,11 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 		"bytes of users": {
 			refused: with(body(2048), usersLadder(decimal("1"), 10)), accepted: with(body(2048), usersLadder(decimal("1"), 5)),
 			want: "spec.ladder.users[0]: 10 requests per second with bodies of 2048 bytes are 20Ki a second, which is more than a LoadTest of namespace demo may have; at most 10Ki is accepted, which is 5 users.",
+		},
+		"bytes of a whole unit": {
+			rules:   func(l *policy.Limits) { l.Rate, l.BytesPerSecond = 0, 1<<20 },
+			refused: with(body(2048), ratesLadder(rate("1024"))), accepted: with(body(2048), ratesLadder(rate("512"))),
+			want: "spec.ladder.rates[0]: 1024 requests per second with bodies of 2048 bytes are 2Mi a second, which is more than a LoadTest of namespace demo may have; at most 1Mi is accepted, which is 512 requests per second.",
 		},
 		"workers that are asked for": {
 			refused: with(usersLadder(nil, 1), parallelism(3)), accepted: with(usersLadder(nil, 1), parallelism(2)),

@@ -70,14 +70,16 @@ func TestWarmUpTakesUsersTurns(t *testing.T) {
 }
 
 // The bounds of the API are within what is planned: a single user, and 10^9 requests per
-// second.
+// second; in a ramp, a million users, and a request in a million seconds.
 func TestRequestsOfTheSmallestAndTheLargestLoadAreKnown(t *testing.T) {
 	one, most := int32(1), int32(1_000_000)
 	steps := plan.Steps(withSteps(
 		v1alpha1.Step{Users: &one, RatePerUser: decimal("3"), Duration: duration(time.Second)},
 		v1alpha1.Step{Users: &most, RatePerUser: decimal("1000"), Duration: duration(time.Second)},
+		v1alpha1.Step{Users: &most, RampTo: decimal("1000000"), RatePerUser: decimal("1"), Duration: duration(time.Second)},
+		v1alpha1.Step{Users: ptr(int32(4)), RampTo: decimal("4"), RatePerUser: decimal("0.000001"), Duration: duration(1_000_000 * time.Second)},
 	))
-	for i, want := range []int64{3, 500_000_000} {
+	for i, want := range []int64{3, 500_000_000, 500_000, 2} {
 		if n, known := plan.Requests(&steps[i].Load, 0, 2); n != want || !known {
 			t.Errorf("step %s: %d requests of %d are planned for the first of two workers, known: %v; want %d", steps[i].Name, n, steps[i].Load.Requests, known, want)
 		}

@@ -20,14 +20,11 @@ func think(t v1alpha1.Think) *workerv1.Think {
 	return &workerv1.Think{ShortestNanos: int64(shortest), LongestNanos: int64(longest)}
 }
 
-// longestThinking is the most that a user thinks between so many requests; it saturates at
-// MaxBurst, beyond which no burst may take.
+// longestThinking is the most that a user thinks between so many requests. Think times are
+// an hour at most and requests a million, whose product is within a duration.
 func longestThinking(t v1alpha1.Think, requests int32) time.Duration {
 	_, longest, _ := t.Range() // checked before
-	if pauses := time.Duration(requests - 1); longest <= MaxBurst/max(pauses, 1) {
-		return longest * pauses
-	}
-	return MaxBurst
+	return longest * time.Duration(requests-1)
 }
 
 // checkThinkTimes refuses think times that are none, and those that alone would take a
@@ -48,7 +45,7 @@ func checkThinkTimes(spec *v1alpha1.LoadTestSpec) *Refusal {
 		if refusal := checkThink(field, s.Think); refusal != nil {
 			return refusal
 		}
-		if each := ptr.Deref(s.RequestsPerUser, 0); each > 0 && longestThinking(s.Think, each) >= MaxBurst {
+		if each := ptr.Deref(s.RequestsPerUser, 1); longestThinking(s.Think, each) >= MaxBurst {
 			return invalid("%s: a user who sends %d requests may think for an hour or more, which is all that a step with requestsPerUser may take; lower think or requestsPerUser.", field, each)
 		}
 	}
