@@ -82,7 +82,8 @@ bin/cluster: FORCE
 
 # Ours, and those that stand in for official ones where no registry is in reach.
 GO_IMAGES := operator worker ratelimiter shortener eventstore counter
-IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka
+# Components of other projects take minutes to build, and are for one suite alone.
+IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka $(if $(filter ecosystem,$(SUITE)),argocd)
 .PHONY: images
 images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
@@ -108,7 +109,7 @@ generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ##
 # Kubernetes itself is compiled for its module: its few lines are tested
 # without the race detector and not linted, as both would compile it anew.
 KUBERNETES := ./hack/cluster/kubernetes
-MODULES = $(filter-out $(KUBERNETES),$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './hack/tools/*' -not -path './hack/bench/peers/*' -not -path './bin/*')))
+MODULES = $(filter-out $(KUBERNETES),$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './hack/tools/*' -not -path './hack/bench/peers/*' -not -path './hack/components/*/*' -not -path './bin/*')))
 
 .PHONY: lint
 lint: bin/golangci-lint bin/buf ## Check style, the import rule and the protocol.
@@ -238,6 +239,7 @@ seeds: bin/helm $(COMMANDS) cluster-ready ## Run the published experiments again
 seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of make seeds; no cluster needed.
 	@PATH=$$(cluster assets):$$PATH go run ./hack/seeds -report
 
+#? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
 # With -p 1 go test prints each line as it comes, from several packages too.
 .PHONY: e2e
 e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.

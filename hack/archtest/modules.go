@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// foreign are the folders whose modules pin the requirements of one tool each.
-var foreign = []string{"bin", "hack/tools", "hack/bench/peers"}
+// foreign are the folders whose modules pin the requirements of one tool, or of one
+// component of another project, each.
+var foreign = []string{"bin", "hack/tools", "hack/bench/peers", "hack/components/argocd"}
 
 // requirements are the versions by module, and by the folder of the go.mod that
 // requires it.

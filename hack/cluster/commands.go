@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/cluster"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	components "github.com/loadtest-dev/loadtest-operator/hack/components/build"
 )
 
 // command is one of the program's commands.
@@ -93,11 +94,15 @@ func (o *options) build(ctx context.Context) (string, error) {
 		}
 		source = found
 	}
-	cache, err := build.DefaultCache()
+	cache, err := components.DefaultCache()
 	if err != nil {
 		return "", err
 	}
-	return build.Builder{Source: source, Cache: cache, Progress: progress()}.Build(ctx)
+	builder, err := build.Kubernetes(source, cache, progress())
+	if err != nil {
+		return "", err
+	}
+	return builder.Build(ctx)
 }
 
 func upCommand(ctx context.Context, o *options) error {

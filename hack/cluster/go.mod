@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.20.6
+	github.com/loadtest-dev/loadtest-operator/hack/components v0.0.0
 	github.com/loadtest-dev/loadtest-operator/hack/images v0.0.0
 	golang.org/x/sys v0.49.0
 	sigs.k8s.io/yaml v1.6.0
@@ -20,4 +21,7 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 )
 
-replace github.com/loadtest-dev/loadtest-operator/hack/images => ../images
+replace (
+	github.com/loadtest-dev/loadtest-operator/hack/components => ../components
+	github.com/loadtest-dev/loadtest-operator/hack/images => ../images
+)

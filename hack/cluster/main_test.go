@@ -7,11 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/build"
 )
 
 func TestUsageErrors(t *testing.T) {
@@ -81,35 +76,6 @@ func TestHelpListsTheCommands(t *testing.T) {
 	}
 	if strings.Contains(text.String(), "%!") {
 		t.Errorf("help is not formatted:\n%s", text.String())
-	}
-}
-
-func TestProgressInALogIsSparse(t *testing.T) {
-	var log bytes.Buffer
-	report := nowAndThen(&log)
-	for second := 3; second <= 27; second += 3 {
-		report(build.Progress{Done: second * 10, Total: 270, Elapsed: time.Duration(second) * time.Second})
-	}
-	report(build.Progress{Done: 270, Total: 270, Elapsed: 28 * time.Second, Ended: true})
-	want := `cluster: building Kubernetes: 30 of 270 packages, 3s
-cluster: building Kubernetes: 150 of 270 packages, 15s
-cluster: linking Kubernetes, 27s
-cluster: built Kubernetes in 28s
-`
-	if diff := cmp.Diff(want, log.String()); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
-}
-
-func TestProgressOnATerminalIsOneLine(t *testing.T) {
-	var screen bytes.Buffer
-	report := overwrite(&screen)
-	report(build.Progress{Done: 1, Total: 2, Elapsed: 3 * time.Second})
-	report(build.Progress{Done: 2, Total: 2, Elapsed: 6 * time.Second, Ended: true})
-	want := "\r\x1b[Kcluster: building Kubernetes: 1 of 2 packages, 3s" +
-		"\r\x1b[Kcluster: built Kubernetes in 6s\n"
-	if diff := cmp.Diff(want, screen.String()); diff != "" {
-		t.Errorf("screen (-want +got):\n%s", diff)
 	}
 }
 

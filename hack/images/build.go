@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/loadtest-dev/loadtest-operator/hack/components/build"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/archive"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/debimage"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/goimage"
@@ -35,7 +36,7 @@ type builder struct {
 }
 
 func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, error) {
-	cache, err := cacheDir()
+	cache, err := build.DefaultCache()
 	if err != nil {
 		return nil, err
 	}
@@ -48,25 +49,12 @@ func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, e
 	}
 	return &builder{
 		out:     out,
-		golang:  goimage.Builder{Root: root, BinDir: filepath.Join(cache, "bin"), Certificates: goimage.HostCertificates},
+		golang:  goimage.Builder{Root: root, Component: component(root, w), BinDir: filepath.Join(cache, "bin"), Certificates: goimage.HostCertificates},
 		debian:  debimage.Builder{CacheDir: filepath.Join(cache, "debian"), Fresh: fresh, AptDir: "/etc/apt", Extract: debimage.Mmdebstrap},
 		kafka:   jars,
 		install: install,
 		w:       w,
 	}, nil
-}
-
-// cacheDir is the folder that hack/cluster keeps its builds in, by the same
-// rule.
-func cacheDir() (string, error) {
-	if dir := os.Getenv("LOADTEST_CACHE"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("find the cache folder (set LOADTEST_CACHE): %w", err)
-	}
-	return filepath.Join(home, ".cache", "loadtest-operator"), nil
 }
 
 // buildAll builds every image, one after the other as the compiler keeps all
@@ -137,6 +125,11 @@ func (b *builder) debianImage(ctx context.Context, r recipe.Debian) (v1.Image, e
 	}
 	if r.KafkaJars != "" {
 		if err := b.addJars(ctx, tree, r.KafkaJars); err != nil {
+			return nil, err
+		}
+	}
+	if r.Component != "" {
+		if err := b.addPrograms(ctx, tree, r.Component); err != nil {
 			return nil, err
 		}
 	}

@@ -5,7 +5,7 @@
 //	   │
 //	   ├─ goimage   a static Go binary ───┐
 //	   │                                  ├─ rootfs   one layer, one config ── archive   bin/images/NAME.tar
-//	   └─ debimage  Debian packages ──────┘      (and, for one, the jars of package kafka)
+//	   └─ debimage  Debian packages ──────┘      (and, for one, the jars of package kafka, or the programs of hack/components)
 //
 // Beside them, prerequisite looks for the host's programs, and kafka keeps the
 // jars of a broker, also for tests that run one on the host.
@@ -15,6 +15,6 @@
 // left untouched, so that what depends on the file need not be redone.
 //
 // It is a module of its own, so that the libraries for images stay out of the
-// operator's dependencies; it imports nothing else of this repository. The local
+// operator's dependencies; of this repository it imports hack/components alone. The local
 // cluster makes its own images with rootfs and archive.
 package main

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.20.6
+	github.com/loadtest-dev/loadtest-operator/hack/components v0.0.0
 )
 
 require (
@@ -15,3 +16,5 @@ require (
 	github.com/vbatts/tar-split v0.12.1 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 )
+
+replace github.com/loadtest-dev/loadtest-operator/hack/components => ../components

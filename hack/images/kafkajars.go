@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/loadtest-dev/loadtest-operator/hack/components/build"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/kafka"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/prerequisite"
 )
@@ -31,7 +32,7 @@ func kafkaCommand(ctx context.Context, args []string, out, progress io.Writer) e
 	if help, err := parse(flags, args, out); help || err != nil {
 		return err
 	}
-	cache, err := cacheDir()
+	cache, err := build.DefaultCache()
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -97,52 +96,40 @@ func TestAbuse(t *testing.T) {
 	_ = tries.Wait() // each reports its own failure
 }
 
+// What comes of an abuse.
+const (
+	abuseRefused   = "refused"
+	abuseSucceeded = "succeeded"
+	abuseUntriable = "could not be tried"
+)
+
 // abuseScore counts what came of abuses.
-type abuseScore struct {
-	mu                          sync.Mutex
-	tried, succeeded, untriable int
-}
+type abuseScore struct{ scores }
 
 func (s *abuseScore) String() string {
-	line := fmt.Sprintf("abuse: %d tried, %d succeeded", s.tried, s.succeeded)
-	if s.untriable > 0 {
-		line += fmt.Sprintf(", %d could not be tried", s.untriable)
+	untriable := s.count(abuseUntriable)
+	line := fmt.Sprintf("abuse: %d tried, %d succeeded", s.all()-untriable, s.count(abuseSucceeded))
+	if untriable > 0 {
+		line += fmt.Sprintf(", %d could not be tried", untriable)
 	}
 	return line
 }
 
 func (s *abuseScore) judge(t *testing.T, a abuse, people *people) {
-	line := "could not be tried"
-	defer func() { // also when the test ends in the middle
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if line == "could not be tried" {
-			s.untriable++
-		}
-		fmt.Printf("%s   <- %s\n", line, a.name)
-	}()
+	outcome, line := abuseUntriable, abuseUntriable
+	defer func() { s.note(outcome, "%s   <- %s", line, a.name) }() // also when the test ends in the middle
 	got := a.try(t, people)
 	switch {
 	case t.Failed():
 		return
 	case got.by == "":
-		line = "SUCCEEDED: " + got.words
+		outcome, line = abuseSucceeded, "SUCCEEDED: "+got.words
 		t.Errorf("nothing refused it: %s", got.words)
 	default:
-		line = fmt.Sprintf("refused by %s: %s", got.by, excerpt(got.words, a.words))
+		outcome, line = abuseRefused, fmt.Sprintf("refused by %s: %s", got.by, excerpt(got.words, a.words))
 		if got.by != a.by || !strings.Contains(got.words, a.words) {
 			t.Errorf("refused by %s: %s; want by %s: %q", got.by, got.words, a.by, a.words)
 		}
-	}
-	s.count(got.by == "")
-}
-
-func (s *abuseScore) count(succeeded bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tried++
-	if succeeded {
-		s.succeeded++
 	}
 }
 

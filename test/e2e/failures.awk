@@ -3,7 +3,7 @@
 { print; fflush() }
 /^=== (RUN|CONT|NAME) / { test = $3; next }
 /^ *--- FAIL: / { if (said[$3]) failures = failures "\n" $3 ":" said[$3]; next }
-/^targets: .* presets|^faults: .* injected|^judgement: .* checks|^abuse: .* tried|^stop: .* runs/ { last = $0 }
+/^targets: .* presets|^faults: .* injected|^judgement: .* checks|^abuse: .* tried|^stop: .* runs|^ecosystem: .* checks/ { last = $0 }
 test && lines[test] < 60 && !/^ *(---|===|PASS|ok)/ { lines[test]++; said[test] = said[test] "\n" $0 }
 END {
 	if (failures) print "\nwhat failed, first lines of each:" failures

@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,31 +58,25 @@ func agree(truth, found string, of ...*v1alpha1.LoadTest) judgement {
 // TestJudgement: what a LoadTest says of its target is true. It prints a line for each
 // check, and the summary last. A check that finds the machine busy is made once more.
 func TestJudgement(t *testing.T) {
-	var mu sync.Mutex
-	made, right, busy := 0, 0, 0
+	score := &scores{}
 	t.Cleanup(func() {
-		fmt.Printf("judgement: %d checks, %d wrong, %d on a busy machine\n", made, made-right-busy, busy)
+		fmt.Printf("judgement: %d checks, %d wrong, %d on a busy machine\n", score.all(), score.count("wrong"), score.count("busy"))
 	})
 	for _, check := range judgementChecks {
 		t.Run(check.name, func(t *testing.T) {
 			t.Parallel()
-			mu.Lock()
-			made++
-			mu.Unlock()
-			j := check.run(t)
-			if j.busy {
+			j, outcome := judgement{found: "nothing"}, "wrong"
+			defer func() { score.note(outcome, "judgement: %s: truth %s, found %s", check.name, j.truth, j.found) }()
+			if j = check.run(t); j.busy {
 				j = check.run(t)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			fmt.Printf("judgement: %s: truth %s, found %s\n", check.name, j.truth, j.found)
 			switch {
 			case j.wrong || t.Failed():
 				t.Errorf("truth %s, found %s", j.truth, j.found)
 			case j.busy:
-				busy++
+				outcome = "busy"
 			default:
-				right++
+				outcome = "right"
 			}
 		})
 	}

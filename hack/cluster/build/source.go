@@ -1,13 +1,9 @@
 package build
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 )
@@ -33,36 +29,6 @@ func FindSource(from string) (string, error) {
 	}
 }
 
-// hash is of the names and contents of the module's files, without tests, and
-// of what else determines the build.
-func hash(source fs.FS, determinants ...string) (string, error) {
-	sum := sha256.New()
-	for _, determinant := range determinants {
-		fmt.Fprintf(sum, "%q\n", determinant)
-	}
-	err := fs.WalkDir(source, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !compiled(name) {
-			return err
-		}
-		content, err := fs.ReadFile(source, name)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(sum, "%q %d\n%s\n", name, len(content), content)
-		return nil
-	})
-	if err != nil {
-		return "", fmt.Errorf("hash the source: %w", err)
-	}
-	return hex.EncodeToString(sum.Sum(nil))[:16], nil
-}
-
-func compiled(name string) bool {
-	base := path.Base(name)
-	return base == "go.mod" || base == "go.sum" ||
-		strings.HasSuffix(base, ".go") && !strings.HasSuffix(base, "_test.go")
-}
-
 // version is the Kubernetes release that go.mod requires.
 func version(gomod string) (string, error) {
 	for line := range strings.Lines(gomod) {
@@ -71,4 +37,17 @@ func version(gomod string) (string, error) {
 		}
 	}
 	return "", errors.New("go.mod requires no k8s.io/kubernetes")
+}
+
+// linkerFlags set the version of the components, on which clients of the API server
+// depend.
+func linkerFlags(release string) []string {
+	numbers := strings.SplitN(strings.TrimPrefix(release, "v"), ".", 3)
+	var flags []string
+	for _, variable := range [][2]string{
+		{"gitVersion", release}, {"gitMajor", numbers[0]}, {"gitMinor", numbers[1]}, {"gitTreeState", "clean"},
+	} {
+		flags = append(flags, fmt.Sprintf("-X k8s.io/component-base/version.%s=%s", variable[0], variable[1]))
+	}
+	return flags
 }

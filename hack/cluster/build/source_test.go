@@ -5,59 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
-
-func TestHashChangesWithWhatIsBuilt(t *testing.T) {
-	base := func() fstest.MapFS {
-		return fstest.MapFS{
-			"go.mod":        {Data: []byte("module m")},
-			"go.sum":        {Data: []byte("sums")},
-			"main.go":       {Data: []byte("package main")},
-			"dns/main.go":   {Data: []byte("package main // dns")},
-			"main_test.go":  {Data: []byte("package main // test")},
-			"README.md":     {Data: []byte("read me")},
-			"testdata/some": {Data: []byte("data")},
-		}
-	}
-	sum := func(files fstest.MapFS, determinants ...string) string {
-		t.Helper()
-		got, err := hash(files, determinants...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	want := sum(base(), "go1.26")
-	for name, test := range map[string]struct {
-		change func(fstest.MapFS)
-		same   bool
-	}{
-		"nothing":             {func(fstest.MapFS) {}, true},
-		"a test":              {func(f fstest.MapFS) { f["main_test.go"].Data = []byte("other") }, true},
-		"a document":          {func(f fstest.MapFS) { delete(f, "README.md") }, true},
-		"test data":           {func(f fstest.MapFS) { f["testdata/some"].Data = nil }, true},
-		"a source":            {func(f fstest.MapFS) { f["dns/main.go"].Data = []byte("package main // DNS") }, false},
-		"a new source":        {func(f fstest.MapFS) { f["new.go"] = &fstest.MapFile{} }, false},
-		"a source's name":     {func(f fstest.MapFS) { f["dnsmain.go"] = f["dns/main.go"]; delete(f, "dns/main.go") }, false},
-		"a dependency's sum":  {func(f fstest.MapFS) { f["go.sum"].Data = []byte("Sums") }, false},
-		"a version in go.mod": {func(f fstest.MapFS) { f["go.mod"].Data = []byte("module m // v2") }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			files := base()
-			test.change(files)
-			if got := sum(files, "go1.26"); (got == want) != test.same {
-				t.Errorf("hash %s, before %s, want the same: %t", got, want, test.same)
-			}
-		})
-	}
-	if sum(base(), "go1.27") == want {
-		t.Error("another Go release does not change the hash")
-	}
-	if sum(base(), "a", "b") == sum(base(), "ab") {
-		t.Error("two determinants are taken for one")
-	}
-}
 
 func TestFindSourceLooksUpwards(t *testing.T) {
 	root := t.TempDir()
@@ -97,22 +45,29 @@ func TestVersion(t *testing.T) {
 
 func TestLinkerFlagsCarryTheVersion(t *testing.T) {
 	const variable = "-X k8s.io/component-base/version."
-	got := linkerFlags("v1.36.3")
-	for _, want := range []string{"-s", "-w", variable + "gitVersion=v1.36.3", variable + "gitMajor=1", variable + "gitMinor=36"} {
+	got := strings.Join(linkerFlags("v1.36.3"), " ")
+	for _, want := range []string{variable + "gitVersion=v1.36.3", variable + "gitMajor=1", variable + "gitMinor=36"} {
 		if !strings.Contains(got+" ", want+" ") {
 			t.Errorf("flags %q have no %q", got, want)
 		}
 	}
 }
 
-func TestDefaultCache(t *testing.T) {
-	t.Setenv("LOADTEST_CACHE", "/somewhere/else")
-	if got, err := DefaultCache(); err != nil || got != "/somewhere/else" {
-		t.Errorf("DefaultCache = %q, %v, want what LOADTEST_CACHE says", got, err)
+func TestEveryComponentIsALinkToTheOneBinary(t *testing.T) {
+	source := t.TempDir()
+	if _, err := Kubernetes(source, "", nil); err == nil {
+		t.Error("a folder without a module is taken")
 	}
-	t.Setenv("LOADTEST_CACHE", "")
-	t.Setenv("HOME", "/home/me")
-	if got, err := DefaultCache(); err != nil || got != "/home/me/.cache/loadtest-operator" {
-		t.Errorf("DefaultCache = %q, %v, want it in the home folder", got, err)
+	if err := os.WriteFile(filepath.Join(source, "go.mod"), []byte("require k8s.io/kubernetes v1.36.3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Kubernetes(source, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range Components {
+		if b.Links[name] != multicall {
+			t.Errorf("%s is a link to %q, want %s", name, b.Links[name], multicall)
+		}
 	}
 }

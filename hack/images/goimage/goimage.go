@@ -25,6 +25,8 @@ type Builder struct {
 	// BinDir keeps the binaries between builds: go build does not link a
 	// binary again that is up to date.
 	BinDir string
+	// Component builds an outside component, and returns the folder of its programs.
+	Component func(ctx context.Context, name string) (folder string, err error)
 	// Certificates is the bundle to copy, usually HostCertificates.
 	Certificates string
 }
@@ -38,7 +40,7 @@ func (b Builder) Tree(ctx context.Context, r recipe.Go) (rootfs.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read certificate authorities: %w", err)
 	}
-	binary, err := b.compile(ctx, r)
+	binary, err := b.binary(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +48,21 @@ func (b Builder) Tree(ctx context.Context, r recipe.Go) (rootfs.Tree, error) {
 	t.File("etc/ssl/certs/ca-certificates.crt", 0o644, certificates)
 	t.File(r.Binary, 0o755, binary)
 	return t, nil
+}
+
+func (b Builder) binary(ctx context.Context, r recipe.Go) ([]byte, error) {
+	if r.Component == "" {
+		return b.compile(ctx, r)
+	}
+	folder, err := b.Component(ctx, r.Component)
+	if err != nil {
+		return nil, err
+	}
+	binary, err := os.ReadFile(filepath.Join(folder, r.Binary))
+	if err != nil {
+		return nil, fmt.Errorf("read binary: %w", err)
+	}
+	return binary, nil
 }
 
 func (b Builder) compile(ctx context.Context, r recipe.Go) ([]byte, error) {

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,12 +13,17 @@ type Image struct {
 	Name   string
 	Go     *Go
 	Debian *Debian
+	// Optional images are built when they are named, and not with all others.
+	Optional bool
 }
 
-// Go is an image that holds one static binary of the root module.
+// Go is an image that holds one static binary.
 type Go struct {
-	// Package is the main package, relative to the repository's root.
+	// Package is the main package, relative to the repository's root. Empty if the
+	// binary is an outside component's.
 	Package string
+	// Component is the outside component that has the binary.
+	Component string
 	// Binary is the file in the root of the image, and its entrypoint.
 	Binary string
 }
@@ -36,6 +42,7 @@ func All() []Image {
 		{Name: "postgres", Debian: postgres()},
 		{Name: "pgbouncer", Debian: pgbouncer()},
 		{Name: "kafka", Debian: kafka()},
+		{Name: "argocd", Debian: argocd(), Optional: true},
 	}
 }
 
@@ -49,17 +56,17 @@ func (i Image) File() string { return i.Name + ".tar" }
 // Source is a short name of the image's content.
 func (i Image) Source() string {
 	if i.Go != nil {
-		return "go " + i.Go.Package
+		return "go " + cmp.Or(i.Go.Package, i.Go.Component)
 	}
 	return "debian " + strings.Join(i.Debian.Packages, " ")
 }
 
-// Select returns the named images in the order of All, or all of them if no
+// Select returns the named images in the order of All, or all that are not optional if no
 // name is given.
 func Select(names []string) ([]Image, error) {
 	all := All()
 	if len(names) == 0 {
-		return all, nil
+		return slices.DeleteFunc(all, func(i Image) bool { return i.Optional }), nil
 	}
 	var known []string
 	for _, i := range all {

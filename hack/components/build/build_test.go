@@ -10,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// small is a module with the same programs as the real one, which compile in
-// no time: each prints its name and the release it was linked with.
+// small is a module with three programs that compile in no time: each prints its name.
 func small(t *testing.T) string {
 	t.Helper()
 	source := t.TempDir()
@@ -24,8 +23,7 @@ func small(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	write("go.mod", "module example.com/kubernetes\n\ngo 1.26\n\nrequire k8s.io/kubernetes v1.36.3\n\nreplace k8s.io/kubernetes => ./k8s\n")
-	write("k8s/go.mod", "module k8s.io/kubernetes\n")
+	write("go.mod", "module example.com/kubernetes\n\ngo 1.26\n")
 	program := "package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(os.Args[0]) }\n"
 	for _, folder := range []string{".", "coredns", "pause"} {
 		write(filepath.Join(folder, "main.go"), program)
@@ -33,15 +31,23 @@ func small(t *testing.T) string {
 	return source
 }
 
+func builder(source, cache string) Builder {
+	return Builder{
+		Name: "kubernetes", Source: source, Cache: cache, Packages: []string{".", "./coredns", "./pause"},
+		Links: map[string]string{"etcd": "kubernetes", "kubelet": "kubernetes"},
+	}
+}
+
 func TestBuildFillsAFolderOnce(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	var reports []Progress
-	builder := Builder{Source: small(t), Cache: cache, Progress: func(p Progress) { reports = append(reports, p) }}
-	folder, err := builder.Build(t.Context())
+	b := builder(small(t), cache)
+	b.Progress = func(p Progress) { reports = append(reports, p) }
+	folder, err := b.Build(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append([]string{"kubernetes", "coredns", "pause"}, Components...) {
+	for _, name := range []string{"kubernetes", "coredns", "pause", "etcd", "kubelet"} {
 		path := filepath.Join(folder, name)
 		if out, err := exec.Command(path).Output(); err != nil || string(out) != path {
 			t.Errorf("%s prints %q, %v", path, out, err)
@@ -55,7 +61,7 @@ func TestBuildFillsAFolderOnce(t *testing.T) {
 	}
 
 	reports = nil
-	again, err := builder.Build(t.Context())
+	again, err := b.Build(t.Context())
 	if err != nil || again != folder {
 		t.Errorf("a second build is in %q, %v, want %q", again, err, folder)
 	}
@@ -74,7 +80,9 @@ func TestBuildErrorHasTheCompilersOutput(t *testing.T) {
 			t.Error("a build that failed reports its end")
 		}
 	}
-	_, err := Builder{Source: source, Cache: cache, Progress: report}.Build(t.Context())
+	b := builder(source, cache)
+	b.Progress = report
+	_, err := b.Build(t.Context())
 	for _, want := range []string{"example.com/kubernetes/coredns", "undefined: wrong"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want it to say %q", err, want)
@@ -88,7 +96,7 @@ func TestBuildErrorHasTheCompilersOutput(t *testing.T) {
 func TestBuildNeedsGo(t *testing.T) {
 	source := small(t)
 	t.Setenv("PATH", t.TempDir())
-	_, err := Builder{Source: source, Cache: t.TempDir()}.Build(t.Context())
+	_, err := builder(source, t.TempDir()).Build(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "install Go") {
 		t.Errorf("error is %v, want it to say how to get Go", err)
 	}

@@ -1,0 +1,81 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"testing"
+)
+
+// ecosystemParts are the programs of other projects that must work with ours. One runs
+// alone by -run TestEcosystem/NAME.
+var ecosystemParts = []ecosystemPart{}
+
+// ecosystemPart makes its checks one after another.
+type ecosystemPart struct {
+	name string
+	run  func(t *testing.T, e *ecosystem)
+}
+
+// TestEcosystem: other people's programs see our objects as people expect it. It prints a
+// line for each check (component, what was checked, what was seen), and the summary last.
+// It needs images that no other test needs, and runs only if it is asked for by its name.
+func TestEcosystem(t *testing.T) {
+	if isWhole() {
+		t.Skip("the components are built by make e2e SUITE=ecosystem")
+	}
+	e := &ecosystem{}
+	t.Cleanup(func() {
+		fmt.Println(e)
+		if e.all() == 0 {
+			t.Error("no check was made")
+		}
+	})
+	for _, part := range ecosystemParts {
+		t.Run(part.name, func(t *testing.T) {
+			made, failed := e.all(), e.count(checkFailed)
+			defer func() {
+				switch {
+				case t.Failed() && e.count(checkFailed) == failed:
+					e.tell(part.name, "made ready", "it could not be", true)
+				case e.all() == made:
+					t.Error("no check was made")
+				}
+			}()
+			part.run(t, e)
+		})
+	}
+}
+
+// What comes of a check.
+const (
+	checkPassed = "passed"
+	checkFailed = "failed"
+)
+
+// ecosystem counts the checks.
+type ecosystem struct{ scores }
+
+func (e *ecosystem) String() string {
+	return fmt.Sprintf("ecosystem: %d checks, %d failed", e.all(), e.count(checkFailed))
+}
+
+// tell prints the line of a check.
+func (e *ecosystem) tell(component, what, seen string, failed bool) {
+	outcome, mark := checkPassed, ""
+	if failed {
+		outcome, mark = checkFailed, "FAILED: "
+	}
+	e.note(outcome, "%s%s: %s: %s", mark, component, what, excerpt(seen, ""))
+}
+
+// check makes one check, and says whether what was seen is right. see fails its test if it
+// is not.
+func (e *ecosystem) check(t *testing.T, component, what string, see func(t *testing.T) (seen string)) bool {
+	t.Helper()
+	return t.Run(what, func(t *testing.T) {
+		seen := "nothing"
+		defer func() { e.tell(component, what, seen, t.Failed()) }() // also when the test ends in the middle
+		seen = see(t)
+	})
+}
