@@ -9,25 +9,30 @@ import (
 // has and that is never connected to: "a loopback". "" is any other address.
 func SpecialKind(a netip.Addr) string {
 	a = Plain(a)
-	switch {
-	case !a.IsValid():
+	if !a.IsValid() {
 		return "no"
-	case a.IsLoopback():
-		return "a loopback"
-	case a.IsLinkLocalUnicast():
-		return "a link-local"
-	case slices.Contains(metadata, a):
-		return "a metadata service's"
-	case a.IsUnspecified(), thisNetwork.Contains(a):
-		return "an unspecified"
-	case a.IsMulticast():
-		return "a multicast"
-	case a == broadcast:
-		return "a broadcast"
-	case within(a, embedding):
-		return "a translated"
+	}
+	for _, s := range special {
+		if within(a, s.ranges) {
+			return s.kind
+		}
 	}
 	return ""
+}
+
+// Special are the ranges of the addresses that have a kind, also as NAT64 spells them.
+func Special() (list []netip.Prefix) {
+	for _, s := range special {
+		for _, p := range s.ranges {
+			list = append(list, p)
+			if p.Addr().Is4() {
+				b := nat64.Addr().As16()
+				copy(b[12:], p.Addr().AsSlice())
+				list = append(list, netip.PrefixFrom(netip.AddrFrom16(b), 96+p.Bits()))
+			}
+		}
+	}
+	return list
 }
 
 // IsPublic says whether an address is one of the Internet's. What is neither special nor
@@ -58,38 +63,44 @@ func within(a netip.Addr, list []netip.Prefix) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// metadata are the addresses at which clouds hand out credentials, beside the link-local
-// ones.
-var metadata = []netip.Addr{
-	netip.MustParseAddr("fd00:ec2::254"),   // Amazon, over IPv6
-	netip.MustParseAddr("fd00:ec2::23"),    // the identities of EKS's pods
-	netip.MustParseAddr("fd20:ce::254"),    // Google, over IPv6
-	netip.MustParseAddr("100.100.100.200"), // Alibaba
-	netip.MustParseAddr("168.63.129.16"),   // Azure's WireServer
-	netip.MustParseAddr("192.0.0.192"),     // Oracle, of old
-}
-
+// nat64 is the prefix under which NAT64 has IPv4 addresses (RFC 6052), and global are the
+// addresses of the Internet over IPv6.
 var (
-	// thisNetwork reaches the machine itself, like the unspecified address in it.
-	thisNetwork = netip.MustParsePrefix("0.0.0.0/8")
-	// broadcast reaches every neighbour on the link.
-	broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
-	// nat64 is the prefix under which NAT64 has IPv4 addresses (RFC 6052).
-	nat64 = netip.MustParsePrefix("64:ff9b::/96")
-	// global are the addresses of the Internet over IPv6.
+	nat64  = netip.MustParsePrefix("64:ff9b::/96")
 	global = netip.MustParsePrefix("2000::/3")
 )
 
-// embedding are the other ranges of IPv6 whose addresses stand for IPv4 addresses. How
-// depends on the network, so that none of them can be judged.
-var embedding = prefixes(
-	"64:ff9b:1::/48",  // NAT64 of local use (RFC 8215)
-	"::/96",           // IPv4-compatible
-	"::ffff:0:0:0/96", // IPv4-translated (RFC 2765)
-	"2002::/16",       // 6to4
-	"2001::/32",       // Teredo
-	"fec0::/10",       // site-local, of old
-)
+// special are the ranges of each kind. The first that has an address names its kind.
+var special = []struct {
+	kind   string
+	ranges []netip.Prefix
+}{
+	{"a loopback", prefixes("127.0.0.0/8", "::1/128")},
+	{"a link-local", prefixes("169.254.0.0/16", "fe80::/10")},
+	// Where clouds hand out credentials, beside the link-local addresses.
+	{"a metadata service's", prefixes(
+		"fd00:ec2::254/128",  // Amazon, over IPv6
+		"fd00:ec2::23/128",   // the identities of EKS's pods
+		"fd20:ce::254/128",   // Google, over IPv6
+		"100.100.100.200/32", // Alibaba
+		"168.63.129.16/32",   // Azure's WireServer
+		"192.0.0.192/32",     // Oracle, of old
+	)},
+	// They reach the machine itself.
+	{"an unspecified", prefixes("0.0.0.0/8", "::/128")},
+	{"a multicast", prefixes("224.0.0.0/4", "ff00::/8")},
+	{"a broadcast", prefixes("255.255.255.255/32")},
+	// The other ranges of IPv6 whose addresses stand for IPv4 addresses. How depends on
+	// the network, so that none of them can be judged.
+	{"a translated", prefixes(
+		"64:ff9b:1::/48",  // NAT64 of local use (RFC 8215)
+		"::/96",           // IPv4-compatible
+		"::ffff:0:0:0/96", // IPv4-translated (RFC 2765)
+		"2002::/16",       // 6to4
+		"2001::/32",       // Teredo
+		"fec0::/10",       // site-local, of old
+	)},
+}
 
 // private are the ranges of IPv4 that are not the Internet's (RFC 6890).
 var private = prefixes(

@@ -16,8 +16,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 )
 
-// policy is the chart's, with those values beside.
-func policy(t *testing.T, set string) networkingv1.NetworkPolicy {
+// networkPolicy is the chart's, with those values beside.
+func networkPolicy(t *testing.T, set string) networkingv1.NetworkPolicy {
 	t.Helper()
 	var p networkingv1.NetworkPolicy
 	object := find(t, render(t, "--set", "replicas=2"+set), "NetworkPolicy", release)
@@ -51,7 +51,7 @@ func TestNetworkPolicyAllowsNamedPeers(t *testing.T) {
 		},
 	} {
 		got := map[string]networkingv1.NetworkPolicyPeer{}
-		for _, rule := range policy(t, set).Spec.Ingress {
+		for _, rule := range networkPolicy(t, set).Spec.Ingress {
 			if len(rule.From) > 1 || len(rule.Ports) != 1 {
 				t.Fatalf("%s: a rule has more than one peer, or not one port: %v", set, rule)
 			}
@@ -71,7 +71,7 @@ func TestNetworkPolicyAllowsNamedPeers(t *testing.T) {
 // The policy is about the operator's pod and its ports, and knows workers by a
 // label that they have.
 func TestNetworkPolicySelectsOperatorAndWorkers(t *testing.T) {
-	p := policy(t, ",networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus")
+	p := networkPolicy(t, ",networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus")
 	pod := operatorPod(t, namespace)
 	if !selects(t, &p.Spec.PodSelector, pod.Labels) {
 		t.Errorf("the policy is not about the operator's pod: %v", p.Spec.PodSelector)

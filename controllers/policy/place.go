@@ -71,8 +71,11 @@ func (t Targets) Refusal(p Place) string {
 			return fmt.Sprintf("host %s is not allowed: it is %s address, which never is a target", p.Host, kind)
 		}
 	}
-	if p.Host == "localhost" || strings.HasSuffix(p.Host, ".localhost") {
-		return fmt.Sprintf("host %s is not allowed: it is the worker itself, which never is a target", p.Host)
+	if p.isNever() {
+		return fmt.Sprintf("host %s is not allowed: it is a name of the worker itself, the API server or a metadata service, which never are targets", p.Host)
+	}
+	if p.isAtNode() {
+		return fmt.Sprintf("host %s is not allowed at port %d: it is one of nodes, which never are targets", p.Host, p.Port)
 	}
 	if p.IsService() && !p.IsProxy {
 		return "" // its namespace decides

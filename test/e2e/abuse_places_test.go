@@ -15,9 +15,6 @@ import (
 
 // placeAbuses aim at Services that lead to where no tenant may send load.
 var placeAbuses = []abuse{
-	{"the API server by its name", operator, "does not accept load from others", aimsAt("url: 'https://kubernetes.default.svc'")},
-	{"the API server by its full name", operator, "does not accept load from others", aimsAt("url: 'https://kubernetes.default.svc.cluster.local.'")},
-	{"the operator's coordinator", operator, "does not accept load from others", aimsAt("url: 'https://loadtest-operator-leader." + operatorNamespace + ".svc:9443'")},
 	{"another team's Service", operator, "does not accept load from others", aimsAtTheVictim},
 	{"a Service of the own namespace as a proxy", operator, "not allowed as a proxy", aimsAt("service: {name: api}, proxy: {url: 'http://api:80'}")},
 	{"a Service that leads to any host", operator, "of type ExternalName", through(corev1.ServiceSpec{

@@ -15,6 +15,7 @@ import (
 var abuseGroups = []abuseGroup{
 	{"schema", schemaAbuses},
 	{"rights", rightsAbuses},
+	{"admission", admissionAbuses},
 	{"targets", targetAbuses},
 	{"places", placeAbuses},
 	{"operator", operatorAbuses},
