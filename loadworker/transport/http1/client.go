@@ -2,6 +2,7 @@ package http1
 
 import (
 	"context"
+	"net"
 	"sync/atomic"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
@@ -31,6 +32,15 @@ func (c *Client) newConn() *Conn {
 	conn := &Conn{client: c}
 	conn.onReadable = conn.transfer
 	return conn
+}
+
+// open opens a connection for requests.
+func (c *Client) open(ctx context.Context) (net.Conn, error) {
+	conn, err := c.dialer.Dial(ctx)
+	if err == nil {
+		c.opened.Add(1)
+	}
+	return conn, err
 }
 
 // Probe opens a connection and closes it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 )
 
 // checkAfter is how long a connection may idle before it is checked: a server that
@@ -72,7 +73,7 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 }
 
 // Alive checks that the connection is open, here and on the other side.
-func (c *Conn) Alive() bool { return c.net != nil && alive(c.net) }
+func (c *Conn) Alive() bool { return c.net != nil && socket.Alive(c.net) }
 
 // IsOpen reports whether the connection is open here; the other side may have
 // closed it.
@@ -93,7 +94,7 @@ func (c *Conn) ensureOpen(ctx context.Context, now, deadline time.Time) error {
 		if now.Sub(c.used) < checkAfter {
 			return nil
 		}
-		if alive(c.net) {
+		if socket.Alive(c.net) {
 			c.used = now // as good as used: the next check can wait
 			return nil
 		}
@@ -101,20 +102,18 @@ func (c *Conn) ensureOpen(ctx context.Context, now, deadline time.Time) error {
 	}
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	conn, err := c.client.dialer.Dial(ctx)
-	if err != nil {
-		return err
+	conn, err := c.client.open(ctx)
+	if err == nil {
+		c.adopt(conn)
 	}
-	c.client.opened.Add(1)
-	c.adopt(conn)
-	return nil
+	return err
 }
 
 // adopt makes conn the open connection.
 func (c *Conn) adopt(conn net.Conn) {
 	c.net, c.raw, c.used, c.carried = conn, nil, time.Now(), false
 	if _, secured := conn.(*tls.Conn); !secured {
-		c.raw = rawConn(conn)
+		c.raw = socket.RawConn(conn)
 	}
 	if c.raw == nil && c.secured == nil {
 		c.secured = make([]byte, securedBuffer)
@@ -122,6 +121,14 @@ func (c *Conn) adopt(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shared, c.deadline = conn, time.Time{}
+}
+
+// release closes the connection but for its socket, which it returns; nil: it was closed.
+func (c *Conn) release() net.Conn {
+	conn := c.net
+	c.net = nil
+	c.Close()
+	return conn
 }
 
 // setDeadline ensures that the socket has a deadline in the future, unless the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 )
 
 // buffer is what the bytes of a plain connection pass through.
@@ -61,7 +62,7 @@ func (c *Conn) transfer(fd uintptr) (done bool) {
 		return !c.write(buffer.out, int32(fd))
 	}
 	for {
-		n, errno := readNow(int32(fd), buffer.in[:])
+		n, errno := socket.Read(int32(fd), buffer.in[:])
 		if errno == syscall.EAGAIN {
 			return false
 		}
@@ -83,7 +84,7 @@ func (c *Conn) transfer(fd uintptr) (done bool) {
 // write reports whether it wrote the whole request. If not, the reason is in c.err,
 // or the part that is missing in c.rest.
 func (c *Conn) write(out []byte, fd int32) bool {
-	n, errno := writeNow(fd, out)
+	n, errno := socket.Write(fd, out)
 	if errno != 0 && errno != syscall.EAGAIN {
 		c.err = &failure.Error{Phase: failure.Writing, Err: errno}
 		return false

@@ -4,51 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"sync"
 	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
 )
 
-// Loop drives many plain connections from one goroutine: a request that waits is
-// then some 200 bytes instead of a goroutine of its own, and a response costs one
-// read instead of two. Only Wake may be called from other goroutines.
-//
-//	Send ── write; dial first if the connection is closed
-//	Wait ── epoll ── read ── parser ── onDone(connection, response or error)
-//	  └─ deadlines, nearest first
-//
+// Loop drives many connections from one goroutine. Only Wake may be called from others.
 // All times are since the loop's start.
 type Loop struct {
+	*loop.Loop
 	client *Client
-	start  time.Time
 	onDone func(*LoopConn, transport.Response, error)
-
-	epoll, waker int // descriptors
-	conns        []*LoopConn
-	events       [256]unix.EpollEvent
-	in, out      []byte
-	control      control
-	waiting      deadlines
-	dialing      int // connections
-	interrupted  bool
-
-	dials  sync.WaitGroup
-	mu     sync.Mutex
-	dialed []dialResult
-	closed bool
+	out    []byte // a request that is being sent
 }
-
-// inBuffer is the size of the buffer that all connections of a loop read into.
-const inBuffer = 64 << 10
-
-// wakerNumber is the waker's among the numbers of connections.
-const wakerNumber = -1
 
 // NewLoop returns a loop that calls onDone, from Send or Wait, with the result of
 // each request. It fails where there can be none: over TLS, and on a kernel before
@@ -57,170 +27,141 @@ func (c *Client) NewLoop(start time.Time, onDone func(*LoopConn, transport.Respo
 	if c.dialer.Target().TLS {
 		return nil, fmt.Errorf("event loop: %w over TLS", errors.ErrUnsupported)
 	}
-	l := &Loop{client: c, start: start, onDone: onDone, epoll: -1, waker: -1, in: make([]byte, inBuffer)}
-	var err error
-	if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
-		l.waker, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	}
-	if err == nil {
-		err = l.register(l.waker, wakerNumber)
-	}
-	if err == nil {
-		_, err = l.epollWait(0)
-	}
+	events, err := loop.New(start, c.open)
 	if err != nil {
-		l.Close()
-		return nil, fmt.Errorf("event loop: %w", err)
+		return nil, err
 	}
-	return l, nil
+	return &Loop{Loop: events, client: c, onDone: onDone}, nil
 }
 
-// register has epoll report each change of a descriptor once.
-func (l *Loop) register(fd int, number int32) error {
-	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{
-		Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: number,
-	})
+// LoopConn is a connection of a Loop. The zero value is closed.
+type LoopConn struct {
+	// Tag is the caller's; the loop does not use it.
+	Tag int
+
+	loop     *Loop
+	conn     loop.Conn
+	inFlight bool   // a request is under way
+	carried  bool   // a request, since it was opened
+	reused   bool   // by the request that is under way
+	unsent   []byte // a request that waits for the connection to be opened
+	response responseReader
+	deadline loop.Deadline // of the response
+	until    time.Duration // the deadline while the connection is being opened
 }
 
-// Wait waits until something happens, but not beyond an instant, and handles it.
-func (l *Loop) Wait(until time.Duration) {
-	if c := l.waiting.first; c != nil {
-		until = min(until, c.deadline)
-	}
-	n, _ := l.epollWait(until - time.Since(l.start)) // NewLoop found that it works
-	for i := range l.events[:n] {
-		l.handle(&l.events[i])
-	}
-	if l.waiting.first != nil {
-		l.expire(time.Since(l.start))
-	}
-}
+var (
+	_ loop.Protocol = (*LoopConn)(nil)
+	_ loop.Waiter   = (*LoopConn)(nil)
+)
 
-// epollWait waits for events by epoll_pwait2, whose timeout has the microseconds that
-// epoll_wait has not.
-func (l *Loop) epollWait(timeout time.Duration) (int, error) {
-	limit := unix.NsecToTimespec(int64(max(timeout, 0)))
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])),
-		uintptr(len(l.events)), uintptr(unsafe.Pointer(&limit)), 0, 0)
-	switch errno {
-	case 0:
-		return int(n), nil
-	case unix.EINTR:
-		return 0, nil
-	default:
-		return 0, os.NewSyscallError("epoll_pwait2", errno)
+// IsOpen reports whether the connection is open as far as the loop knows.
+func (c *LoopConn) IsOpen() bool { return c.conn.IsOpen() }
+
+// Add adds a connection, with the socket of from if that is open. from is then
+// closed.
+func (l *Loop) Add(c *LoopConn, from *Conn) {
+	c.loop = l
+	l.Loop.Add(&c.conn, c)
+	if conn := from.release(); conn != nil {
+		_ = c.conn.Adopt(conn) // if this fails, the first request opens it again
+		c.carried = from.carried
 	}
 }
 
-// handle handles an event of a connection or of the waker.
-func (l *Loop) handle(e *unix.EpollEvent) {
-	if e.Fd == wakerNumber {
-		l.takeDialed()
+// Return gives an idle socket back to a Conn.
+func (l *Loop) Return(c *LoopConn, to *Conn) {
+	if !c.conn.IsOpen() || c.inFlight {
 		return
 	}
-	c := l.conns[e.Fd]
-	if c.open && len(c.rest) > 0 && e.Events&unix.EPOLLOUT != 0 {
-		l.write(c, c.rest)
-	}
-	if c.open && e.Events&^unix.EPOLLOUT != 0 {
-		l.read(c, e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0)
+	if conn, err := c.conn.Release(); err == nil { // if this fails, its next request opens it again
+		to.adopt(conn)
+		to.carried = c.carried
 	}
 }
 
-// expire fails the requests whose deadline has passed.
-func (l *Loop) expire(now time.Duration) {
-	for c := l.waiting.first; c != nil && c.deadline <= now; c = l.waiting.first {
-		phase := failure.Reading
-		if len(c.rest) > 0 {
-			phase = failure.Writing
-		}
-		l.fail(c, &failure.Error{Phase: phase, Err: os.ErrDeadlineExceeded})
+// Send sends a request, before a deadline, on a connection that has none in flight.
+func (l *Loop) Send(ctx context.Context, c *LoopConn, r *transport.Request, deadline time.Duration) {
+	c.inFlight, c.until = true, deadline
+	c.response.begin(r)
+	l.out = appendRequest(l.out[:0], r, l.client.host, l.client.agent)
+	if !c.conn.IsOpen() {
+		c.unsent = append(c.unsent, l.out...)
+		c.conn.Dial(ctx, deadline)
+		return
+	}
+	c.begin(l.out)
+}
+
+// begin begins to write a request.
+func (c *LoopConn) begin(b []byte) {
+	c.reused, c.carried = c.carried, true
+	c.loop.Await(&c.deadline, c, c.until)
+	c.conn.Write(b)
+}
+
+// Opened sends the request that the connection was dialled for.
+func (c *LoopConn) Opened(err error) {
+	unsent := c.unsent
+	c.unsent, c.carried = nil, false
+	if err != nil {
+		c.end(transport.Response{}, err)
+		return
+	}
+	c.begin(unsent)
+}
+
+// Receive reads a response. Without a request, it closes the connection: the other side
+// has, or its bytes answer nothing.
+func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more bool) {
+	if !c.inFlight {
+		c.conn.Close()
+		return false
+	}
+	if err := c.response.feed(in); err != nil {
+		c.fail(failure.Reading, err)
+		return false
+	}
+	if !c.response.parser.done() {
+		return true
+	}
+	if closing || c.conn.Unwritten() || !c.response.reusable() {
+		c.conn.Close()
+	}
+	r := c.response.parser.response()
+	r.Waited = waited
+	c.end(r, nil)
+	return false
+}
+
+// Failed ends the request that is under way.
+func (c *LoopConn) Failed(err *failure.Error) {
+	if c.inFlight {
+		c.end(transport.Response{}, err)
 	}
 }
 
-// Interrupt ends all requests: those that wait for a response at once, the others
-// when their context ends the dialling. No request may be sent after it.
-func (l *Loop) Interrupt() {
-	l.interrupted = true
-	for c := l.waiting.first; c != nil; c = l.waiting.first {
-		l.fail(c, failure.ErrInterrupted)
+// GiveUp ends the request that is under way.
+func (c *LoopConn) GiveUp(err error) {
+	phase := failure.Reading
+	if c.conn.Unwritten() {
+		phase = failure.Writing
 	}
+	c.fail(phase, err)
 }
 
-// Dialing returns how many connections are being opened.
-func (l *Loop) Dialing() int { return l.dialing }
-
-// dialResult is the result of dialling for a connection: a socket or an error.
-type dialResult struct {
-	conn *LoopConn
-	fd   int
-	err  error
+// fail ends a request whose connection is in an unknown state.
+func (c *LoopConn) fail(phase failure.Phase, err error) {
+	c.conn.Close()
+	c.end(transport.Response{}, &failure.Error{Phase: phase, Err: err})
 }
 
-// dial opens a socket, in a goroutine of its own. ctx may end it before Interrupt is
-// called.
-func (l *Loop) dial(ctx context.Context, c *LoopConn, deadline time.Duration) {
-	conn := l.client.newConn()
-	r := dialResult{conn: c, err: conn.Open(ctx, l.start.Add(deadline))}
-	switch {
-	case r.err == nil:
-		r.fd, r.err = conn.release()
-	case ctx.Err() != nil:
-		r.err = failure.ErrInterrupted
+func (c *LoopConn) end(r transport.Response, err error) {
+	if err != nil && c.loop.Interrupted() {
+		err = failure.ErrInterrupted
 	}
-	l.mu.Lock()
-	l.dialed = append(l.dialed, r)
-	l.mu.Unlock()
-	l.Wake()
-}
-
-// takeDialed sends the requests whose connections were dialled.
-func (l *Loop) takeDialed() {
-	var count [8]byte
-	_, _ = unix.Read(l.waker, count[:])
-	l.mu.Lock()
-	results := l.dialed
-	l.dialed = nil
-	l.mu.Unlock()
-	l.dialing -= len(results)
-	for _, r := range results {
-		if r.err == nil {
-			r.err = l.connect(r.conn, r.fd)
-		}
-		if r.err != nil || l.interrupted {
-			l.fail(r.conn, r.err)
-			continue
-		}
-		l.begin(r.conn, r.conn.rest)
-	}
-}
-
-// Wake ends a Wait.
-func (l *Loop) Wake() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.closed { // after that, the number may be of another descriptor
-		_, _ = unix.Write(l.waker, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-	}
-}
-
-// Close closes the loop and the connections that were not returned.
-func (l *Loop) Close() {
-	l.dials.Wait()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
-	for _, r := range l.dialed {
-		if r.err == nil {
-			_ = unix.Close(r.fd)
-		}
-	}
-	for _, c := range l.conns {
-		c.close()
-	}
-	for _, fd := range []int{l.waker, l.epoll} {
-		if fd >= 0 {
-			_ = unix.Close(fd)
-		}
-	}
+	c.loop.Answered(&c.deadline)
+	r.Reused = c.reused
+	c.inFlight, c.reused, c.response.held = false, false, nil
+	c.loop.onDone(c, r, err)
 }

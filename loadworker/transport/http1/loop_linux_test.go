@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"testing"
 	"time"
 
@@ -45,11 +44,18 @@ func newLoopSender(t testing.TB, d *Client) *loopSender {
 	return s
 }
 
-func (s *loopSender) isOpen() bool { return s.inLoop.open }
+func (s *loopSender) isOpen() bool { return s.inLoop.IsOpen() }
 
 func (s *loopSender) awaitClose(t *testing.T) {
 	t.Helper()
-	awaitEvent(t, s.inLoop.fd, unix.POLLRDHUP)
+	conn, err := s.inLoop.conn.Release()
+	if err == nil {
+		scripted.AwaitEvent(t, conn, unix.POLLRDHUP)
+		err = s.inLoop.conn.Adopt(conn)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s *loopSender) open() error {
@@ -84,8 +90,8 @@ func TestLoopTakesAndReturnsConnections(t *testing.T) {
 	s := newLoopSender(t, d)
 	var w LoopConn
 	s.loop.Add(&w, c)
-	if c.IsOpen() || !w.open {
-		t.Fatalf("the connection is open: %v, the wire: %v; want the wire only", c.IsOpen(), w.open)
+	if c.IsOpen() || !w.IsOpen() {
+		t.Fatalf("the connection is open: %v, the wire: %v; want the wire only", c.IsOpen(), w.IsOpen())
 	}
 	s.loop.Send(context.Background(), &w, scripted.Get, time.Since(s.start)+scripted.Patience)
 	for !s.ended {
@@ -95,8 +101,8 @@ func TestLoopTakesAndReturnsConnections(t *testing.T) {
 		t.Errorf("%+v, %v; want 200 over a connection that is reused", s.r, s.err)
 	}
 	s.loop.Return(&w, c)
-	if !c.IsOpen() || w.open {
-		t.Errorf("the connection is open: %v, the wire: %v; want the connection only", c.IsOpen(), w.open)
+	if !c.IsOpen() || w.IsOpen() {
+		t.Errorf("the connection is open: %v, the wire: %v; want the connection only", c.IsOpen(), w.IsOpen())
 	}
 	if got, err := c.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || !got.Reused {
 		t.Errorf("%+v, %v; want that it is reused", got, err)
@@ -121,7 +127,7 @@ func TestLoopSeesAnIdleConnectionClose(t *testing.T) {
 				if got, err := s.send(scripted.Get, scripted.Patience); err != nil || got.Status != 200 {
 					t.Fatalf("%+v, %v; want 200", got, err)
 				}
-				for deadline := time.Now().Add(scripted.Patience); s.inLoop.open && d.Opened() == 1 && time.Now().Before(deadline); {
+				for deadline := time.Now().Add(scripted.Patience); s.inLoop.IsOpen() && d.Opened() == 1 && time.Now().Before(deadline); {
 					s.loop.Wait(time.Since(s.start) + time.Second)
 				}
 			}
@@ -145,8 +151,8 @@ func TestLoopInterruptEndsRequests(t *testing.T) {
 	s.loop.Send(ctx, &w, scripted.Get, time.Since(s.start)+scripted.Patience)
 	cancel()
 	s.loop.Interrupt()
-	if !s.ended || !errors.Is(s.err, failure.ErrInterrupted) || w.open {
-		t.Errorf("ended %v, %v, open %v; want that it is interrupted", s.ended, s.err, w.open)
+	if !s.ended || !errors.Is(s.err, failure.ErrInterrupted) || w.IsOpen() {
+		t.Errorf("ended %v, %v, open %v; want that it is interrupted", s.ended, s.err, w.IsOpen())
 	}
 }
 
@@ -198,49 +204,6 @@ func TestCloseClosesDialledSockets(t *testing.T) {
 	s.loop, _ = d.NewLoop(s.start, s.loop.onDone)
 }
 
-// The number of a closed descriptor may be reused by another file.
-func TestWakeOfAClosedLoopWritesNothing(t *testing.T) {
-	var heir [2]int
-	if err := unix.Pipe2(heir[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = errors.Join(unix.Close(heir[0]), unix.Close(heir[1])) }()
-	d := newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"})
-	for range 100 {
-		l, err := d.NewLoop(time.Now(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		waker := l.waker
-		l.Close()
-		number, err := unix.FcntlInt(uintptr(heir[1]), unix.F_DUPFD_CLOEXEC, waker) // or the next that is free
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.Wake()
-		n, err := unix.Read(heir[0], make([]byte, 8))
-		_ = unix.Close(number)
-		if n > 0 || !errors.Is(err, unix.EAGAIN) {
-			t.Fatalf("%d bytes came, %v; want that nothing is written", n, err)
-		}
-		if number == waker {
-			return
-		}
-	}
-	t.Fatal("something always takes the descriptor first")
-}
-
-func TestLoopWakes(t *testing.T) {
-	s := newLoopSender(t, newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"}))
-	s.loop.Wait(0) // takes the event that the socket is writable
-	go s.loop.Wake()
-	began := time.Now()
-	s.loop.Wait(time.Since(s.start) + scripted.Patience)
-	if d := time.Since(began); d >= scripted.Patience {
-		t.Errorf("it waited %v, want that it was woken", d)
-	}
-}
-
 // Each of many connections gets its own response, in whatever order they come.
 func TestLoopKeepsConnectionsApart(t *testing.T) {
 	const n = 40
@@ -290,43 +253,5 @@ func TestLoopKeepsConnectionsApart(t *testing.T) {
 	}
 	if left != 0 || d.Opened() != n {
 		t.Errorf("%d left, %d connections opened; want 0, %d", left, d.Opened(), n)
-	}
-}
-
-func TestDeadlinesAreInOrder(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	var q deadlines
-	var want []*LoopConn
-	for range 2000 {
-		if len(want) > 0 && random.IntN(3) == 0 {
-			i := random.IntN(len(want))
-			q.remove(want[i])
-			q.remove(want[i]) // once more does nothing
-			want = slices.Delete(want, i, i+1)
-		} else {
-			w := &LoopConn{deadline: time.Duration(random.IntN(50))}
-			q.add(w)
-			want = append(want, w)
-		}
-		slices.SortStableFunc(want, func(a, b *LoopConn) int { return int(a.deadline - b.deadline) })
-		var forth, back []*LoopConn
-		for w := q.first; w != nil; w = w.next {
-			forth = append(forth, w)
-		}
-		for w := q.last; w != nil; w = w.prev {
-			back = append(back, w)
-		}
-		slices.Reverse(back)
-		if !slices.Equal(want, forth) || !slices.Equal(want, back) {
-			t.Fatalf("%d and %d wires from either end, want %d in order", len(forth), len(back), len(want))
-		}
-	}
-}
-
-func TestReleaseOfAClosedConnectionFails(t *testing.T) {
-	c := newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"}).newConn()
-	if fd, err := c.release(); err == nil {
-		_ = unix.Close(fd)
-		t.Error("a closed connection released a socket")
 	}
 }

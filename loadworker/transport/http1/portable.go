@@ -33,7 +33,3 @@ func (*Loop) Dialing() int                                                      
 func (*Loop) Wake()                                                              {}
 func (*Loop) Interrupt()                                                         {}
 func (*Loop) Close()                                                             {}
-
-// closedByPeer cannot distinguish the end from bytes to be read on this system: a
-// connection that was closed after close_notify shows when it is used.
-func closedByPeer(uintptr) bool { return false }

@@ -52,18 +52,8 @@ func (s connSender) open() error { return s.Open(context.Background(), scripted.
 
 func (s connSender) awaitClose(t *testing.T) {
 	t.Helper()
-	if err := s.raw.Control(func(fd uintptr) { awaitEvent(t, int32(fd), unix.POLLRDHUP) }); err != nil {
-		t.Fatal(err)
-	}
+	scripted.AwaitEvent(t, s.net, unix.POLLRDHUP)
 	s.used = time.Now().Add(time.Hour) // it is not checked before the next request
-}
-
-// awaitEvent waits for an event of a socket.
-func awaitEvent(t *testing.T, fd int32, event int16) {
-	t.Helper()
-	if n, err := unix.Poll([]unix.PollFd{{Fd: fd, Events: event}}, int(scripted.Patience.Milliseconds())); n != 1 {
-		t.Errorf("event %#x does not come: %v", event, err)
-	}
 }
 
 func (s connSender) send(r *transport.Request, timeout time.Duration) (transport.Response, error) {

@@ -1,6 +1,6 @@
 //go:build race
 
-package http1
+package socket
 
 import (
 	"syscall"
@@ -11,7 +11,8 @@ import (
 // control message, so that no connection is stamped.
 const stamps = false
 
-func readStamped(fd int32, b []byte, _ *control) (n int, waited time.Duration, errno syscall.Errno) {
-	n, errno = readNow(fd, b)
+// ReadStamped is Read here.
+func ReadStamped(fd int32, b []byte, _ *Control) (n int, waited time.Duration, errno syscall.Errno) {
+	n, errno = Read(fd, b)
 	return n, 0, errno
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package http1
+package socket
 
 import (
 	"crypto/tls"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// alive reports whether an idle connection is still open on the other side. It takes
+// Alive reports whether an idle connection is still open on the other side. It takes
 // no byte away and does not wait.
-func alive(conn net.Conn) bool {
+func Alive(conn net.Conn) bool {
 	secured, isTLS := conn.(*tls.Conn)
 	if isTLS {
 		conn = secured.NetConn()
@@ -36,8 +36,8 @@ func alive(conn net.Conn) bool {
 	return err == nil && open
 }
 
-// rawConn returns access to the socket of a connection, or nil.
-func rawConn(conn net.Conn) syscall.RawConn {
+// RawConn returns access to the socket of a connection, or nil.
+func RawConn(conn net.Conn) syscall.RawConn {
 	sc, ok := conn.(syscall.Conn)
 	if !ok {
 		return nil

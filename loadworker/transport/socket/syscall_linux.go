@@ -1,6 +1,6 @@
 //go:build !race
 
-package http1
+package socket
 
 import (
 	"syscall"
@@ -10,11 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readNow and writeNow never block, so that they bypass the scheduler's bookkeeping
+// Read and Write never block, so that they bypass the scheduler's bookkeeping
 // of system calls, which would cost a loop a fifth of a request. No error is 0.
 
-func readNow(fd int32, b []byte) (int, syscall.Errno)  { return transfer(unix.SYS_READ, fd, b) }
-func writeNow(fd int32, b []byte) (int, syscall.Errno) { return transfer(unix.SYS_WRITE, fd, b) }
+// Read reads what has arrived.
+func Read(fd int32, b []byte) (int, syscall.Errno) { return transfer(unix.SYS_READ, fd, b) }
+
+// Write writes what there is room for.
+func Write(fd int32, b []byte) (int, syscall.Errno) { return transfer(unix.SYS_WRITE, fd, b) }
 
 func transfer(call uintptr, fd int32, b []byte) (int, syscall.Errno) {
 	for {
@@ -29,11 +32,11 @@ func transfer(call uintptr, fd int32, b []byte) (int, syscall.Errno) {
 	}
 }
 
-// stamps: readStamped works.
+// stamps: ReadStamped works.
 const stamps = true
 
-// readStamped reads from a socket, and returns how long ago the last bytes came.
-func readStamped(fd int32, b []byte, c *control) (n int, waited time.Duration, errno syscall.Errno) {
+// ReadStamped reads from a socket, and returns how long ago the last bytes came.
+func ReadStamped(fd int32, b []byte, c *Control) (n int, waited time.Duration, errno syscall.Errno) {
 	part := unix.Iovec{Base: unsafe.SliceData(b), Len: uint64(len(b))}
 	message := unix.Msghdr{Iov: &part, Iovlen: 1, Control: (*byte)(unsafe.Pointer(c))}
 	for {

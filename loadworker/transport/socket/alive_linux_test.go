@@ -1,4 +1,4 @@
-package http1
+package socket
 
 import (
 	"bufio"
@@ -26,19 +26,13 @@ func TestAliveIgnoresSessionTickets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	await := func(event int16) {
-		t.Helper()
-		if err := rawConn(conn).Control(func(fd uintptr) { awaitEvent(t, int32(fd), event) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	await(unix.POLLIN)
-	if plain, secured := alive(conn), alive(tls.Client(conn, nil)); plain || !secured {
+	scripted.AwaitEvent(t, conn, unix.POLLIN)
+	if plain, secured := Alive(conn), Alive(tls.Client(conn, nil)); plain || !secured {
 		t.Errorf("with bytes to read: alive %v, over TLS %v; want only the latter", plain, secured)
 	}
 	close(leave)
-	await(unix.POLLRDHUP)
-	if alive(tls.Client(conn, nil)) {
+	scripted.AwaitEvent(t, conn, unix.POLLRDHUP)
+	if Alive(tls.Client(conn, nil)) {
 		t.Error("alive over TLS after the end")
 	}
 }

@@ -1,0 +1,160 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
+)
+
+// Loop waits for events of many connections and handles them. Only Wake may be called
+// from other goroutines. All times are since the loop's start.
+type Loop struct {
+	start time.Time
+	open  Opener
+
+	epoll, waker int // descriptors
+	conns        []*Conn
+	events       [256]unix.EpollEvent
+	in           []byte
+	control      socket.Control
+	waiting      deadlines
+	dialing      int // connections
+	interrupted  bool
+
+	dials  sync.WaitGroup
+	mu     sync.Mutex
+	dialed []dialResult
+	closed bool
+}
+
+// Opener opens a connection. Its error is a *failure.Error.
+type Opener func(ctx context.Context) (net.Conn, error)
+
+// inBuffer is the size of the buffer that all connections of a loop read into.
+const inBuffer = 64 << 10
+
+// wakerNumber is the waker's among the numbers of connections.
+const wakerNumber = -1
+
+// New returns a loop. It fails on a kernel before 5.11.
+func New(start time.Time, open Opener) (*Loop, error) {
+	l := &Loop{start: start, open: open, epoll: -1, waker: -1, in: make([]byte, inBuffer)}
+	var err error
+	if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
+		l.waker, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	}
+	if err == nil {
+		err = l.register(l.waker, wakerNumber)
+	}
+	if err == nil {
+		_, err = l.epollWait(0)
+	}
+	if err != nil {
+		l.Close()
+		return nil, fmt.Errorf("event loop: %w", err)
+	}
+	return l, nil
+}
+
+// register has epoll report each change of a descriptor once.
+func (l *Loop) register(fd int, number int32) error {
+	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{
+		Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: number,
+	})
+}
+
+// Wait waits until something happens, but not beyond an instant, and handles it.
+func (l *Loop) Wait(until time.Duration) {
+	if d := l.waiting.first; d != nil {
+		until = min(until, d.at)
+	}
+	n, _ := l.epollWait(until - time.Since(l.start)) // New found that it works
+	for i := range l.events[:n] {
+		l.handle(&l.events[i])
+	}
+	if l.waiting.first != nil {
+		l.expire(time.Since(l.start))
+	}
+}
+
+// epollWait waits for events by epoll_pwait2, whose timeout has the microseconds that
+// epoll_wait has not.
+func (l *Loop) epollWait(timeout time.Duration) (int, error) {
+	limit := unix.NsecToTimespec(int64(max(timeout, 0)))
+	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])),
+		uintptr(len(l.events)), uintptr(unsafe.Pointer(&limit)), 0, 0)
+	switch errno {
+	case 0:
+		return int(n), nil
+	case unix.EINTR:
+		return 0, nil
+	default:
+		return 0, os.NewSyscallError("epoll_pwait2", errno)
+	}
+}
+
+// handle handles an event of a connection or of the waker.
+func (l *Loop) handle(e *unix.EpollEvent) {
+	if e.Fd == wakerNumber {
+		l.takeDialed()
+		return
+	}
+	c := l.conns[e.Fd]
+	if c.open && len(c.rest) > 0 && e.Events&unix.EPOLLOUT != 0 {
+		c.write(c.rest)
+	}
+	if c.open && e.Events&^unix.EPOLLOUT != 0 {
+		c.read(e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0)
+	}
+}
+
+// Interrupt ends all waiting: that for a response at once, that for a connection when
+// its context ends. Nothing may be written after it.
+func (l *Loop) Interrupt() {
+	l.interrupted = true
+	for d := l.waiting.first; d != nil; d = l.waiting.first {
+		l.giveUp(d, failure.ErrInterrupted)
+	}
+}
+
+// Interrupted reports whether Interrupt was called.
+func (l *Loop) Interrupted() bool { return l.interrupted }
+
+// Wake ends a Wait.
+func (l *Loop) Wake() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed { // after that, the number may be of another descriptor
+		_, _ = unix.Write(l.waker, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	}
+}
+
+// Close closes the loop and the connections that were not released.
+func (l *Loop) Close() {
+	l.dials.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	for _, r := range l.dialed {
+		if r.err == nil {
+			_ = unix.Close(r.fd)
+		}
+	}
+	for _, c := range l.conns {
+		c.Close()
+	}
+	for _, fd := range []int{l.waker, l.epoll} {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+// echoed is a protocol that keeps what it is called with.
+type echoed struct {
+	conn   Conn
+	opened int
+	got    []byte
+	waited time.Duration
+	err    error
+}
+
+func (e *echoed) Opened(err error) { e.opened, e.err = e.opened+1, err }
+
+func (e *echoed) Receive(in []byte, waited time.Duration, _ bool) bool {
+	e.got, e.waited = append(e.got, in...), waited
+	if len(in) == 0 {
+		e.conn.Close()
+	}
+	return true
+}
+
+func (e *echoed) Failed(err *failure.Error) { e.err = err }
+
+func newTestLoop(t *testing.T, open Opener) *Loop {
+	t.Helper()
+	l, err := New(time.Now(), open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+// await waits for events until something is true.
+func (l *Loop) await(t *testing.T, done func() bool) {
+	t.Helper()
+	for end := time.Since(l.start) + scripted.Patience; !done(); {
+		if time.Since(l.start) > end {
+			t.Fatal("it does not happen")
+		}
+		l.Wait(end)
+	}
+}
+
+// echoes opens connections to a server that sends back what it gets.
+func echoes(t *testing.T) Opener {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lis.Close() })
+	go func() {
+		for c, err := lis.Accept(); err == nil; c, err = lis.Accept() {
+			go func() { _, _ = io.Copy(c, c); _ = c.Close() }()
+		}
+	}()
+	return func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", lis.Addr().String())
+	}
+}
+
+// The other side reads again only when the socket has long been full.
+func TestWritesFollowInOrderWhenThereIsRoom(t *testing.T) {
+	l := newTestLoop(t, echoes(t))
+	e := &echoed{}
+	l.Add(&e.conn, e)
+	e.conn.Dial(t.Context(), scripted.Patience)
+	l.await(t, func() bool { return e.opened == 1 })
+	var want []byte
+	for i := range 300 {
+		part := make([]byte, 100_000)
+		for j := range part {
+			part[j] = byte(i + j)
+		}
+		want = append(want, part...)
+		e.conn.Write(part)
+		clear(part) // it may be reused
+	}
+	if !e.conn.Unwritten() {
+		t.Error("the socket had room for 30 MB")
+	}
+	l.await(t, func() bool { return len(e.got) >= len(want) })
+	if !slices.Equal(e.got, want) || e.conn.Unwritten() || e.err != nil {
+		t.Errorf("%d bytes came, unwritten %v, %v; want those that were written", len(e.got), e.conn.Unwritten(), e.err)
+	}
+}
+
+// A deadline that is nearest when another expires is given up in its turn, and one that
+// was answered is not.
+func TestDeadlinesExpire(t *testing.T) {
+	l := newTestLoop(t, nil)
+	var order []int
+	var all [3]Deadline
+	for i, at := range []time.Duration{20 * time.Millisecond, 10 * time.Millisecond, 15 * time.Millisecond} {
+		l.Await(&all[i], waiter(func(err error) {
+			if order = append(order, i); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("deadline %d: %v", i, err)
+			}
+		}), at)
+	}
+	l.Answered(&all[2])
+	l.await(t, func() bool { return len(order) == 2 })
+	if !slices.Equal(order, []int{1, 0}) {
+		t.Errorf("given up in the order %v, want 1, 0", order)
+	}
+}
+
+type waiter func(error)
+
+func (w waiter) GiveUp(err error) { w(err) }
+
+func TestDeadlinesAreInOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var q deadlines
+	var want []*Deadline
+	for range 2000 {
+		if len(want) > 0 && random.IntN(3) == 0 {
+			i := random.IntN(len(want))
+			q.remove(want[i])
+			q.remove(want[i]) // once more does nothing
+			want = slices.Delete(want, i, i+1)
+		} else {
+			w := &Deadline{at: time.Duration(random.IntN(50))}
+			q.add(w)
+			want = append(want, w)
+		}
+		slices.SortStableFunc(want, func(a, b *Deadline) int { return int(a.at - b.at) })
+		var forth, back []*Deadline
+		for w := q.first; w != nil; w = w.next {
+			forth = append(forth, w)
+		}
+		for w := q.last; w != nil; w = w.prev {
+			back = append(back, w)
+		}
+		slices.Reverse(back)
+		if !slices.Equal(want, forth) || !slices.Equal(want, back) {
+			t.Fatalf("%d and %d deadlines from either end, want %d in order", len(forth), len(back), len(want))
+		}
+	}
+}
+
+// The number of a closed descriptor may be reused by another file.
+func TestWakeOfAClosedLoopWritesNothing(t *testing.T) {
+	var heir [2]int
+	if err := unix.Pipe2(heir[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(unix.Close(heir[0]), unix.Close(heir[1])) }()
+	for range 100 {
+		l, err := New(time.Now(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waker := l.waker
+		l.Close()
+		number, err := unix.FcntlInt(uintptr(heir[1]), unix.F_DUPFD_CLOEXEC, waker) // or the next that is free
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Wake()
+		n, err := unix.Read(heir[0], make([]byte, 8))
+		_ = unix.Close(number)
+		if n > 0 || !errors.Is(err, unix.EAGAIN) {
+			t.Fatalf("%d bytes came, %v; want that nothing is written", n, err)
+		}
+		if number == waker {
+			return
+		}
+	}
+	t.Fatal("something always takes the descriptor first")
+}
+
+func TestLoopWakes(t *testing.T) {
+	l := newTestLoop(t, nil)
+	l.Wait(0) // takes the event that the socket is writable
+	go l.Wake()
+	began := time.Now()
+	l.Wait(time.Since(l.start) + scripted.Patience)
+	if d := time.Since(began); d >= scripted.Patience {
+		t.Errorf("it waited %v, want that it was woken", d)
+	}
+}

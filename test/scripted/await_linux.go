@@ -1,0 +1,26 @@
+package scripted
+
+import (
+	"net"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// AwaitEvent waits for an event of poll(2) of a connection.
+func AwaitEvent(t testing.TB, conn net.Conn, event int16) {
+	t.Helper()
+	raw, err := conn.(syscall.Conn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.Control(func(fd uintptr) {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: event}}, int(Patience.Milliseconds()))
+		if n != 1 {
+			t.Errorf("event %#x does not come: %v", event, err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
