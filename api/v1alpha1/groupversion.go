@@ -11,7 +11,7 @@ var GroupVersion = schema.GroupVersion{Group: "loadtest.dev", Version: "v1alpha1
 
 // AddToScheme registers the types of this package with a scheme.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &LoadTest{}, &LoadTestList{})
+	s.AddKnownTypes(GroupVersion, &LoadTest{}, &LoadTestList{}, &LoadTestSchedule{}, &LoadTestScheduleList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

@@ -96,7 +96,7 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	kubectl := apiserver.Kubectl(t)
-	for _, name := range []string{"loadtests", "loadtest", "ldt", "loadtesting"} {
+	for _, name := range []string{"loadtests", "loadtest", "ldt"} {
 		output, err := kubectl("", "get", name, "--namespace", namespace)
 		if err != nil {
 			t.Errorf("kubectl get %s: %v: %s", name, err, output)
