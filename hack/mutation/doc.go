@@ -16,6 +16,9 @@
 // (stand). A mutant whose tests time out counts as neither killed nor lived; gremlins
 // calls it not viable.
 //
+// Tests run with -short, in which random orders and cases are fewer: a mutant that only the
+// rest of them would kill counts as one that lived.
+//
 // Results are kept in the user's cache (kept): a run that was interrupted goes on, and
 // one with further tests tries only what lived.
 package main

@@ -85,13 +85,24 @@ func standIn() (env []string, folder string, err error) {
 	if folder, err = os.MkdirTemp("", "mutation-"); err != nil {
 		return nil, "", err
 	}
-	if err := os.Symlink(self, filepath.Join(folder, "go")); err != nil {
+	if err := copyProgram(filepath.Join(folder, "go"), self); err != nil {
 		return nil, "", errors.Join(err, os.RemoveAll(folder))
 	}
 	return append(os.Environ(),
 		goVariable+"="+tool, packagesVariable+"="+filepath.Join(folder, "packages.json"),
 		timedOutVariable+"="+filepath.Join(folder, timedOutFile),
 		"PATH="+folder+":"+os.Getenv("PATH")), folder, nil
+}
+
+// copyProgram copies a program. A link would do, but for Go, which removes from its cache
+// what "go run" has built and others need room for: the go command itself would be found
+// then, which takes a mutant that does not compile for one that a test killed.
+func copyProgram(to, from string) error {
+	program, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, program, 0o700)
 }
 
 // report is what is read of gremlins' own.

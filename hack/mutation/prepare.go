@@ -40,7 +40,7 @@ type event struct {
 func prepare(args []string) error {
 	var out bytes.Buffer
 	// A cached result would make the timeout short, a multiple of no time.
-	err := run(&out, slices.Insert(slices.Clone(args), 1, "-count=1", "-json"))
+	err := run(&out, slices.Insert(slices.Clone(args), 1, "-count=1", "-short", "-json"))
 	events, invalid := parse(out.Bytes())
 	if err = errors.Join(err, invalid); err != nil {
 		for _, e := range events {

@@ -64,7 +64,7 @@ func (p tested) try(root, name string) (code int, err error) {
 	}
 	for i, stage := range stages {
 		limit := time.Duration(longest * (p.Took[i] + patience) * float64(time.Second))
-		flags := append([]string{"-test.failfast", "-test.paniconexit0", "-test.timeout", limit.String()}, stage...)
+		flags := append([]string{"-test.short", "-test.failfast", "-test.paniconexit0", "-test.timeout", limit.String()}, stage...)
 		if out, err := output(filepath.Join(root, p.Folder), program, flags...); err != nil {
 			return failure(out), ignoreExit(err)
 		}
