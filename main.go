@@ -37,6 +37,7 @@ type options struct {
 	coordinatorService, podIP                                string
 	checkTargets                                             bool
 	readTargets, metricsSecure                               bool
+	metricsMost                                              int
 }
 
 func (o *options) bind(fs *flag.FlagSet) {
@@ -51,6 +52,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.checkTargets, "check-targets", true, "read what is behind the target of a run, refuse what leads elsewhere than to what is allowed, and tell workers where they may connect to; false, for simulated workers alone: workers connect to nothing")
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
+	fs.IntVar(&o.metricsMost, "metrics-max-loadtests", 300, "`number` of LoadTests that have series in the metrics, of some 70 each; loadtest_metrics_left_out is how many have none")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")
 	fs.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the operator's own `namespace`; default: $POD_NAMESPACE")
 	fs.StringVar(&o.coordinatorService, "coordinator-service", "", "`name` of the Service without a selector, in the operator's namespace, that the leader directs to itself; empty, outside the cluster: none, as workers dial this process")
@@ -149,6 +151,9 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 		Own:            o.own(),
 		Metrics:        loadtest.NewMetrics(metrics.Registry),
 	}
+	shown := o.shown(ctx, mgr, r.workers)
+	reconciler.Finished = shown.Finished
+	metrics.Registry.MustRegister(shown)
 	configured, err := o.configure(config, mgr, reconciler)
 	if err != nil {
 		return err

@@ -10,11 +10,16 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/exposition"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 )
 
@@ -50,6 +55,21 @@ func newMetricsServer(c client.Client, certificates *loadtest.Certificates, o op
 		bind: o.metricsBind, handler: loadtest.NewScrapers(c).Only(page),
 		// HTTP/2 would let one connection ask many times at once.
 		config: &tls.Config{GetCertificate: certificates.Get, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}},
+	}
+}
+
+// shown has the leader show how LoadTests fare, from what its cache has of them.
+func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coordinator.Coordinator) *exposition.Collector {
+	return &exposition.Collector{
+		Log: ctrl.Log.WithName("metrics"), Leads: mgr.Elected(), Most: o.metricsMost,
+		List: func() ([]v1alpha1.LoadTest, error) {
+			limited, cancel := context.WithTimeout(ctx, requestTimeout)
+			defer cancel()
+			var list v1alpha1.LoadTestList
+			err := mgr.GetCache().List(limited, &list, client.UnsafeDisableDeepCopy)
+			return list.Items, err
+		},
+		Observe: func(uid types.UID) *control.Report { return workers.Observe(coordinator.RunID(uid)).Step },
 	}
 }
 

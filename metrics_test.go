@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 )
@@ -244,4 +245,34 @@ func TestMetricsInPlainHTTP(t *testing.T) {
 	if got, page := o.scraper().get("GET", "http://"+p.metrics+"/metrics", ""); got != http.StatusOK || !strings.Contains(page, "loadtest_coordinator_sessions") {
 		t.Errorf("answered %d:\n%.200s", got, page)
 	}
+}
+
+// Of two replicas one shows LoadTests, for as long as there are any.
+func TestLeaderShowsLoadTests(t *testing.T) {
+	o := newOperators(t)
+	leader, standby := o.pair()
+	s := o.scraper()
+	o.mayRead("prometheus", "/metrics")
+	reader := "Bearer " + o.token("prometheus")
+	page := func(p *operator) string {
+		_, text := s.get("GET", "https://"+p.metrics+"/metrics", reader)
+		return text
+	}
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
+		Target: v1alpha1.Target{URL: "http://shop:8080"}, Requests: []v1alpha1.Request{{Path: "/"}}, Suspend: true,
+		Ladder: &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
+	}}
+	lt.Namespace, lt.Name = o.namespace, "checkout"
+	if err := o.client.Create(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	series := `loadtest_phase{name="checkout",namespace="` + o.namespace + `",phase="Suspended"} 1`
+	eventually(t, time.Minute, "the leader shows the LoadTest", func() bool { return strings.Contains(page(leader), series) })
+	if text := page(standby); strings.Contains(text, "checkout") || !strings.Contains(text, "loadtest_coordinator_sessions") {
+		t.Errorf("the standby shows the LoadTest, or nothing at all:\n%.200s", text)
+	}
+	if err := o.client.Delete(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, time.Minute, "no series of it is left", func() bool { return !strings.Contains(page(leader), "checkout") })
 }

@@ -27,7 +27,7 @@ func TestArguments(t *testing.T) {
 		"everything": {
 			set: []string{
 				"workerImage.repository=mirror:5000/worker", "workerImage.tag=v1",
-				"metrics.secure=false", "environment.enabled=false", "watchNamespaces={team-a,team-b}",
+				"metrics.secure=false", "metrics.maxLoadTests=50", "environment.enabled=false", "watchNamespaces={team-a,team-b}",
 			},
 			want: []string{
 				"--coordinator-bind-address=:9443",
@@ -37,6 +37,7 @@ func TestArguments(t *testing.T) {
 				"--health-probe-bind-address=:8081",
 				"--metrics-bind-address=:8080",
 				"--metrics-secure=false",
+				"--metrics-max-loadtests=50",
 				"--read-targets=false",
 				"--watch-namespaces=team-a,team-b",
 			},

@@ -29,6 +29,11 @@ var phases = []v1alpha1.Phase{
 	v1alpha1.PhaseQueued, v1alpha1.PhaseSuspended, v1alpha1.PhaseStarting, v1alpha1.PhaseRunning, v1alpha1.PhaseComplete, v1alpha1.PhaseEnded,
 }
 
+// verdicts are the values of label verdict.
+var verdicts = []v1alpha1.Verdict{
+	v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInconclusive, v1alpha1.VerdictCanceled, v1alpha1.VerdictError,
+}
+
 // NewMetrics registers the metrics.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	counter := func(name, help string) prometheus.Counter {
@@ -48,6 +53,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	for _, to := range phases {
 		m.transitions.WithLabelValues(string(to))
+	}
+	for _, verdict := range verdicts {
+		m.finished.WithLabelValues(string(verdict))
 	}
 	for _, of := range []refused{refusedJob, refusedStatus, refusedResults, refusedDeletion} {
 		m.refusals.WithLabelValues(string(of))

@@ -43,7 +43,10 @@ loadtest_refusals_total{of="Results"} 0
 loadtest_refusals_total{of="Status"} 2
 # HELP loadtest_runs_finished_total Finished runs by verdict.
 # TYPE loadtest_runs_finished_total counter
+loadtest_runs_finished_total{verdict="Canceled"} 0
+loadtest_runs_finished_total{verdict="Error"} 0
 loadtest_runs_finished_total{verdict="Failed"} 1
+loadtest_runs_finished_total{verdict="Inconclusive"} 0
 loadtest_runs_finished_total{verdict="Passed"} 2
 # HELP loadtest_status_bytes_total Bytes of the LoadTests whose status was written, as the store takes them.
 # TYPE loadtest_status_bytes_total counter

@@ -73,6 +73,8 @@ type Reconciler struct {
 	LooksAtTargets bool
 	// Metrics may be nil.
 	Metrics *Metrics
+	// Finished is called once the last status of a run has been written. It may be nil.
+	Finished func(types.UID, *v1alpha1.LoadTestStatus)
 
 	notes  notes
 	budget budget

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -23,11 +24,26 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
+const onePassed = `# HELP loadtest_runs_finished_total Finished runs by verdict.
+# TYPE loadtest_runs_finished_total counter
+loadtest_runs_finished_total{verdict="Canceled"} 0
+loadtest_runs_finished_total{verdict="Error"} 0
+loadtest_runs_finished_total{verdict="Failed"} 0
+loadtest_runs_finished_total{verdict="Inconclusive"} 0
+loadtest_runs_finished_total{verdict="Passed"} 1
+`
+
 func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	c := apiserver.Client(t)
 	r, lt := newFixture(t, c), hello(t)
 	registry := prometheus.NewRegistry()
 	r.Metrics = loadtest.NewMetrics(registry)
+	var last []*v1alpha1.LoadTestStatus
+	r.Finished = func(uid types.UID, s *v1alpha1.LoadTestStatus) {
+		if last = append(last, s); uid != lt.UID {
+			t.Errorf("finished: run %s, want %s", uid, lt.UID)
+		}
+	}
 
 	r.mustPass(lt)
 	if lt.Status.Phase != v1alpha1.PhaseStarting || len(lt.Status.Steps) != 1 || lt.Status.Workers.Desired != 2 {
@@ -61,8 +77,11 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	if got := lt.Status.Steps[0].Result.Sent; got != 20 {
 		t.Errorf("sent is %d, want 20", got)
 	}
-	if n, err := testutil.GatherAndCount(registry, "loadtest_runs_finished_total"); err != nil || n != 1 {
-		t.Errorf("loadtest_runs_finished_total has %d verdicts, %v; want the one of this run", n, err)
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(onePassed), "loadtest_runs_finished_total"); err != nil {
+		t.Error(err)
+	}
+	if len(last) != 1 || last[0].Verdict != v1alpha1.VerdictPassed || last[0].Steps[0].Result.Sent != 20 {
+		t.Errorf("the last status was given away %d times: %+v", len(last), last)
 	}
 	if said := r.said(); !slices.ContainsFunc(said, func(e string) bool { return strings.HasPrefix(e, "Normal Passed Verdict Passed: ") }) {
 		t.Errorf("events %q, want one of the verdict", said)
@@ -72,6 +91,9 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	}
 
 	r.mustPass(lt)
+	if len(last) != 1 {
+		t.Errorf("the last status was given away %d times", len(last))
+	}
 	if d := r.workers.last(); !d.Finish || d.Acknowledged != 1 {
 		t.Errorf("after completion workers are directed %+v, want Finish and the step acknowledged", d)
 	}

@@ -44,6 +44,9 @@ func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecy
 		r.Recorder.Eventf(lt, nil, kind, e.Reason, "Run", "%s", e.Message)
 	}
 	r.Metrics.wrote(&lt.Status, &d.Status, note.written.Size)
+	if r.Finished != nil && lt.Status.Verdict == "" && d.Status.Verdict != "" {
+		r.Finished(lt.UID, &d.Status)
+	}
 	logTransitions(ctx, lt, &d.Status)
 	return nil
 }
