@@ -79,7 +79,7 @@ func TestAnotherRelease(t *testing.T) {
 
 // TestWatchNamespaces says that an operator that runs the LoadTests of two
 // namespaces has no rights in the others but to review who asks it, and to learn the
-// addresses of nodes and of the API server.
+// addresses of nodes, of the API server and of itself.
 func TestWatchNamespaces(t *testing.T) {
 	everywhere := render(t)
 	objects := render(t, "--set", "watchNamespaces={team-a,team-b}")
@@ -94,6 +94,16 @@ func TestWatchNamespaces(t *testing.T) {
 		map[string]any{"apiGroups": []any{"authorization.k8s.io"}, "resources": []any{"subjectaccessreviews"}, "verbs": []any{"create"}},
 	}, cluster); diff != "" {
 		t.Errorf("rights in the whole cluster (-want +got):\n%s", diff)
+	}
+	own := list(t, find(t, objects, "Role", release+"-manager"), "rules")
+	for _, rule := range []map[string]any{
+		{"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": []any{"list"}},
+		{"apiGroups": []any{""}, "resources": []any{"services"}, "verbs": []any{"get"}},
+		{"apiGroups": []any{"discovery.k8s.io"}, "resources": []any{"endpointslices"}, "verbs": []any{"list"}},
+	} {
+		if !slices.ContainsFunc(own, func(r any) bool { return cmp.Equal(r, any(rule)) }) {
+			t.Errorf("no right in its own namespace to learn its own addresses: %v", rule)
+		}
 	}
 	var namespaces []string
 	for _, object := range objects {

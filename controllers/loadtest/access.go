@@ -44,8 +44,9 @@ const (
 	// podsEvery is the same for one whose pods are connected to, which a rolling restart
 	// replaces, and eachPod is added for each of them: a reading costs the more.
 	podsEvery, eachPod = 3 * time.Second, 20 * time.Millisecond
-	// hostEvery is the same for a host, of which only the nodes of the cluster are read.
-	hostEvery = 5 * time.Minute
+	// hostEvery is the same for a host, of which only the addresses of the cluster are
+	// read that it may not lead to: those of nodes and of the operator's pods change.
+	hostEvery = time.Minute
 	// unconfirmedFor is how long a Service may have an endpoint that no pod has: its
 	// EndpointSlices follow its pods within seconds.
 	unconfirmedFor = 15 * time.Second
@@ -53,7 +54,7 @@ const (
 
 // observeAccess is where the targets lead to, read when it has to be. A run that is under
 // way goes on with what was read before while the API server fails.
-func (r *Reconciler) observeAccess(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) (*lifecycle.Access, error) {
+func (r *Reconciler) observeAccess(ctx context.Context, lt *v1alpha1.LoadTest, rules policy.Targets, note *note, now time.Time) (*lifecycle.Access, error) {
 	target, control := targetURLs(lt)
 	if !r.ChecksTargets || !lifecycle.NeedsAccess(lt) || target == "" || control == "" && lt.Spec.Versus != nil {
 		return nil, nil
@@ -64,7 +65,7 @@ func (r *Reconciler) observeAccess(ctx context.Context, lt *v1alpha1.LoadTest, n
 	}
 	ctx, cancel := context.WithTimeout(ctx, accessTimeout)
 	defer cancel()
-	read, err := r.readAccess(ctx, lt, held, now)
+	read, err := r.readAccess(ctx, lt, rules, held, now)
 	switch {
 	case err == nil:
 		note.access = read
@@ -76,9 +77,8 @@ func (r *Reconciler) observeAccess(ctx context.Context, lt *v1alpha1.LoadTest, n
 	return nil, err
 }
 
-func (r *Reconciler) readAccess(ctx context.Context, lt *v1alpha1.LoadTest, before *access, now time.Time) (*access, error) {
+func (r *Reconciler) readAccess(ctx context.Context, lt *v1alpha1.LoadTest, rules policy.Targets, before *access, now time.Time) (*access, error) {
 	x := &access{next: now.Add(hostEvery)}
-	rules := r.Policy().For(lt.Namespace).Targets
 	if before != nil {
 		x.target.sent, x.control.sent = before.target.sent, before.control.sent
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,26 +17,18 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// What is behind a target, and the addresses that no host may lead to: those of the nodes
-// and of the API server, whose Service and EndpointSlice are called kubernetes.
+// What is behind a target.
 //
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
-// +kubebuilder:rbac:groups="",resources=nodes,verbs=list
-// +kubebuilder:rbac:groups="",resources=services,verbs=get,resourceNames=kubernetes
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list
-// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get,resourceNames=kubernetes
 
 const (
 	// accessPage is how many objects are read at once.
 	accessPage = 250
 	// maxEndpoints is how many endpoints, and how many pods, of a Service are checked.
 	maxEndpoints = 5_000
-	// maxNodes is how many nodes a cluster may have whose addresses are kept.
-	maxNodes = 20_000
-	// nodesLife is how long the addresses of nodes are kept.
-	nodesLife = time.Minute
-	// operatorName is the label app.kubernetes.io/name of the operator's pods.
-	operatorName = "loadtest-operator"
+	// nameLabel is operatorName on the operator's pods.
+	nameLabel, operatorName = "app.kubernetes.io/name", "loadtest-operator"
 )
 
 // Own is where the operator itself runs.
@@ -77,11 +68,7 @@ func (r *Reconciler) serviceFacts(ctx context.Context, p policy.Place, _ time.Ti
 	for _, port := range service.Spec.Ports {
 		s.Ports = append(s.Ports, policy.Port{Number: port.Port, Name: port.Name})
 	}
-	for _, ip := range service.Spec.ClusterIPs {
-		if a, err := netip.ParseAddr(ip); err == nil {
-			s.Addresses = append(s.Addresses, a)
-		}
-	}
+	s.Addresses = appendAddresses(nil, service.Spec.ClusterIPs...)
 	if !s.HasSelector {
 		return f, nil
 	}
@@ -120,7 +107,7 @@ func (r *Reconciler) readPods(ctx context.Context, namespace string, selector ma
 			pod := &list.(*corev1.PodList).Items[i]
 			kept := policy.Pod{
 				OnHost:     pod.Spec.HostNetwork,
-				OfOperator: namespace == r.Own.Namespace && pod.Labels["app.kubernetes.io/name"] == operatorName,
+				OfOperator: namespace == r.Own.Namespace && pod.Labels[nameLabel] == operatorName,
 			}
 			for _, ip := range pod.Status.PodIPs {
 				kept.Addresses = append(kept.Addresses, ip.IP)
@@ -145,59 +132,9 @@ func (r *Reconciler) pages(ctx context.Context, list client.ObjectList, each fun
 	}
 }
 
-// hostFacts are the addresses of the cluster's own that no host may lead to.
-func (r *Reconciler) hostFacts(ctx context.Context, _ policy.Place, now time.Time) (f policy.Facts, err error) {
-	f.Never = append(f.Never, r.Own.Addresses...)
-	api := types.NamespacedName{Namespace: corev1.NamespaceDefault, Name: "kubernetes"}
-	var service corev1.Service
-	if err := r.Uncached.Get(ctx, api, &service); err != nil {
-		return f, fmt.Errorf("get Service of the API server: %w", err)
-	}
-	f.Never = appendAddresses(f.Never, service.Spec.ClusterIPs...)
-	var slice discoveryv1.EndpointSlice
-	if err := r.Uncached.Get(ctx, api, &slice); client.IgnoreNotFound(err) != nil {
-		return f, fmt.Errorf("get EndpointSlice of the API server: %w", err)
-	}
-	for _, e := range slice.Endpoints {
-		f.Never = appendAddresses(f.Never, e.Addresses...)
-	}
-	nodes, err := r.nodes.read(ctx, r, now)
-	f.Never = append(f.Never, nodes...)
-	return f, err
-}
-
-// nodeAddresses are those of the cluster's nodes. The zero value is ready.
-type nodeAddresses struct {
-	mu   sync.Mutex
-	at   time.Time
-	list []netip.Addr
-}
-
-func (n *nodeAddresses) read(ctx context.Context, r *Reconciler, now time.Time) ([]netip.Addr, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.at.IsZero() && now.Before(n.at.Add(nodesLife)) {
-		return n.list, nil
-	}
-	var list []netip.Addr
-	count := 0
-	err := r.pages(ctx, &corev1.NodeList{}, func(page client.ObjectList) bool {
-		for _, node := range page.(*corev1.NodeList).Items {
-			count++
-			for _, a := range node.Status.Addresses {
-				list = appendAddresses(list, a.Address) // a host name is none
-			}
-		}
-		return count <= maxNodes
-	})
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("list nodes: %w", err)
-	case count > maxNodes:
-		return nil, fmt.Errorf("list nodes: there are more than %d", maxNodes)
-	}
-	n.at, n.list = now, list
-	return list, nil
+func (r *Reconciler) hostFacts(ctx context.Context, _ policy.Place, now time.Time) (policy.Facts, error) {
+	never, err := r.never.read(ctx, r, now)
+	return policy.Facts{Never: never}, err
 }
 
 func appendAddresses(list []netip.Addr, texts ...string) []netip.Addr {

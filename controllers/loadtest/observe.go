@@ -19,10 +19,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // observe reads everything that a decision needs beside the LoadTest, and nothing twice.
-func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) (lifecycle.Observed, error) {
+func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, rules policy.Targets, note *note, now time.Time) (lifecycle.Observed, error) {
 	seen, job, err := r.observeJob(ctx, lt, note)
 	if err != nil {
 		return seen, err
@@ -43,7 +44,7 @@ func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, note *n
 			return seen, err
 		}
 	}
-	if seen.Access, err = r.observeAccess(ctx, lt, note, now); err != nil {
+	if seen.Access, err = r.observeAccess(ctx, lt, rules, note, now); err != nil {
 		return seen, err
 	}
 	if lifecycle.NeedsBaseline(lt) {

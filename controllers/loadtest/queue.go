@@ -57,13 +57,13 @@ func leaves(lt *v1alpha1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision
 }
 
 // settle takes back the place of a run that leaves, and looks at those that may begin.
-func (r *Reconciler) settle(ctx context.Context, uid types.UID, now time.Time) error {
+func (r *Reconciler) settle(ctx context.Context, uid types.UID, p *policy.Policy, now time.Time) error {
 	r.line.mu.Lock()
 	defer r.line.mu.Unlock()
 	if withdrawn := r.line.ledger.Withdraw(uid); !withdrawn && r.line.waiting == 0 {
 		return nil
 	}
-	rules := rulesOf(r.Policy(), now)
+	rules := rulesOf(p, now)
 	runs, err := r.unfinished(ctx, rules)
 	if err != nil {
 		return err

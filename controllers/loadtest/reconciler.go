@@ -79,7 +79,7 @@ type Reconciler struct {
 	notes  notes
 	budget budget
 	delays delays
-	nodes  nodeAddresses
+	never  neverAddresses
 	line   line
 	// listUnfinished has the cache list the LoadTests that have not ended; nil: all.
 	listUnfinished []client.ListOption
@@ -151,14 +151,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	inForce := r.Policy() // of the whole pass, whatever changes meanwhile
 	if lt == nil || !lt.DeletionTimestamp.IsZero() {
 		// Its children go by garbage collection; only memory is left to free.
 		r.forget(req.NamespacedName)
 		r.notes.drop(req.NamespacedName)
-		return ctrl.Result{}, r.settle(ctx, note.uid, r.Clock.Now())
+		return ctrl.Result{}, r.settle(ctx, note.uid, inForce, r.Clock.Now())
 	}
 	note.isAbout(lt)
-	result, err := r.pass(ctx, lt, note)
+	result, err := r.pass(ctx, lt, inForce, note)
 	note.panics = 0
 	return result, err
 }
@@ -182,15 +183,15 @@ func (r *Reconciler) read(ctx context.Context, name types.NamespacedName) (*v1al
 
 // pass observes, decides, applies and reports. What cannot be applied is reported all
 // the same: a status is of what was observed.
-func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note) (ctrl.Result, error) {
+func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, inForce *policy.Policy, note *note) (ctrl.Result, error) {
 	now, before := r.Clock.Now(), *note
 	if note.version == lt.ResourceVersion {
 		r.delays.add(now, now.Sub(note.written.At))
 		note.version = ""
 	}
-	seen, decision, err := r.decide(ctx, lt, note, now)
+	seen, decision, err := r.decide(ctx, lt, inForce, note, now)
 	if err == nil && leaves(lt, seen, decision) {
-		err = r.settle(ctx, lt.UID, now)
+		err = r.settle(ctx, lt.UID, inForce, now)
 	}
 	if err != nil {
 		return ctrl.Result{}, err
@@ -222,23 +223,22 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, note *note
 
 // decide observes a run and decides what it does next, or ends it as well as it can be
 // ended.
-func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) (lifecycle.Observed, lifecycle.Decision, error) {
+func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, inForce *policy.Policy, note *note, now time.Time) (lifecycle.Observed, lifecycle.Decision, error) {
 	if note.cause != nil {
 		seen, _, err := r.observeJob(ctx, lt, note)
 		return seen, lifecycle.Abandon(lt, note.cause, seen, now), err
 	}
-	seen, err := r.observe(ctx, lt, note, now)
+	rules := inForce.For(lt.Namespace)
+	seen, err := r.observe(ctx, lt, rules.Targets, note, now)
 	if err != nil {
 		return seen, lifecycle.Decision{}, err
 	}
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
 	seen.ReadBack, seen.Seconds, seen.Unstored = r.delays.longest(now), note.seconds, note.unstored
 	seen.LooksAtTargets, seen.Looked = r.LooksAtTargets, note.looked
-	inForce := r.Policy()
 	if seen.Place, err = r.place(ctx, lt, inForce, now); err != nil {
 		return seen, lifecycle.Decision{}, err
 	}
-	rules := inForce.For(lt.Namespace)
 	rules.Workers.Release = r.Children().WorkerImage
 	decision := lifecycle.Decide(lt, rules, seen, now)
 	note.seconds = decision.Seconds

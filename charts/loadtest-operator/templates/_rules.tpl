@@ -62,7 +62,11 @@ namespace, and no host may lead to a node or to the API server.
 {{- end }}
 {{- end -}}
 
-{{/* In the operator's own namespace: its configuration, the coordinator's certificate, and where workers reach it. */}}
+{{/*
+In the operator's own namespace: its configuration, the coordinator's certificate, and where
+workers reach it; and its own pods and Services, to which no host may lead, where it may not
+read those of every namespace.
+*/}}
 {{- define "loadtest-operator.ownRules" -}}
 {{- $name := include "loadtest-operator.name" . -}}
 - apiGroups: [""]
@@ -86,4 +90,15 @@ namespace, and no host may lead to a node or to the API server.
   resources: [endpointslices]
   resourceNames: [{{ $name }}-leader]
   verbs: [patch]
+{{- if .Values.watchNamespaces }}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list]
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [list]
+{{- end }}
 {{- end -}}

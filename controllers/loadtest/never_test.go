@@ -1,0 +1,145 @@
+package loadtest_test
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+const (
+	leaderAddress, standbyAddress = "10.1.7.1", "10.1.7.2"
+	otherAddress                  = "10.1.7.3"
+)
+
+// operators makes the operator's namespace: a leader, a standby, a Service that leads to
+// either, and one that leads to another pod. It returns their addresses.
+func operators(t *testing.T) (namespace, own, other string) {
+	t.Helper()
+	namespace = apiserver.Namespace(t)
+	for name, address := range map[string]string{"leader": leaderAddress, "standby": standbyAddress, "other": otherAddress} {
+		pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
+		pod.Namespace, pod.Name = namespace, name
+		if name != "other" {
+			pod.Labels = map[string]string{"app.kubernetes.io/name": "loadtest-operator"}
+		}
+		if err := apiserver.Client(t).Create(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+		pod.Status.PodIPs = []corev1.PodIP{{IP: address}}
+		pod.Status.PodIP = address
+		if err := apiserver.Client(t).Status().Update(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return namespace, serviceTo(t, namespace, "metrics", standbyAddress), serviceTo(t, namespace, "other", otherAddress)
+}
+
+// serviceTo makes a Service that leads to an address, and returns its own.
+func serviceTo(t *testing.T, namespace, name, address string) string {
+	t.Helper()
+	service := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 8443}}}}
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Namespace: namespace, Name: name + "-x", Labels: map[string]string{discoveryv1.LabelServiceName: name}},
+		AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{address}}},
+	}
+	service.Namespace, service.Name = namespace, name
+	c := apiserver.Client(t)
+	if err := c.Create(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create(t.Context(), slice); err != nil {
+		t.Fatal(err)
+	}
+	return service.Spec.ClusterIP
+}
+
+// everywhere allows whatever the operator does not refuse.
+var everywhere = limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 10000}]}\ntargets: {rules: [{hosts: ['*'], cidrs: [0.0.0.0/0]}]}")
+
+// aiming is a LoadTest with that target, and the operator.
+func aiming(t *testing.T, at, namespace string) (*fixture, *v1alpha1.LoadTest) {
+	t.Helper()
+	lt := withoutService(t)
+	lt.Spec.Target.URL = at
+	if err := apiserver.Client(t).Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	r := newFixture(t, apiserver.Client(t))
+	r.Policy = func() *policy.Policy { return everywhere }
+	r.Own = loadtest.Own{Namespace: namespace, Addresses: []netip.Addr{netip.MustParseAddr(leaderAddress)}}
+	return r, lt
+}
+
+func TestNoAddressOfTheOperatorIsATarget(t *testing.T) {
+	namespace, own, other := operators(t)
+	for address, refused := range map[string]bool{leaderAddress: true, standbyAddress: true, own: true, otherAddress: false, other: false} {
+		r, lt := aiming(t, "http://"+address+":8443", namespace)
+		for range 3 {
+			r.mustPass(lt)
+		}
+		said := strings.Join(messages(lt), "\n")
+		if strings.Contains(said, "address "+address+" is of a node, the API server, the operator") != refused || lt.Status.HasAccess() == refused {
+			t.Errorf("%s: refused %t, want %t; conditions:\n%s", address, !refused, refused, said)
+		}
+	}
+}
+
+// messages are those of the conditions.
+func messages(lt *v1alpha1.LoadTest) (list []string) {
+	for _, c := range lt.Status.Conditions {
+		list = append(list, c.Message)
+	}
+	return list
+}
+
+// The worker, which alone knows what a name resolves to, is sent them.
+func TestNoHostLeadsToTheOperator(t *testing.T) {
+	namespace, own, other := operators(t)
+	r, lt := aiming(t, "http://shop.example.com", namespace)
+	for range 3 {
+		r.mustPass(lt)
+	}
+	bringPods(t, lt)
+	r.mustPass(lt)
+	d := r.workers.last()
+	if len(d.Assignments) == 0 {
+		t.Fatalf("no assignments; WorkersReady: %s", workersReady(lt).Message)
+	}
+	denied := d.Assignments[0].GetTarget().GetDestinations().GetDenied()
+	for address, want := range map[string]bool{leaderAddress: true, standbyAddress: true, own: true, otherAddress: false, other: false} {
+		if slices.Contains(denied, address+"/32") != want {
+			t.Errorf("%s: denied %t, want %t: %v", address, !want, want, denied)
+		}
+	}
+}
+
+// A policy that changes during a pass is that of the next one.
+func TestPassReadsThePolicyOnce(t *testing.T) {
+	lt := hello(t)
+	r := newFixture(t, apiserver.Client(t))
+	reads := 0
+	r.Policy = func() *policy.Policy { reads++; return unlimited }
+	for i := range 12 {
+		if i == 3 {
+			bringPods(t, lt)
+		}
+		reads = 0
+		r.mustPass(lt)
+		if r.after(1e9); reads != 1 {
+			t.Errorf("pass %d, %s: the policy was read %d times", i, lt.Status.Phase, reads)
+		}
+	}
+	if lt.Status.Verdict == "" {
+		t.Errorf("the run is %s: its end was not seen", lt.Status.Phase)
+	}
+}
