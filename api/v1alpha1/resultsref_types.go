@@ -12,6 +12,13 @@ type ResultsRef struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ConfigMap string `json:"configMap,omitempty"`
+	// sha256 is the SHA-256 of that step.json.gz as the operator stored it, in hexadecimal:
+	// a ConfigMap can be deleted and made anew, and readers refuse one that differs. Absent
+	// without a ConfigMap.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[0-9a-f]{64}$`
+	SHA256 string `json:"sha256,omitempty"`
 	// message says why there is no ConfigMap. Absent when there is one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256

@@ -41,6 +41,7 @@ type note struct {
 	// status yet, and storedBytes is what it cost the store.
 	stored      string
 	storedBytes int
+	storedSum   string
 	// looked is the latest reading of a target.
 	looked *environment.Seen
 	// access is the latest reading of where the targets lead to.

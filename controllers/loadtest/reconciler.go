@@ -199,7 +199,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, inForce *p
 	note.wakeAt = wakeAt(now, decision)
 	applied := r.apply(ctx, lt, seen, decision, note, now)
 	r.look(ctx, lt, decision.Look, note, now)
-	if again, err := r.store(ctx, lt, decision.Store, note, now); again > 0 || err != nil {
+	if again, err := r.store(ctx, lt, &decision, note, now); again > 0 || err != nil {
 		return after(again, errors.Join(applied, err))
 	}
 	reported := r.report(ctx, lt, decision, note, now)

@@ -34,8 +34,13 @@ const (
 
 // store stores the archive of a step, once. The status that names it must not be written
 // unless both results are zero: again is when to try again.
-func (r *Reconciler) store(ctx context.Context, lt *v1alpha1.LoadTest, s *lifecycle.Store, note *note, now time.Time) (again time.Duration, err error) {
-	if s == nil || note.stored == s.Name {
+func (r *Reconciler) store(ctx context.Context, lt *v1alpha1.LoadTest, d *lifecycle.Decision, note *note, now time.Time) (again time.Duration, err error) {
+	s := d.Store
+	switch {
+	case s == nil:
+		return 0, nil
+	case note.stored == s.Name:
+		note.sign(&d.Status)
 		return 0, nil
 	}
 	packed, err := results.Archive(lt, s.Step, s.Report)
@@ -45,7 +50,8 @@ func (r *Reconciler) store(ctx context.Context, lt *v1alpha1.LoadTest, s *lifecy
 	}
 	err = r.createResults(ctx, lt, s.Name, packed)
 	if err == nil {
-		note.stored, note.storedBytes = s.Name, len(packed)
+		note.stored, note.storedBytes, note.storedSum = s.Name, len(packed), archive.Sum(packed)
+		note.sign(&d.Status)
 		return 0, nil
 	}
 	refusal, refused := refusedBy(err, now)
@@ -97,6 +103,16 @@ func (r *Reconciler) createResults(ctx context.Context, lt *v1alpha1.LoadTest, n
 		return foreignError{name}
 	}
 	return nil
+}
+
+// sign has the status that names what was stored say its sum. Another process comes to the
+// same one: the archive of a step is the same bytes each time.
+func (n *note) sign(s *v1alpha1.LoadTestStatus) {
+	for i := range s.ResultsRef {
+		if ref := &s.ResultsRef[i]; ref.ConfigMap == n.stored {
+			ref.SHA256 = n.storedSum
+		}
+	}
 }
 
 // notStored notes that an archive was not stored, and says whether it is given up.

@@ -55,7 +55,7 @@ func wantArchive(t *testing.T, lt *v1alpha1.LoadTest) {
 	if len(all) != 1 || !metav1.IsControlledBy(&all[0], lt) || all[0].Immutable == nil || !*all[0].Immutable {
 		t.Fatalf("%d ConfigMaps, want one that is immutable and the run's: %+v", len(all), all)
 	}
-	want := []v1alpha1.ResultsRef{{Step: lt.Status.Steps[0].Name, ConfigMap: all[0].Name}}
+	want := []v1alpha1.ResultsRef{{Step: lt.Status.Steps[0].Name, ConfigMap: all[0].Name, SHA256: archive.Sum(all[0].BinaryData[archive.Key])}}
 	if diff := cmp.Diff(want, lt.Status.ResultsRef); diff != "" {
 		t.Errorf("status.resultsRef (-want +got):\n%s", diff)
 	}

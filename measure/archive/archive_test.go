@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -225,6 +226,36 @@ func TestDecodeRefuses(t *testing.T) {
 	for _, b := range []string{"", "{}", "\x1f\x8b"} {
 		if _, err := Decode([]byte(b)); err == nil {
 			t.Errorf("%q was decoded", b)
+		}
+	}
+}
+
+// Lists that are too long are refused by their length: what they have is not kept.
+func TestDecodeRefusesLongListsBeforeItDecodesThem(t *testing.T) {
+	const elements = 1_000_000
+	long := "[" + strings.Repeat("{},", elements-1) + "{}]"
+	for json, want := range map[string]string{
+		`"requests":` + long:                                 "1000000 requests, at most 32",
+		`"requests":` + long + `,"requests":[]`:              "1000000 requests, at most 32",
+		`"REQUESTS":` + long:                                 "1000000 requests, at most 32",
+		`"series":{"seconds":1,"points":` + long + `}`:       "series: 1000000 points of 1 seconds",
+		`"series":{"points":` + long + `},"series":{"a": 1}`: "series: 1000000 points",
+	} {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		if _, err := z.Write([]byte(`{"format":"` + Format + `",` + json + `}`)); err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Decode(packed.Bytes())
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+		// 3 MB are unpacked into a growing buffer, and read again to count.
+		if took := after.TotalAlloc - before.TotalAlloc; took > 48<<20 {
+			t.Errorf("%.40s: %d MiB were allocated", json, took>>20)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package archive
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -50,6 +52,13 @@ func Encode(step Step) ([]byte, error) {
 	return b, err
 }
 
+// Sum is the SHA-256 of an encoded step, in hexadecimal: by it a reader sees that the step
+// is the one that was stored.
+func Sum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
 func pack(step *Step) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -76,12 +85,12 @@ func Decode(b []byte) (*Step, error) {
 	case len(raw) > maxJSON:
 		return nil, fmt.Errorf("decompress step: more than %d bytes", maxJSON)
 	}
+	if err := checkBounds(raw); err != nil {
+		return nil, fmt.Errorf("decode step: %w", err)
+	}
 	step := &Step{}
 	if err := json.Unmarshal(raw, step); err != nil {
 		return nil, fmt.Errorf("decode step: %w", err)
-	}
-	if len(step.Requests) > maxRequests {
-		return nil, fmt.Errorf("decode step: %d requests, at most %d", len(step.Requests), maxRequests)
 	}
 	if err := step.check(); err != nil {
 		return nil, fmt.Errorf("decode step: %w", err)

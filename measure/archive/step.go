@@ -170,8 +170,8 @@ func (s *Step) check() error {
 }
 
 func (s *Series) check() error {
-	if s.Seconds < 1 || len(s.Points) > measure.MaxPoints {
-		return fmt.Errorf("series: %d points of %d seconds, at most %d of at least one", len(s.Points), s.Seconds, measure.MaxPoints)
+	if s.Seconds < 1 {
+		return fmt.Errorf("series: %d points of %d seconds, must be of at least one", len(s.Points), s.Seconds)
 	}
 	for i := range s.Points {
 		if !s.Points[i].isPlausible() {

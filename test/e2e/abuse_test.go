@@ -26,6 +26,7 @@ var abuseGroups = []abuseGroup{
 	{"metrics", metricsAbuses},
 	{"limits", limitAbuses},
 	{"tenancy", tenancyAbuses},
+	{"results", resultAbuses},
 }
 
 type abuseGroup struct {
@@ -60,6 +61,7 @@ const (
 	worker          refuser = "worker"
 	kubelet         refuser = "kubelet"
 	network         refuser = "network policy"
+	plugin          refuser = "plugin"
 )
 
 // attempt is what came of an abuse: what refused it with which words, or, if nothing did,

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 func (c *config) report() *cobra.Command {
@@ -42,16 +41,16 @@ func (c *config) report() *cobra.Command {
 			if err := checkOutput(output); err != nil {
 				return err
 			}
-			lt, archived, err := c.reported(cmd.Context(), file, args, output == "html")
+			lt, found, err := c.reported(cmd.Context(), file, args, output == "html")
 			if err != nil {
 				return err
 			}
-			data, err := render(lt, archived, output, step)
+			data, err := render(lt, found.steps, output, step)
 			if err != nil {
 				return err
 			}
 			_, err = c.streams.Out.Write(data)
-			return err
+			return errors.Join(err, found.changed)
 		},
 	}
 	flags := command.Flags()
@@ -76,17 +75,17 @@ func nameOrFile(file *string) cobra.PositionalArgs {
 
 // reported is the LoadTest that a report is about and, if they are wanted, the results of
 // its steps beyond their summary. The report is made without what cannot be read of them.
-func (c *config) reported(ctx context.Context, file string, args []string, wanted bool) (*v1alpha1.LoadTest, []*archive.Step, error) {
+func (c *config) reported(ctx context.Context, file string, args []string, wanted bool) (*v1alpha1.LoadTest, archived, error) {
 	if file != "" {
 		return c.saved(file)
 	}
 	cluster, err := c.connect()
 	if err != nil {
-		return nil, nil, err
+		return nil, archived{}, err
 	}
 	lt, err := cluster.get(ctx, args[0])
 	if err != nil || !wanted {
-		return lt, nil, err
+		return lt, archived{}, err
 	}
 	return lt, c.archived(lt, cluster.resultsOf(ctx, lt)), nil
 }
@@ -101,10 +100,10 @@ func (c *cluster) get(ctx context.Context, name string) (*v1alpha1.LoadTest, err
 }
 
 // saved reads the one LoadTest of a file, and its results if they are there.
-func (c *config) saved(file string) (*v1alpha1.LoadTest, []*archive.Step, error) {
+func (c *config) saved(file string) (*v1alpha1.LoadTest, archived, error) {
 	found, err := readObjects([]string{file}, c.streams.In, checkSaved)
 	if err != nil {
-		return nil, nil, err
+		return nil, archived{}, err
 	}
 	kept := map[string]*corev1.ConfigMap{}
 	var tests []*unstructured.Unstructured
@@ -115,19 +114,19 @@ func (c *config) saved(file string) (*v1alpha1.LoadTest, []*archive.Step, error)
 		}
 		results := &corev1.ConfigMap{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, results); err != nil {
-			return nil, nil, fmt.Errorf("-f %s: ConfigMap %s: %w", file, object.GetName(), err)
+			return nil, archived{}, fmt.Errorf("-f %s: ConfigMap %s: %w", file, object.GetName(), err)
 		}
 		kept[results.Name] = results
 	}
 	if len(tests) > 1 {
-		return nil, nil, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
+		return nil, archived{}, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
 	}
 	lt := &v1alpha1.LoadTest{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tests[0].Object, lt); err != nil {
-		return nil, nil, fmt.Errorf("-f %s: %w", file, err)
+		return nil, archived{}, fmt.Errorf("-f %s: %w", file, err)
 	}
 	if len(kept) == 0 {
-		return lt, nil, nil
+		return lt, archived{}, nil
 	}
 	return lt, c.archived(lt, func(name string) (*corev1.ConfigMap, error) {
 		if results := kept[name]; results != nil {

@@ -23,20 +23,33 @@ func (c *cluster) resultsOf(ctx context.Context, lt *v1alpha1.LoadTest) configMa
 	}
 }
 
+// archived are the results of steps beyond their summary.
+type archived struct {
+	steps []*archive.Step
+	// changed names the ConfigMaps that are not as the operator stored them; nil: none.
+	changed error
+}
+
+// errChanged is that a ConfigMap is not the one that the operator stored.
+var errChanged = errors.New("it was changed after the run: its step.json.gz does not have the sha256 of status.resultsRef")
+
 // archived are the results of the steps that status.resultsRef names. What cannot be read
 // is said on the standard error, and left out.
-func (c *config) archived(lt *v1alpha1.LoadTest, find configMaps) []*archive.Step {
-	var all []*archive.Step
+func (c *config) archived(lt *v1alpha1.LoadTest, find configMaps) archived {
+	var all archived
 	for _, ref := range lt.Status.ResultsRef {
 		if ref.ConfigMap == "" {
 			continue
 		}
 		step, err := unpack(lt, ref, find)
-		if err != nil {
+		switch {
+		case errors.Is(err, errChanged):
+			all.changed = errors.Join(all.changed, fmt.Errorf("step %s is left out: ConfigMap %s: %w", ref.Step, ref.ConfigMap, err))
+		case err != nil:
 			_, _ = fmt.Fprintf(c.streams.Err, "no plots over time of step %s: ConfigMap %s: %v\n", ref.Step, ref.ConfigMap, err)
-			continue
+		default:
+			all.steps = append(all.steps, step)
 		}
-		all = append(all, step)
 	}
 	return all
 }
@@ -46,7 +59,11 @@ func unpack(lt *v1alpha1.LoadTest, ref v1alpha1.ResultsRef, find configMaps) (*a
 	if err != nil {
 		return nil, err
 	}
-	step, err := archive.Decode(results.BinaryData[archive.Key])
+	packed := results.BinaryData[archive.Key]
+	if ref.SHA256 != "" && archive.Sum(packed) != ref.SHA256 {
+		return nil, errChanged
+	}
+	step, err := archive.Decode(packed)
 	switch {
 	case err != nil:
 		return nil, err

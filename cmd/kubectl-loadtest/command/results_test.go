@@ -46,6 +46,15 @@ func TestPageDrawsTheResultsBeyondTheSummary(t *testing.T) {
 	page(true, "", "report", "-f", p.file(saved+"---\n"+asYAML(t, kept)), "-o", "html")
 	step.UID = "another"
 	page(false, notThere+"it has the results of another step", "report", "-f", p.file(saved+"---\n"+asYAML(t, results(t, p.namespace, step))), "-o", "html")
+
+	// One that was made anew is not believed, though it says that it is of this step.
+	step.UID, step.Sent = string(lt.UID), 9
+	signed := strings.Replace(saved, "- configMap: hello-0-a\n", "- configMap: hello-0-a\n    sha256: "+archive.Sum(kept.BinaryData[archive.Key])+"\n", 1)
+	page(true, "", "report", "-f", p.file(signed+"---\n"+asYAML(t, kept)), "-o", "html")
+	got := p.run("report", "-f", p.file(signed+"---\n"+asYAML(t, results(t, p.namespace, step))), "-o", "html")
+	if want := "step 10 users is left out: ConfigMap hello-0-a: it was changed after the run"; got.code == 0 || !strings.Contains(got.err, want) || strings.Contains(got.out, plots) || !strings.Contains(got.out, "</html>") {
+		t.Errorf("exit code %d, %q; want the page without plots, and %q", got.code, got.err, want)
+	}
 	kept.Name = "other"
 	page(false, notThere+"it is not in the file", "report", "-f", p.file(saved+"---\n"+asYAML(t, kept)), "-o", "html")
 }

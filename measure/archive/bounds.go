@@ -1,0 +1,62 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// bounds is a step of which nothing but the lengths of its lists is read: eight megabytes
+// of JSON may be millions of elements, which would take hundreds of megabytes.
+type bounds struct {
+	Requests length `json:"requests"`
+	Series   struct {
+		Points  length `json:"points"`
+		Seconds any    `json:"seconds"`
+	} `json:"series"`
+}
+
+// checkBounds refuses lists that are too long, before they are decoded.
+func checkBounds(raw []byte) error {
+	var b bounds
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return err
+	}
+	switch {
+	case b.Requests > maxRequests:
+		return fmt.Errorf("%d requests, at most %d", b.Requests, maxRequests)
+	case b.Series.Points > measure.MaxPoints:
+		return fmt.Errorf("series: %d points of %v seconds, at most %d", b.Series.Points, b.Series.Seconds, measure.MaxPoints)
+	}
+	return nil
+}
+
+// length is how many elements a list has: the most of them, if it is there twice.
+type length int
+
+var _ json.Unmarshaler = (*length)(nil)
+
+// UnmarshalJSON counts the elements. What is no list has none, and is refused later.
+func (l *length) UnmarshalJSON(raw []byte) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if open, err := d.Token(); err != nil || open != json.Delim('[') {
+		return nil
+	}
+	n := length(0)
+	for d.More() {
+		if err := d.Decode(&skipped{}); err != nil {
+			return err
+		}
+		n++
+	}
+	*l = max(*l, n)
+	return nil
+}
+
+// skipped is a value of which nothing is kept.
+type skipped struct{}
+
+// UnmarshalJSON keeps nothing.
+func (*skipped) UnmarshalJSON([]byte) error { return nil }
