@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -64,6 +65,10 @@ type simulation struct {
 	slower  time.Duration
 	// seconds are those of the decision before.
 	seconds verdict.Seconds
+	// place is where the run stands in the queue; nil: there is none.
+	place *queue.Place
+	// wrote is called with the LoadTest after each status that is written. It may be nil.
+	wrote func(*v1alpha1.LoadTest)
 	// sum is what was added up of the workers' measurements.
 	added []*measure.Measurement
 	sum   *measure.Measurement
@@ -193,6 +198,9 @@ func (w *simulation) write(d lifecycle.Decision) {
 		w.t.Fatal(err)
 	}
 	w.tellChange(before, w.lt.Status)
+	if w.wrote != nil {
+		w.wrote(w.lt)
+	}
 	for _, e := range d.Events {
 		w.events = append(w.events, e)
 		kind := "Normal"
@@ -204,7 +212,7 @@ func (w *simulation) write(d lifecycle.Decision) {
 }
 
 func (w *simulation) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: w.job, Seconds: w.seconds, Since: w.since, From: w.from, TargetPort: w.port, TargetProblem: w.noPort}
+	seen := lifecycle.Observed{Job: w.job, Seconds: w.seconds, Since: w.since, From: w.from, TargetPort: w.port, TargetProblem: w.noPort, Place: w.place}
 	desired := int(w.lt.Status.Workers.Desired)
 	var report control.Report
 	var steps []*measure.Measurement

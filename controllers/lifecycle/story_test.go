@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/queue"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -85,6 +86,10 @@ var stories = map[string]func(*simulation){
 		w.latency = 300 * time.Millisecond
 		aborts(w)
 		w.in(8*time.Second, func() { w.lt.Spec.Terminate = true })
+	},
+	"waits-in-the-queue": func(w *simulation) {
+		w.place = &queue.Place{Number: 2, Of: 3, Reason: v1alpha1.ReasonNamespaceRuns, Message: "namespace default has 2 runs, as many as it may have."}
+		w.in(20*time.Second, func() { w.place = &queue.Place{Begins: true} })
 	},
 	"stopped": func(w *simulation) {
 		w.in(4*time.Second, func() { w.policy = rules(w.t, "stop: {by: jane, reason: incident 4711}") })

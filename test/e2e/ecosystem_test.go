@@ -9,7 +9,10 @@ import (
 
 // ecosystemParts are the programs of other projects that must work with ours. One runs
 // alone by -run TestEcosystem/NAME.
-var ecosystemParts = []ecosystemPart{}
+var ecosystemParts = []ecosystemPart{
+	{"argocd-engine", func(t *testing.T, e *ecosystem) { e.module(t, "Argo CD's engine", "argocd") }},
+	{"kstatus", func(t *testing.T, e *ecosystem) { e.module(t, "Flux's kstatus", "flux") }},
+}
 
 // ecosystemPart makes its checks one after another.
 type ecosystemPart struct {

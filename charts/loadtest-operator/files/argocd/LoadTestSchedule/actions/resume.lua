@@ -1,0 +1,3 @@
+-- Has LoadTests start again.
+obj.spec.suspend = false
+return obj

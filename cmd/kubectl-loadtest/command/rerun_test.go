@@ -1,0 +1,39 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// TestRerunCreatesWhatArgoCDsActionDoes reads the LoadTests with which Argo CD's engine tests
+// the action: the first of each file, and what becomes of it.
+func TestRerunCreatesWhatArgoCDsActionDoes(t *testing.T) {
+	files, err := filepath.Glob("../../../hack/components/argocd/testdata/rerun/*.yaml")
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var both [2]v1alpha1.LoadTest
+		for i, text := range bytes.SplitN(content, []byte("\n---\n"), 2) {
+			if err := yaml.UnmarshalStrict(text, &both[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := copyOf(&both[0], "")
+		got.TypeMeta = both[1].TypeMeta
+		if diff := cmp.Diff(&both[1], got); diff != "" {
+			t.Errorf("%s: rerun creates (-as the action +got):\n%s", file, diff)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// TestStatusesForOtherPrograms keeps LoadTests of the stories for tests of what other
+// programs make of them: for each phase, each verdict and each reason of a condition, the
+// first that has it. What was measured is left out, but for one story.
+func TestStatusesForOtherPrograms(t *testing.T) {
+	seen := map[string]bool{}
+	var documents strings.Builder
+	all := allStories()
+	for _, name := range append([]string{whole}, slices.Sorted(maps.Keys(all))...) {
+		w := newSimulation(t, ladder())
+		w.lt.APIVersion, w.lt.Kind = v1alpha1.GroupVersion.String(), "LoadTest"
+		all[name](w)
+		w.wrote = func(lt *v1alpha1.LoadTest) {
+			if isNew(seen, lt.Status) {
+				fmt.Fprintf(&documents, "---\n# %s, after %s\n%s", name, w.now.Sub(began), document(t, lt, name == whole))
+			}
+		}
+		w.run()
+	}
+	golden(t, filepath.Join("testdata", "statuses.yaml"), documents.String())
+}
+
+// whole is the story whose statuses are kept with what was measured.
+const whole = "passes"
+
+// isNew says whether the status has something that none before had, and notes it.
+func isNew(seen map[string]bool, s v1alpha1.LoadTestStatus) (is bool) {
+	keys := []string{"phase " + string(s.Phase), "verdict " + string(s.Verdict) + " " + string(s.Phase)}
+	for _, c := range s.Conditions {
+		keys = append(keys, fmt.Sprint(c.Type, c.Status, c.Reason))
+	}
+	for _, key := range keys {
+		is = is || !seen[key]
+		seen[key] = true
+	}
+	return is
+}
+
+// document is a LoadTest, all of it or without what was measured.
+func document(t *testing.T, lt *v1alpha1.LoadTest, all bool) string {
+	t.Helper()
+	lt = lt.DeepCopy()
+	if s := &lt.Status; !all {
+		s.Steps, s.Thresholds, s.Audits, s.ResultsRef, s.Spread = nil, nil, nil, nil, nil
+	}
+	text, err := yaml.Marshal(lt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

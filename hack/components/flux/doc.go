@@ -1,0 +1,6 @@
+// Package flux checks what Flux makes of our objects, with kstatus, the library by which its
+// controllers tell whether an object is ready.
+//
+// A test that has something to show sets the attribute "seen", which makes it a check of
+// make e2e SUITE=ecosystem.
+package flux
