@@ -39,7 +39,7 @@ func TestVegetaSendsTheSameRequests(t *testing.T) {
 	})
 	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		mu.Lock()
-		driver = d.engine
+		driver = d.name()
 		mu.Unlock()
 		r := d.runner(t, setup{url: o.URL, requests: []source.Request{request}})
 		drive(t, r, arrivalsStep(10e6, time.Second))

@@ -17,8 +17,9 @@ import (
 // testDriver is the driver of a test's runners. A test cannot make a runner without
 // one. It gets one from forEachDriver, or says why it is for one driver only.
 type testDriver struct {
-	engine string // as results name it
-	client func(*dial.Dialer) transport.Client
+	engine  string // as results name it
+	client  func(*dial.Dialer) transport.Client
+	secured bool // TLS is put in front of the test's server
 }
 
 // loopTestDriver is event loops, goroutineTestDriver a goroutine for each
@@ -38,11 +39,20 @@ func forEachDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
 	t.Helper()
 	drivers := []testDriver{goroutineTestDriver}
 	if runtime.GOOS == "linux" {
-		drivers = append(drivers, loopTestDriver)
+		overTLS := loopTestDriver
+		overTLS.secured = true
+		drivers = append(drivers, loopTestDriver, overTLS)
 	}
 	for _, d := range drivers {
-		t.Run(d.engine, func(t *testing.T) { test(t, d) })
+		t.Run(d.name(), func(t *testing.T) { test(t, d) })
 	}
+}
+
+func (d testDriver) name() string {
+	if d.secured {
+		return d.engine + " over TLS"
+	}
+	return d.engine
 }
 
 // forEachArrivalsDriver runs a test of arrivals over each driver of this system.

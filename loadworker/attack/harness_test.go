@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
 // oracle is a server that remembers what it served: it, not the worker, says
@@ -112,9 +113,12 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialer, err := dial.NewDialer(dial.Config{
-		URL: s.url, Policy: address.Policy{AllowSpecial: true}, Lookup: s.lookup,
-	})
+	config := dial.Config{URL: s.url}
+	if d.secured {
+		config = scripted.Secure(t, s.url)
+	}
+	config.Policy, config.Lookup = address.Policy{AllowSpecial: true}, s.lookup
+	dialer, err := dial.NewDialer(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"crypto/tls"
 	"net"
 	"syscall"
 	"testing"
@@ -8,9 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AwaitEvent waits for an event of poll(2) of a connection.
+// AwaitEvent waits for an event of poll(2) of a connection, whether there is TLS on it or
+// not.
 func AwaitEvent(t testing.TB, conn net.Conn, event int16) {
 	t.Helper()
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
 	raw, err := conn.(syscall.Conn).SyscallConn()
 	if err != nil {
 		t.Fatal(err)

@@ -5,16 +5,18 @@ package http1
 import (
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
 // The race detector empties pools at random, so that this test runs without it.
 func TestSendAllocatesNothing(t *testing.T) {
-	for kind, make := range senders(t) {
+	for kind, way := range senders(t) {
+		if way.secured {
+			continue // crypto/tls allocates a few bytes for each read, here and in the server
+		}
 		t.Run(kind, func(t *testing.T) {
-			s := make(newTestClient(t, dial.Config{URL: scripted.Serve(t, quick)}))
+			s := way.from(way.client(t, scripted.Serve(t, quick)))
 			request := &transport.Request{Method: "GET", Path: []byte("/"), Headers: []transport.Header{{Name: "Accept", Value: []byte("*/*")}}, Keep: 10}
 			send := func() {
 				if got, err := s.send(request, scripted.Patience); err != nil || string(got.Body) != "hello" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 )
 
 // Client speaks HTTP/1.1 to one target, plain or over TLS.
@@ -36,11 +37,19 @@ func (c *Client) newConn() *Conn {
 
 // open opens a connection for requests.
 func (c *Client) open(ctx context.Context) (net.Conn, error) {
-	conn, err := c.dialer.Dial(ctx)
+	conn, err := c.dialer.DialWrapped(ctx, c.under)
 	if err == nil {
 		c.opened.Add(1)
 	}
 	return conn, err
+}
+
+// under has the socket under TLS pass between goroutines and loops.
+func (c *Client) under(conn net.Conn) net.Conn {
+	if c.dialer.Target().TLS {
+		return socket.Under(conn)
+	}
+	return conn
 }
 
 // Probe opens a connection and closes it.

@@ -2,8 +2,6 @@ package http1
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
@@ -21,12 +19,8 @@ type Loop struct {
 }
 
 // NewLoop returns a loop that calls onDone, from Send or Wait, with the result of
-// each request. It fails where there can be none: over TLS, and on a kernel before
-// 5.11.
+// each request. It fails where there can be none: on a kernel before 5.11.
 func (c *Client) NewLoop(start time.Time, onDone func(*LoopConn, transport.Response, error)) (*Loop, error) {
-	if c.dialer.Target().TLS {
-		return nil, fmt.Errorf("event loop: %w over TLS", errors.ErrUnsupported)
-	}
 	events, err := loop.New(start, c.open)
 	if err != nil {
 		return nil, err

@@ -74,13 +74,6 @@ func (s *loopSender) send(r *transport.Request, timeout time.Duration) (transpor
 	return s.r, s.err
 }
 
-func TestNewLoopRefusesTLS(t *testing.T) {
-	d := newTestClient(t, dial.Config{URL: "https://shop.test"})
-	if _, err := d.NewLoop(time.Now(), nil); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("NewLoop = %v, want that it is unsupported", err)
-	}
-}
-
 // Add and Return pass on the socket itself.
 func TestLoopTakesAndReturnsConnections(t *testing.T) {
 	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(scripted.Answer(scripted.Empty, scripted.Empty, scripted.Empty)))})

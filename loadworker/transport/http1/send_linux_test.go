@@ -32,15 +32,31 @@ type sender interface {
 	awaitClose(t *testing.T)
 }
 
-// senders are the ways to send over plain connections.
-func senders(t *testing.T) map[string]func(d *Client) sender {
-	return map[string]func(d *Client) sender{
-		"conn": func(d *Client) sender {
-			c := d.newConn()
-			t.Cleanup(c.Close)
-			return connSender{c}
-		},
-		"loop": func(d *Client) sender { return newLoopSender(t, d) },
+// way is a way to send.
+type way struct {
+	secured bool
+	from    func(*Client) sender
+}
+
+// client returns a client of the server at a URL, over TLS if that is the way.
+func (w way) client(t *testing.T, url string) *Client {
+	t.Helper()
+	if w.secured {
+		return newTestClient(t, scripted.Secure(t, url))
+	}
+	return newTestClient(t, dial.Config{URL: url})
+}
+
+// senders are the ways to send.
+func senders(t *testing.T) map[string]way {
+	conn := func(d *Client) sender {
+		c := d.newConn()
+		t.Cleanup(c.Close)
+		return connSender{c}
+	}
+	loop := func(d *Client) sender { return newLoopSender(t, d) }
+	return map[string]way{
+		"conn": {from: conn}, "conn over TLS": {true, conn}, "loop": {from: loop}, "loop over TLS": {true, loop},
 	}
 }
 
@@ -119,11 +135,11 @@ func TestSendReadsWholeResponses(t *testing.T) {
 		"silence in a header":               {script: scripted.Stay(says("HTTP/1.1 200 OK\r\nContent")), class: measure.Timeout, closed: true},
 		"silence in the body":               {script: scripted.Stay(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfo")), class: measure.Timeout, closed: true},
 	}
-	for kind, make := range senders(t) {
+	for kind, way := range senders(t) {
 		for name, tt := range tests {
 			t.Run(kind+"/"+name, func(t *testing.T) {
-				d := newTestClient(t, dial.Config{URL: scripted.Serve(t, tt.script, scripted.Stay(says(scripted.Empty)))})
-				s := make(d)
+				d := way.client(t, scripted.Serve(t, tt.script, scripted.Stay(says(scripted.Empty))))
+				s := way.from(d)
 				timeout := scripted.Patience
 				if tt.class == measure.Timeout {
 					timeout = 100 * time.Millisecond
@@ -169,10 +185,10 @@ func TestSendReadsWholeResponses(t *testing.T) {
 func TestSendReportsReuse(t *testing.T) {
 	const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 	want := []struct{ reused, fails bool }{{}, {reused: true}, {reused: true}, {}, {reused: true, fails: true}, {}}
-	for kind, make := range senders(t) {
+	for kind, way := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
-			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Answer(scripted.Empty, scripted.Empty, last), scripted.Answer(scripted.Empty, ""), scripted.Stay(scripted.Answer(scripted.Empty)))})
-			s := make(d)
+			d := way.client(t, scripted.Serve(t, scripted.Answer(scripted.Empty, scripted.Empty, last), scripted.Answer(scripted.Empty, ""), scripted.Stay(scripted.Answer(scripted.Empty))))
+			s := way.from(d)
 			for i, w := range want {
 				got, err := s.send(scripted.Get, scripted.Patience)
 				if got.Reused != w.reused || (err != nil) != w.fails {
@@ -201,10 +217,10 @@ func TestSendLargeBodies(t *testing.T) {
 			_, _ = io.WriteString(c, "0\r\n\r\n")
 		}
 	}
-	for kind, make := range senders(t) {
+	for kind, way := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
-			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, echo)})
-			s := make(d)
+			d := way.client(t, scripted.Serve(t, echo))
+			s := way.from(d)
 			r := &transport.Request{Method: "POST", Path: []byte("/"), Body: []byte(strings.Repeat("x", size)), Keep: 3}
 			for range 2 {
 				got, err := s.send(r, scripted.Patience)
@@ -243,9 +259,9 @@ func TestSendIsAnsweredBeforeItIsRead(t *testing.T) {
 		_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
 		_, _ = io.Copy(io.Discard, r)
 	}
-	for kind, make := range senders(t) {
+	for kind, way := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
-			s := make(newTestClient(t, dial.Config{URL: scripted.Serve(t, early)}))
+			s := way.from(way.client(t, scripted.Serve(t, early)))
 			r := &transport.Request{Method: "POST", Path: []byte("/"), Body: []byte(strings.Repeat("x", 8<<20))}
 			if got, err := s.send(r, scripted.Patience); err != nil || got.Status != 413 {
 				t.Errorf("Do = %+v, %v; want 413", got, err)
@@ -255,10 +271,10 @@ func TestSendIsAnsweredBeforeItIsRead(t *testing.T) {
 }
 
 func TestSendToAClosedPortIsRefused(t *testing.T) {
-	for kind, make := range senders(t) {
+	for kind, way := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
 			// A port that was closed for this could meanwhile be another test's.
-			s := make(newTestClient(t, dial.Config{URL: "http://127.0.0.1:1"}))
+			s := way.from(way.client(t, "http://127.0.0.1:1"))
 			for range 2 {
 				_, err := s.send(scripted.Get, scripted.Patience)
 				var e *failure.Error
@@ -272,7 +288,7 @@ func TestSendToAClosedPortIsRefused(t *testing.T) {
 
 // Each request has its own deadline, whatever the deadline of the last.
 func TestSendKeepsEachDeadline(t *testing.T) {
-	for kind, make := range senders(t) {
+	for kind, way := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			const first = 3 * time.Second // a busy machine may take long for a request
@@ -285,8 +301,8 @@ func TestSendKeepsEachDeadline(t *testing.T) {
 				<-time.After(first + 200*time.Millisecond)
 				_, _ = io.WriteString(c, scripted.Empty)
 			}
-			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(slowly))})
-			s := make(d)
+			d := way.client(t, scripted.Serve(t, scripted.Stay(slowly)))
+			s := way.from(d)
 			if err := s.open(); err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -27,13 +26,13 @@ func TestSendToAServerThatReadsNothing(t *testing.T) {
 		"it is given up":   {func(*net.TCPConn) { <-gone }, time.Second, measure.Timeout},
 		"it breaks it off": {func(c *net.TCPConn) { _ = c.SetLinger(0) }, scripted.Patience, measure.Reset},
 	}
-	for kind, make := range senders(t) {
+	for kind, way := range senders(t) {
 		for name, tt := range tests {
 			t.Run(kind+"/"+name, func(t *testing.T) {
-				s := make(newTestClient(t, dial.Config{URL: scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
+				s := way.from(way.client(t, scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
 					_, _ = r.ReadString('\n')
 					tt.then(c)
-				})}))
+				})))
 				if err := s.open(); err != nil {
 					t.Fatal(err)
 				}
@@ -50,14 +49,14 @@ func TestSendToAServerThatReadsNothing(t *testing.T) {
 // On a connection that was reset and not checked since, a request fails at once, in
 // writing.
 func TestSendOnAConnectionThatWasReset(t *testing.T) {
-	for kind, sender := range senders(t) {
+	for kind, way := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
 			answered := make(chan struct{})
-			d := newTestClient(t, dial.Config{URL: scripted.Serve(t, resets(func(c *net.TCPConn, r *bufio.Reader) {
+			d := way.client(t, scripted.Serve(t, resets(func(c *net.TCPConn, r *bufio.Reader) {
 				says(scripted.Empty)(c, r)
 				<-answered
-			}))})
-			s := sender(d)
+			})))
+			s := way.from(d)
 			if _, err := s.send(scripted.Get, scripted.Patience); err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +74,7 @@ func TestSendOnAConnectionThatWasReset(t *testing.T) {
 // A deadline that an earlier request left does not end a write, and the bytes that
 // were written before it are not written again.
 func TestSendWritesBeyondAnEarlierDeadline(t *testing.T) {
-	for kind, make := range senders(t) {
+	for kind, way := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			const first = 3 * time.Second // a busy machine may take long for a request
@@ -91,7 +90,7 @@ func TestSendWritesBeyondAnEarlierDeadline(t *testing.T) {
 					_, _ = io.WriteString(c, scripted.Empty)
 				}
 			}
-			s := make(newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(intact))}))
+			s := way.from(way.client(t, scripted.Serve(t, scripted.Stay(intact))))
 			if err := s.open(); err != nil {
 				t.Fatal(err)
 			}

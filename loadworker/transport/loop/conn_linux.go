@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"errors"
+	"io"
 	"net"
 	"time"
 
@@ -31,8 +33,9 @@ type Conn struct {
 	number   int32 // in the loop
 	fd       int32
 	open     bool
-	stamped  bool   // the kernel says when bytes came
-	rest     []byte // of what was written: what the socket had no room for
+	stamped  bool        // the kernel says when bytes came
+	secured  *socket.TLS // nil: there is no TLS
+	rest     []byte      // of what was written: what the socket had no room for
 }
 
 // Add adds a closed connection.
@@ -49,27 +52,38 @@ func (c *Conn) Unwritten() bool { return len(c.rest) > 0 }
 
 // Close closes the connection, without a call of Failed.
 func (c *Conn) Close() {
-	c.rest = nil
+	if c.open && c.secured != nil && len(c.rest) == 0 {
+		c.secured.CloseNotify(&c.loop.pipe)
+		_, _ = socket.Write(c.fd, c.loop.pipe.Take()) // the other side may have closed
+	}
+	c.abort()
+}
+
+// abort closes the socket.
+func (c *Conn) abort() {
+	c.rest, c.secured = nil, nil
 	if c.open {
 		c.open = false
 		_ = unix.Close(int(c.fd))
 	}
 }
 
-// Adopt opens the connection with the socket of another, which is closed.
+// Adopt opens the connection with the socket of another, which is closed, and with its
+// TLS.
 func (c *Conn) Adopt(conn net.Conn) error {
-	fd, err := socket.Detach(conn)
+	fd, secured, err := socket.Detach(conn)
 	if err != nil {
 		return err
 	}
-	return c.connect(fd)
+	return c.connect(fd, secured)
 }
 
 // Release closes the connection and returns one of package net with its socket.
 func (c *Conn) Release() (net.Conn, error) {
 	_ = unix.EpollCtl(c.loop.epoll, unix.EPOLL_CTL_DEL, int(c.fd), nil)
-	c.open = false
-	return socket.Attach(int(c.fd))
+	secured := c.secured
+	c.open, c.secured = false, nil
+	return socket.Attach(int(c.fd), secured)
 }
 
 // stampedEvery: of one of so many connections of a loop it is measured how long its
@@ -77,11 +91,14 @@ func (c *Conn) Release() (net.Conn, error) {
 const stampedEvery = 16
 
 // connect makes fd the socket of the connection.
-func (c *Conn) connect(fd int) error {
-	c.fd, c.open = int32(fd), true
+func (c *Conn) connect(fd int, secured *socket.TLS) error {
+	c.fd, c.open, c.secured = int32(fd), true, secured
 	c.stamped = c.number%stampedEvery == 0 && socket.Stamp(fd)
+	if secured != nil && c.loop.text == nil {
+		c.loop.text = make([]byte, 0, inBuffer+maxRecord)
+	}
 	if err := c.loop.register(fd, c.number); err != nil {
-		c.Close()
+		c.abort()
 		return &failure.Error{Phase: failure.Dialing, Err: err}
 	}
 	return nil
@@ -90,19 +107,32 @@ func (c *Conn) connect(fd int) error {
 // Write writes what there is room for. The rest follows when there is more room, so that
 // b may be reused.
 func (c *Conn) Write(b []byte) {
+	if c.secured == nil {
+		c.send(b)
+		return
+	}
+	if err := c.secured.Seal(&c.loop.pipe, b); err != nil {
+		c.fail(failure.Writing, err)
+		return
+	}
+	c.send(c.loop.pipe.Take())
+}
+
+// send writes bytes as they are.
+func (c *Conn) send(b []byte) {
 	if len(c.rest) > 0 {
 		c.rest = append(c.rest, b...)
 		return
 	}
-	c.write(b)
+	c.flush(b)
 }
 
-// write writes b, which may be the rest.
-func (c *Conn) write(b []byte) {
+// flush writes b, which may be the rest.
+func (c *Conn) flush(b []byte) {
 	n, errno := socket.Write(c.fd, b)
 	switch {
 	case errno != 0 && errno != unix.EAGAIN:
-		c.fail(&failure.Error{Phase: failure.Writing, Err: errno})
+		c.fail(failure.Writing, errno)
 	case n == len(b):
 		c.rest = nil
 	default:
@@ -114,14 +144,15 @@ func (c *Conn) write(b []byte) {
 func (c *Conn) read(closing bool) {
 	for more := true; more && c.open; {
 		n, waited, errno := c.readInto()
-		switch errno {
-		case 0:
-			more = c.protocol.Receive(c.loop.in[:n], waited, closing)
-		case unix.EAGAIN:
+		switch {
+		case errno == unix.EAGAIN:
 			return
+		case errno != 0:
+			c.fail(failure.Reading, errno)
+		case c.secured != nil:
+			more = c.decipher(c.loop.in[:n], waited, closing)
 		default:
-			c.fail(&failure.Error{Phase: failure.Reading, Err: errno})
-			return
+			more = c.protocol.Receive(c.loop.in[:n], waited, closing)
 		}
 	}
 }
@@ -136,7 +167,33 @@ func (c *Conn) readInto() (n int, waited time.Duration, errno unix.Errno) {
 	return n, 0, errno
 }
 
-func (c *Conn) fail(err *failure.Error) {
-	c.Close()
-	c.protocol.Failed(err)
+// decipher passes the text of what was read on. It ends with close_notify, or with the
+// connection: many servers leave without it.
+func (c *Conn) decipher(in []byte, waited time.Duration, closing bool) (more bool) {
+	l := c.loop
+	text, err := c.secured.Open(&l.pipe, in, l.text[:0])
+	l.text = text[:0]
+	if out := l.pipe.Take(); len(out) > 0 {
+		c.send(out)
+	}
+	ended := errors.Is(err, io.EOF)
+	more = true
+	if len(text) > 0 && c.open {
+		more = c.protocol.Receive(text, waited, closing || err != nil)
+	}
+	switch {
+	case !more || !c.open || err == nil:
+		return more
+	case ended:
+		return c.protocol.Receive(nil, waited, true)
+	default:
+		c.fail(failure.Reading, err)
+		return false
+	}
+}
+
+// fail closes the connection and says so.
+func (c *Conn) fail(phase failure.Phase, err error) {
+	c.abort()
+	c.protocol.Failed(&failure.Error{Phase: phase, Err: err})
 }

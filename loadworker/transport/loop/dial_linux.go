@@ -12,9 +12,10 @@ import (
 
 // dialResult is the result of dialling for a connection: a socket or an error.
 type dialResult struct {
-	conn *Conn
-	fd   int
-	err  error
+	conn    *Conn
+	fd      int
+	secured *socket.TLS
+	err     error
 }
 
 // Dialing returns how many connections are being opened.
@@ -37,7 +38,7 @@ func (l *Loop) dial(ctx context.Context, c *Conn, deadline time.Duration) {
 	conn, err := l.open(timed)
 	switch {
 	case err == nil:
-		if r.fd, r.err = socket.Detach(conn); r.err != nil {
+		if r.fd, r.secured, r.err = socket.Detach(conn); r.err != nil {
 			r.err = &failure.Error{Phase: failure.Dialing, Err: r.err}
 		}
 	case ctx.Err() != nil:
@@ -62,7 +63,7 @@ func (l *Loop) takeDialed() {
 	l.dialing -= len(results)
 	for _, r := range results {
 		if r.err == nil {
-			r.err = r.conn.connect(r.fd)
+			r.err = r.conn.connect(r.fd, r.secured)
 		}
 		if l.interrupted {
 			r.conn.Close()

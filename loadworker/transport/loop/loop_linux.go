@@ -25,6 +25,8 @@ type Loop struct {
 	conns        []*Conn
 	events       [256]unix.EpollEvent
 	in           []byte
+	text         []byte // of TLS; nil while there was none
+	pipe         socket.Pipe
 	control      socket.Control
 	waiting      deadlines
 	dialing      int // connections
@@ -41,6 +43,9 @@ type Opener func(ctx context.Context) (net.Conn, error)
 
 // inBuffer is the size of the buffer that all connections of a loop read into.
 const inBuffer = 64 << 10
+
+// maxRecord is more than a record of TLS has: a part of one may have arrived before.
+const maxRecord = 20 << 10
 
 // wakerNumber is the waker's among the numbers of connections.
 const wakerNumber = -1
@@ -110,7 +115,7 @@ func (l *Loop) handle(e *unix.EpollEvent) {
 	}
 	c := l.conns[e.Fd]
 	if c.open && len(c.rest) > 0 && e.Events&unix.EPOLLOUT != 0 {
-		c.write(c.rest)
+		c.flush(c.rest)
 	}
 	if c.open && e.Events&^unix.EPOLLOUT != 0 {
 		c.read(e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0)
