@@ -98,7 +98,7 @@ sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, 
 generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ## Write deep copies, CRD, RBAC and the session protocol's code.
 	controller-gen object paths=./api/...
 	controller-gen crd paths=./api/v1alpha1 output:crd:dir=config/crd/bases
-	controller-gen rbac:roleName=loadtest-operator-manager paths=./controllers/loadtest output:rbac:dir=config/rbac
+	controller-gen rbac:roleName=loadtest-operator-manager paths=./controllers/... output:rbac:dir=config/rbac
 	mkdir -p charts/loadtest-operator/crds
 	cp config/crd/bases/*.yaml charts/loadtest-operator/crds/
 	buf generate

@@ -44,7 +44,7 @@ func (o *options) readConfigFile() (*policy.Policy, error) {
 type configured func(ctx, limited context.Context) error
 
 // configure has the reconciler keep to the administrator's configuration.
-func (o *options) configure(config *rest.Config, mgr manager.Manager, r *loadtest.Reconciler) (configured, error) {
+func (o *options) configure(config *rest.Config, mgr manager.Manager, r *loadtest.Reconciler, changed *policyChanged) (configured, error) {
 	fixed, err := o.readConfigFile()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (o *options) configure(config *rest.Config, mgr manager.Manager, r *loadtes
 		Log:       log,
 		Recorder:  r.Recorder,
 		Changed: func(ctx context.Context) {
-			if err := r.PolicyChanged(ctx); err != nil {
+			if err := changed.notify(ctx); err != nil {
 				log.Error(err, "cannot have the runs keep to the configuration at once")
 			}
 		},

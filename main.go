@@ -154,14 +154,19 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 	shown := o.shown(ctx, mgr, r.workers)
 	reconciler.Finished = shown.Finished
 	metrics.Registry.MustRegister(shown)
-	configured, err := o.configure(config, mgr, reconciler)
+	changed := policyChanged{reconciler.PolicyChanged}
+	configured, err := o.configure(config, mgr, reconciler, &changed)
 	if err != nil {
 		return err
 	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("set up reconciler: %w", err)
 	}
-	watch := func(ctx context.Context) error { return r.watch(ctx, mgr.GetCache(), configured) }
+	kinds, err := schedule(mgr, reconciler, &changed)
+	if err != nil {
+		return err
+	}
+	watch := func(ctx context.Context) error { return r.watch(ctx, mgr.GetCache(), configured, kinds) }
 	// What leads runs on the leader alone: a Runnable needs leader election by default.
 	if err := errors.Join(
 		mgr.Add(everywhere(watch)),

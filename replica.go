@@ -143,13 +143,13 @@ func (r *replica) readCertificate(ctx context.Context) error {
 }
 
 // watch reads all that a leader needs, and keeps it up to date.
-func (r *replica) watch(ctx context.Context, c cache.Cache, configuration configured) error {
+func (r *replica) watch(ctx context.Context, c cache.Cache, configuration configured, kinds []client.Object) error {
 	limited, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
 	if err := configuration(ctx, limited); err != nil {
 		return err
 	}
-	for _, watched := range loadtest.Watched() {
+	for _, watched := range kinds {
 		if _, err := c.GetInformer(limited, watched); err != nil {
 			return fmt.Errorf("watch %T: %w", watched, err)
 		}

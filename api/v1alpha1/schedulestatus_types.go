@@ -145,7 +145,7 @@ type ScheduleSummary struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Trend string `json:"trend,omitempty"`
-	// next is nextRunTime to the minute, in the schedule's time zone: "11-23 02:30 CET".
+	// next is nextRunTime to the minute, in the schedule's time zone: "2026-11-23 02:30 CET".
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Next string `json:"next,omitempty"`

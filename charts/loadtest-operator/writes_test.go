@@ -71,6 +71,12 @@ func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 			t.Errorf("the results of %s are refused: %v", file, err)
 		}
 	}
+	if err := operator.Create(t.Context(), deviation.Scheduled(namespace)); err != nil {
+		t.Errorf("the LoadTest of a schedule is refused: %v", err)
+	}
+	if err := operator.Delete(t.Context(), deviation.Scheduled(namespace)); err != nil {
+		t.Errorf("deleting the LoadTest of a schedule is refused: %v", err)
+	}
 	for _, name := range []string{release + "-coordinator", "another"} {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: own, Name: name}}
 		if err := operator.Create(t.Context(), secret, client.DryRunAll); (err == nil) != (name != "another") {

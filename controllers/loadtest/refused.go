@@ -36,6 +36,15 @@ func refusedBy(err error, now time.Time) (refusal *lifecycle.Refusal, ok bool) {
 	return &lifecycle.Refusal{Message: text.Clean(message, maxRefusal), Permanent: isPermanent(s), At: now}, true
 }
 
+// RefusalOf is why an object was refused, as a user may read it.
+func RefusalOf(err error) (message string, ok bool) {
+	refusal, ok := refusedBy(err, time.Time{})
+	if !ok {
+		return "", false
+	}
+	return refusal.Message, true
+}
+
 // unchecked is what is added to what is wrong with an object of a CRD.
 var unchecked = regexp.MustCompile(`^\[(.*), <nil>: Invalid value: null: some validation rules were not checked .*\]$`)
 

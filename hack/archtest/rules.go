@@ -33,7 +33,7 @@ type rule struct {
 var pure = []string{
 	"controllers/lifecycle/...", "controllers/plan/...", "controllers/policy/...", "controllers/queue/...", "controllers/desired/...",
 	"controllers/verdict/...", "controllers/results/...", "controllers/control/...", "controllers/format/...",
-	"controllers/baseline/...", "controllers/figures/...", "controllers/change/...", "controllers/environment/...",
+	"controllers/baseline/...", "controllers/schedule/...", "controllers/figures/...", "controllers/change/...", "controllers/environment/...",
 }
 
 // clients are the ways to the API server.

@@ -23,7 +23,7 @@ type Deviation struct {
 }
 
 // All are all deviations.
-func All() []Deviation { return slices.Concat(jobs, results(), others()) }
+func All() []Deviation { return slices.Concat(jobs, results(), loadTests(), others()) }
 
 // others are writes in the operator's namespace.
 func others() []Deviation {

@@ -25,6 +25,7 @@ var needed = map[string]string{
 	// A watch begins with the list where the API server streams it, as the local one does.
 	"list jobs.batch in all namespaces":                                "an API server that does not stream lists",
 	"list loadtests.loadtest.dev in all namespaces":                    "an API server that does not stream lists",
+	"list loadtestschedules.loadtest.dev in all namespaces":            "an API server that does not stream lists",
 	"list configmaps loadtest-operator-config in " + operatorNamespace: "an API server that does not stream lists",
 	"create endpointslices.discovery.k8s.io in " + operatorNamespace:   "an apply that makes the object is noted as a patch, and needs both",
 	"create events.events.k8s.io in " + operatorNamespace:              "a configuration that is not valid",

@@ -1,5 +1,5 @@
 {{/*
-The operator's rights, which follow from the markers in controllers/loadtest; a
+The operator's rights, which follow from the markers in controllers; a
 test compares them with config/rbac/role.yaml, which is generated from those.
 
 Where LoadTests are: in every namespace, or in each of watchNamespaces.
@@ -28,11 +28,17 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, list, patch]
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [get]
 - apiGroups: [loadtest.dev]
   resources: [loadtests]
-  verbs: [delete, get, list, watch]
+  verbs: [create, delete, get, list, watch]
 - apiGroups: [loadtest.dev]
-  resources: [loadtests/status]
+  resources: [loadtestschedules]
+  verbs: [get, list, watch]
+- apiGroups: [loadtest.dev]
+  resources: [loadtests/status, loadtestschedules/status]
   verbs: [patch]
 {{- end -}}
 

@@ -1,0 +1,435 @@
+package schedule_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/schedule"
+)
+
+// day is the Friday of these tests.
+func at(clock string) time.Time {
+	t, err := time.Parse("2006-01-02 15:04:05", "2026-11-20 "+clock)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// nightly is a schedule that was created at midnight and has been seen.
+func nightly(change func(*v1alpha1.LoadTestSchedule)) *v1alpha1.LoadTestSchedule {
+	s := &v1alpha1.LoadTestSchedule{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "nightly", UID: "u", Generation: 1, CreationTimestamp: metav1.NewTime(at("00:00:00"))},
+		Spec: v1alpha1.LoadTestScheduleSpec{
+			Schedule: "0 * * * *", ConcurrencyPolicy: v1alpha1.ForbidConcurrent,
+			SuccessfulRunsHistoryLimit: new(int32(3)), FailedRunsHistoryLimit: new(int32(1)),
+			Template: v1alpha1.LoadTestTemplate{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Path: "/health"}}}},
+		},
+	}
+	s.Status.ObservedGeneration = -1
+	if change != nil {
+		change(s)
+	}
+	return s
+}
+
+// settled is the schedule after as many decisions as change its status.
+func settled(s *v1alpha1.LoadTestSchedule, seen schedule.Observed, now time.Time) *v1alpha1.LoadTestSchedule {
+	for range 5 {
+		s.Status = schedule.Decide(s, seen, now).Status
+	}
+	return s
+}
+
+// name is that of the LoadTest of a time.
+func name(clock string) string { return fmt.Sprintf("nightly-%d", at(clock).Unix()/60) }
+
+func finished(name, created, completed string, verdict v1alpha1.Verdict) schedule.LoadTest {
+	return schedule.LoadTest{Name: name, Created: at(created), Finished: true, Completed: at(completed), Verdict: verdict}
+}
+
+func running(name, created string) schedule.LoadTest {
+	return schedule.LoadTest{Name: name, Created: at(created)}
+}
+
+// done is a decision in a line: what is started, replaced and expired, and the wake-up.
+func done(d schedule.Decision) string {
+	var parts []string
+	if d.Start != nil {
+		parts = append(parts, "start "+d.Start.Name)
+	}
+	for _, r := range d.Replaced {
+		parts = append(parts, "replace "+r.Name)
+	}
+	for _, r := range d.Expired {
+		parts = append(parts, "expire "+r.Name)
+	}
+	if d.Status.MissedRuns > 0 {
+		parts = append(parts, fmt.Sprint("missed ", d.Status.MissedRuns))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func TestTimesOfASchedule(t *testing.T) {
+	tests := map[string]struct {
+		change func(*v1alpha1.LoadTestSchedule)
+		seen   schedule.Observed
+		now    string
+		want   string
+		wakes  time.Duration
+	}{
+		"before the first time":             {now: "00:59:00", wakes: time.Minute},
+		"a wait is cut, as clocks are set":  {now: "00:10:00", wakes: 5 * time.Minute},
+		"at a time":                         {now: "01:00:00", want: "start " + name("01:00:00")},
+		"half an hour late":                 {now: "01:30:00", want: "start " + name("01:00:00")},
+		"three times late, the last counts": {now: "03:10:00", want: "start " + name("03:00:00")},
+		"its LoadTest is there": {
+			now: "03:10:00", seen: schedule.Observed{Created: name("03:00:00")}, want: "missed 2",
+		},
+		"its LoadTest and an earlier one are there": {
+			now: "03:10:00", want: "missed 1",
+			seen: schedule.Observed{Runs: []schedule.LoadTest{running(name("03:00:00"), "03:00:01"), running(name("02:00:00"), "02:00:01")}},
+		},
+		"within the deadline": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
+			now:    "03:10:00", want: "start " + name("03:00:00"),
+		},
+		"after the deadline": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
+			now:    "03:10:01", want: "missed 3",
+		},
+		"after the deadline, but created in time": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
+			seen:   schedule.Observed{Runs: []schedule.LoadTest{running(name("03:00:00"), "03:00:01")}},
+			now:    "03:30:00", want: "missed 2",
+		},
+		"suspended": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Suspend = true },
+			now:    "03:10:00",
+		},
+		"stopped": {
+			seen: schedule.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}},
+			now:  "03:10:00",
+		},
+		"quiet hours": {
+			seen: schedule.Observed{Hold: &policy.Hold{Cause: policy.Quiet, Why: "Quiet.", Until: at("03:12:00")}},
+			now:  "03:10:00", wakes: 2 * time.Minute,
+		},
+		"another has not finished": {
+			seen: schedule.Observed{Runs: []schedule.LoadTest{running("nightly-x", "00:30:00")}},
+			now:  "01:00:00",
+		},
+		"another has not finished, and both may run": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.AllowConcurrent },
+			seen:   schedule.Observed{Runs: []schedule.LoadTest{running("nightly-x", "00:30:00")}},
+			now:    "01:00:00", want: "start " + name("01:00:00"),
+		},
+		"another has not finished, and is replaced": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
+			seen:   schedule.Observed{Runs: []schedule.LoadTest{running("nightly-x", "00:30:00")}},
+			now:    "01:00:00", want: "replace nightly-x",
+		},
+		"the one that is replaced is not gone": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
+			seen:   schedule.Observed{Runs: []schedule.LoadTest{{Name: "nightly-x", Created: at("00:30:00"), Deleting: true}}},
+			now:    "01:00:00",
+		},
+		"refused a moment ago": {
+			seen: schedule.Observed{Refused: &schedule.Refused{Problem: schedule.Problem{Reason: "RunRefused", Message: "no"}, Until: at("01:00:20")}},
+			now:  "01:00:10", wakes: 10 * time.Second,
+		},
+		"refused a while ago": {
+			seen: schedule.Observed{Refused: &schedule.Refused{Problem: schedule.Problem{Reason: "RunRefused", Message: "no"}, Until: at("01:00:20")}},
+			now:  "01:00:20", want: "start " + name("01:00:00"),
+		},
+		"a schedule that cannot be read": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "99 * * * *" },
+			now:    "03:10:00",
+		},
+		"the clock was set back": {
+			change: func(s *v1alpha1.LoadTestSchedule) {
+				s.Status.ObservedGeneration = 1
+				s.Status.Considered = &v1alpha1.Considered{Schedule: "0 * * * *", Until: metav1.NewTime(at("05:00:00"))}
+			},
+			now: "03:10:00",
+		},
+	}
+	for label, tt := range tests {
+		t.Run(label, func(t *testing.T) {
+			d := schedule.Decide(nightly(tt.change), tt.seen, at(tt.now))
+			if diff := cmp.Diff(tt.want, done(d)); diff != "" {
+				t.Errorf("decision (-want +got):\n%s", diff)
+			}
+			if tt.wakes != 0 && d.RequeueAfter != tt.wakes {
+				t.Errorf("the next decision is in %s, want %s", d.RequeueAfter, tt.wakes)
+			}
+		})
+	}
+}
+
+// A schedule that is edited, or that gets its first schedule late, has no time in the past.
+func TestEditedScheduleCountsFromItsEdit(t *testing.T) {
+	s := settled(nightly(nil), schedule.Observed{}, at("00:30:00"))
+	s.Spec.Schedule, s.Generation = "*/5 * * * *", 2
+	now := at("00:42:00")
+	if d := schedule.Decide(s, schedule.Observed{}, now); d.Start != nil {
+		t.Errorf("the edit starts %s", d.Start.Name)
+	}
+	s = settled(s, schedule.Observed{}, now)
+	if d := schedule.Decide(s, schedule.Observed{}, at("00:45:00")); done(d) != "start "+name("00:45:00") {
+		t.Errorf("after the edit: %q", done(d))
+	}
+}
+
+// A LoadTest that was created before the schedule was suspended is noted while it is, so
+// that it is not started again when it was deleted and the schedule is resumed.
+func TestStartIsNotedWhileSuspended(t *testing.T) {
+	s := settled(nightly(nil), schedule.Observed{}, at("00:30:00"))
+	s.Spec.Suspend = true
+	s = settled(s, schedule.Observed{Runs: []schedule.LoadTest{running(name("01:00:00"), "01:00:00")}}, at("01:00:10"))
+	s.Spec.Suspend = false
+	if d := schedule.Decide(s, schedule.Observed{}, at("01:30:00")); d.Start != nil {
+		t.Errorf("%s is started again", d.Start.Name)
+	}
+}
+
+func TestChangesOfTheTemplate(t *testing.T) {
+	s := nightly(func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule, s.Spec.OnChange = "", true })
+	now := at("00:10:00")
+	if d := schedule.Decide(s, schedule.Observed{}, now); d.Start != nil {
+		t.Error("a change is acted on before the status has it")
+	}
+	s = settled(s, schedule.Observed{}, now)
+	first := schedule.Decide(s, schedule.Observed{}, now).Start
+	if first == nil {
+		t.Fatal("a new schedule starts nothing")
+	}
+	s = settled(s, schedule.Observed{Created: first.Name}, now)
+	if d := schedule.Decide(s, schedule.Observed{}, now); d.Start != nil {
+		t.Errorf("%s is started although nothing changed", d.Start.Name)
+	}
+
+	s.Spec.Suspend, s.Generation = true, 2
+	s = settled(s, schedule.Observed{}, now)
+	s.Spec.Suspend, s.Generation = false, 3
+	if d := schedule.Decide(settled(s, schedule.Observed{}, now), schedule.Observed{}, now); d.Start != nil {
+		t.Errorf("%s is started although only suspend changed", d.Start.Name)
+	}
+
+	s.Spec.Template.Spec.Repetitions = 1 // what an upgrade of the CRD may add, with no new generation
+	if d := schedule.Decide(settled(s, schedule.Observed{}, now), schedule.Observed{}, now); d.Start != nil {
+		t.Errorf("%s is started by a new default", d.Start.Name)
+	}
+
+	s.Spec.Template.Spec.Requests[0].Path, s.Generation = "/ready", 4
+	second := schedule.Decide(settled(s, schedule.Observed{}, now), schedule.Observed{}, now).Start
+	if second == nil || second.Name == first.Name {
+		t.Fatalf("a change starts %v", second)
+	}
+	s = settled(s, schedule.Observed{Created: second.Name}, now)
+	s.Spec.Template.Spec.Requests[0].Path, s.Generation = "/health", 5
+	third := schedule.Decide(settled(s, schedule.Observed{}, now), schedule.Observed{}, now).Start
+	if third == nil || third.Name == first.Name || third.Name == second.Name {
+		t.Errorf("a change back starts %v", third)
+	}
+}
+
+// Of the changes while one runs, the last is tested when it has finished.
+func TestChangesWhileOneRuns(t *testing.T) {
+	s := nightly(func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule, s.Spec.OnChange = "", true })
+	now := at("00:10:00")
+	first := schedule.Decide(settled(s, schedule.Observed{}, now), schedule.Observed{}, now).Start
+	active := schedule.Observed{Runs: []schedule.LoadTest{running(first.Name, "00:10:00")}}
+	for generation := int64(2); generation <= 3; generation++ {
+		s.Spec.Template.Spec.Requests[0].Path, s.Generation = fmt.Sprint("/", generation), generation
+		if d := schedule.Decide(settled(s, active, now), active, now); d.Start != nil || len(d.Replaced) > 0 {
+			t.Fatalf("while one runs: %q", done(d))
+		}
+	}
+	ended := schedule.Observed{Runs: []schedule.LoadTest{finished(first.Name, "00:10:00", "00:12:00", v1alpha1.VerdictPassed)}}
+	second := schedule.Decide(s, ended, at("00:12:01")).Start
+	if second == nil || !strings.Contains(second.Cause, "generation 3") {
+		t.Fatalf("after it: %v, want that of generation 3", second)
+	}
+	ended.Created = second.Name
+	if d := schedule.Decide(settled(s, ended, at("00:12:02")), ended, at("00:12:02")); d.Start != nil {
+		t.Errorf("another is started: %s", d.Start.Name)
+	}
+}
+
+func TestRolloutsStartOneEach(t *testing.T) {
+	s := nightly(func(s *v1alpha1.LoadTestSchedule) {
+		s.Spec.Schedule, s.Spec.OnRollout = "", &v1alpha1.Rollout{Kind: "Deployment", Name: "shop"}
+	})
+	now := at("00:10:00")
+	under := func(uid, revision string, complete bool) schedule.Observed {
+		return schedule.Observed{Rollout: &schedule.Rollout{UID: uid, Revision: revision, Complete: complete}}
+	}
+	names := map[string]bool{}
+	for _, seen := range []schedule.Observed{under("a", "1", true), under("a", "2", true), under("a", "3", true), under("b", "1", true)} {
+		halfway := under(seen.Rollout.UID, seen.Rollout.Revision, false)
+		if d := schedule.Decide(s, halfway, now); d.Start != nil || d.RequeueAfter != 15*time.Second {
+			t.Errorf("halfway: %q, and again in %s", done(d), d.RequeueAfter)
+		}
+		d := schedule.Decide(s, seen, now)
+		if d.Start == nil || names[d.Start.Name] {
+			t.Fatalf("revision %s of %s: %q", seen.Rollout.Revision, seen.Rollout.UID, done(d))
+		}
+		names[d.Start.Name] = true
+		seen.Created = d.Start.Name
+		s = settled(s, seen, now)
+		seen.Created = ""
+		if d := schedule.Decide(s, seen, now); d.Start != nil {
+			t.Errorf("revision %s of %s starts another: %s", seen.Rollout.Revision, seen.Rollout.UID, d.Start.Name)
+		}
+	}
+}
+
+func TestHistory(t *testing.T) {
+	passed, failed := v1alpha1.VerdictPassed, v1alpha1.VerdictFailed
+	limits := func(successful, unsuccessful int32) func(*v1alpha1.LoadTestSchedule) {
+		return func(s *v1alpha1.LoadTestSchedule) {
+			s.Spec.SuccessfulRunsHistoryLimit, s.Spec.FailedRunsHistoryLimit = &successful, &unsuccessful
+		}
+	}
+	tests := map[string]struct {
+		change func(*v1alpha1.LoadTestSchedule)
+		runs   []schedule.LoadTest
+		want   string
+	}{
+		"as many as are kept": {runs: []schedule.LoadTest{
+			finished("a", "00:01:00", "00:02:00", passed), finished("b", "00:03:00", "00:04:00", passed),
+			finished("c", "00:05:00", "00:06:00", passed), finished("d", "00:07:00", "00:08:00", failed),
+		}},
+		"the oldest of each go": {change: limits(1, 1), want: "expire c, expire b, expire a", runs: []schedule.LoadTest{
+			finished("a", "00:01:00", "00:02:00", v1alpha1.VerdictError), finished("b", "00:03:00", "00:04:00", passed),
+			finished("c", "00:05:00", "00:06:00", v1alpha1.VerdictCanceled), finished("d", "00:07:00", "00:08:00", passed),
+			finished("e", "00:09:00", "00:10:00", v1alpha1.VerdictInconclusive),
+		}},
+		"none but the baseline": {change: limits(0, 0), want: "expire c, expire a", runs: []schedule.LoadTest{
+			finished("a", "00:01:00", "00:02:00", passed), finished("b", "00:03:00", "00:04:00", passed),
+			finished("c", "00:05:00", "00:06:00", failed),
+		}},
+		"none at all, with a baseline of the template's": {
+			change: func(s *v1alpha1.LoadTestSchedule) {
+				limits(0, 0)(s)
+				s.Spec.Template.Spec.Baseline = &v1alpha1.Baseline{Name: "golden"}
+			},
+			want: "expire a", runs: []schedule.LoadTest{finished("a", "00:01:00", "00:02:00", passed)},
+		},
+		"the baseline of one that runs is kept": {change: limits(0, 0), runs: []schedule.LoadTest{
+			finished("a", "00:01:00", "00:02:00", passed), running("b", "00:03:00"), finished("c", "00:02:00", "00:04:00", passed),
+		}},
+		"one that runs": {change: limits(0, 0), runs: []schedule.LoadTest{running("a", "00:01:00")}},
+		"one that was created a moment ago": {change: limits(0, 0), runs: []schedule.LoadTest{
+			finished("a", "00:29:10", "00:29:20", failed),
+		}},
+	}
+	for label, tt := range tests {
+		t.Run(label, func(t *testing.T) {
+			s, seen, now := nightly(tt.change), schedule.Observed{Runs: tt.runs}, at("00:30:00")
+			first := schedule.Decide(s, seen, now)
+			if len(first.Expired) > 0 {
+				t.Errorf("%q before the status has the verdict", done(first))
+			}
+			if diff := cmp.Diff(tt.want, done(schedule.Decide(settled(s, seen, now), seen, now))); diff != "" {
+				t.Errorf("decision (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStatusOfASchedule(t *testing.T) {
+	s := nightly(func(s *v1alpha1.LoadTestSchedule) {
+		s.Spec.TimeZone, s.Spec.OnChange = "Europe/Berlin", true
+		s.Spec.OnRollout = &v1alpha1.Rollout{Kind: "Deployment", Name: "shop"}
+	})
+	runs := []schedule.LoadTest{
+		finished("a", "00:01:00", "00:02:00", v1alpha1.VerdictPassed), finished("b", "00:03:00", "00:04:00", v1alpha1.VerdictFailed),
+		running("c", "00:05:00"),
+	}
+	seen := schedule.Observed{Runs: runs, Trend: "p99 9ms, +3%"}
+	got := settled(s, seen, at("00:30:00")).Status
+	time := func(clock string) *metav1.Time { return &metav1.Time{Time: at(clock)} }
+	want := v1alpha1.LoadTestScheduleStatus{
+		ObservedGeneration: 1, Active: []string{"c"},
+		NextRunTime:  time("01:00:00"),
+		LastRun:      &v1alpha1.RunOfSchedule{Name: "c", StartTime: time("00:05:00")},
+		LastPassed:   &v1alpha1.RunOfSchedule{Name: "a", StartTime: time("00:01:00"), CompletionTime: time("00:02:00"), Verdict: v1alpha1.VerdictPassed},
+		LastFinished: &v1alpha1.RunOfSchedule{Name: "b", StartTime: time("00:03:00"), CompletionTime: time("00:04:00"), Verdict: v1alpha1.VerdictFailed},
+		Considered:   &v1alpha1.Considered{Schedule: "0 * * * * Europe/Berlin", Until: *time("00:00:00")},
+		Change:       got.Change, Conditions: got.Conditions,
+		Summary: v1alpha1.ScheduleSummary{Schedule: "0 * * * *, rollout, change", Verdict: "Failed", Trend: "p99 9ms, +3%", Next: "2026-11-20 02:00 CET"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	again := s.DeepCopy()
+	if diff := cmp.Diff(got, schedule.Decide(again, seen, at("00:31:00")).Status); diff != "" {
+		t.Errorf("a minute later the status is written again (-before +after):\n%s", diff)
+	}
+	// What was known of LoadTests that are gone stays, but for the baseline.
+	gone := settled(s, schedule.Observed{}, at("00:31:00")).Status
+	want.Active, want.LastPassed, want.Change, want.Conditions = nil, nil, gone.Change, gone.Conditions
+	if diff := cmp.Diff(want, gone); diff != "" {
+		t.Errorf("status without LoadTests (-want +got):\n%s", diff)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	refused := &schedule.Refused{Problem: schedule.Problem{Reason: v1alpha1.ReasonRunRefused, Message: "The LoadTest is refused: no."}, Until: at("02:00:00")}
+	tests := map[string]struct {
+		change           func(*v1alpha1.LoadTestSchedule)
+		seen             schedule.Observed
+		ready, suspended string
+	}{
+		"ready": {ready: "True Ready LoadTests start by: 0 * * * *."},
+		"a field that is no hour": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "0 24 * * *" },
+			ready:  "False InvalidSchedule spec.schedule: end of range (24) above maximum (23): 24",
+		},
+		"a day that never comes": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "0 0 31 2 *" },
+			ready:  `False InvalidSchedule spec.schedule: "0 0 31 2 *" has no time in the next five years`,
+		},
+		"no such time zone": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.TimeZone = "Mars/Olympus" },
+			ready:  `False InvalidSchedule spec.timeZone: "Mars/Olympus" is no time zone; give an IANA name such as Europe/Berlin`,
+		},
+		"refused":       {seen: schedule.Observed{Refused: refused}, ready: "False RunRefused The LoadTest is refused: no."},
+		"no Deployment": {seen: schedule.Observed{Problem: &schedule.Problem{Reason: "WorkloadNotFound", Message: "Gone."}}, ready: "False WorkloadNotFound Gone."},
+		"suspended": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Suspend = true },
+			ready:  "True Ready LoadTests start by: 0 * * * *.", suspended: "True Suspended spec.suspend is true: no LoadTest starts.",
+		},
+		"stopped": {
+			seen:  schedule.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped by ops."}},
+			ready: "True Ready LoadTests start by: 0 * * * *.", suspended: "True Stopped Stopped by ops. No LoadTest starts until that is over.",
+		},
+	}
+	line := func(c *metav1.Condition) string {
+		if c == nil {
+			return ""
+		}
+		return fmt.Sprint(c.Status, " ", c.Reason, " ", c.Message)
+	}
+	for label, tt := range tests {
+		t.Run(label, func(t *testing.T) {
+			s := settled(nightly(tt.change), tt.seen, at("00:30:00"))
+			if diff := cmp.Diff(tt.ready, line(meta.FindStatusCondition(s.Status.Conditions, "Ready"))); diff != "" {
+				t.Errorf("Ready (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.suspended, line(meta.FindStatusCondition(s.Status.Conditions, "Suspended"))); diff != "" {
+				t.Errorf("Suspended (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/change"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+)
+
+// shown are the percentiles of which the first is shown that a step has enough samples
+// for.
+var shown = []v1alpha1.Metric{"p99", "p95", "p50"}
+
+// Trend is how a LoadTest fared in its last step, and how far that is from its baseline:
+// "p99 41.2ms, +3%". It is empty if nothing was measured.
+func Trend(lt *v1alpha1.LoadTest) string {
+	rungs := figures.Rungs(results.CompleteSteps(&lt.Status))
+	for i := range rungs {
+		rung := &rungs[len(rungs)-1-i]
+		for _, metric := range shown {
+			if now := measured(rung, metric); len(now) > 0 {
+				return sentence(metric, now, before(lt.Status.Baseline, rung.Number, metric))
+			}
+		}
+	}
+	return ""
+}
+
+// measured are the values of a metric in the repetitions of a step.
+func measured(rung *figures.Rung, metric v1alpha1.Metric) []*big.Rat {
+	var list []*big.Rat
+	for _, step := range rung.Steps {
+		if step.Result == nil {
+			continue
+		}
+		if v := figures.Value(figures.Quantity{Metric: metric}, step.Result); v != nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// before are those of the baseline.
+func before(b *v1alpha1.BaselineStatus, rung int32, metric v1alpha1.Metric) []*big.Rat {
+	var list []*big.Rat
+	for i := 0; b != nil && i < len(b.Steps); i++ {
+		for _, f := range b.Steps[i].Figures {
+			if b.Steps[i].Rung != rung || f.Metric != metric || f.Type != "" {
+				continue
+			}
+			if v, err := figures.Parse(metric, f.Value); err == nil {
+				list = append(list, v)
+			}
+		}
+	}
+	return list
+}
+
+func sentence(metric v1alpha1.Metric, now, before []*big.Rat) string {
+	middle, _ := change.Of([]*big.Rat{big.NewRat(1, 1)}, now) // its median
+	said := fmt.Sprintf("%s %s", metric, figures.Text(metric, middle.Factor))
+	by, ok := change.Of(before, now)
+	if !ok || by.Factor == nil {
+		return said
+	}
+	percent, _ := new(big.Rat).Mul(new(big.Rat).Sub(by.Factor, big.NewRat(1, 1)), big.NewRat(100, 1)).Float64()
+	return fmt.Sprintf("%s, %+d%%", said, int(math.Round(percent)))
+}

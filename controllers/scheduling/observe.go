@@ -1,0 +1,114 @@
+package scheduling
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/schedule"
+)
+
+// revision is the annotation by which the Deployment controller numbers rollouts.
+const revision = "deployment.kubernetes.io/revision"
+
+// observe reads everything that a decision needs beside the schedule.
+func (r *Reconciler) observe(ctx context.Context, s *v1alpha1.LoadTestSchedule, note *note, now time.Time) (schedule.Observed, error) {
+	seen := schedule.Observed{Refused: note.refused, Hold: r.Policy().For(s.Namespace).Hold(now)}
+	var err error
+	if seen.Runs, err = r.runs(ctx, s); err != nil {
+		return seen, err
+	}
+	seen.Created = note.createdBeside(seen.Runs, now)
+	if name := schedule.Unread(s, seen.Runs); name != "" {
+		if seen.Trend, err = r.trend(ctx, s.Namespace, name); err != nil {
+			return seen, err
+		}
+	}
+	if s.Spec.OnRollout != nil && !s.Spec.Suspend && seen.Hold == nil {
+		seen.Rollout, seen.Problem, err = r.rollout(ctx, s)
+	}
+	return seen, err
+}
+
+// runs are the LoadTests that the schedule controls.
+func (r *Reconciler) runs(ctx context.Context, s *v1alpha1.LoadTestSchedule) ([]schedule.LoadTest, error) {
+	options := []client.ListOption{client.InNamespace(s.Namespace), client.UnsafeDisableDeepCopy}
+	if r.listOwned != nil {
+		options = append(options, r.listOwned(s.UID))
+	}
+	var list v1alpha1.LoadTestList
+	if err := r.Client.List(ctx, &list, options...); err != nil {
+		return nil, fmt.Errorf("list LoadTests: %w", err)
+	}
+	var runs []schedule.LoadTest
+	for i := range list.Items {
+		if lt := &list.Items[i]; ownerOf(lt) == s.UID {
+			runs = append(runs, runOf(lt))
+		}
+	}
+	return runs, nil
+}
+
+// ownerOf is the UID of the schedule that controls an object; empty: none does.
+func ownerOf(o client.Object) types.UID {
+	if c := metav1.GetControllerOfNoCopy(o); c != nil && c.Kind == "LoadTestSchedule" {
+		return c.UID
+	}
+	return ""
+}
+
+func runOf(lt *v1alpha1.LoadTest) schedule.LoadTest {
+	run := schedule.LoadTest{
+		Namespace: lt.Namespace, Name: lt.Name, UID: string(lt.UID), Created: lt.CreationTimestamp.Time, Deleting: !lt.DeletionTimestamp.IsZero(),
+		Finished: lifecycle.Finished(lt), Verdict: lt.Status.Verdict,
+	}
+	if run.Finished && lt.Status.CompletionTime != nil {
+		run.Completed = lt.Status.CompletionTime.Time
+	}
+	return run
+}
+
+// trend is that of a LoadTest that has finished, of which the cache has no results.
+func (r *Reconciler) trend(ctx context.Context, namespace, name string) (string, error) {
+	lt := &v1alpha1.LoadTest{}
+	if err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, lt); err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	return schedule.Trend(lt), nil
+}
+
+// rollout is where the workload of spec.onRollout stands, or what is wrong with it.
+func (r *Reconciler) rollout(ctx context.Context, s *v1alpha1.LoadTestSchedule) (*schedule.Rollout, *schedule.Problem, error) {
+	of := s.Spec.OnRollout
+	d := &appsv1.Deployment{}
+	err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: of.Name}, d)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, &schedule.Problem{Reason: v1alpha1.ReasonWorkloadNotFound, Message: fmt.Sprintf("%s %s of spec.onRollout is not there.", of.Kind, of.Name)}, nil
+	case apierrors.IsForbidden(err):
+		return nil, &schedule.Problem{Reason: v1alpha1.ReasonWorkloadForbidden, Message: fmt.Sprintf("The operator may not read %s %s of spec.onRollout.", of.Kind, of.Name)}, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("get Deployment: %w", err)
+	}
+	return &schedule.Rollout{UID: string(d.UID), Revision: d.Annotations[revision], Complete: isComplete(d)}, nil, nil
+}
+
+// isComplete says whether every pod that a Deployment wants is of its latest revision and
+// available, and there is one.
+func isComplete(d *appsv1.Deployment) bool {
+	want := int32(1)
+	if d.Spec.Replicas != nil {
+		want = *d.Spec.Replicas
+	}
+	s := &d.Status
+	return d.DeletionTimestamp.IsZero() && d.Annotations[revision] != "" && s.ObservedGeneration >= d.Generation &&
+		want > 0 && s.UpdatedReplicas == want && s.Replicas == want && s.AvailableReplicas == want
+}

@@ -1,0 +1,57 @@
+package deviation
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+const ofSchedule = "creates only LoadTests that a LoadTestSchedule controls"
+
+// loadTests are LoadTests that no schedule starts.
+func loadTests() []Deviation {
+	return []Deviation{
+		loadTest("without an owner", func(lt *v1alpha1.LoadTest) { lt.OwnerReferences = nil }),
+		loadTest("of another kind of owner", func(lt *v1alpha1.LoadTest) { lt.OwnerReferences[0].Kind = "LoadTest" }),
+		loadTest("of an owner that does not control it", func(lt *v1alpha1.LoadTest) { lt.OwnerReferences[0].Controller = nil }),
+		loadTest("of two owners", func(lt *v1alpha1.LoadTest) {
+			lt.OwnerReferences = append(lt.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "a"})
+		}),
+		loadTest("with a name of another's", func(lt *v1alpha1.LoadTest) { lt.Name = "release" }),
+		loadTest("without the label of its schedule", func(lt *v1alpha1.LoadTest) { lt.Labels = nil }),
+		loadTest("in kube-system", func(lt *v1alpha1.LoadTest) { lt.Namespace = metav1.NamespaceSystem }),
+		{"a LoadTestSchedule, by the operator", "may not CREATE loadtest.dev/loadtestschedules", func(ctx context.Context, c client.Client, job *batchv1.Job, _ string) error {
+			s := &v1alpha1.LoadTestSchedule{Spec: v1alpha1.LoadTestScheduleSpec{OnChange: true, Template: v1alpha1.LoadTestTemplate{Spec: Scheduled(job.Namespace).Spec}}}
+			s.Namespace, s.Name = job.Namespace, "nightly"
+			return c.Create(ctx, s, client.DryRunAll)
+		}},
+	}
+}
+
+// loadTest is a LoadTest of the operator's with a change.
+func loadTest(name string, change func(*v1alpha1.LoadTest)) Deviation {
+	return Deviation{"a LoadTest of the operator " + name, ofSchedule, func(ctx context.Context, c client.Client, job *batchv1.Job, _ string) error {
+		lt := Scheduled(job.Namespace)
+		change(lt)
+		return c.Create(ctx, lt, client.DryRunAll)
+	}}
+}
+
+// Scheduled is a LoadTest that a schedule starts, which the operator may create.
+func Scheduled(namespace string) *v1alpha1.LoadTest {
+	controls := true
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
+		Target:   v1alpha1.Target{URL: "http://shortener:8080"},
+		Requests: []v1alpha1.Request{{Path: "/health"}},
+		Steps:    []v1alpha1.Step{{Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
+	}}
+	lt.Namespace, lt.Name, lt.Labels = namespace, "nightly-29384760", map[string]string{"loadtest.dev/schedule": "nightly"}
+	lt.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "LoadTestSchedule", Name: "nightly", UID: "a", Controller: &controls,
+	}}
+	return lt
+}
