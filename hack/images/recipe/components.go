@@ -10,3 +10,19 @@ func argocd() *Debian {
 		Component: "argocd",
 	}
 }
+
+// prometheusOperator is one program of the Prometheus Operator, whose static binaries need
+// nothing beside them.
+func prometheusOperator(program string) *Go {
+	return &Go{Component: "prometheus-operator", Binary: program}
+}
+
+// prometheus is a Prometheus as its operator starts one: with all that it needs in its
+// arguments.
+func prometheus() *Debian {
+	return &Debian{
+		Packages: []string{"prometheus", "dash", "coreutils"},
+		Command:  []string{"prometheus"},
+		Writable: []string{"prometheus"},
+	}
+}

@@ -43,6 +43,9 @@ func All() []Image {
 		{Name: "pgbouncer", Debian: pgbouncer()},
 		{Name: "kafka", Debian: kafka()},
 		{Name: "argocd", Debian: argocd(), Optional: true},
+		{Name: "prometheus-operator", Go: prometheusOperator("operator"), Optional: true},
+		{Name: "prometheus-config-reloader", Go: prometheusOperator("prometheus-config-reloader"), Optional: true},
+		{Name: "prometheus", Debian: prometheus(), Optional: true},
 	}
 }
 
