@@ -19,12 +19,14 @@ import (
 func TestAPIServerAcceptsChart(t *testing.T) {
 	c := client.WithFieldValidation(apiserver.Client(t), metav1.FieldValidationStrict)
 	for name, objects := range map[string][]unstructured.Unstructured{
-		"chart":                   render(t),
-		"chart of two namespaces": render(t, "--set", "watchNamespaces={default,kube-public},tolerations[0].operator=Exists"),
-		"chart with a monitor":    render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.labels.team=perf,metrics.readers[0].name=a,metrics.readers[0].namespace=b"),
-		"chart with a token":      render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.tokenSecret=scraper"),
-		"chart with a policy":     render(t, "--set", "watchNamespaces={default},networkPolicy.workers.enabled=true,priorityClassName=system-cluster-critical,networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.team=perf"),
-		"config/default":          kustomize(t, "default"),
+		"chart":                     render(t),
+		"chart of two namespaces":   render(t, "--set", "watchNamespaces={default,kube-public},tolerations[0].operator=Exists"),
+		"chart with a monitor":      render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.labels.team=perf,metrics.readers[0].name=a,metrics.readers[0].namespace=b"),
+		"chart with all monitoring": render(t, "--set", monitored),
+		"config/prometheus":         kustomize(t, "prometheus"),
+		"chart with a token":        render(t, "--set", "metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.tokenSecret=scraper"),
+		"chart with a policy":       render(t, "--set", "watchNamespaces={default},networkPolicy.workers.enabled=true,priorityClassName=system-cluster-critical,networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.team=perf"),
+		"config/default":            kustomize(t, "default"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The objects of chart and config have the same names, and each run of

@@ -18,7 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-var update = flag.Bool("update", false, "write README.md's table anew")
+var update = flag.Bool("update", false, "write README.md's table and config/prometheus anew")
 
 const (
 	namespace = "loadtest-system"
@@ -27,7 +27,9 @@ const (
 	kubeVersion = "1.36"
 )
 
-func TestMain(m *testing.M) { apiserver.Start(m, apiserver.ServiceMonitor) }
+func TestMain(m *testing.M) {
+	apiserver.Start(m, apiserver.ServiceMonitor, apiserver.PodMonitor, apiserver.PrometheusRule)
+}
 
 // helm renders the chart under a release name, and returns what helm says when
 // it refuses to.

@@ -24,14 +24,14 @@ func TestServiceMonitor(t *testing.T) {
 	}
 	for set, want := range map[string]map[string]any{
 		on: {
-			"port": "metrics", "interval": "30s", "scheme": "https", "tlsConfig": verified,
+			"port": "metrics", "interval": "30s", "honorLabels": true, "scheme": "https", "tlsConfig": verified,
 			"bearerTokenFile": "/var/run/secrets/kubernetes.io/serviceaccount/token",
 		},
 		on + ",metrics.serviceMonitor.tokenSecret=scraper": {
-			"port": "metrics", "interval": "30s", "scheme": "https", "tlsConfig": verified,
+			"port": "metrics", "interval": "30s", "honorLabels": true, "scheme": "https", "tlsConfig": verified,
 			"authorization": map[string]any{"credentials": map[string]any{"name": "scraper", "key": "token"}},
 		},
-		on + ",metrics.secure=false": {"port": "metrics", "interval": "30s"},
+		on + ",metrics.secure=false": {"port": "metrics", "interval": "30s", "honorLabels": true},
 	} {
 		monitor := find(t, render(t, "--set", set), "ServiceMonitor", release)
 		if diff := cmp.Diff([]any{want}, list(t, monitor, "spec", "endpoints")); diff != "" {

@@ -12,10 +12,18 @@ import (
 // pins.
 type CRD struct{ module, file string }
 
-// ServiceMonitor is the Prometheus Operator's.
-var ServiceMonitor = CRD{
-	module: "github.com/prometheus-operator/prometheus-operator",
-	file:   "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml",
+// The kinds of the Prometheus Operator.
+var (
+	ServiceMonitor = monitoring("servicemonitors")
+	PodMonitor     = monitoring("podmonitors")
+	PrometheusRule = monitoring("prometheusrules")
+)
+
+func monitoring(plural string) CRD {
+	return CRD{
+		module: "github.com/prometheus-operator/prometheus-operator",
+		file:   "example/prometheus-operator-crd/monitoring.coreos.com_" + plural + ".yaml",
+	}
 }
 
 // path finds the file in Go's cache of modules, and has it downloaded if need be:
