@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/queue"
 )
 
 var (
@@ -38,9 +39,13 @@ type state struct {
 	lt *v1alpha1.LoadTest
 	// version is that of the LoadTest, revision that of everything.
 	version, revision int
-	job               lifecycle.JobState
-	jobs              int // created so far
-	pods              []pod
+	// own is the revision of what the run has: a change of other runs has no pass come.
+	own  int
+	job  lifecycle.JobState
+	jobs int // created so far
+	pods []pod
+	// others are the other runs that have not ended. It is replaced, never changed.
+	others []queue.Run
 }
 
 // pod is a worker's pod.
@@ -63,6 +68,7 @@ func (s state) copy() state {
 // changed has every operator that watches see the change, each when its cache does.
 func (a *apiServer) changed() {
 	a.revision++
+	a.own = a.revision
 	seen := a.copy()
 	for _, o := range a.world.all {
 		o.watch(seen)
@@ -143,13 +149,14 @@ func (a *apiServer) createResults(s *lifecycle.Store) error {
 }
 
 // createJob makes the Job, and its pods in time.
-func (a *apiServer) createJob() error {
+func (a *apiServer) createJob(o *operator) error {
 	if err := a.reachable(); err != nil {
 		return err
 	}
 	if a.job != lifecycle.JobAbsent {
 		return nil // it exists
 	}
+	a.world.checkJob(o)
 	a.job = lifecycle.JobPresent
 	a.jobs++
 	a.world.say("the Job is created")

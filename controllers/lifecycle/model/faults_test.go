@@ -107,6 +107,7 @@ func configuredFor(d time.Duration, what, document string) func(*world) {
 var faults = []fault{
 	{"runs are stopped for 20 s", configuredFor(20*time.Second, "stop", "stop: {by: jane, reason: incident 4711}")},
 	{"runs are stopped for 1 ms", configuredFor(time.Millisecond, "stop", "stop: {}")},
+	{"another run comes first", another(20 * time.Second)},
 	{"the operator restarts", restart(2*time.Second, 300*time.Millisecond, 0)},
 	{"the operator's node is gone", restart(16*time.Second, deadPeer, 0)},
 	{"the operator is away for 90 s", restart(90*time.Second, 300*time.Millisecond, 0)},

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/queue"
 )
 
 // The invariants.
@@ -26,7 +28,11 @@ const (
 	// The archive of a step is what is too large for a status.
 	archiveIsOfStatus = "the archive that a status names is stored, and is of its result"
 	// What the administrator stops ends, and does not begin.
-	stopHolds      = "nothing begins or passes while the operator knows that runs are stopped"
+	stopHolds = "nothing begins or passes while the operator knows that runs are stopped"
+	// The queue.
+	inTurn         = "no run begins, or has a Job, before its turn"
+	queuedOnce     = "a run that has begun is not queued again"
+	terminates     = "a run that is to end does not begin"
 	archiveIsNamed = "a step that is complete names its archive, or says why there is none"
 )
 
@@ -62,6 +68,7 @@ func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 	}
 	w.checkAbort(b, a)
 	w.checkStop(o, b, a)
+	w.checkTurn(o, b, a)
 	w.checkArchives(a)
 	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict != a.Verdict {
 		w.checkPassed(a)
@@ -108,6 +115,41 @@ func (w *world) checkStop(o *operator, b, a *v1alpha1.LoadTestStatus) {
 		if a.Steps[i].State == v1alpha1.StepRunning && (i >= len(b.Steps) || b.Steps[i].State != v1alpha1.StepRunning) {
 			w.violated(stopHolds, "step %s begins", a.Steps[i].Name)
 		}
+	}
+}
+
+// checkTurn holds a run to the queue. Two operators at once, which the lease excludes, could
+// exceed a limit by what both let begin.
+func (w *world) checkTurn(o *operator, b, a *v1alpha1.LoadTestStatus) {
+	if a.Phase == v1alpha1.PhaseQueued && (a.StartTime != nil || b.StartTime != nil) {
+		w.violated(queuedOnce, "it has begun at %v, and is queued", b.StartTime)
+	}
+	if b.StartTime != nil || a.StartTime == nil {
+		return
+	}
+	if w.api.lt.Spec.Terminate {
+		w.violated(terminates, "it begins at %v", a.StartTime)
+	}
+	isAlone := func() bool { return !slices.ContainsFunc(w.all, func(p *operator) bool { return p != o && p.alive }) }
+	for _, r := range w.api.others {
+		if r.State == queue.Begun && isAlone() {
+			w.violated(inTurn, "it begins while %s has the place", r.UID)
+		}
+	}
+}
+
+// checkJob holds the Job to the queue: it is for a run that has begun by what the operator
+// read.
+func (w *world) checkJob(o *operator) {
+	if o.cache.lt.Status.StartTime == nil {
+		w.violated(inTurn, "%s creates the Job of a run that has not begun", o.name)
+	}
+}
+
+// checkQueued holds a pass over a run that waits to it.
+func (w *world) checkQueued(o *operator, d lifecycle.Decision) {
+	if d.Status.Phase == v1alpha1.PhaseQueued && d.Job != lifecycle.JobDelete && (o.cache.job == lifecycle.JobPresent || o.cache.job == lifecycle.JobFinished) {
+		w.violated(inTurn, "%s leaves the Job of a run that waits", o.name)
 	}
 }
 
@@ -193,7 +235,9 @@ func (w *world) checkPrompt() {
 		return // the watch will bring it
 	}
 	lt := w.api.lt.DeepCopy()
-	d := lifecycle.Decide(lt, o.rules(), o.observe(), o.now())
+	seen := o.observe()
+	seen.Place = o.wouldBegin()
+	d := lifecycle.Decide(lt, o.rules(), seen, o.now())
 	if !progress(&lt.Status, d) {
 		o.behind = time.Time{}
 		return

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -10,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/queue"
 )
 
 const (
@@ -49,6 +51,9 @@ type operator struct {
 	// passed is when the run was last looked at, behind since when a pass would have
 	// something to do.
 	passed, behind time.Time
+	// written is the latest write of the status.
+	written lifecycle.Written
+	ledger  queue.Ledger
 	coordinator
 }
 
@@ -73,6 +78,7 @@ func (o *operator) list() {
 	}
 	o.cache, o.policy = o.world.api.copy(), o.world.policy
 	o.enqueue()
+	o.settle(o.cache.lt.UID)
 }
 
 // rules are those of the run's namespace.
@@ -123,9 +129,16 @@ func (o *operator) watch(s state) {
 		lag = away
 	}
 	o.world.after(lag, func() {
-		if o.alive && s.revision > o.cache.revision {
-			o.cache = s
+		if !o.alive || s.revision <= o.cache.revision {
+			return
+		}
+		before := o.cache
+		o.cache = s
+		if before.own != s.own {
 			o.enqueue()
+		}
+		if !slices.Equal(before.others, s.others) {
+			o.settle("")
 		}
 	})
 }
@@ -163,7 +176,11 @@ func (o *operator) pass() {
 		return
 	}
 	lt, version := o.cache.lt.DeepCopy(), o.cache.version
-	d := lifecycle.Decide(lt, o.rules(), o.observe(), o.now())
+	seen := o.observe()
+	seen.Place = o.place()
+	d := lifecycle.Decide(lt, o.rules(), seen, o.now())
+	o.leaves(seen, d)
+	o.world.checkQueued(o, d)
 	applied := o.apply(d)
 	if d.Look != nil {
 		o.looked = o.world.look(*d.Look, o.now())
@@ -177,7 +194,9 @@ func (o *operator) pass() {
 	var reported error
 	written := !unchanged(lt.Status, d.Status)
 	if written {
-		reported = o.world.api.patchStatus(o, version, d.Status)
+		if reported = o.world.api.patchStatus(o, version, d.Status); reported == nil {
+			o.written = lifecycle.Written{At: o.now()}
+		}
 	}
 	o.world.states++
 	switch err := errors.Join(applied, reported); {
@@ -238,7 +257,7 @@ func (o *operator) apply(d lifecycle.Decision) error {
 	}
 	switch d.Job {
 	case lifecycle.JobCreate:
-		if err := o.world.api.createJob(); err != nil {
+		if err := o.world.api.createJob(o); err != nil {
 			return err
 		}
 	case lifecycle.JobDelete:
@@ -259,7 +278,7 @@ func (o *operator) apply(d lifecycle.Decision) error {
 
 // observe is what a pass sees: the cache, and the sessions.
 func (o *operator) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(), Unstored: o.unstored, LooksAtTargets: o.world.story.looks, Looked: o.looked}
+	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(), Unstored: o.unstored, LooksAtTargets: o.world.story.looks, Looked: o.looked, Written: o.written}
 	start := o.directive.Start
 	seen.Undirected = start == nil || start.Step != o.cache.lt.Status.CurrentStep
 	for n := range o.cache.lt.Status.Workers.Desired {

@@ -169,6 +169,17 @@ func stories() []*story {
 			s.Ladder.Rest = &metav1.Duration{Duration: 54 * time.Second}
 		}},
 		{name: "quiet hours go", timely: true, script: configure(0, quiet("09:00", "10:01"))},
+		{name: "waits for its turn", script: occupied(25 * time.Second)},
+		{name: "waits for its turn, twice", script: all(occupied(5*time.Second), func(w *world) { w.after(time.Second, func() { another(10 * time.Second)(w) }) })},
+		{name: "terminated in the queue", script: all(occupied(25*time.Second), edit(4*time.Second, "terminate", terminate))},
+		{name: "stopped in the queue, then resumed", script: all(occupied(10*time.Second), configure(4*time.Second, stop), configure(30*time.Second, ""))},
+		{name: "quiet hours come in the queue", timely: true, script: all(occupied(65*time.Second), configure(0, quiet("10:01", "10:02")))},
+		{name: "held in the queue, then resumed", script: all(occupied(25*time.Second),
+			edit(4*time.Second, "suspend", suspend(true)), edit(8*time.Second, "resume", suspend(false)))},
+		{name: "gives its place up while it is held", script: all(
+			edit(500*time.Millisecond, "suspend", suspend(true)),
+			func(w *world) { w.after(600*time.Millisecond, func() { another(15 * time.Second)(w) }) },
+			edit(700*time.Millisecond, "resume", suspend(false)))},
 		{name: "out of time", timely: true, spec: func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](4) }},
 		{name: "held, then resumed", spec: suspend(true), script: all(
 			edit(10*time.Second, "resume", suspend(false)), edit(11*time.Second, "suspend", suspend(true)), edit(20*time.Second, "resume", suspend(false)))},

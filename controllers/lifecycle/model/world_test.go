@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -22,7 +24,7 @@ var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 type world struct {
 	story *story
 	now   time.Time
-	queue queue
+	queue eventQueue
 	order int
 	// shuffle is the order of what is due at the same instant; nil: as it was asked for.
 	shuffle *rand.Rand
@@ -47,6 +49,8 @@ type world struct {
 	failWrites, failAfterWrites int
 	// refuses is why workers are not ready: reason and message.
 	refuses map[int][2]string
+	// lengths are how long each of the other runs takes.
+	lengths map[types.UID]time.Duration
 	// quotaUntil is until when no archive is taken.
 	quotaUntil time.Time
 	// dropNotices is how many notifications are lost.
@@ -83,15 +87,15 @@ type event struct {
 	what  func()
 }
 
-type queue []event
+type eventQueue []event
 
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
+func (q eventQueue) Len() int { return len(q) }
+func (q eventQueue) Less(i, j int) bool {
 	return cmp.Or(q[i].at.Compare(q[j].at), cmp.Compare(q[i].order, q[j].order)) < 0
 }
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(event)) }
-func (q *queue) Pop() any {
+func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *eventQueue) Push(x any)   { *q = append(*q, x.(event)) }
+func (q *eventQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
@@ -99,7 +103,7 @@ func (q *queue) Pop() any {
 
 // newWorld is a world in which the story's LoadTest was just created.
 func newWorld(s *story) *world {
-	w := &world{story: s, now: began, policy: policy.Default(), digest: "sha256:aaa", faults: map[int][]fault{}}
+	w := &world{story: s, now: began, policy: policy.Default(), digest: "sha256:aaa", faults: map[int][]fault{}, lengths: map[types.UID]time.Duration{}}
 	w.served, w.refuses = map[int32]int64{}, maps.Clone(s.refuses)
 	lt := &v1alpha1.LoadTest{Spec: spec()}
 	lt.Name, lt.Namespace, lt.UID, lt.Generation = "run", "default", "uid-1", 1
