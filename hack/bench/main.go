@@ -30,6 +30,7 @@ type bench struct {
 	work   string // a folder for files of this run
 	server string // programs
 	driver string
+	waker  string
 	peers  peer.Store
 	out    io.Writer // the report
 	log    io.Writer // what is going on
@@ -143,8 +144,8 @@ func (b *bench) build(ctx context.Context) error {
 	if err := os.MkdirAll(b.peers.Cache, 0o755); err != nil {
 		return err
 	}
-	b.server, b.driver = filepath.Join(b.work, "groundtruth"), filepath.Join(b.work, "driver")
-	for path, folder := range map[string]string{b.server: "./test/groundtruth/cmd/groundtruth", b.driver: "./test/driver"} {
+	b.server, b.driver, b.waker = filepath.Join(b.work, "groundtruth"), filepath.Join(b.work, "driver"), filepath.Join(b.work, "waker")
+	for path, folder := range map[string]string{b.server: "./test/groundtruth/cmd/groundtruth", b.driver: "./test/driver", b.waker: "./hack/bench/waker"} {
 		c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, folder)
 		c.Dir = b.root
 		if out, err := c.CombinedOutput(); err != nil {

@@ -18,6 +18,7 @@ import (
 // Kubelet brings the pods of each new Job up, and a simulated worker in each.
 type Kubelet struct {
 	client client.WithWatch
+	waker  *Waker
 
 	mu     sync.Mutex
 	starts []Start
@@ -26,8 +27,8 @@ type Kubelet struct {
 }
 
 // StartKubelet serves Jobs until ctx ends; Wait waits for that.
-func StartKubelet(ctx context.Context, c client.WithWatch) (*Kubelet, error) {
-	k := &Kubelet{client: c}
+func StartKubelet(ctx context.Context, c client.WithWatch, waker *Waker) (*Kubelet, error) {
+	k := &Kubelet{client: c, waker: waker}
 	jobs, err := c.Watch(ctx, &batchv1.JobList{}, client.InNamespace(Namespace))
 	if err != nil {
 		return nil, fmt.Errorf("watch Jobs: %w", err)
@@ -104,7 +105,7 @@ func (k *Kubelet) bringUp(ctx context.Context, job *batchv1.Job, n int32) error 
 	if err := k.phase(ctx, pod, corev1.PodRunning); err != nil {
 		return err
 	}
-	w, err := newWorker(pod, n, token, k.began)
+	w, err := newWorker(pod, n, token, k.waker, k.began)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ const (
 type step struct {
 	index    int32
 	start    time.Time // that the operator chose
-	known    time.Time // when the operator's choice came
 	length   time.Duration
 	total    int64 // requests of this worker
 	began    time.Time

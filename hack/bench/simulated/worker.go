@@ -22,12 +22,16 @@ type Start struct {
 	Step int32
 	// Ahead is how long before the instant that the operator chose the worker knew of it.
 	Ahead time.Duration
-	// Late is how long after the instant it began.
-	Late time.Duration
+	// Late is how long after the instant it began. Waited is for how long of that it could
+	// have, had a processor been free.
+	Late, Waited time.Duration
 }
 
 // Lateness is how late the worker began, be it by itself or by the operator.
 func (s Start) Lateness() time.Duration { return s.Late }
+
+// WithFreeProcessor is how late it would have been on a machine with a processor to spare.
+func (s Start) WithFreeProcessor() time.Duration { return s.Late - s.Waited }
 
 // ByOperator is how late it had to begin, as it did not know of the instant before.
 func (s Start) ByOperator() time.Duration { return max(0, -s.Ahead) }
@@ -39,20 +43,21 @@ type worker struct {
 	number              int32
 	roots               *x509.CertPool
 	began               func(Start)
+	waker               *Waker
 
 	assignment *workerv1.Assignment
 	steps      map[int32]*step // that have begun and are not acknowledged
 }
 
 // newWorker reads what the operator gave to a pod.
-func newWorker(pod *corev1.Pod, number int32, token string, began func(Start)) (*worker, error) {
+func newWorker(pod *corev1.Pod, number int32, token string, waker *Waker, began func(Start)) (*worker, error) {
 	env := map[string]string{}
 	for _, v := range pod.Spec.Containers[0].Env {
 		env[v.Name] = v.Value
 	}
 	w := &worker{
 		run: env["LOADTEST_RUN"], address: env["LOADTEST_COORDINATOR"], token: token, number: number,
-		roots: x509.NewCertPool(), began: began, steps: map[int32]*step{},
+		roots: x509.NewCertPool(), waker: waker, began: began, steps: map[int32]*step{},
 	}
 	if !w.roots.AppendCertsFromPEM([]byte(env["LOADTEST_COORDINATOR_CA"])) {
 		return nil, errors.New("no certificate of the coordinator in the pod")
@@ -160,8 +165,12 @@ func (w *worker) handle(m *workerv1.SessionResponse, send func(*workerv1.Session
 		if err != nil {
 			return err
 		}
-		s.known = time.Now()
 		w.steps[index] = s
+		begins := Start{Run: w.run, Step: s.index, Ahead: time.Until(s.start)}
+		return w.waker.At(s.start, func(late, waited time.Duration) {
+			begins.Late, begins.Waited = late, waited
+			w.began(begins)
+		})
 	case *workerv1.SessionResponse_Acknowledge:
 		for index := range w.steps {
 			if index < m.Acknowledge.GetBefore() {
@@ -192,7 +201,6 @@ func (w *worker) report(send func(*workerv1.SessionRequest) error) error {
 		}
 		if s.began.IsZero() {
 			s.began = now
-			w.began(Start{Run: w.run, Step: s.index, Ahead: s.start.Sub(s.known), Late: now.Sub(s.start)})
 			s.due = now.Add(firstSnapshot)
 			continue
 		}
