@@ -66,10 +66,16 @@ func (r *run) suspend(reason, message string) {
 	s.Phase = v1alpha1.PhaseSuspended
 	s.StartTime, s.Access, s.Auditing, s.Baseline, s.Environment = nil, nil, nil, nil, nil
 	s.Workers.Ready = 0
+	r.withoutJob()
+	r.suspended(reason, message)
+}
+
+// withoutJob deletes the Job of a run that has not begun: it was made before the run was
+// held, and may be seen only now.
+func (r *run) withoutJob() {
 	if r.seen.Job == JobPresent || r.seen.Job == JobFinished {
 		r.out.Job = JobDelete
 	}
-	r.suspended(reason, message)
 }
 
 func (r *run) suspended(reason, message string) {

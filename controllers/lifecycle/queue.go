@@ -26,6 +26,7 @@ func (r *run) queue(place queue.Place) {
 	s := &r.out.Status
 	s.Phase = v1alpha1.PhaseQueued
 	s.Baseline = nil // read again when it begins
+	r.withoutJob()
 	r.resumed()
 	refresh := max(placeRefresh, time.Duration(place.Of)*placeRefreshEach)
 	queued := meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionQueued)

@@ -63,6 +63,25 @@ func cachesBehind(lag, d time.Duration) func(*world) {
 	}
 }
 
+// podsBehind has the watches of the Job and the pods bring nothing for a while; each watch
+// is one by itself.
+func podsBehind(d time.Duration) func(*world) {
+	return func(w *world) {
+		o := w.leader
+		if o == nil {
+			return
+		}
+		w.slack += d
+		o.podsBehind = w.now.Add(d)
+		w.after(d, func() {
+			if now := w.api.copy(); o.alive && o.cache.lt != nil && !w.now.Before(o.podsBehind) {
+				o.cache.job, o.cache.jobs, o.cache.pods = now.job, now.jobs, now.pods
+				o.enqueue()
+			}
+		})
+	}
+}
+
 // apiServerAway has nothing be read or written for a while.
 func apiServerAway(d time.Duration) func(*world) {
 	return func(w *world) {
@@ -117,6 +136,7 @@ var faults = []fault{
 	{"a notification is lost", func(w *world) { w.dropNotices++ }},
 	{"reads are behind by 300 ms", cachesBehind(300*time.Millisecond, 5*time.Second)},
 	{"reads are behind by 2 s", cachesBehind(2*time.Second, 10*time.Second)},
+	{"the Job and the pods are seen 2 s late", podsBehind(2 * time.Second)},
 	{"a write fails", func(w *world) { w.failWrites++; w.slack += lastRetry }},
 	{"a write is made and reported as failed", func(w *world) { w.failAfterWrites++; w.slack += lastRetry }},
 	{"results are refused for a second", resultsRefused(time.Second)},

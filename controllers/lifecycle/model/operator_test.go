@@ -35,6 +35,8 @@ type operator struct {
 	// lag is how far its watch is behind.
 	lag   time.Duration
 	cache state
+	// podsBehind is until when its watches of the Job and the pods bring nothing.
+	podsBehind time.Time
 	// policy is the administrator's, as this process has read it.
 	policy *policy.Policy
 
@@ -134,6 +136,9 @@ func (o *operator) watch(s state) {
 		}
 		before := o.cache
 		o.cache = s
+		if o.world.now.Before(o.podsBehind) {
+			o.cache.job, o.cache.jobs, o.cache.pods = before.job, before.jobs, before.pods
+		}
 		if before.own != s.own {
 			o.enqueue()
 		}
