@@ -18,3 +18,11 @@ func (c *Current) Check(to netip.AddrPort) error {
 	}
 	return Policy{}.Check(to)
 }
+
+// Listed are those of the policy that was set last.
+func (c *Current) Listed(port uint16) []netip.Addr {
+	if p := c.policy.Load(); p != nil {
+		return p.Listed(port)
+	}
+	return nil
+}

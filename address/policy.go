@@ -54,6 +54,20 @@ func (p Policy) Check(to netip.AddrPort) error {
 	return refuse(fmt.Sprintf("port %d of it is no part of what was allowed when the run was accepted", to.Port()))
 }
 
+// Listed are the addresses that are permitted at a port, if each is named by itself, as pods
+// are; nil: some are named by ranges.
+func (p Policy) Listed(port uint16) (list []netip.Addr) {
+	for _, d := range p.Allowed {
+		if p.AllowSpecial || !d.Range.IsSingleIP() {
+			return nil
+		}
+		if to := netip.AddrPortFrom(d.Range.Addr(), port); p.Check(to) == nil {
+			list = append(list, to.Addr())
+		}
+	}
+	return list
+}
+
 func (d Destination) contains(to netip.AddrPort) bool {
 	if d.Port != 0 && d.Port != to.Port() {
 		return false

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -48,6 +49,9 @@ type Config struct {
 // Policy decides which addresses may be dialled.
 type Policy interface {
 	Check(to netip.AddrPort) error
+	// Listed are the addresses that may be dialled at a port, if each is named by itself;
+	// nil: some are named by ranges.
+	Listed(port uint16) []netip.Addr
 }
 
 // NewDialer returns a Dialer, or an error that names the mistake in the URL.
@@ -110,7 +114,24 @@ func (d *Dialer) addresses(ctx context.Context) ([]netip.Addr, error) {
 		d.countExhausted(err)
 		return nil, &failure.Error{Phase: failure.Resolving, Err: err}
 	}
-	return addrs, nil
+	return d.followed(addrs), nil
+}
+
+// followed returns the addresses of an answer, or, if the policy permits none of them, those
+// that it lists. Name servers and the operator learn of a pod that takes the place of another
+// some seconds apart, and either may be first.
+func (d *Dialer) followed(answer []netip.Addr) []netip.Addr {
+	if slices.ContainsFunc(answer, d.permits) {
+		return answer
+	}
+	if listed := d.policy.Listed(d.target.Port); len(listed) > 0 {
+		return listed
+	}
+	return answer
+}
+
+func (d *Dialer) permits(a netip.Addr) bool {
+	return d.policy.Check(netip.AddrPortFrom(a, d.target.Port)) == nil
 }
 
 // Dial opens a connection. It begins with the next of the target's addresses each

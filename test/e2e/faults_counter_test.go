@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -122,5 +123,13 @@ func retry(ctx context.Context, limit time.Duration, f func(context.Context) err
 		if err := pausing(ctx, time.Now().Add(200*time.Millisecond)); err != nil {
 			return err
 		}
+	}
+}
+
+// soon is retry, which fails the test when the time is over.
+func soon(t *testing.T, limit time.Duration, check func(context.Context) error) {
+	t.Helper()
+	if err := retry(t.Context(), limit, check); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,0 +1,211 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+const (
+	// rolledSends is how many requests a run against a headless Service has, each over a
+	// connection of its own. Its users wait for each response: that two busy cores delay
+	// them is no fault of the run.
+	rolledSends = 1200
+	rolledSpec  = `
+target: {service: {name: rolled, port: 8080}, disableKeepAlive: true, timeout: 5s}
+requests: [{path: "/run?delay=120ms"}]
+steps: [{users: 4, requestsPerUser: 300}]
+worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+`
+	// followedWithin bounds the time from when pods are ready to requests that come to
+	// them: 3 s until the operator reads them, as long as the worker and the cluster's name
+	// servers keep an answer, 5 s each, and what two busy cores need.
+	followedWithin = 20 * time.Second
+	// drainsFor is how long a pod that is to go serves on at least.
+	drainsFor = 12 * time.Second
+)
+
+// rolled is a headless Service with counters for pods, and a run against it.
+type rolled struct {
+	*testing.T
+	namespace string
+	pods      map[string]counter
+	lt        *v1alpha1.LoadTest
+}
+
+// newRolled has a run send to that many pods.
+func newRolled(t *testing.T, pods int) *rolled {
+	t.Helper()
+	r := &rolled{T: t, namespace: namespace(t), pods: map[string]counter{}}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "rolled"}, Spec: corev1.ServiceSpec{
+		ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": "rolled"}, Ports: []corev1.ServicePort{{Name: "http", Port: 8080}},
+	}}
+	if err := cluster.Create(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	r.start("old", pods)
+	r.lt = create(t, r.namespace, "run", rolledSpec)
+	r.await("old", pods)
+	return r
+}
+
+// start adds pods of a version.
+func (r *rolled) start(version string, pods int) {
+	r.Helper()
+	for i := range pods {
+		c := counter{r.namespace, fmt.Sprintf("%s-%d", version, i)}
+		pod := c.pod("")
+		pod.Labels = map[string]string{"app": "rolled"}
+		if err := cluster.Create(r.Context(), pod); err != nil {
+			r.Fatal(err)
+		}
+		r.pods[c.name] = c
+	}
+	for i := range pods {
+		soon(r.T, waitTimeout, func(ctx context.Context) error {
+			_, err := r.pods[fmt.Sprintf("%s-%d", version, i)].read(ctx)
+			return err
+		})
+	}
+}
+
+// await waits until each pod of a version was asked.
+func (r *rolled) await(version string, pods int) {
+	r.Helper()
+	soon(r.T, waitTimeout, func(ctx context.Context) error {
+		for i := range pods {
+			if n := r.asked(ctx, fmt.Sprintf("%s-%d", version, i)); n == 0 {
+				return fmt.Errorf("%s-%d was not asked", version, i)
+			}
+		}
+		return nil
+	})
+}
+
+// asked is how often a pod was asked.
+func (r *rolled) asked(ctx context.Context, pod string) int64 {
+	r.Helper()
+	counts, err := r.pods[pod].read(ctx)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return counts["run"].Received
+}
+
+// retire takes pods of a version out of the Service. They serve on, as those do that are
+// ended with a grace period.
+func (r *rolled) retire(version string, pods int) {
+	r.Helper()
+	for i := range pods {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: fmt.Sprintf("%s-%d", version, i)}}
+		patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"app": "retired"}}}`))
+		if err := cluster.Patch(r.Context(), pod, patch); err != nil {
+			r.Fatal(err)
+		}
+	}
+}
+
+// mustAgree holds the run to Passed, and to as many requests as all pods have counted.
+func (r *rolled) mustAgree() {
+	r.Helper()
+	finish(r.T, r.lt, waitTimeout)
+	var received int64
+	for name := range r.pods {
+		n := r.asked(r.Context(), name)
+		r.Logf("%s was asked %d times", name, n)
+		received += n
+	}
+	s := r.lt.Status.Steps[0].Result
+	if r.lt.Status.Verdict != v1alpha1.VerdictPassed || s == nil || s.Sent != rolledSends || s.Expected != rolledSends || received != rolledSends {
+		r.Errorf("verdict %s, %d received, want Passed and %d; %s: %+v", r.lt.Status.Verdict, received, rolledSends, condition(r.lt, v1alpha1.ConditionFinished).Message, s)
+	}
+}
+
+// TestRollingRestart replaces the pods of a headless Service while a run connects to them.
+func TestRollingRestart(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		pods int
+		// overlap says that old pods go after the new ones were asked, and not as soon as
+		// these are ready.
+		overlap bool
+	}{
+		{"new pods beside old ones", 2, true},
+		{"one pod for another", 1, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRolled(t, tc.pods)
+			r.start("new", tc.pods)
+			ready := time.Now()
+			if tc.overlap {
+				r.await("new", tc.pods)
+			}
+			r.retire("old", tc.pods)
+			r.await("new", tc.pods)
+			if took := time.Since(ready); took > followedWithin {
+				t.Errorf("new pods were asked after %s, want %s at most", took, followedWithin)
+			} else {
+				fmt.Printf("rolling restart, %s: new pods were asked after %.1f s\n", tc.name, took.Seconds())
+			}
+			if err := pausing(t.Context(), time.Now().Add(drainsFor)); err != nil {
+				t.Fatal(err)
+			}
+			old := r.asked(t.Context(), "old-0")
+			r.mustAgree()
+			if after := r.asked(t.Context(), "old-0"); after != old {
+				t.Errorf("an old pod was asked %d times more, %s after it had left the Service", after-old, drainsFor)
+			}
+		})
+	}
+}
+
+// TestHeadlessServiceLeadsToItsPodsAlone has name servers answer with the pod of another
+// namespace while a run goes on. The operator does not name it: it gets no request, and the
+// run ends.
+func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
+	other, err := startCounter(t.Context(), namespace(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pod corev1.Pod
+	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: other.namespace, Name: other.name}, &pod); err != nil {
+		t.Fatal(err)
+	}
+	r := newRolled(t, 1)
+	until(t, r.lt, waitTimeout, "measured", func(lt *v1alpha1.LoadTest) bool { return lt.Status.Steps[0].Result != nil })
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.namespace, Name: "forged", Labels: map[string]string{discoveryv1.LabelServiceName: "rolled", corev1.IsHeadlessService: ""},
+		},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{pod.Status.PodIP}}},
+		Ports:       []discoveryv1.EndpointPort{{Name: ptr.To("http"), Port: ptr.To[int32](8080)}},
+	}
+	if err := cluster.Create(t.Context(), slice); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, r.lt, followedWithin)
+	counts, err := other.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := counts["run"].Received; n > 0 {
+		t.Errorf("a pod that the operator did not name was asked %d times", n)
+	}
+	failed := condition(r.lt, v1alpha1.ConditionFailed)
+	if failed.Status != metav1.ConditionTrue || failed.Reason != v1alpha1.ReasonTargetNotAllowed {
+		t.Errorf("%s: %s; want that the run ended, since its target is not allowed any more", failed.Reason, failed.Message)
+	}
+}
