@@ -45,7 +45,7 @@ func (s *soaker) createNext(ctx context.Context, a soak.Action) error {
 	if err != nil {
 		return err
 	}
-	running := slices.DeleteFunc(all, func(lt v1alpha1.LoadTest) bool { return isFinished(&lt) })
+	running := slices.DeleteFunc(all, func(lt v1alpha1.LoadTest) bool { return soak.IsFinished(&lt) })
 	if len(running) >= alongside {
 		oldest := running[len(running)-1]
 		if err := s.delete(ctx, &oldest); err != nil {

@@ -14,8 +14,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -27,50 +25,38 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/soak"
 )
 
-// sample measures the process that leads: which one it is, how many collections of
-// garbage it has had, and what it holds.
-func (s *scraper) sample(ctx context.Context) (process string, cycles int, now soak.Sample, err error) {
+// sample measures the process that leads: what it holds, and how many collections of
+// garbage it has had.
+func (s *scraper) sample(ctx context.Context) (now soak.Sample, cycles int, err error) {
 	pod, err := leader(ctx)
 	if err != nil {
-		return "", 0, now, err
+		return now, 0, err
 	}
 	pids, err := processes(pod)
 	if err != nil {
-		return "", 0, now, err
+		return now, 0, err
 	}
 	folder := "/proc/" + strconv.Itoa(pids[0])
 	// The kernel chooses other addresses for each program that is started, be it in the
 	// same process.
 	vector, err := os.ReadFile(folder + "/auxv")
 	if err != nil {
-		return "", 0, now, err
+		return now, 0, err
 	}
 	open, err := os.ReadDir(folder + "/fd")
 	if err != nil {
-		return "", 0, now, err
+		return now, 0, err
 	}
 	values, err := s.scrape(ctx, pod)
 	if err != nil {
-		return "", 0, now, err
+		return now, 0, err
 	}
-	for _, v := range []struct {
-		name string
-		into func(float64)
-	}{
-		{"go_goroutines", func(n float64) { now.Goroutines = int(n) }},
-		{"loadtest_coordinator_sessions", func(n float64) { now.Sessions = int(n) }},
-		{"process_resident_memory_bytes", func(n float64) { now.Resident = int64(n) }},
-		{"go_gc_heap_live_bytes", func(n float64) { now.Live = int64(n) }},
-		{"go_gc_cycles_total_gc_cycles_total", func(n float64) { cycles = int(n) }},
-	} {
-		n, ok := values[v.name]
-		if !ok {
-			return "", 0, now, fmt.Errorf("%s has no %s", pod.Name, v.name)
-		}
-		v.into(n)
+	if now, cycles, err = soak.SampleOf(values); err != nil {
+		return now, 0, fmt.Errorf("%s: %w", pod.Name, err)
 	}
 	now.Descriptors = len(open)
-	return fmt.Sprintf("%s %x", pod.Name, sha256.Sum256(vector))[:len(pod.Name)+9], cycles, now, nil
+	now.Process = fmt.Sprintf("%s %x", pod.Name, sha256.Sum256(vector))[:len(pod.Name)+9]
+	return now, cycles, nil
 }
 
 // scraper reads metrics as a Prometheus does that has the right to.
@@ -117,7 +103,8 @@ func newScraper(t *testing.T, namespace string) *scraper {
 	}}}
 }
 
-// scrape reads the metrics of a replica that have no labels.
+// scrape reads the metrics of a replica, by their names, and by name{value} where they
+// have one label.
 func (s *scraper) scrape(ctx context.Context, pod *corev1.Pod) (map[string]float64, error) {
 	url := metricsURL(pod)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -133,17 +120,9 @@ func (s *scraper) scrape(ctx context.Context, pod *corev1.Pod) (map[string]float
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", url, response.Status)
 	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(response.Body)
+	values, err := soak.Metrics(response.Body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", url, err)
-	}
-	values := map[string]float64{}
-	for name, family := range families {
-		if all := family.GetMetric(); len(all) == 1 {
-			// One of them is there, and the others are 0.
-			values[name] = all[0].GetGauge().GetValue() + all[0].GetCounter().GetValue() + all[0].GetUntyped().GetValue()
-		}
 	}
 	return values, nil
 }

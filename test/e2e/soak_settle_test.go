@@ -6,13 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,34 +22,47 @@ import (
 // runLabel has the UID of the LoadTest for which an object was made.
 const runLabel = "loadtest.dev/run"
 
-func isFinished(lt *v1alpha1.LoadTest) bool {
-	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished)
-}
-
 // settle waits until all LoadTests have ended, compares each with what the target
 // counted, removes them, and waits until nothing of them is left.
 func (s *soaker) settle(ctx context.Context) {
 	s.check(s.resumeAll(ctx))
-	if err := retry(ctx, settleLatest, s.allEnded); err != nil {
-		s.report.Stuck = append(s.report.Stuck, s.unfinished(ctx)...)
-	}
-	if err := retry(ctx, leftLatest, s.noWorkerRuns); err != nil {
-		s.report.Stuck = append(s.report.Stuck, err.Error())
-	}
+	s.report.Stuck = append(s.report.Stuck, s.awaitNone(ctx, settleLatest, func(o soak.Objects) []string { return o.Unfinished(time.Now()) })...)
+	s.report.Stuck = append(s.report.Stuck, s.awaitNone(ctx, leftLatest, soak.Objects.Working)...)
 	s.check(s.judgeAll(ctx))
 	everything := []client.DeleteAllOfOption{client.InNamespace(s.target.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)}
 	s.check(cluster.DeleteAllOf(ctx, &v1alpha1.LoadTest{}, everything...))
-	if err := retry(ctx, settleLatest, func(ctx context.Context) error {
-		left, err := s.left(ctx)
-		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("%d objects are left", len(left))
+	s.report.Leaked = append(s.report.Leaked, s.awaitNone(ctx, settleLatest, soak.Objects.Left)...)
+}
+
+// awaitNone waits until there is nothing to find, and returns what is found after the limit.
+func (s *soaker) awaitNone(ctx context.Context, limit time.Duration, find func(soak.Objects) []string) (found []string) {
+	var problem error
+	_ = retry(ctx, limit, func(ctx context.Context) error {
+		var objects soak.Objects
+		if objects, problem = s.objects(ctx); problem != nil {
+			return problem
 		}
-		return err
-	}); err != nil {
-		left, failed := s.left(ctx)
-		s.check(failed)
-		s.report.Leaked = append(s.report.Leaked, left...)
+		if found = find(objects); len(found) > 0 {
+			return errors.New(strings.Join(found, ", "))
+		}
+		return nil
+	})
+	s.check(problem)
+	return found
+}
+
+// objects are those that there are now.
+func (s *soaker) objects(ctx context.Context) (o soak.Objects, err error) {
+	var jobs batchv1.JobList
+	var pods corev1.PodList
+	var maps corev1.ConfigMapList
+	for _, list := range []client.ObjectList{&jobs, &pods, &maps} {
+		err = errors.Join(err, cluster.List(ctx, list, client.InNamespace(s.target.namespace), client.HasLabels{runLabel}))
 	}
+	o = soak.Objects{Jobs: jobs.Items, Pods: pods.Items, ConfigMaps: maps.Items}
+	all, failed := s.list(ctx)
+	o.LoadTests = all
+	return o, errors.Join(err, failed)
 }
 
 func (s *soaker) resumeAll(ctx context.Context) error {
@@ -62,50 +73,6 @@ func (s *soaker) resumeAll(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// allEnded says which LoadTests have not, be it that they are finished or, with a time to
-// live, removed.
-func (s *soaker) allEnded(ctx context.Context) error {
-	all, err := s.list(ctx)
-	if err != nil {
-		return err
-	}
-	var not []string
-	for i := range all {
-		if !isFinished(&all[i]) || all[i].Spec.TTLSecondsAfterFinished != nil {
-			not = append(not, all[i].Name)
-		}
-	}
-	if len(not) > 0 {
-		return errors.New(strings.Join(not, ", "))
-	}
-	return nil
-}
-
-func (s *soaker) unfinished(ctx context.Context) (stuck []string) {
-	all, err := s.list(ctx)
-	s.check(err)
-	for i := range all {
-		if lt := &all[i]; !isFinished(lt) || lt.Spec.TTLSecondsAfterFinished != nil {
-			stuck = append(stuck, fmt.Sprintf("%s (%s): %s %s", lt.Name, lt.Annotations["load"], fault.At(&lt.Status, time.Now()), fault.Read(&lt.Status).Reason))
-		}
-	}
-	return stuck
-}
-
-// noWorkerRuns names a worker that runs, though all LoadTests have ended.
-func (s *soaker) noWorkerRuns(ctx context.Context) error {
-	var pods corev1.PodList
-	if err := cluster.List(ctx, &pods, client.InNamespace(s.target.namespace), client.HasLabels{runLabel}); err != nil {
-		return err
-	}
-	for _, p := range pods.Items {
-		if p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
-			return fmt.Errorf("worker %s of a run that has ended is %s", p.Name, p.Status.Phase)
-		}
-	}
-	return nil
 }
 
 // judgeAll compares each LoadTest that has finished with what the target counted.
@@ -124,7 +91,7 @@ func (s *soaker) judgeAll(ctx context.Context) error {
 	verdicts := map[string]int{}
 	for i := range all {
 		lt := &all[i]
-		if !isFinished(lt) {
+		if !soak.IsFinished(lt) {
 			continue
 		}
 		o := fault.Read(&lt.Status)
@@ -138,26 +105,4 @@ func (s *soaker) judgeAll(ctx context.Context) error {
 	}
 	s.say("judged: %v", verdicts)
 	return nil
-}
-
-// left names the objects that were made for LoadTests, all of which are removed.
-func (s *soaker) left(ctx context.Context) (left []string, err error) {
-	for _, list := range []client.ObjectList{&v1alpha1.LoadTestList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.ConfigMapList{}} {
-		options := []client.ListOption{client.InNamespace(s.target.namespace)}
-		if _, own := list.(*v1alpha1.LoadTestList); !own {
-			options = append(options, client.HasLabels{runLabel})
-		}
-		if err := cluster.List(ctx, list, options...); err != nil {
-			return nil, err
-		}
-		objects, err := meta.ExtractList(list)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range objects {
-			left = append(left, fmt.Sprintf("%T %s", o, o.(client.Object).GetName()))
-		}
-	}
-	slices.Sort(left)
-	return left, nil
 }

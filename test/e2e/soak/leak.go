@@ -7,6 +7,8 @@ import (
 
 // Sample is what the process of the operator that leads holds while there is no LoadTest.
 type Sample struct {
+	// Process is which one it is.
+	Process                           string
 	Goroutines, Descriptors, Sessions int
 	// Live are the bytes that the last garbage collection has found in use, and Resident
 	// those of the process.
@@ -30,8 +32,12 @@ const (
 	moreResident = 40 << 20
 )
 
-// Leaks are what a process holds after a lap that it did not hold before.
+// Leaks are what a process holds after a lap that it did not hold before. Nothing can be
+// said of another process, which counts as one.
 func Leaks(before, after Sample) (leaks []string) {
+	if before.Process != after.Process {
+		return []string{fmt.Sprintf("unknown: the operator's process was replaced, %s by %s", before.Process, after.Process)}
+	}
 	compare := func(what string, before, after, more int64, unit int64) {
 		if after > before+more {
 			leaks = append(leaks, fmt.Sprintf("%s: %d, before %d; more than %d more", what, after/unit, before/unit, more/unit))
