@@ -6,6 +6,7 @@
 #   docker build --target shortener   -t REGISTRY/shortener:TAG .
 #   docker build --target eventstore  -t REGISTRY/eventstore:TAG .
 #   docker build --target counter     -t REGISTRY/counter:TAG .
+#   docker build --target hostile     -t REGISTRY/hostile:TAG .
 #
 # They hold the same files, user and entrypoint as those of hack/images, which
 # needs neither.
@@ -42,6 +43,9 @@ RUN go build -ldflags="-s -w" -o /eventstore ./targets/eventstore/cmd/eventstore
 FROM source AS build-counter
 RUN go build -ldflags="-s -w" -o /counter ./test/e2e/counter
 
+FROM source AS build-hostile
+RUN go build -ldflags="-s -w" -o /hostile ./test/e2e/hostile
+
 FROM scratch AS base
 COPY --from=source /base /
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -66,6 +70,10 @@ ENTRYPOINT ["/eventstore"]
 FROM base AS counter
 COPY --from=build-counter /counter /counter
 ENTRYPOINT ["/counter"]
+
+FROM base AS hostile
+COPY --from=build-hostile /hostile /hostile
+ENTRYPOINT ["/hostile"]
 
 # Last, so that a build without --target makes the operator.
 FROM base AS operator

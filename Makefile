@@ -81,7 +81,7 @@ bin/cluster: FORCE
 	@go -C hack/cluster build -o $(BIN)/cluster .
 
 # Ours, and those that stand in for official ones where no registry is in reach.
-GO_IMAGES := operator worker ratelimiter shortener eventstore counter
+GO_IMAGES := operator worker ratelimiter shortener eventstore counter hostile
 # Components of other projects take minutes to build, and are for one suite alone.
 IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka $(if $(filter ecosystem,$(SUITE)),argocd prometheus-operator prometheus-config-reloader prometheus)
 .PHONY: images
@@ -191,7 +191,7 @@ fuzz: ## Run every fuzz target, one after another, for FUZZTIME.
 #? CLUSTER=kind     the kind cluster that KIND_CLUSTER names; images are loaded into it
 #? CLUSTER=current  the current context of the kubeconfig; it pulls
 #?                  IMAGE_REGISTRY/NAME:IMAGE_TAG, NAME being operator, worker, ratelimiter,
-#?                  shortener, eventstore and counter, which you push after docker build --target NAME .
+#?                  shortener, eventstore, counter and hostile, which you push after docker build --target NAME .
 
 .PHONY: cluster-up cluster-down
 cluster-up: cluster-up-$(CLUSTER) ## Start the cluster; again on a running one does nothing.

@@ -36,6 +36,9 @@ type people struct {
 	once    sync.Once
 	stolen  client.Client
 	problem error
+
+	onslaught  onslaught
+	hostileRun hostileRuns
 }
 
 // tenant is a namespace under the restricted Pod Security Standard, and its people. None
@@ -77,7 +80,14 @@ func newPeople(t *testing.T) *people {
 // newTenant makes a tenant, and deletes its namespace when the test is over.
 func newTenant(t *testing.T) *tenant {
 	t.Helper()
-	ns, err := newNamespace(t.Context(), "abuse-")
+	return newTenantNamed(t, "abuse-")
+}
+
+// newTenantNamed is one whose namespace begins with that prefix: operator.yaml has limits of
+// its own for some.
+func newTenantNamed(t *testing.T, prefix string) *tenant {
+	t.Helper()
+	ns, err := newNamespace(t.Context(), prefix)
 	if err != nil {
 		t.Fatal(err)
 	}

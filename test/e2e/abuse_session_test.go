@@ -68,12 +68,20 @@ func (p *people) speakOver(t *testing.T, over credentials.TransportCredentials, 
 func (p *people) trust(t *testing.T) *tls.Config {
 	t.Helper()
 	roots := x509.NewCertPool()
-	for _, e := range p.attacker.waiting(t).Spec.Template.Spec.Containers[0].Env {
-		if e.Name == "LOADTEST_COORDINATOR_CA" {
-			roots.AppendCertsFromPEM([]byte(e.Value))
+	roots.AppendCertsFromPEM([]byte(p.attacker.workersEnv(t, "LOADTEST_COORDINATOR_CA")))
+	return &tls.Config{RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13}
+}
+
+// workersEnv is a variable of the environment of the tenant's own worker.
+func (tn *tenant) workersEnv(t *testing.T, name string) string {
+	t.Helper()
+	for _, e := range tn.waiting(t).Spec.Template.Spec.Containers[0].Env {
+		if e.Name == name {
+			return e.Value
 		}
 	}
-	return &tls.Config{RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13}
+	t.Fatalf("a worker has no variable %s", name)
+	return ""
 }
 
 // sessionAbuses are of the connection, before any session.

@@ -27,6 +27,9 @@ var abuseGroups = []abuseGroup{
 	{"limits", limitAbuses},
 	{"tenancy", tenancyAbuses},
 	{"results", resultAbuses},
+	{"wire", wireAbuses()},
+	{"hostile", hostileAbuses()},
+	{"crowd", crowdAbuses},
 }
 
 type abuseGroup struct {

@@ -37,6 +37,7 @@ func All() []Image {
 		{Name: "shortener", Go: &Go{Package: "./targets/shortener/cmd/shortener", Binary: "shortener"}},
 		{Name: "eventstore", Go: &Go{Package: "./targets/eventstore/cmd/eventstore", Binary: "eventstore"}},
 		{Name: "counter", Go: &Go{Package: "./test/e2e/counter", Binary: "counter"}},
+		{Name: "hostile", Go: &Go{Package: "./test/e2e/hostile", Binary: "hostile"}},
 		{Name: "redis", Debian: redis()},
 		{Name: "nginx", Debian: nginx()},
 		{Name: "postgres", Debian: postgres()},

@@ -1,0 +1,165 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// tally is what became of one kind of attack of an enemy's pod.
+type tally struct {
+	Tried, Ended, Kept, Unreached, Most int64
+	Said                                string
+}
+
+// enemy is the name of the pod of command hostile. It attacks the coordinator if it is
+// told where that is.
+func (tn *tenant) enemy(t *testing.T, name string, labels, environment map[string]string) *corev1.Pod {
+	t.Helper()
+	pod := counter{tn.namespace, name}.pod("")
+	pod.Labels = labels
+	c := &pod.Spec.Containers[0]
+	c.Image, c.VolumeMounts, pod.Spec.Volumes = image("hostile")+":"+imageTag(), nil, nil
+	c.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("300m"), corev1.ResourceMemory: resource.MustParse("256Mi")}
+	c.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("32Mi")}
+	for name, value := range environment {
+		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
+	}
+	if err := tn.editor.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	if err := retry(t.Context(), waitTimeout, func(ctx context.Context) error {
+		_, err := tn.tallies(ctx, name)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+// tallies are those of an enemy so far, by the kind of attack.
+func (tn *tenant) tallies(ctx context.Context, name string) (map[string]tally, error) {
+	raw, err := cluster.pods.CoreV1().Pods(tn.namespace).ProxyGet("http", name, "8081", "/attacks", nil).DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read what became of the attacks: %w", err)
+	}
+	var all map[string]tally
+	return all, json.Unmarshal(raw, &all)
+}
+
+// bystander is a run of another team, which must not suffer.
+type bystander struct {
+	tenant *tenant
+	target counter
+}
+
+// bystanderSends is how many requests it has, by users who wait for each response: that two
+// busy cores delay them is no fault of the run.
+const bystanderSends = 100
+
+func newBystander(t *testing.T) bystander {
+	t.Helper()
+	tn := newTenant(t)
+	target, err := startCounter(t.Context(), tn.namespace, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bystander{tn, target}
+}
+
+// begin creates the run.
+func (b bystander) begin(t *testing.T, name string) *v1alpha1.LoadTest {
+	t.Helper()
+	return create(t, b.target.namespace, name, `
+target: {service: {name: counter}}
+requests: [{path: "/`+name+`?delay=120ms"}]
+steps: [{users: 4, requestsPerUser: 25}]
+startDeadlineSeconds: 120
+worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+`)
+}
+
+// suffered waits for the end of the run, and says in which way it is not Passed with exact
+// counts; empty: it is.
+func (b bystander) suffered(t *testing.T, lt *v1alpha1.LoadTest) string {
+	t.Helper()
+	finish(t, lt, waitTimeout)
+	counts, err := b.target.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sent, received := sentBy(lt), counts[lt.Name].Received; lt.Status.Verdict != v1alpha1.VerdictPassed || sent != bystanderSends || received != bystanderSends {
+		return fmt.Sprintf("another's run is %s, its target was asked %d times, and its status says %d sent: %s",
+			lt.Status.Verdict, received, sent, condition(lt, v1alpha1.ConditionFinished).Message)
+	}
+	return ""
+}
+
+// operatorHealth is which process leads, and what it holds and has rejected.
+type operatorHealth struct {
+	pod      string
+	restarts int32
+	values   map[string]float64
+}
+
+func (s *scraper) health(t *testing.T) (h operatorHealth) {
+	t.Helper()
+	if err := retry(t.Context(), waitTimeout, func(ctx context.Context) error {
+		pod, err := leader(ctx)
+		if err != nil {
+			return err
+		}
+		h.pod, h.restarts = pod.Name, restarts(*pod)
+		h.values, err = s.scrape(ctx, pod)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// rejected is how often the coordinator has rejected for a reason.
+func (h operatorHealth) rejected(reason string) float64 {
+	return h.values["loadtest_coordinator_rejected_total{"+reason+"}"]
+}
+
+// since says what is wrong with the operator that was well before; empty: nothing. more is
+// how much memory it may hold more.
+func (h operatorHealth) since(before operatorHealth, more float64) string {
+	const resident = "process_resident_memory_bytes"
+	switch was, is := before.values[resident], h.values[resident]; {
+	case h.pod != before.pod, h.restarts != before.restarts:
+		return fmt.Sprintf("%s leads, restarted %d times, in place of %s, restarted %d times", h.pod, h.restarts, before.pod, before.restarts)
+	case is > was+more:
+		return fmt.Sprintf("the operator has %.0f MB in memory, and had %.0f", is/1e6, was/1e6)
+	}
+	return ""
+}
+
+// expose makes a Service of the tenant lead to pods with a label.
+func (tn *tenant) expose(t *testing.T, name string, labels map[string]string, spec corev1.ServiceSpec) {
+	t.Helper()
+	spec.Selector = labels
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: name}, Spec: spec}
+	if err := tn.editor.Create(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// remove deletes a pod at once.
+func remove(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	if err := cluster.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+}

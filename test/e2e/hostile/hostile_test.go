@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// Each response is one that a client cannot take as a whole, and goes on for as long as the
+// client reads.
+func TestResponsesAreHostile(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() { _ = serve(listener) }()
+	for path, r := range responses {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			want := int64(len(r.start) + 3*len(r.more))
+			if n, err := io.CopyN(io.Discard, conn, want); err != nil {
+				t.Errorf("%d bytes of %d: %v", n, want, err)
+			}
+		})
+	}
+	answer, err := http.Get("http://" + listener.Addr().String() + "/none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusNotFound {
+		t.Errorf("another path has status %d", answer.StatusCode)
+	}
+}
+
+// An attack counts as ended only if the other side ended it.
+func TestAttacksAreTallied(t *testing.T) {
+	closed := errors.New("closed")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	all, hows := &tallies{}, make(chan error)
+	a := attack{atOnce: 1, try: func(context.Context) (int64, error) { return 7, <-hows }}
+	a.begin(ctx, "a", all)
+	for _, how := range []error{errUnreached, closed, errKept, closed} {
+		hows <- how
+	}
+	hows <- errUnreached // the last one before it was tallied
+	got := all.copied()["a"]
+	got.Tried, got.Unreached = 0, min(got.Unreached, 1) // of the one that goes on
+	if want := (tally{Ended: 2, Kept: 1, Unreached: 1, Most: 7, Said: "closed"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// What a server keeps open is told from what it closes.
+func TestKeptConnectionsAreNoEndedOnes(t *testing.T) {
+	for name, want := range map[string]error{"kept": errKept, "closed": io.EOF} {
+		near, far := net.Pipe()
+		if err := near.SetDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if name == "closed" {
+			_ = far.Close()
+		}
+		if err := awaitEnd(near); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+		_ = far.Close()
+	}
+}
