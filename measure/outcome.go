@@ -16,7 +16,8 @@ const (
 	UnexpectedStatus
 	// Timeout is no whole response in time.
 	Timeout
-	// Refused is a refused connection.
+	// Refused is a refused connection, or a request of HTTP/2 that the server says that it
+	// has not processed.
 	Refused
 	// Reset is a connection reset or closed before the response was whole.
 	Reset

@@ -14,6 +14,10 @@ import (
 // ErrInterrupted is the error of a request that was under way when its step ended.
 var ErrInterrupted = errors.New("interrupted at the end of the step")
 
+// ErrNotProcessed is the error of a request that the server says that it has not
+// processed: of HTTP/2, by GOAWAY or by REFUSED_STREAM.
+var ErrNotProcessed = errors.New("the server refused the request: it has not processed it")
+
 // Phase is the phase in which a request failed.
 type Phase string
 
@@ -49,7 +53,7 @@ func Classify(err error) measure.Outcome {
 		return measure.Timeout
 	case errors.As(err, &dns):
 		return measure.DNS
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, ErrNotProcessed):
 		return measure.Refused
 	case isReset(err):
 		return measure.Reset

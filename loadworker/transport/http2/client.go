@@ -1,0 +1,64 @@
+package http2
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Client speaks HTTP/2 to one target: over TLS by ALPN, over plain TCP by prior knowledge.
+type Client struct {
+	dialer *dial.Dialer
+	origin *Origin
+	shared Shared
+	opened atomic.Int64
+}
+
+var _ transport.Client = (*Client)(nil)
+
+// Shared is how requests that are of no user share connections. Users have one each.
+type Shared struct {
+	// Connections is how many there are.
+	Connections int
+	// Streams is how many requests may be in flight on each; 0: as many as the server
+	// permits.
+	Streams int
+}
+
+// NewClient returns a client that opens its connections by a dialer. agent is the value of
+// User-Agent.
+func NewClient(d *dial.Dialer, agent string, s Shared) *Client {
+	t := d.Target()
+	return &Client{dialer: d, origin: NewOrigin(t.Scheme(), t.Host, agent), shared: s}
+}
+
+// Shared returns how requests that are of no user share connections.
+func (c *Client) Shared() Shared { return c.shared }
+
+// NewConn returns a connection that is not open yet, a *Conn.
+func (c *Client) NewConn() transport.Conn { return &Conn{client: c} }
+
+// open opens a connection for requests.
+func (c *Client) open(ctx context.Context) (net.Conn, error) {
+	conn, err := c.dialer.Dial(ctx)
+	if err == nil {
+		c.opened.Add(1)
+	}
+	return conn, err
+}
+
+// Probe opens a connection and closes it.
+func (c *Client) Probe(ctx context.Context) error { return c.dialer.Probe(ctx) }
+
+// Opened returns how many connections were opened for requests so far.
+func (c *Client) Opened() int64 { return c.opened.Load() }
+
+// Exhausted returns how many attempts to connect failed for want of a descriptor or a
+// local port.
+func (c *Client) Exhausted() (descriptors, ports int64) { return c.dialer.Exhausted() }
+
+// Name names the client in results.
+func (*Client) Name() string { return "http2" }

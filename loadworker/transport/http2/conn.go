@@ -1,0 +1,240 @@
+package http2
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Conn is one persistent connection for a goroutine, opened again when it is lost. It
+// carries one request at a time.
+type Conn struct {
+	client  *Client
+	net     net.Conn // nil: closed
+	mux     *Mux
+	carried bool // a request, since it was opened
+	stream  Stream
+	done    bool
+	err     error // of the request that is done
+
+	mu          sync.Mutex
+	shared      net.Conn // net, for Interrupt, which holds mu
+	interrupted bool
+}
+
+var (
+	_ transport.Conn = (*Conn)(nil)
+	_ owner          = (*Conn)(nil)
+)
+
+// buffers are what is read into.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// Do sends a request once and reads the whole response.
+func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time) (transport.Response, error) {
+	if err := c.ensureOpen(ctx, deadline); err != nil {
+		return transport.Response{}, c.failed(err)
+	}
+	if !c.setDeadline(deadline) {
+		return transport.Response{}, c.failed(failure.ErrInterrupted)
+	}
+	out := transport.Response{Reused: c.carried}
+	c.carried, c.done = true, false
+	c.mux.Send(&c.stream, r, c)
+	if err := c.exchange(); err != nil {
+		return out, c.failed(err)
+	}
+	if c.err != nil {
+		c.closeUnlessUsable()
+		return out, c.interruption(inPhase(failure.Reading, c.err))
+	}
+	out = c.stream.Response()
+	out.Reused = c.carried && c.stream.id > 1
+	c.closeUnlessUsable()
+	return out, nil
+}
+
+// ended notes the outcome of the request.
+func (c *Conn) ended(_ *Stream, err error) { c.done, c.err = true, err }
+
+// exchange writes and reads until the request is done. An error is of the connection.
+func (c *Conn) exchange() error {
+	buffer := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buffer)
+	for {
+		if err := c.flush(); err != nil {
+			return err
+		}
+		if c.done {
+			return nil
+		}
+		n, err := c.net.Read(buffer[:])
+		if n > 0 {
+			err = c.mux.Feed(buffer[:n]) // an error that came with bytes comes again
+			if err != nil {
+				_ = c.flush() // a GOAWAY, after which the connection is closed
+			}
+		} else if errors.Is(err, io.EOF) {
+			c.mux.End(nil)
+			return inPhase(failure.Reading, c.err)
+		}
+		if err != nil {
+			return inPhase(failure.Reading, err)
+		}
+	}
+}
+
+// flush writes what is to be written.
+func (c *Conn) flush() error {
+	if len(c.mux.Output()) == 0 {
+		return nil
+	}
+	if _, err := c.net.Write(c.mux.Output()); err != nil {
+		return inPhase(failure.Writing, err)
+	}
+	c.mux.Wrote(true)
+	return nil
+}
+
+// inPhase is an error with its phase, if it has none.
+func inPhase(p failure.Phase, err error) error {
+	var known *failure.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return &failure.Error{Phase: p, Err: err}
+}
+
+// IsOpen reports whether the connection is open as far as is known here.
+func (c *Conn) IsOpen() bool { return c.net != nil }
+
+// Open opens the connection unless it is open and alive.
+func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
+	if err := c.ensureOpen(ctx, deadline); err != nil {
+		return c.failed(err)
+	}
+	return nil
+}
+
+func (c *Conn) ensureOpen(ctx context.Context, deadline time.Time) error {
+	if c.Alive() {
+		return nil
+	}
+	c.Close()
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	conn, err := c.client.open(ctx)
+	if err == nil {
+		c.adopt(conn, NewMux(c.client.origin), false)
+	}
+	return err
+}
+
+// adopt makes conn the open connection.
+func (c *Conn) adopt(conn net.Conn, m *Mux, carried bool) {
+	c.net, c.mux, c.carried = conn, m, carried
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shared = conn
+}
+
+// release closes the connection but for its socket, which it returns; nil: it was closed.
+func (c *Conn) release() (net.Conn, *Mux) {
+	conn, m := c.net, c.mux
+	c.net = nil
+	c.Close()
+	return conn, m
+}
+
+// Alive checks that the connection is open, here and on the other side. It takes what the
+// server has sent meanwhile.
+func (c *Conn) Alive() bool {
+	return c.net != nil && c.catchUp() == nil && c.mux.Usable()
+}
+
+// catchUp takes what the server sent while the connection was idle, such as a GOAWAY.
+func (c *Conn) catchUp() error {
+	for quiet(c.net) == nil {
+		return nil
+	}
+	if err := c.net.SetDeadline(time.Now().Add(catchUpFor)); err != nil {
+		return err
+	}
+	buffer := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buffer)
+	n, err := c.net.Read(buffer[:])
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	if err := c.mux.Feed(buffer[:n]); err != nil {
+		return err
+	}
+	return c.flush()
+}
+
+// setDeadline sets the deadline of the socket, unless the connection is interrupted.
+func (c *Conn) setDeadline(deadline time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupted {
+		return false
+	}
+	_ = c.shared.SetDeadline(deadline) // if this fails, so does the write or read that follows
+	return true
+}
+
+// Interrupt ends the request that is under way, and all later ones, until Resume.
+func (c *Conn) Interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interrupted = true
+	if c.shared != nil {
+		_ = c.shared.SetDeadline(time.Unix(1, 0))
+	}
+}
+
+// Resume permits requests again.
+func (c *Conn) Resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interrupted = false
+}
+
+// failed closes the connection, and returns the error of the request.
+func (c *Conn) failed(err error) error {
+	c.Close()
+	return c.interruption(err)
+}
+
+// interruption is ErrInterrupted if that is the cause of an error.
+func (c *Conn) interruption(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupted {
+		return failure.ErrInterrupted
+	}
+	return err
+}
+
+func (c *Conn) closeUnlessUsable() {
+	if !c.mux.Usable() {
+		c.Close()
+	}
+}
+
+// Close closes the connection; the next request opens another.
+func (c *Conn) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.net != nil {
+		_ = c.net.Close()
+	}
+	c.net, c.mux, c.shared = nil, nil, nil
+}

@@ -1,0 +1,147 @@
+package http2
+
+import (
+	"net/http"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// Stream is a request of a Mux and its response. It may be used again once it has ended.
+type Stream struct {
+	owner   owner
+	id      uint32
+	window  int64 // bytes of the body that may be sent
+	credit  credit
+	body    []byte // of the request, as far as it was not sent
+	waiting []byte // the header block of a request that waits until there is room
+	response
+}
+
+// response is what has come of a response.
+type response struct {
+	head, keepCookies bool // of the request
+	keep              int  // how much of the body is kept
+
+	status    int // final; 0: it has not come
+	hasLength bool
+	length    int64 // as Content-Length says
+	size      int64 // of the body that came
+	header    int   // bytes of header fields that came
+	kept      []byte
+	cookies   []byte
+}
+
+// begin prepares for the response to a request. The memory of the last is used again.
+func (st *Stream) begin(r *transport.Request) {
+	kept, cookies := st.kept[:0], st.cookies[:0]
+	st.id, st.body, st.waiting = 0, nil, nil
+	st.response = response{head: r.Method == http.MethodHead, keepCookies: r.KeepCookies, keep: r.Keep, kept: kept, cookies: cookies}
+}
+
+// Response is the response of a stream that ended without an error. Its body is valid until
+// the stream is used again.
+func (st *Stream) Response() transport.Response {
+	return transport.Response{Status: st.status, Size: st.size, Body: st.kept, SetCookies: st.cookies}
+}
+
+// HasRest reports whether the request is not sent whole.
+func (st *Stream) HasRest() bool { return len(st.body) > 0 || len(st.waiting) > 0 }
+
+// beginData takes DATA, all but the data: the length of the padding, if there is one.
+func (m *Mux) beginData(f frame, payload []byte) *violation {
+	if f.id == 0 {
+		return violated(protocolError, "DATA on stream 0")
+	}
+	st, v := m.stream(&f)
+	if v != nil {
+		return v
+	}
+	if !m.credit.use(f.length) {
+		return violated(flowControlError, "DATA of %d bytes, more than was granted to the connection", f.length)
+	}
+	m.grant(&m.credit, 0)
+	m.data, m.left, m.padding = f, f.length, 0
+	if f.has(flagPadded) {
+		if len(payload) == 0 || int(payload[0]) >= f.length {
+			return violated(protocolError, "DATA of %d bytes with as much padding", f.length)
+		}
+		m.padding = int(payload[0])
+		m.left -= 1 + m.padding
+	}
+	if st != nil {
+		m.checkData(st, f)
+	}
+	if m.left > 0 || f.has(flagEndStream) {
+		m.idle = 0
+	}
+	if m.left == 0 && m.padding == 0 {
+		m.endData()
+	}
+	return nil
+}
+
+// checkData ends a stream that may not have these data.
+func (m *Mux) checkData(st *Stream, f frame) {
+	switch {
+	case !st.credit.use(f.length):
+		m.violate(st, violated(flowControlError, "DATA of %d bytes, more than was granted to the stream", f.length))
+	case st.status == 0:
+		m.violate(st, violated(protocolError, "DATA before the header of the response"))
+	case m.left > 0 && st.bodiless():
+		m.violate(st, violated(protocolError, "a body, where a response to HEAD or of status %d has none", st.status))
+	case st.hasLength && st.size+int64(m.left) > st.length:
+		m.violate(st, violated(protocolError, "a body longer than its Content-Length of %d", st.length))
+	}
+}
+
+// bodiless reports whether the response can have no body (RFC 9110, 6.4.1).
+func (r *response) bodiless() bool { return r.head || r.status == 204 || r.status == 304 }
+
+// payload takes of what was read what belongs to a frame of DATA.
+func (m *Mux) payload(in []byte) (taken int) {
+	taken = min(len(in), m.left)
+	if taken > 0 {
+		if st, ok := m.find(m.data.id); ok {
+			st.take(in[:taken])
+		}
+		m.left -= taken
+	}
+	skipped := min(len(in)-taken, m.padding)
+	m.padding -= skipped
+	if m.left == 0 && m.padding == 0 {
+		m.endData()
+	}
+	return taken + skipped
+}
+
+func (r *response) take(b []byte) {
+	r.size += int64(len(b))
+	if room := r.keep - len(r.kept); room > 0 {
+		r.kept = append(r.kept, b[:min(room, len(b))]...)
+	}
+}
+
+// endData ends a frame of DATA.
+func (m *Mux) endData() {
+	st, ok := m.find(m.data.id)
+	switch {
+	case !ok:
+	case m.data.has(flagEndStream):
+		m.endStream(st)
+	default:
+		m.grant(&st.credit, st.id)
+	}
+}
+
+// endStream ends a stream that the server has ended.
+func (m *Mux) endStream(st *Stream) {
+	if st.hasLength && st.size != st.length && !st.bodiless() {
+		m.end(st, violated(protocolError, "a body of %d bytes, where Content-Length says %d", st.size, st.length))
+		return
+	}
+	if len(st.body) > 0 {
+		// The response does not depend on the rest of the request (RFC 9113, 8.1).
+		m.reply(frameReset, st.id, uint32(noError))
+	}
+	m.end(st, nil)
+}
