@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 )
 
 // arrivals are hits that come whether or not earlier ones were answered.
@@ -13,8 +14,9 @@ type arrivals struct {
 	dueTimes pace.Schedule // of this worker
 	share    pace.Share
 	duration time.Duration
-	perSec   float64 // of this worker, at most
-	limit    int     // of connections, and so of requests in flight
+	perSec   float64      // of this worker, at most
+	limit    int          // of requests in flight, and of connections that carry one each
+	shared   http2.Shared // the connections, if they carry several
 }
 
 var _ schedule = (*arrivals)(nil)
@@ -28,6 +30,9 @@ func (l Arrivals) schedule(step StepShare, c Config) schedule {
 		a.perSec = max(l.Rate, l.End).PerSecond() / float64(step.Share.Stride)
 	}
 	a.limit = maxInFlight(a.perSec, c.Timeout, c.MaxConnections)
+	if client, ok := c.Client.(*http2.Client); ok {
+		a.shared = client.Shared()
+	}
 	return a
 }
 
@@ -67,6 +72,9 @@ const (
 )
 
 func (a *arrivals) connections() int {
+	if n := a.shared.Connections; n > 0 {
+		return min(a.limit, n)
+	}
 	return min(a.limit, spareConnections+int(math.Ceil(a.perSec*usualResponse.Seconds())))
 }
 
@@ -79,7 +87,13 @@ func maxInFlight(perSec float64, timeout time.Duration, connections int) int {
 	return min(connections, max(fewInFlight, int(min(inFlight, math.MaxInt32))))
 }
 
-func (a *arrivals) maxParts() int64 { return int64(a.limit) }
+// maxParts has a connection for each part, at least.
+func (a *arrivals) maxParts() int64 {
+	if n := a.shared.Connections; n > 0 {
+		return int64(min(a.limit, n))
+	}
+	return int64(a.limit)
+}
 
 // render renders the worker's n-th hit into a buffer, and returns its index in the
 // mix.

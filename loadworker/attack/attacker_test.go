@@ -30,7 +30,7 @@ func TestVegetaSendsTheSameRequests(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		if _, ok := r.Header["X-Vegeta-Seq"]; ok != (driver == "vegeta") {
+		if _, ok := r.Header["X-Vegeta-Seq"]; ok != (driver == vegetaTestDriver.name()) {
 			t.Errorf("%s: the header has vegeta's number: %v", driver, ok)
 		}
 		delete(r.Header, "X-Vegeta-Seq")
@@ -44,10 +44,11 @@ func TestVegetaSendsTheSameRequests(t *testing.T) {
 		r := d.runner(t, setup{url: o.URL, requests: []source.Request{request}})
 		drive(t, r, arrivalsStep(10e6, time.Second))
 	})
-	slices.Sort(sent["goroutines"])
+	first := sent[goroutineTestDriver.name()]
+	slices.Sort(first)
 	for _, requests := range sent {
 		slices.Sort(requests)
-		if diff := cmp.Diff(sent["goroutines"], requests); diff != "" || len(requests) != 10 {
+		if diff := cmp.Diff(first, requests); diff != "" || len(requests) != 10 {
 			t.Errorf("%d requests (-goroutines +other):\n%s", len(requests), diff)
 		}
 	}
@@ -89,7 +90,11 @@ func TestVegetaCountsTheSameOutcomes(t *testing.T) {
 		want := map[string]int64{}
 		for _, path := range o.served() {
 			seq, _ := strconv.Atoi(path[1:])
-			want[answered(seq)]++
+			if outcome := answered(seq); outcome == "reset" && seq%2 == 1 && d.http2() {
+				want["badResponse"]++ // the stream ends as if the body were whole
+			} else {
+				want[outcome]++
+			}
 		}
 		if diff := cmp.Diff(want, outcomes(total(t, got))); diff != "" || got.Due != hits || len(want) < 5 {
 			t.Errorf("due %d, unsent %d, served %d; outcomes (-want +got):\n%s", got.Due, got.Unsent, len(o.served()), diff)

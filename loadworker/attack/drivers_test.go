@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -18,17 +19,26 @@ import (
 // one. It gets one from forEachDriver, or says why it is for one driver only.
 type testDriver struct {
 	engine  string // as results name it
+	over    string // the client, as results name it
 	client  func(*dial.Dialer) transport.Client
 	secured bool // TLS is put in front of the test's server
 }
+
+func (d testDriver) http2() bool { return d.over == "http2" }
 
 // loopTestDriver is event loops, goroutineTestDriver a goroutine for each
 // connection of users, and vegeta's Attacker for arrivals. vegetaTestDriver is vegeta
 // from end to end, for arrivals only.
 var (
-	loopTestDriver      = testDriver{engine: "event loops", client: func(d *dial.Dialer) transport.Client { return http1.NewClient(d, "test") }}
-	goroutineTestDriver = testDriver{engine: "goroutines", client: func(d *dial.Dialer) transport.Client { return portable{http1.NewClient(d, "test")} }}
-	vegetaTestDriver    = testDriver{engine: "vegeta", client: func(d *dial.Dialer) transport.Client { return nethttp.NewPool(d, "test", true) }}
+	loopTestDriver      = testDriver{engine: "event loops", over: "http1", client: func(d *dial.Dialer) transport.Client { return http1.NewClient(d, "test") }}
+	goroutineTestDriver = testDriver{engine: "goroutines", over: "http1", client: func(d *dial.Dialer) transport.Client { return portable{http1.NewClient(d, "test")} }}
+	vegetaTestDriver    = testDriver{engine: "vegeta", over: "net/http HTTP/1.1", client: func(d *dial.Dialer) transport.Client { return nethttp.NewPool(d, "test", true) }}
+)
+
+// streamTestDriver and streamGoroutineTestDriver are the first two over HTTP/2.
+var (
+	streamTestDriver          = testDriver{engine: "event loops", over: "http2", client: func(d *dial.Dialer) transport.Client { return http2.NewClient(d, "test", http2.Shared{}) }}
+	streamGoroutineTestDriver = testDriver{engine: "goroutines", over: "http2", client: func(d *dial.Dialer) transport.Client { return portable{http2.NewClient(d, "test", http2.Shared{})} }}
 )
 
 // portable is a client whose connections no event loop can take.
@@ -37,11 +47,11 @@ type portable struct{ transport.Client }
 // forEachDriver runs a test over each driver of this system.
 func forEachDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
 	t.Helper()
-	drivers := []testDriver{goroutineTestDriver}
+	drivers := []testDriver{goroutineTestDriver, streamGoroutineTestDriver}
 	if runtime.GOOS == "linux" {
-		overTLS := loopTestDriver
-		overTLS.secured = true
-		drivers = append(drivers, loopTestDriver, overTLS)
+		overTLS, streamsOverTLS := loopTestDriver, streamTestDriver
+		overTLS.secured, streamsOverTLS.secured = true, true
+		drivers = append(drivers, loopTestDriver, overTLS, streamTestDriver, streamsOverTLS)
 	}
 	for _, d := range drivers {
 		t.Run(d.name(), func(t *testing.T) { test(t, d) })
@@ -50,16 +60,27 @@ func forEachDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
 
 func (d testDriver) name() string {
 	if d.secured {
-		return d.engine + " over TLS"
+		return d.engine + ", " + d.over + " over TLS"
 	}
-	return d.engine
+	return d.engine + ", " + d.over
+}
+
+// forEachDriverOfHTTP1 is for a test whose server speaks HTTP/1.1 by hand.
+func forEachDriverOfHTTP1(t *testing.T, test func(t *testing.T, d testDriver)) {
+	t.Helper()
+	forEachDriver(t, func(t *testing.T, d testDriver) {
+		if d.http2() {
+			t.Skip("the server speaks HTTP/1.1")
+		}
+		test(t, d)
+	})
 }
 
 // forEachArrivalsDriver runs a test of arrivals over each driver of this system.
 func forEachArrivalsDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
 	t.Helper()
 	forEachDriver(t, test)
-	t.Run(vegetaTestDriver.engine, func(t *testing.T) { test(t, vegetaTestDriver) })
+	t.Run(vegetaTestDriver.name(), func(t *testing.T) { test(t, vegetaTestDriver) })
 }
 
 // onlyEventLoops is for a test that has no meaning over goroutines, for a reason.

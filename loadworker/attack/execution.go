@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 )
 
@@ -126,22 +128,32 @@ func (x *Execution) schedulers(most int) []*scheduler {
 // onLoops returns a scheduler with an event loop for each processor, nil if the
 // client or the system allows no loops.
 func (x *Execution) onLoops() []*scheduler {
-	client, ok := x.runner.client.(*http1.Client)
-	if !ok {
-		return nil
-	}
 	all := x.schedulers(runtime.GOMAXPROCS(0))
 	for i, s := range all {
-		d, err := newLoopDriver(s, client)
+		d, err := newLoop(s, x.runner.client)
 		if err != nil {
 			for _, made := range all[:i] {
-				made.driver.(*loopDriver).loop.Close()
+				made.driver.(closer).close()
 			}
 			return nil
 		}
 		s.driver = d
 	}
 	return all
+}
+
+// closer is a driver that may be closed before it drives.
+type closer interface{ close() }
+
+// newLoop returns a driver with an event loop.
+func newLoop(s *scheduler, client transport.Client) (driver, error) {
+	switch client := client.(type) {
+	case *http1.Client:
+		return newLoopDriver(s, client)
+	case *http2.Client:
+		return newStreamDriver(s, client)
+	}
+	return nil, errors.ErrUnsupported
 }
 
 // onVegeta returns a scheduler for arrivals through net/http's pool of connections, nil

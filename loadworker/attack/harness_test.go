@@ -38,6 +38,9 @@ func newOracle(t *testing.T, handle http.HandlerFunc) *oracle {
 			handle(w, r)
 		}
 	}))
+	o.Config.Protocols = &http.Protocols{}
+	o.Config.Protocols.SetHTTP1(true)
+	o.Config.Protocols.SetUnencryptedHTTP2(true)
 	o.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			o.mu.Lock()
@@ -117,7 +120,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	if d.secured {
 		config = scripted.Secure(t, s.url)
 	}
-	config.Policy, config.Lookup = address.Policy{AllowSpecial: true}, s.lookup
+	config.Policy, config.Lookup, config.HTTP2 = address.Policy{AllowSpecial: true}, s.lookup, d.http2()
 	dialer, err := dial.NewDialer(config)
 	if err != nil {
 		t.Fatal(err)
@@ -167,9 +170,6 @@ func finish(t *testing.T, x *Execution) *measure.Measurement {
 	return snapshot(t, x)
 }
 
-// clientOf is the client by the engine that sends.
-var clientOf = map[string]string{"event loops": "http1", "goroutines": "http1", "vegeta": "net/http HTTP/1.1"}
-
 // snapshot takes a snapshot and checks what always holds.
 func snapshot(t *testing.T, x *Execution) *measure.Measurement {
 	t.Helper()
@@ -196,8 +196,8 @@ func snapshot(t *testing.T, x *Execution) *measure.Measurement {
 		t.Errorf("%d response and %d service times, want %d", total.Response.Count(), total.Service.Count(), ended)
 	case total.StatusCodes.Sum() != total.Completed():
 		t.Errorf("status codes of %d responses, %d completed", total.StatusCodes.Sum(), total.Completed())
-	case s.Engine != "" && s.Transport != clientOf[s.Engine]:
-		t.Errorf("the client was %q, want %s", s.Transport, clientOf[s.Engine])
+	case s.Transport != x.runner.client.Name() || s.Engine != "" && (s.Engine == "vegeta") != strings.HasPrefix(s.Transport, "net/http"):
+		t.Errorf("the client of %s was %q", s.Engine, s.Transport)
 	case s.Lateness.Count() != total.Sent:
 		t.Errorf("%d latenesses of %d sent", s.Lateness.Count(), total.Sent)
 	}

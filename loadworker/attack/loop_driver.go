@@ -78,13 +78,18 @@ const (
 	longWait = time.Minute
 )
 
-func (d *loopDriver) wait(until time.Duration) {
-	if now := d.sched.x.elapsed(); until > now {
-		until = min(max(until, now+minWait), now+longWait)
+func (d *loopDriver) wait(until time.Duration) { d.loop.Wait(boundedWait(d.sched.x, until)) }
+
+// boundedWait is the end of a wait until an instant.
+func boundedWait(x *Execution, until time.Duration) time.Duration {
+	if now := x.elapsed(); until > now {
+		return min(max(until, now+minWait), now+longWait)
 	}
-	d.loop.Wait(until)
+	return until
 }
 
 func (d *loopDriver) opening() int { return d.loop.Dialing() }
 
 func (d *loopDriver) interrupt() { d.loop.Interrupt() }
+
+func (d *loopDriver) close() { d.loop.Close() }

@@ -74,7 +74,8 @@ func TestResponsesAreClassified(t *testing.T) {
 			method string
 			want   string
 			sample string
-			code   int // of the responses; 0: it is not looked at
+			code   int  // of the responses; 0: it is not looked at
+			http1  bool // the server speaks it by hand
 			// expected says that the response is as it should be.
 			expected bool
 		}{
@@ -86,25 +87,28 @@ func TestResponsesAreClassified(t *testing.T) {
 			"503":                               {url: status(503), code: 503, want: "serverError", sample: "status 503 Service Unavailable"},
 			"429":                               {url: status(429), code: 429, want: "rateLimited", sample: "status 429 Too Many Requests"},
 			"429 that is expected":              {url: status(429), code: 429, expect: []int32{200, 429}, want: "rateLimited", expected: true},
-			"a whole response":                  {url: answer(ok, nil), want: "success", expected: true},
-			"one in chunks":                     {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", nil), want: "success", expected: true},
-			"one that ends with the connection": {url: answer("HTTP/1.1 200 OK\r\n\r\nok", closeGently), want: "success", expected: true},
-			"interim responses first":           {url: answer("HTTP/1.1 103 Early Hints\r\n\r\n"+ok, nil), want: "success", expected: true},
-			"no body to HEAD":                   {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", nil), method: "HEAD", want: "success", expected: true},
+			"a whole response":                  {http1: true, url: answer(ok, nil), want: "success", expected: true},
+			"one in chunks":                     {http1: true, url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", nil), want: "success", expected: true},
+			"one that ends with the connection": {http1: true, url: answer("HTTP/1.1 200 OK\r\n\r\nok", closeGently), want: "success", expected: true},
+			"interim responses first":           {http1: true, url: answer("HTTP/1.1 103 Early Hints\r\n\r\n"+ok, nil), want: "success", expected: true},
+			"no body to HEAD":                   {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", nil), method: "HEAD", want: "success", expected: true},
 			"closed without a word":             {url: answer("", closeGently), want: "reset", sample: "read: unexpected EOF"},
 			"reset":                             {url: answer("", closeRudely), want: "reset", sample: "reset by peer"},
-			"closed in the header":              {url: answer("HTTP/1.1 200 OK\r\nContent-", closeGently), want: "reset"},
-			"a body that is too short":          {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok", closeGently), want: "reset"},
-			"a chunk that is too short":         {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nok", closeGently), want: "reset"},
+			"closed in the header":              {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-", closeGently), want: "reset"},
+			"a body that is too short":          {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok", closeGently), want: "reset"},
+			"a chunk that is too short":         {http1: true, url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nok", closeGently), want: "reset"},
 			"bytes that are no HTTP":            {url: answer("SSH-2.0-OpenSSH_9.2\r\n\r\n", nil), want: "badResponse", sample: "malformed HTTP"},
-			"a length that is none":             {url: answer("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok", nil), want: "badResponse"},
-			"chunks that are none":              {url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", nil), want: "badResponse"},
+			"a length that is none":             {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok", nil), want: "badResponse"},
+			"chunks that are none":              {http1: true, url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", nil), want: "badResponse"},
 			"silence":                           {url: answer("", staySilent), want: "timeout", sample: "i/o timeout"},
-			"silence in the body":               {url: answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", staySilent), want: "timeout"},
+			"silence in the body":               {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", staySilent), want: "timeout"},
 			"a port that is closed":             {url: at(nowhere), want: "refused", sample: "connection refused"},
 		}
 		for name, tt := range tests {
 			t.Run(name, func(t *testing.T) {
+				if tt.http1 && d.http2() {
+					t.Skip("the server speaks HTTP/1.1")
+				}
 				if tt.method == "" {
 					tt.method = "GET"
 				}

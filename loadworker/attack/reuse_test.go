@@ -35,7 +35,7 @@ func TestReusedConnectionsAreCounted(t *testing.T) {
 }
 
 func TestArrivalsReopenConnectionsThatTheServerCloses(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	forEachDriverOfHTTP1(t, func(t *testing.T, d testDriver) {
 		const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 		r := d.runner(t, setup{url: raw(t, last, closeGently)})
 		got := drive(t, r, arrivalsStep(20e6, time.Second))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 )
 
 // Client speaks HTTP/2 to one target: over TLS by ALPN, over plain TCP by prior knowledge.
@@ -21,7 +22,7 @@ var _ transport.Client = (*Client)(nil)
 
 // Shared is how requests that are of no user share connections. Users have one each.
 type Shared struct {
-	// Connections is how many there are.
+	// Connections is how many there are. Default 1.
 	Connections int
 	// Streams is how many requests may be in flight on each; 0: as many as the server
 	// permits.
@@ -32,6 +33,7 @@ type Shared struct {
 // User-Agent.
 func NewClient(d *dial.Dialer, agent string, s Shared) *Client {
 	t := d.Target()
+	s.Connections = max(1, s.Connections)
 	return &Client{dialer: d, origin: NewOrigin(t.Scheme(), t.Host, agent), shared: s}
 }
 
@@ -43,11 +45,19 @@ func (c *Client) NewConn() transport.Conn { return &Conn{client: c} }
 
 // open opens a connection for requests.
 func (c *Client) open(ctx context.Context) (net.Conn, error) {
-	conn, err := c.dialer.Dial(ctx)
+	conn, err := c.dialer.DialWrapped(ctx, c.under)
 	if err == nil {
 		c.opened.Add(1)
 	}
 	return conn, err
+}
+
+// under has the socket under TLS pass between goroutines and loops.
+func (c *Client) under(conn net.Conn) net.Conn {
+	if c.dialer.Target().TLS {
+		return socket.Under(conn)
+	}
+	return conn
 }
 
 // Probe opens a connection and closes it.

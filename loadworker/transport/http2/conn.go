@@ -2,6 +2,7 @@ package http2
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 )
 
 // Conn is one persistent connection for a goroutine, opened again when it is lost. It
@@ -25,7 +27,7 @@ type Conn struct {
 	err     error // of the request that is done
 
 	mu          sync.Mutex
-	shared      net.Conn // net, for Interrupt, which holds mu
+	shared      net.Conn // net, for Interrupt
 	interrupted bool
 }
 
@@ -45,7 +47,8 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	if !c.setDeadline(deadline) {
 		return transport.Response{}, c.failed(failure.ErrInterrupted)
 	}
-	out := transport.Response{Reused: c.carried}
+	reused := c.carried
+	out := transport.Response{Reused: reused}
 	c.carried, c.done = true, false
 	c.mux.Send(&c.stream, r, c)
 	if err := c.exchange(); err != nil {
@@ -56,7 +59,7 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 		return out, c.interruption(inPhase(failure.Reading, c.err))
 	}
 	out = c.stream.Response()
-	out.Reused = c.carried && c.stream.id > 1
+	out.Reused = reused
 	c.closeUnlessUsable()
 	return out, nil
 }
@@ -159,10 +162,17 @@ func (c *Conn) Alive() bool {
 	return c.net != nil && c.catchUp() == nil && c.mux.Usable()
 }
 
+// catchUpFor is the wait for the rest of what has begun to come.
+const catchUpFor = time.Millisecond
+
 // catchUp takes what the server sent while the connection was idle, such as a GOAWAY.
 func (c *Conn) catchUp() error {
-	for quiet(c.net) == nil {
-		return nil
+	plain := c.net
+	if secured, ok := plain.(*tls.Conn); ok {
+		plain = secured.NetConn()
+	}
+	if socket.Alive(plain) {
+		return nil // nothing has come
 	}
 	if err := c.net.SetDeadline(time.Now().Add(catchUpFor)); err != nil {
 		return err
