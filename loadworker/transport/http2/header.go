@@ -197,7 +197,10 @@ func afterString(b []byte) []byte {
 	n := int(b[0] & 0x7f)
 	if n == 0x7f {
 		for i, c := range b[1 : len(b)-len(rest)] {
-			n += int(c&0x7f) << (7 * i)
+			if i > 3 && c&0x7f != 0 {
+				return nil // longer than any block
+			}
+			n += int(c&0x7f) << (7 * min(i, 4))
 		}
 	}
 	return rest[min(n, len(rest)):]

@@ -1,0 +1,245 @@
+package http2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/address"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+// driven is a loop with a connection, and the outcomes of its requests.
+type driven struct {
+	*Loop
+	t        *testing.T
+	conn     LoopConn
+	streams  []*LoopStream
+	outcomes map[int]string
+	bodies   map[int]string
+}
+
+func newDriven(t *testing.T, c *Client) *driven {
+	t.Helper()
+	d := &driven{t: t, outcomes: map[int]string{}, bodies: map[int]string{}}
+	l, err := c.NewLoop(time.Now(), d.done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	d.Loop = l
+	l.Add(&d.conn, c.NewConn().(*Conn))
+	return d
+}
+
+func (d *driven) done(st *LoopStream, r transport.Response, err error) {
+	if _, twice := d.outcomes[st.Tag]; twice {
+		d.t.Errorf("request %d ended twice", st.Tag)
+	}
+	d.outcomes[st.Tag] = fmt.Sprint(r.Status)
+	d.bodies[st.Tag] = string(r.Body)
+	if err != nil {
+		d.outcomes[st.Tag] = failure.Classify(err).String()
+	}
+}
+
+// request sends a request and returns its number.
+func (d *driven) request(r *transport.Request, within time.Duration) int {
+	st := &LoopStream{Tag: len(d.streams)}
+	d.streams = append(d.streams, st)
+	d.Send(context.Background(), st, &d.conn, r, within)
+	return st.Tag
+}
+
+// await waits for events until so many requests have ended.
+func (d *driven) await(n int) {
+	d.t.Helper()
+	for end := time.Now().Add(scripted.Patience); len(d.outcomes) < n; {
+		if time.Now().After(end) {
+			d.t.Fatalf("%d of %d requests ended: %v", len(d.outcomes), n, d.outcomes)
+		}
+		d.Wait(scripted.Patience)
+	}
+}
+
+// open sends a request that opens the connection.
+func (d *driven) open() {
+	d.t.Helper()
+	d.request(scripted.Get, scripted.Patience)
+	d.await(1)
+}
+
+// overHTTP2 runs a test by prior knowledge and over TLS.
+func overHTTP2(t *testing.T, handle http.HandlerFunc, test func(*testing.T, *Client)) {
+	for name, config := range scripted.Protocols(t, handle) {
+		if config.HTTP2 {
+			t.Run(name, func(t *testing.T) { test(t, NewClient(scripted.NewDialer(t, config), "agent", Shared{})) })
+		}
+	}
+}
+
+func TestALoopCarriesRequestsSideBySide(t *testing.T) {
+	const requests = 200
+	body := strings.Repeat("0123456789", 30_000)
+	overHTTP2(t, func(w http.ResponseWriter, r *http.Request) {
+		got, _ := io.ReadAll(r.Body)
+		if r.Method == http.MethodPost && string(got) != body {
+			t.Errorf("%d bytes came, want %d", len(got), len(body))
+		}
+		_, _ = io.WriteString(w, r.URL.Path+" "+r.Header.Get("X-Number")+" "+r.UserAgent())
+	}, func(t *testing.T, c *Client) {
+		d := newDriven(t, c)
+		d.open()
+		for n := 1; n < requests; n++ {
+			number := fmt.Sprint(n)
+			r := &transport.Request{
+				Method: "GET", Path: []byte("/" + number), Keep: 100,
+				Headers: []transport.Header{{Name: "X-Number", Value: []byte(number)}, {Name: "Connection", Value: []byte("close")}},
+			}
+			if n%50 == 0 {
+				r.Method, r.Body = "POST", []byte(body)
+			}
+			d.request(r, scripted.Patience)
+		}
+		d.await(requests)
+		for n := 1; n < requests; n++ {
+			if want := fmt.Sprintf("/%d %d agent", n, n); d.outcomes[n] != "200" || d.bodies[n] != want {
+				t.Errorf("request %d: %s, %q, want 200, %q", n, d.outcomes[n], d.bodies[n], want)
+			}
+		}
+		if c.Opened() != 1 || d.conn.InFlight() != 0 {
+			t.Errorf("%d connections, %d in flight", c.Opened(), d.conn.InFlight())
+		}
+	})
+}
+
+// A request that is too late leaves the connection to the others.
+func TestATimeoutEndsOneStream(t *testing.T) {
+	overHTTP2(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hold" {
+			<-r.Context().Done()
+		}
+	}, func(t *testing.T, c *Client) {
+		d := newDriven(t, c)
+		d.open()
+		d.request(&transport.Request{Method: "GET", Path: []byte("/hold")}, 0)
+		d.request(scripted.Get, scripted.Patience)
+		d.await(3)
+		d.request(scripted.Get, scripted.Patience)
+		d.await(4)
+		if got := fmt.Sprint(d.outcomes); got != "map[0:200 1:timeout 2:200 3:200]" || c.Opened() != 1 {
+			t.Errorf("%s over %d connections", got, c.Opened())
+		}
+	})
+}
+
+// What is in flight at the end of a step is interrupted; the connection goes on, in a Conn
+// and then in another loop.
+func TestAConnectionOutlivesItsLoop(t *testing.T) {
+	overHTTP2(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hold" {
+			<-r.Context().Done()
+		}
+	}, func(t *testing.T, c *Client) {
+		d := newDriven(t, c)
+		d.open()
+		d.request(&transport.Request{Method: "GET", Path: []byte("/hold")}, scripted.Patience)
+		d.Interrupt()
+		if got := fmt.Sprint(d.outcomes); got != "map[0:200 1:unfinished]" {
+			t.Fatal(got)
+		}
+		conn := c.NewConn().(*Conn)
+		d.Return(&d.conn, conn)
+		got, err := conn.Do(t.Context(), scripted.Get, scripted.Far())
+		if err != nil || got.Status != 200 || !got.Reused || !conn.Alive() {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		next := newDriven(t, c)
+		next.Add(&next.conn, conn)
+		next.open()
+		if next.outcomes[0] != "200" || c.Opened() != 1 {
+			t.Errorf("%s over %d connections", next.outcomes[0], c.Opened())
+		}
+	})
+}
+
+// A server that shuts down ends what it has begun, and gets no more: the next request opens
+// another connection.
+func TestAConnectionThatIsDrainedIsReplaced(t *testing.T) {
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began, release := make(chan struct{}), make(chan struct{})
+	server := &http.Server{Protocols: &http.Protocols{}, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hold" {
+			close(began)
+			<-release
+		}
+	})}
+	server.Protocols.SetUnencryptedHTTP2(true)
+	go func() { _ = server.Serve(lis) }()
+	c := NewClient(scripted.NewDialer(t, dial.Config{URL: "http://" + lis.Addr().String(), HTTP2: true}), "", Shared{})
+	d := newDriven(t, c)
+	d.open()
+	d.request(&transport.Request{Method: "GET", Path: []byte("/hold")}, scripted.Patience)
+	d.Wait(0)
+	<-began
+	var group sync.WaitGroup
+	group.Go(func() { _ = server.Shutdown(context.Background()) })
+	for d.conn.IsOpen() {
+		d.Wait(scripted.Patience)
+	}
+	if d.conn.IsClosed() || d.conn.Room() != 0 || d.conn.InFlight() != 1 {
+		t.Errorf("closed %v, room for %d, %d in flight; want what is in flight to be awaited", d.conn.IsClosed(), d.conn.Room(), d.conn.InFlight())
+	}
+	close(release)
+	d.await(2)
+	group.Wait()
+	d.Wait(0)
+	if d.outcomes[1] != "200" || !d.conn.IsClosed() {
+		t.Errorf("%s, closed %v", d.outcomes[1], d.conn.IsClosed())
+	}
+	d.request(scripted.Get, scripted.Patience)
+	d.await(3)
+	if got := d.outcomes[2]; got != measure.Refused.String() {
+		t.Errorf("the next request: %s, want that its connection is refused", got)
+	}
+}
+
+// Each address that the loop connects to is checked, whatever the name resolved to before.
+func TestTheLoopConnectsOnlyWhereThePolicyPermits(t *testing.T) {
+	requests := 0
+	for name, config := range scripted.Protocols(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests++ })) {
+		if !config.HTTP2 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			config.Policy = address.Policy{Allowed: []address.Destination{{Range: netip.MustParsePrefix("0.0.0.0/0")}}}
+			dialer, err := dial.NewDialer(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := newDriven(t, NewClient(dialer, "", Shared{}))
+			var failed error
+			d.onDone = func(_ *LoopStream, _ transport.Response, err error) { failed = err; d.outcomes[0] = "" }
+			d.open()
+			var refused *address.RefusedError
+			if !errors.As(failed, &refused) || requests != 0 {
+				t.Errorf("%v, %d requests; want a refusal of loopback", failed, requests)
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package http2
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
+
+// fuzzMemory is what a Mux may keep of what a server sends.
+const fuzzMemory = 2 << 20
+
+// FuzzMux feeds any bytes, in pieces of any size, while requests are sent and cancelled:
+// each request has one outcome in the end, and little is kept.
+func FuzzMux(f *testing.F) {
+	s := newServer()
+	s.must(s.WriteSettings())
+	s.headers(1, false, ":status", "200", "content-length", "3")
+	s.must(s.WriteDataPadded(1, true, []byte("abc"), make([]byte, 3)))
+	s.headers(3, true, ":status", "204")
+	s.must(s.WriteGoAway(5, 0, nil))
+	s.must(s.WriteRSTStream(5, 7))
+	f.Add(s.take(), uint64(1))
+	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), uint64(2))
+	f.Fuzz(func(t *testing.T, in []byte, seed uint64) {
+		random := rand.New(rand.NewPCG(seed, seed))
+		c := newClient(t)
+		var err error
+		cancelled := map[*Stream]bool{}
+		for len(in) > 0 && err == nil {
+			switch random.IntN(4) {
+			case 0:
+				if c.Usable() && c.InFlight() < 10 {
+					c.send(&transport.Request{Method: "POST", Path: []byte("/"), Body: make([]byte, random.IntN(100_000)), Keep: 10})
+				}
+			case 1:
+				if n := len(c.streams); n > 0 {
+					if st := c.streams[random.IntN(n)]; len(c.ends[st]) == 0 && !cancelled[st] {
+						cancelled[st] = true
+						c.Cancel(st)
+					}
+				}
+			}
+			n := 1 + random.IntN(len(in))
+			err = c.Feed(in[:n])
+			in = in[n:]
+			if kept := cap(c.held) + cap(c.block.bytes) + cap(c.same.bytes); kept > fuzzMemory {
+				t.Fatalf("%d bytes are kept", kept)
+			}
+			c.sent()
+		}
+		c.End(err)
+		for _, st := range c.streams {
+			if want := 1; cancelled[st] {
+				if len(c.ends[st]) != 0 {
+					t.Fatalf("a request that was cancelled ended: %v", c.ends[st])
+				}
+			} else if len(c.ends[st]) != want {
+				t.Fatalf("a request has %d outcomes: %v", len(c.ends[st]), c.ends[st])
+			}
+		}
+	})
+}
+
+// FuzzChangesTable: a block is remembered only if it leaves the decoder's table alone; this
+// must neither panic nor end beyond the block.
+func FuzzChangesTable(f *testing.F) {
+	f.Add([]byte{0x88})
+	f.Add([]byte{0x40, 1, 'a', 1, 'b'})
+	f.Add([]byte{0, 0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f})
+	f.Fuzz(func(_ *testing.T, b []byte) { changesTable(b) })
+}
