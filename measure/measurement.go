@@ -36,6 +36,12 @@ type Measurement struct {
 	ReadLateness *Histogram
 	// ConnectionsOpened is how many connections were opened.
 	ConnectionsOpened int64
+	// OpenedInWindow is how many of them were opened within the window: again after they
+	// were lost, or because none was idle.
+	OpenedInWindow int64
+	// Handshakes are how long the TLS handshakes of those connections took that
+	// succeeded; nil: there was none, and a histogram is large.
+	Handshakes *Histogram
 	// Reused is how many requests went over a connection which had carried one
 	// before.
 	Reused int64
@@ -195,6 +201,7 @@ func (s *Measurement) Merge(o *Measurement) error {
 	s.Due += o.Due
 	s.Unsent += o.Unsent
 	s.ConnectionsOpened += o.ConnectionsOpened
+	s.OpenedInWindow += o.OpenedInWindow
 	s.Reused += o.Reused
 	s.Health.merge(o.Health)
 	s.Transport = mergeNames(s.Transport, o.Transport)
@@ -202,7 +209,17 @@ func (s *Measurement) Merge(o *Measurement) error {
 	s.mergeTimes(o)
 	s.mergeErrors(o)
 	s.mergeClients(o)
-	return errors.Join(s.Lateness.Merge(o.Lateness), s.ReadLateness.Merge(o.ReadLateness))
+	return errors.Join(s.Lateness.Merge(o.Lateness), s.ReadLateness.Merge(o.ReadLateness), s.mergeHandshakes(o))
+}
+
+func (s *Measurement) mergeHandshakes(o *Measurement) error {
+	if o.Handshakes == nil {
+		return nil
+	}
+	if s.Handshakes == nil {
+		s.Handshakes = NewHistogram()
+	}
+	return s.Handshakes.Merge(o.Handshakes)
 }
 
 const (

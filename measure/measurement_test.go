@@ -47,7 +47,11 @@ func randomMeasurement(seed uint64) *Measurement {
 	s.Due += s.Unsent
 	s.Lateness.Record(time.Duration(r.Int64N(int64(time.Second))))
 	s.ReadLateness.Record(time.Duration(r.Int64N(int64(time.Second))))
-	s.ConnectionsOpened, s.Reused = r.Int64N(9), r.Int64N(9)
+	s.ConnectionsOpened, s.OpenedInWindow, s.Reused = r.Int64N(9), r.Int64N(9), r.Int64N(9)
+	if r.IntN(2) == 0 {
+		s.Handshakes = NewHistogram()
+		s.Handshakes.Record(time.Duration(r.Int64N(int64(time.Second))))
+	}
 	if r.IntN(4) > 0 {
 		s.FirstStart = time.Unix(r.Int64N(100), 0).UTC()
 		s.LastStart = s.FirstStart

@@ -294,6 +294,22 @@ type GeneratorStatus struct {
 	GCPauseMax *metav1.Duration `json:"gcPauseMax,omitempty"`
 	// connectionsOpened is how many connections were opened in the step.
 	ConnectionsOpened int64 `json:"connectionsOpened"`
+	// openedInWindow is how many of these were opened within the window: again after the
+	// target had closed them, or because arrivals found none idle. The others were opened
+	// before it. Absent: none was.
+	// +optional
+	OpenedInWindow int64 `json:"openedInWindow,omitempty"`
+	// handshakes is how many of the connections are TLS. The time of a handshake is part
+	// of a request's times only within the window.
+	// +optional
+	Handshakes int64 `json:"handshakes,omitempty"`
+	// handshakeP50 is the median time of a TLS handshake, such as "1.8ms". Absent with
+	// fewer than 2 samples.
+	// +optional
+	HandshakeP50 *metav1.Duration `json:"handshakeP50,omitempty"`
+	// handshakeP99 is the 99th percentile. Absent with fewer than 100 samples.
+	// +optional
+	HandshakeP99 *metav1.Duration `json:"handshakeP99,omitempty"`
 	// connectionsReused is how many requests went over a connection which had
 	// carried one before.
 	// +optional

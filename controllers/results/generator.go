@@ -85,6 +85,7 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 		Engine:               text.Truncate(merged.Engine, maxEngine),
 		CPUThrottled:         format.Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
 		ConnectionsOpened:    merged.ConnectionsOpened,
+		OpenedInWindow:       merged.OpenedInWindow,
 		ConnectionsReused:    merged.Reused,
 		DescriptorsExhausted: health.DescriptorsExhausted,
 		PortsExhausted:       health.PortsExhausted,
@@ -100,6 +101,10 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	}
 	if p99, ok := merged.ReadLateness.Quantile(0.99); ok {
 		status.ReadLatenessP99 = rounded(p99)
+	}
+	if h := merged.Handshakes; h != nil {
+		status.Handshakes = h.Count()
+		status.HandshakeP50, status.HandshakeP99 = quantile(h, 0.5), quantile(h, 0.99)
 	}
 	if health.CPU > 0 {
 		status.CPUTime = &metav1.Duration{Duration: health.CPU.Round(time.Millisecond)}

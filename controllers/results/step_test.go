@@ -73,6 +73,8 @@ func mix() *v1alpha1.LoadTest {
 func TestStepResult(t *testing.T) {
 	merged := measure.NewMeasurement(4)
 	merged.Due, merged.Unsent, merged.ConnectionsOpened, merged.Reused = 20, 3, 5, 12
+	merged.OpenedInWindow, merged.Handshakes = 2, measure.NewHistogram()
+	merged.Handshakes.RecordN(2*ms, 3)
 	merged.Window, merged.Transport, merged.Engine = 3*time.Second, "http1", "event loops"
 	record(&merged.Requests[0], 4, measure.Success, 10*ms)
 	record(&merged.Requests[0], 1, measure.ServerError, 30*ms)
@@ -143,7 +145,7 @@ func TestStepResult(t *testing.T) {
 			},
 		},
 		Transport: "http1",
-		Generator: &v1alpha1.GeneratorStatus{Healthy: true, Engine: "event loops", CPUThrottled: "0%", ConnectionsOpened: 5, ConnectionsReused: 12},
+		Generator: &v1alpha1.GeneratorStatus{Healthy: true, Engine: "event loops", CPUThrottled: "0%", ConnectionsOpened: 5, OpenedInWindow: 2, Handshakes: 3, HandshakeP50: d(2 * ms), ConnectionsReused: 12},
 		ErrorSamples: []v1alpha1.ErrorSample{
 			{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"},
 		},

@@ -45,6 +45,8 @@ type Execution struct {
 	conns    []transport.Conn // that were opened before the step
 	used     int              // connections of the runner; under its lock
 	dialed   dialCounts       // before this step
+	opened   atomic.Int64     // connections before the window; negative: it has not begun
+	shaken   handshakes
 	health   healthWindow
 	feeds    []*userFeed // of a step that has ended, if the mix has journeys
 
@@ -70,7 +72,7 @@ func (x *Execution) execute() {
 	watched, unwatch := context.WithCancel(context.Background())
 	defer unwatch()
 	x.health.stalls.Watch(watched)
-	window := time.AfterFunc(time.Until(x.start), func() { x.health.begin(x.runner.probe) })
+	window := time.AfterFunc(time.Until(x.start), x.beginWindow)
 	defer window.Stop()
 	limit := x.step.Load.length()
 	_, burst := x.step.Load.(Burst)
@@ -87,6 +89,7 @@ func (x *Execution) execute() {
 	}
 	x.health.end(x.runner.probe)
 	x.cancel()
+	x.shaken.take(x.runner.client)
 	x.runner.finished()
 }
 

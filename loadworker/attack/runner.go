@@ -125,6 +125,7 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 		runner: r, source: r.config.Source, dialed: r.dialed,
 		schedule: step.Load.schedule(step, r.config), done: make(chan struct{}),
 	}
+	x.opened.Store(-1)
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.end.Store(int64(step.Load.length()))
 	var ledgers *clientLedgers

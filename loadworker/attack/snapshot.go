@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -127,7 +128,48 @@ func (r *Runner) dials() dialCounts {
 func (x *Execution) fillHealth(s *measure.Measurement) {
 	now := x.runner.dials()
 	s.ConnectionsOpened = now.opened - x.dialed.opened
+	if before := x.opened.Load(); before >= 0 {
+		s.OpenedInWindow = now.opened - before
+	}
+	if !x.Ended() {
+		x.shaken.take(x.runner.client)
+	}
+	s.Handshakes = x.shaken.all()
 	s.Health = x.health.measure(x.runner.probe)
 	s.Health.DescriptorsExhausted = now.descriptors - x.dialed.descriptors
 	s.Health.PortsExhausted = now.ports - x.dialed.ports
+}
+
+// beginWindow notes what was before the window.
+func (x *Execution) beginWindow() {
+	x.opened.Store(x.runner.client.Opened())
+	x.health.begin(x.runner.probe)
+}
+
+// handshakes are the times of those of a step.
+type handshakes struct {
+	mu    sync.Mutex
+	times *measure.Histogram // nil: there was none
+}
+
+// take takes those that the client has made since they were taken last.
+func (h *handshakes) take(c transport.Client) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch more := c.Handshakes(); {
+	case h.times == nil:
+		h.times = more
+	case more != nil:
+		_ = h.times.Merge(more) // the bounds are the same
+	}
+}
+
+// all is a copy of them.
+func (h *handshakes) all() *measure.Histogram {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.times == nil {
+		return nil
+	}
+	return h.times.Clone()
 }

@@ -27,6 +27,7 @@ type Dialer struct {
 	next        atomic.Uint32 // of the addresses
 	descriptors atomic.Int64  // attempts that failed because none was left
 	ports       atomic.Int64  // the same
+	shaken      handshakes
 }
 
 // Config configures a Dialer.
@@ -188,7 +189,7 @@ func (d *Dialer) Handshake(ctx context.Context, conn net.Conn) (net.Conn, error)
 	if d.tls == nil {
 		return conn, nil
 	}
-	secured := tls.Client(conn, d.tls)
+	secured, began := tls.Client(conn, d.tls), time.Now()
 	err := secured.HandshakeContext(ctx)
 	if err == nil && d.target.HTTP2 && secured.ConnectionState().NegotiatedProtocol != http2Protocol {
 		err = errors.New("the target does not offer HTTP/2 by ALPN")
@@ -196,12 +197,15 @@ func (d *Dialer) Handshake(ctx context.Context, conn net.Conn) (net.Conn, error)
 	if err != nil {
 		return nil, errors.Join(&failure.Error{Phase: failure.Handshaking, Err: err}, conn.Close())
 	}
+	if !isProbing(ctx) {
+		d.shaken.record(time.Since(began))
+	}
 	return secured, nil
 }
 
 // Probe opens one connection and closes it.
 func (d *Dialer) Probe(ctx context.Context) error {
-	conn, err := d.Dial(ctx)
+	conn, err := d.Dial(Probing(ctx))
 	if err != nil {
 		return err
 	}

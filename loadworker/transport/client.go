@@ -16,6 +16,9 @@ type Client interface {
 	Probe(ctx context.Context) error
 	// Opened returns how many connections were opened for requests so far.
 	Opened() int64
+	// Handshakes returns how long the TLS handshakes took that succeeded since it was
+	// called last; nil: there was none.
+	Handshakes() *measure.Histogram
 	// Exhausted returns how many attempts to connect failed so far because this
 	// process had no descriptor, or this address no port, left.
 	Exhausted() (descriptors, ports int64)

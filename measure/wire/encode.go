@@ -21,6 +21,8 @@ func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 		Due:               s.Due,
 		Unsent:            s.Unsent,
 		ConnectionsOpened: s.ConnectionsOpened,
+		OpenedInWindow:    s.OpenedInWindow,
+		Handshakes:        fromHistogram(s.Handshakes),
 		Reused:            s.Reused,
 		StartUnixNanos:    fromTime(s.FirstStart),
 		WindowNanos:       int64(s.Window),

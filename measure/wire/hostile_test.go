@@ -86,6 +86,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"requests[0].failed_response: count: more than sent, 4":     func(m *message) { request(m).FailedResponse = request(m).Response },
 		"requests[0].failed_service: count: more than sent, 4":      func(m *message) { request(m).FailedService = request(m).Service },
 		"connections_opened: -1 is less than 0":                     func(m *message) { m.ConnectionsOpened = -1 },
+		"opened_in_window: -1 is less than 0":                       func(m *message) { m.OpenedInWindow = -1 },
 		"reused: -1 is less than 0":                                 func(m *message) { m.Reused = -1 },
 		"start_unix_nanos: -1 is less than 0":                       func(m *message) { m.StartUnixNanos = -1 },
 		"window_nanos: -1 is less than 0":                           func(m *message) { m.WindowNanos = -1 },

@@ -17,12 +17,16 @@ type Reading struct {
 	// rest is everything but the histograms.
 	rest measure.Measurement
 	// histograms are the response and the service times of each request, and those of
-	// its failures, then the lateness and that of reading, then those of each journey.
+	// its failures, then the lateness, that of reading and the handshakes, then those of
+	// each journey.
 	histograms []histogram
 }
 
 // perRequest is how many histograms there are of a request.
 const perRequest = 4
+
+// perStep is how many there are of the step itself.
+const perStep = 3
 
 // Read validates what a worker sent of a step in a plan of that many requests.
 // Of m it keeps the bytes of the histograms, which must not be modified. The ledgers of
@@ -34,7 +38,7 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if len(m.GetRequests()) != requests {
 		return nil, fmt.Errorf("requests: %d, the plan has %d", len(m.GetRequests()), requests)
 	}
-	r := &Reading{histograms: make([]histogram, 0, perRequest*requests+2+perJourney*min(len(m.GetJourneys()), measure.MaxJourneys))}
+	r := &Reading{histograms: make([]histogram, 0, perRequest*requests+perStep+perJourney*min(len(m.GetJourneys()), measure.MaxJourneys))}
 	if err := r.readTotals(m); err != nil {
 		return nil, err
 	}
@@ -53,6 +57,9 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 		return nil, err
 	}
 	if err := r.readHistogram("read_lateness", m.GetReadLateness(), sent); err != nil {
+		return nil, err
+	}
+	if err := r.readHistogram("handshakes", m.GetHandshakes(), maxCount); err != nil {
 		return nil, err
 	}
 	if err := r.readJourneys(m.GetJourneys(), sent); err != nil {
@@ -136,8 +143,11 @@ func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
 	}
 	last := perRequest * requests
 	sum.Lateness, sum.ReadLateness = histogram(last), histogram(last+1)
+	if !isEmpty(last + 2) {
+		sum.Handshakes = histogram(last + 2)
+	}
 	for i := range sum.Journeys {
-		first := last + 2 + perJourney*i
+		first := last + perStep + perJourney*i
 		sum.Journeys[i].Time, sum.Journeys[i].Unfinished = histogram(first), histogram(first+1)
 	}
 	return sum, nil

@@ -60,6 +60,10 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 		s.Transport = []string{"http1", "net/http HTTP/2"}[rng.IntN(2)]
 		s.Engine = []string{"event loops", "goroutines"}[rng.IntN(2)]
 	}
+	if rng.IntN(2) == 0 {
+		s.ConnectionsOpened, s.OpenedInWindow, s.Handshakes = 9, rng.Int64N(9), measure.NewHistogram()
+		s.Handshakes.Record(time.Duration(rng.Int64N(int64(time.Hour))))
+	}
 	randomJourneys(rng, s)
 	randomClients(rng, s)
 	return reflect.ValueOf(randomMeasurement{s})
@@ -282,8 +286,11 @@ func flat(t *testing.T, s *measure.Measurement) map[string]any {
 	}
 	copied := *s
 	copied.Requests, copied.Journeys = nil, nil
-	copied.Lateness, copied.ReadLateness, copied.Clients = nil, nil, nil
+	copied.Lateness, copied.ReadLateness, copied.Handshakes, copied.Clients = nil, nil, nil, nil
 	all := map[string]any{"step": copied, "lateness": encode(s.Lateness), "read lateness": encode(s.ReadLateness)}
+	if s.Handshakes != nil {
+		all["handshakes"] = encode(s.Handshakes)
+	}
 	var rs []measure.Request
 	var histograms []counted
 	for _, r := range s.Requests {

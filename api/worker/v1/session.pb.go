@@ -3371,6 +3371,10 @@ type StepMeasurement struct {
 	// clients are of a final measurement only, and only if the assignment names a
 	// client header.
 	Clients *Clients `protobuf:"bytes,18,opt,name=clients,proto3" json:"clients,omitempty"`
+	// opened_in_window is how many of connections_opened were opened within the window.
+	OpenedInWindow int64 `protobuf:"varint,20,opt,name=opened_in_window,json=openedInWindow,proto3" json:"opened_in_window,omitempty"`
+	// handshakes are how long the TLS handshakes of those connections took that succeeded.
+	Handshakes *Histogram `protobuf:"bytes,21,opt,name=handshakes,proto3" json:"handshakes,omitempty"`
 	// series is of a final measurement only; absent: the worker does not know of it.
 	Series *Series `protobuf:"bytes,19,opt,name=series,proto3" json:"series,omitempty"`
 	// journeys are those of the assignment.
@@ -3510,6 +3514,20 @@ func (x *StepMeasurement) GetReadLateness() *Histogram {
 func (x *StepMeasurement) GetClients() *Clients {
 	if x != nil {
 		return x.Clients
+	}
+	return nil
+}
+
+func (x *StepMeasurement) GetOpenedInWindow() int64 {
+	if x != nil {
+		return x.OpenedInWindow
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetHandshakes() *Histogram {
+	if x != nil {
+		return x.Handshakes
 	}
 	return nil
 }
@@ -4393,7 +4411,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\x99\x06\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\x82\a\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
@@ -4410,7 +4428,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06reused\x18\x0e \x01(\x03R\x06reused\x12\x16\n" +
 	"\x06engine\x18\x0f \x01(\tR\x06engine\x12B\n" +
 	"\rread_lateness\x18\x11 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\freadLateness\x125\n" +
-	"\aclients\x18\x12 \x01(\v2\x1b.loadtest.worker.v1.ClientsR\aclients\x122\n" +
+	"\aclients\x18\x12 \x01(\v2\x1b.loadtest.worker.v1.ClientsR\aclients\x12(\n" +
+	"\x10opened_in_window\x18\x14 \x01(\x03R\x0eopenedInWindow\x12=\n" +
+	"\n" +
+	"handshakes\x18\x15 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\n" +
+	"handshakes\x122\n" +
 	"\x06series\x18\x13 \x01(\v2\x1a.loadtest.worker.v1.SeriesR\x06series\x12B\n" +
 	"\bjourneys\x18\x1e \x03(\v2&.loadtest.worker.v1.JourneyMeasurementR\bjourneys\"\xd6\x01\n" +
 	"\x12JourneyMeasurement\x12\x18\n" +
@@ -4633,22 +4655,23 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	48, // 63: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
 	50, // 64: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
 	51, // 65: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	47, // 66: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	46, // 67: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	50, // 68: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	50, // 69: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	50, // 70: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	50, // 71: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	55, // 72: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	50, // 73: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	50, // 74: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	5,  // 75: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 76: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	76, // [76:77] is the sub-list for method output_type
-	75, // [75:76] is the sub-list for method input_type
-	75, // [75:75] is the sub-list for extension type_name
-	75, // [75:75] is the sub-list for extension extendee
-	0,  // [0:75] is the sub-list for field type_name
+	50, // 66: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	47, // 67: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	46, // 68: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	50, // 69: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	50, // 70: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	50, // 71: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	50, // 72: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	55, // 73: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	50, // 74: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	50, // 75: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	5,  // 76: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 77: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	77, // [77:78] is the sub-list for method output_type
+	76, // [76:77] is the sub-list for method input_type
+	76, // [76:76] is the sub-list for extension type_name
+	76, // [76:76] is the sub-list for extension extendee
+	0,  // [0:76] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }

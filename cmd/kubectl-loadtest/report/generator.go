@@ -55,6 +55,15 @@ func Health(g *v1alpha1.GeneratorStatus) []string {
 	if g.ConnectionsReused > 0 {
 		facts[len(facts)-1] += " and reused them for " + plural(g.ConnectionsReused, "request")
 	}
+	if g.OpenedInWindow > 0 {
+		facts = append(facts, "opened "+plural(g.OpenedInWindow, "connection")+" within the window")
+	}
+	if g.Handshakes > 0 {
+		facts = append(facts, "made "+plural(g.Handshakes, "TLS handshake"))
+		if g.HandshakeP99 != nil {
+			facts[len(facts)-1] += " of at most " + format.Short(g.HandshakeP99.Duration) + " (p99)"
+		}
+	}
 	if g.CPUTime != nil {
 		facts = append(facts, "used "+format.Short(g.CPUTime.Duration)+" of CPU")
 	}

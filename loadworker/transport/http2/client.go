@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Client speaks HTTP/2 to one target: over TLS by ALPN, over plain TCP by prior knowledge.
@@ -65,6 +66,9 @@ func (c *Client) Probe(ctx context.Context) error { return c.dialer.Probe(ctx) }
 
 // Opened returns how many connections were opened for requests so far.
 func (c *Client) Opened() int64 { return c.opened.Load() }
+
+// Handshakes returns how long the TLS handshakes since its last call took.
+func (c *Client) Handshakes() *measure.Histogram { return c.dialer.Handshakes() }
 
 // Exhausted returns how many attempts to connect failed for want of a descriptor or a
 // local port.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Client speaks to one target by net/http, directly or through a proxy.
@@ -31,7 +32,8 @@ type dialer interface {
 	// DialWrapped opens a connection, whose TCP connection it passes to wrap before
 	// the TLS handshake. The error is a *failure.Error.
 	DialWrapped(ctx context.Context, wrap func(net.Conn) net.Conn) (net.Conn, error)
-	// Exhausted is that of a transport.Client.
+	// Handshakes and Exhausted are those of a transport.Client.
+	Handshakes() *measure.Histogram
 	Exhausted() (descriptors, ports int64)
 }
 
@@ -100,7 +102,7 @@ func (c *Client) NewConn() transport.Conn { return &conn{client: c} }
 // Probe opens a connection and closes it. Through a proxy, that finds the target
 // only over TLS; otherwise the proxy contacts the target for a request only.
 func (c *Client) Probe(ctx context.Context) error {
-	conn, err := c.dialer.DialWrapped(ctx, func(c net.Conn) net.Conn { return c })
+	conn, err := c.dialer.DialWrapped(dial.Probing(ctx), func(c net.Conn) net.Conn { return c })
 	if err != nil {
 		return err
 	}
@@ -109,6 +111,9 @@ func (c *Client) Probe(ctx context.Context) error {
 
 // Opened returns how many connections were opened for requests so far.
 func (c *Client) Opened() int64 { return c.opened.Load() }
+
+// Handshakes returns how long the TLS handshakes with the target since its last call took.
+func (c *Client) Handshakes() *measure.Histogram { return c.dialer.Handshakes() }
 
 // Exhausted returns how many attempts to connect, to the proxy if there is one,
 // failed for want of a descriptor or a local port.

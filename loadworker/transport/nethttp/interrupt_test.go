@@ -96,6 +96,8 @@ func (p *polite) DialWrapped(context.Context, func(net.Conn) net.Conn) (net.Conn
 	return &closingConn{Conn: client, polite: p, target: target}, nil
 }
 
+func (p *polite) Handshakes() *measure.Histogram { return nil }
+
 func (p *polite) Exhausted() (descriptors, ports int64) { return 0, 0 }
 
 // closingConn is the client's side.

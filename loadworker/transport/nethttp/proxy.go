@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // proxy is an HTTP proxy in front of a target. A plain request names its target by
@@ -51,6 +52,9 @@ func (p *proxy) DialWrapped(ctx context.Context, wrap func(net.Conn) net.Conn) (
 	}
 	return p.target.Handshake(ctx, conn)
 }
+
+// Handshakes are those with the target.
+func (p *proxy) Handshakes() *measure.Histogram { return p.target.Handshakes() }
 
 // tunnel has the proxy connect to the target. The end of ctx ends it.
 func (p *proxy) tunnel(ctx context.Context, conn net.Conn) error {
