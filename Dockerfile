@@ -7,6 +7,7 @@
 #   docker build --target eventstore  -t REGISTRY/eventstore:TAG .
 #   docker build --target counter     -t REGISTRY/counter:TAG .
 #   docker build --target hostile     -t REGISTRY/hostile:TAG .
+#   docker build --target kubectl-loadtest -t REGISTRY/kubectl-loadtest:TAG .
 #
 # They hold the same files, user and entrypoint as those of hack/images, which
 # needs neither.
@@ -31,6 +32,9 @@ RUN go build -ldflags="-s -w" -o /manager .
 FROM source AS build-worker
 RUN go build -ldflags="-s -w" -o /loadworker ./loadworker
 
+FROM source AS build-kubectl-loadtest
+RUN go build -ldflags="-s -w" -o /kubectl-loadtest ./cmd/kubectl-loadtest
+
 FROM source AS build-ratelimiter
 RUN go build -ldflags="-s -w" -o /ratelimiter ./targets/ratelimiter/cmd/ratelimiter
 
@@ -54,6 +58,10 @@ USER 65532:65532
 FROM base AS worker
 COPY --from=build-worker /loadworker /loadworker
 ENTRYPOINT ["/loadworker"]
+
+FROM base AS kubectl-loadtest
+COPY --from=build-kubectl-loadtest /kubectl-loadtest /kubectl-loadtest
+ENTRYPOINT ["/kubectl-loadtest"]
 
 FROM base AS ratelimiter
 COPY --from=build-ratelimiter /ratelimiter /ratelimiter

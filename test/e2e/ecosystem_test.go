@@ -11,6 +11,7 @@ import (
 // alone by -run TestEcosystem/NAME.
 var ecosystemParts = []ecosystemPart{
 	{"argocd-engine", func(t *testing.T, e *ecosystem) { e.module(t, "Argo CD's engine", "argocd") }},
+	{"argocd", argoCDChecks},
 	{"kstatus", func(t *testing.T, e *ecosystem) { e.module(t, "Flux's kstatus", "flux") }},
 }
 

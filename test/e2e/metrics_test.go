@@ -88,7 +88,13 @@ var forwarded = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) `)
 // ends.
 func forward(t *testing.T, object, port string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "kubectl", "-n", operatorNamespace, "port-forward", "--address", "127.0.0.1", object, ":"+port)
+	return forwardIn(t, operatorNamespace, object, port)
+}
+
+// forwardIn is forward for a pod or Service of another namespace.
+func forwardIn(t *testing.T, namespace, object, port string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "kubectl", "-n", namespace, "port-forward", "--address", "127.0.0.1", object, ":"+port)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -43,6 +43,7 @@ func All() []Image {
 		{Name: "postgres", Debian: postgres()},
 		{Name: "pgbouncer", Debian: pgbouncer()},
 		{Name: "kafka", Debian: kafka()},
+		{Name: "kubectl-loadtest", Go: &Go{Package: "./cmd/kubectl-loadtest", Binary: "kubectl-loadtest"}, Optional: true},
 		{Name: "argocd", Debian: argocd(), Optional: true},
 		{Name: "prometheus-operator", Go: prometheusOperator("operator"), Optional: true},
 		{Name: "prometheus-config-reloader", Go: prometheusOperator("prometheus-config-reloader"), Optional: true},

@@ -1,0 +1,88 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const argoCDNamespace = "argocd"
+
+// installArgoCD puts Argo CD into the cluster from its own manifest, without its API server,
+// and merges into its ConfigMap what we ship. It goes away with the test.
+func installArgoCD(t *testing.T) {
+	t.Helper()
+	module := strings.TrimSpace(mustCommand(t, "go", "-C", "../../hack/components/argocd", "list", "-m", "-f", "{{.Dir}}", "github.com/argoproj/argo-cd/v3"))
+	manifest, err := os.ReadFile(filepath.Join(module, "manifests", "core-install.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := os.ReadFile("argocd/install.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	argo, redis := image("argocd")+":"+imageTag(), image("redis")+":"+imageTag()
+	manifest = []byte(strings.NewReplacer(
+		"quay.io/argoproj/argocd:v3.2.1", argo, "public.ecr.aws/docker/library/redis:8.2.2-alpine", redis,
+		"imagePullPolicy: Always", "imagePullPolicy: IfNotPresent",
+	).Replace(string(manifest)))
+	t.Cleanup(func() { uninstallArgoCD(t, manifest) })
+	mustCommand(t, "kubectl", "create", "namespace", argoCDNamespace)
+	apply(t, manifest)
+	mustCommand(t, "kubectl", "-n", argoCDNamespace, "set", "env", "deployment/argocd-repo-server", "ARGOCD_GPG_ENABLED=false") // the image has none
+	mustCommand(t, "kubectl", "apply", "--server-side", "--force-conflicts", "-k", "../../config/argocd")
+	apply(t, []byte(strings.ReplaceAll(string(ours), "ARGOCD", argo)))
+	for _, part := range []string{"deployment/argocd-redis", "deployment/argocd-repo-server", "deployment/argocd-applicationset-controller", "statefulset/argocd-application-controller"} {
+		mustCommand(t, "kubectl", "-n", argoCDNamespace, "rollout", "status", part, "--timeout="+waitTimeout.String())
+	}
+	mustCommand(t, "kubectl", "-n", argoCDNamespace, "wait", "--for=condition=Ready", "pod/git", "--timeout="+waitTimeout.String())
+}
+
+// uninstallArgoCD removes all of it. Applications go first, with what they created.
+func uninstallArgoCD(t *testing.T, manifest []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
+	defer cancel()
+	if t.Failed() {
+		for _, args := range [][]string{
+			{"get", "applications,applicationsets,pods", "-n", argoCDNamespace, "-o", "wide"},
+			{"get", "applications", "-n", argoCDNamespace, "-o", "jsonpath={range .items[*]}{.metadata.name}: {.status.operationState.phase} {.status.operationState.message} {.status.conditions}{'\\n'}{end}"},
+			{"logs", "-n", argoCDNamespace, "statefulset/argocd-application-controller", "--tail=40"},
+			{"logs", "-n", argoCDNamespace, "deployment/argocd-repo-server", "--tail=20"},
+		} {
+			out, err := command(ctx, "kubectl", args...)
+			t.Logf("kubectl %s (%v)\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	_, first := command(ctx, "kubectl", "delete", "applicationsets,applications", "--all", "-n", argoCDNamespace, "--wait=false")
+	err := pipe(ctx, manifest, "kubectl", "delete", "-n", argoCDNamespace, "--ignore-not-found", "--wait=false", "-f", "-")
+	_, last := command(ctx, "kubectl", "delete", "namespace", argoCDNamespace, "--wait=false")
+	for _, err := range []error{first, err, last} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// apply applies manifests, those without a namespace into Argo CD's.
+func apply(t *testing.T, manifest []byte) {
+	t.Helper()
+	if err := pipe(t.Context(), manifest, "kubectl", "apply", "--server-side", "--force-conflicts", "-n", argoCDNamespace, "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pipe runs a program with that input.
+func pipe(ctx context.Context, input []byte, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdin = strings.NewReader(string(input))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return nil
+}
