@@ -87,6 +87,14 @@ func (s sample) generatorCost() float64  { return s.perRequest(s.generator) }
 func (s sample) serverCost() float64     { return s.perRequest(s.server) }
 func (s sample) megabytes() float64      { return float64(s.generator.PeakRSS) / 1e6 }
 
+// perCPU is requests for each second of the generator's processor time.
+func (s sample) perCPU() float64 {
+	if s.generator.CPU <= 0 {
+		return 0
+	}
+	return float64(s.counters.Requests) / s.generator.CPU.Seconds()
+}
+
 // perInFlight is kilobytes of memory for each request in flight.
 func (s sample) perInFlight() float64 {
 	if s.counters.PeakInFlight == 0 {
@@ -112,10 +120,14 @@ func (b *bench) measure(ctx context.Context, c contender, serverArgs ...string) 
 	return s, ctx.Err()
 }
 
-// serverFor starts the server of a protocol; args are the ground-truth server's.
+// serverFor starts the server of a protocol; args are the ground-truth server's, which
+// serves over TLS, too, if there are any.
 func (b *bench) serverFor(ctx context.Context, p protocol, args []string) (server, error) {
 	if p == overTCP {
 		return b.serve(serverCore, args...)
+	}
+	if len(args) > 0 {
+		return b.serve(serverCore, append(args, "-tls")...)
 	}
 	return b.serveNginx(ctx, p)
 }

@@ -45,11 +45,16 @@ func TestLastLine(t *testing.T) {
 	for name, rate := range map[string]int64{ourUsers: 300, "h2load": 400, h2load16: 1200} {
 		results[key{name, overHTTP2}] = []sample{sampled(rate)}
 	}
-	memory := sampled(1)
-	memory.generator.PeakRSS = 4301
-	got := lastLine(results, map[string][]sample{ourUsers: {memory}, "wrk": {sampled(1)}})
+	for _, name := range []string{ourUsers, "wrk"} { // over TLS, the generators' processor time counts
+		for i := range results[key{name, overTLS}] {
+			results[key{name, overTLS}][i].generator.CPU = map[string]time.Duration{ourUsers: 8, "wrk": 10}[name] * time.Second
+		}
+	}
+	memory, secured := sampled(1), sampled(1)
+	memory.generator.PeakRSS, secured.generator.PeakRSS = 4301, 9000
+	got := lastLine(results, map[key][]sample{{ourUsers, overTCP}: {memory}, {ourUsers, overTLS}: {secured}, {"wrk", overTCP}: {sampled(1)}})
 	want := "bench-worker: users-vs-wrk=0.80 users-vs-vegeta=2.50 users-vs-k6=10.00 rate-vs-vegeta=1.50 rate-vs-wrk=0.48 kb-per-inflight=4.2 " +
-		"tls-vs-wrk=0.64 h2-vs-h2load-1=0.75 h2-vs-h2load-16=0.25"
+		"tls-vs-wrk=0.80 kb-per-tls-connection=8.8 h2-vs-h2load-1=0.75 h2-vs-h2load-16=0.25"
 	if got != want {
 		t.Errorf("last line\n%s\nwant\n%s", got, want)
 	}

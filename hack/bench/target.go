@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -22,10 +24,13 @@ type target struct {
 	process *process.Process
 	URL     string `json:"url"`
 	Control string `json:"control"`
+	// Certificate is that of a server over TLS, in PEM; ca is a file with it.
+	Certificate string `json:"certificate"`
+	ca          string
 }
 
-func (t *target) url() string       { return t.URL }
-func (*target) certificate() string { return "" }
+func (t *target) url() string         { return t.URL }
+func (t *target) certificate() string { return t.ca }
 
 // serve starts a ground-truth server with the arguments of its command.
 func (b *bench) serve(core int, args ...string) (*target, error) {
@@ -37,6 +42,10 @@ func (b *bench) serve(core int, args ...string) (*target, error) {
 	line, err := bufio.NewReader(p.Stdout).ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, t)
+	}
+	if err == nil && t.Certificate != "" {
+		t.ca = filepath.Join(b.work, "groundtruth.pem")
+		err = os.WriteFile(t.ca, []byte(t.Certificate), 0o600)
 	}
 	if err != nil {
 		_, stopped := p.Stop()

@@ -143,21 +143,24 @@ func (b *bench) inRounds(ctx context.Context, list []contender) (map[key][]sampl
 }
 
 // memory measures generators with many requests in flight.
-func (b *bench) memory(ctx context.Context, found []foundPeer) (map[string][]sample, error) {
-	list := []contender{b.ours(ourUsers, overTCP, harness.Burst(inFlight, 1), "-open-for", "1m")}
-	for _, f := range found {
-		if f.peer.Name == "wrk" || f.peer.Name == "vegeta" {
-			list = append(list, b.theirs(f, overTCP, inFlight, 1, holdFor))
+func (b *bench) memory(ctx context.Context, found []foundPeer) (map[key][]sample, error) {
+	var list []contender
+	for _, over := range memoryOver {
+		list = append(list, b.ours(ourUsers, over, harness.Burst(inFlight, 1), "-open-for", "1m"))
+		for _, f := range found {
+			if f.peer.Name == "wrk" || f.peer.Name == "vegeta" && over == overTCP {
+				list = append(list, b.theirs(f, over, inFlight, 1, holdFor))
+			}
 		}
 	}
-	results := map[string][]sample{}
+	results := map[key][]sample{}
 	for _, c := range list {
 		s, err := b.measure(ctx, c, "-d", holdFor.String())
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(b.log, "memory: %-18s %6d in flight %7.1f MB\n", c.name, s.counters.PeakInFlight, s.megabytes())
-		results[c.name] = append(results[c.name], s)
+		fmt.Fprintf(b.log, "memory: %-18s %-6s %6d in flight %7.1f MB\n", c.name, c.over, s.counters.PeakInFlight, s.megabytes())
+		results[c.key()] = append(results[c.key()], s)
 	}
 	return results, nil
 }
@@ -188,27 +191,34 @@ func against(results map[key][]sample, rates []float64, other key) string {
 	return digits(ratio(rates, column(list, sample.rate)), 2)
 }
 
-func (b *bench) writeMemory(results map[string][]sample) {
-	fmt.Fprintf(b.out, "\n%d connections, each response held for %v:\n\n", inFlight, holdFor)
-	t := newTable("generator", "in flight", "RSS MB", "KB per request in flight")
-	for _, name := range []string{ourUsers, "wrk", "vegeta"} {
-		for _, s := range results[name] {
-			t.row(name, s.counters.PeakInFlight, digits(s.megabytes(), 1), digits(s.perInFlight(), 1))
+// memoryOver are the protocols that memory is measured over.
+var memoryOver = []protocol{overTCP, overTLS}
+
+func (b *bench) writeMemory(results map[key][]sample) {
+	fmt.Fprintf(b.out, "\n%d connections, each response held for %v by the ground-truth server:\n\n", inFlight, holdFor)
+	t := newTable("generator", "over", "in flight", "RSS MB", "KB per request in flight")
+	for _, over := range memoryOver {
+		for _, name := range []string{ourUsers, "wrk", "vegeta"} {
+			for _, s := range results[key{name, over}] {
+				t.row(name, over, s.counters.PeakInFlight, digits(s.megabytes(), 1), digits(s.perInFlight(), 1))
+			}
 		}
 	}
 	t.write(b.out)
 }
 
-func lastLine(results map[key][]sample, memory map[string][]sample) string {
+func lastLine(results, memory map[key][]sample) string {
 	versus := func(ours, theirs string, over protocol) float64 {
 		return ratio(column(results[key{ours, over}], sample.rate), column(results[key{theirs, over}], sample.rate))
 	}
-	kb := median(column(memory[ourUsers], sample.perInFlight))
+	kb := func(over protocol) float64 { return median(column(memory[key{ourUsers, over}], sample.perInFlight)) }
+	// nginx is the limit over TLS, so that the generators' own processor time counts.
+	overTLSByCPU := ratio(column(results[key{ourUsers, overTLS}], sample.perCPU), column(results[key{"wrk", overTLS}], sample.perCPU))
 	return fmt.Sprintf("bench-worker: users-vs-wrk=%.2f users-vs-vegeta=%.2f users-vs-k6=%.2f rate-vs-vegeta=%.2f rate-vs-wrk=%.2f "+
-		"kb-per-inflight=%.1f tls-vs-wrk=%.2f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f",
+		"kb-per-inflight=%.1f tls-vs-wrk=%.2f kb-per-tls-connection=%.1f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f",
 		versus(ourUsers, "wrk", overTCP), versus(ourUsers, "vegeta", overTCP), versus(ourUsers, "k6", overTCP),
-		versus(ourRate, "vegeta", overTCP), versus(ourRate, "wrk", overTCP), kb,
-		versus(ourUsers, "wrk", overTLS), versus(ourUsers, "h2load", overHTTP2), versus(ourUsers, h2load16, overHTTP2))
+		versus(ourRate, "vegeta", overTCP), versus(ourRate, "wrk", overTCP), kb(overTCP),
+		overTLSByCPU, kb(overTLS), versus(ourUsers, "h2load", overHTTP2), versus(ourUsers, h2load16, overHTTP2))
 }
 
 // busy is how much of a core something has that has it for itself; the start of

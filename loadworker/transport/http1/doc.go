@@ -3,7 +3,7 @@
 //
 //	Client ── opens connections by a dial.Dialer, counts them
 //	  ├─ Conn ── for a goroutine: send a request, read the whole response
-//	  └─ Loop ── the same for thousands of LoopConns from one thread (Linux, plain)
+//	  └─ Loop ── the same for thousands of LoopConns from one thread (Linux), in a loop.Loop
 //	appendRequest  ── of both: writes a request
 //	responseReader ── of both: a parser that is fed bytes as they arrive
 //
