@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -32,6 +33,8 @@ type Config struct {
 
 	// policy is the access of one target, for all that dials it.
 	policy *address.Current
+	// bodies is the memory for bodies of responses, of all targets.
+	bodies *transport.Budget
 }
 
 // Refusal is why an assignment cannot be carried out.
@@ -83,6 +86,7 @@ func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
 	if err := checkLimits(limits, held, memory); err != nil {
 		return nil, &Refusal{workerv1.ReasonWorkerRefused, err}
 	}
+	c.bodies = transport.NewBudget(memoryOfBodies(limits, held, memory))
 	if err := x.assemble(a, c, int(connections(limits, memory))); err != nil {
 		return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
 	}

@@ -117,6 +117,26 @@ func checkLimits(l health.Limits, steps []attack.StepShare, memory need) error {
 	return nil
 }
 
+// The memory for bodies of responses that are looked at, for expectations and captures: a
+// quarter of what users leave, since what is freed of it stays until it is collected. The
+// most serves 256 bodies of the largest kind at one time; the least is for a worker whose
+// connections take all, and is a third of baseMemory.
+const (
+	leastBodies = 8 * mib
+	mostBodies  = 256 * mib
+)
+
+func memoryOfBodies(l health.Limits, steps []attack.StepShare, memory need) int64 {
+	if l.Memory == 0 {
+		return mostBodies
+	}
+	var users int64
+	for _, s := range steps {
+		users = max(users, s.Users())
+	}
+	return min(max((l.Memory-memory.base-users*memory.each)/4, leastBodies), mostBodies)
+}
+
 // mebibytes is a size as Kubernetes spells it, rounded up.
 func mebibytes(n int64) string { return fmt.Sprintf("%dMi", divideUp(n, mib)) }
 

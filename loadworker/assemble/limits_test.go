@@ -128,3 +128,28 @@ func TestConnectionMemory(t *testing.T) {
 		last = got
 	}
 }
+
+// Bodies take a part of what the connections leave.
+func TestMemoryOfBodies(t *testing.T) {
+	users := func(n int64) []attack.StepShare {
+		return []attack.StepShare{
+			{Share: pace.Share{Stride: 1, Count: 1}, Load: attack.ClosedUsers{}},
+			{Share: pace.Share{Stride: 1, Count: n}, Load: attack.ClosedUsers{}},
+		}
+	}
+	for name, tt := range map[string]struct {
+		limit int64
+		users int64
+		want  int64
+	}{
+		"unknown memory":             {0, 2500, 256 * mib},
+		"much memory":                {64 << 30, 2500, 256 * mib},
+		"a quarter of what is left":  {130*mib + 2500*10_000, 2500, 25 * mib},
+		"connections that take all":  {30*mib + 2500*10_000, 2500, 8 * mib},
+		"connections that take most": {50*mib + 2500*10_000, 2500, 8 * mib},
+	} {
+		if got := memoryOfBodies(health.Limits{Memory: tt.limit}, users(tt.users), need{base: 30 * mib, each: 10_000}); got != tt.want {
+			t.Errorf("%s: %d, want %d", name, got, tt.want)
+		}
+	}
+}

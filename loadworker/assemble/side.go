@@ -58,6 +58,7 @@ func newSide(a *workerv1.Assignment, c Config, connections int, first attack.Ste
 		Seed:            a.GetSeed(),
 		Timeout:         time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections:  connections,
+		Bodies:          c.bodies,
 		LedgerBytes:     ledgerBytes(a),
 		OnTime:          durations(a.GetOnTimeNanos()),
 		Log:             c.Log,

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
@@ -94,6 +95,7 @@ type setup struct {
 	lookup   dial.Lookup
 	journeys []source.Journey
 	tables   []*source.Table
+	bodies   *transport.Budget
 }
 
 func get(path string) source.Request {
@@ -127,7 +129,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	}
 	r, err := NewRunner(Config{
 		Source: src, Client: d.client(dialer), Timeout: s.timeout, MaxConnections: s.maxConns,
-		LedgerBytes: len(s.client) << 20, Worker: s.worker,
+		LedgerBytes: len(s.client) << 20, Worker: s.worker, Bodies: s.bodies,
 	})
 	if err != nil {
 		t.Fatal(err)

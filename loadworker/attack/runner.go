@@ -25,6 +25,8 @@ type Config struct {
 	Worker int32
 	// MaxConnections bounds the connections of arrivals; users have one each.
 	MaxConnections int
+	// Bodies is the memory for bodies of responses that are looked at; nil: no bound.
+	Bodies *transport.Budget
 	// LedgerBytes is the memory for the audit's ledgers; 0: there is no audit.
 	LedgerBytes int
 	// OnTime are the times within which requests are counted as on time, ascending.

@@ -151,6 +151,7 @@ func (s *scheduler) sendDue(now time.Duration) bool {
 func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 	x := s.x
 	s.feed.render(c, b)
+	b.Request.Budget = x.runner.config.Bodies
 	c.hit.sent = x.elapsed()
 	if !x.maySend(c.hit.due, c.hit.sent) {
 		return false
@@ -180,6 +181,7 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 			x.log(c, r.Size, res, err)
 		}
 	}
+	r.Free()
 	return res
 }
 

@@ -118,8 +118,8 @@ func (e *expectation) checkBody(r *transport.Response) error {
 	if len(e.values) == 0 {
 		return nil
 	}
-	if r.Size > int64(len(r.Body)) {
-		return fmt.Errorf("body of %d bytes, of which only %d are looked at", r.Size, len(r.Body))
+	if err := checkWhole(r); err != nil {
+		return err
 	}
 	document, ok := parseJSON(r.Body)
 	if !ok {
@@ -133,6 +133,17 @@ func (e *expectation) checkBody(r *transport.Response) error {
 		if got := textOf(value); got != v.equals {
 			return failure.Withhold(got, "%s: %s instead of %q", v.path, kindOf(value), text.Truncate(v.equals, 60))
 		}
+	}
+	return nil
+}
+
+// checkWhole refuses a body that was not kept whole.
+func checkWhole(r *transport.Response) error {
+	switch {
+	case r.NoRoom:
+		return fmt.Errorf("body of %d bytes, for which the worker had no memory left beside those of other users; have more workers, or smaller bodies", r.Size)
+	case r.Size > int64(len(r.Body)):
+		return fmt.Errorf("body of %d bytes, of which only %d are looked at", r.Size, len(r.Body))
 	}
 	return nil
 }

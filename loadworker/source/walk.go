@@ -138,8 +138,8 @@ func (w *Walk) Answer(r *transport.Response) error {
 	if len(captures) == 0 {
 		return nil
 	}
-	if r.Size > int64(len(r.Body)) {
-		return fmt.Errorf("capture: body of %d bytes, of which only %d are looked at", r.Size, len(r.Body))
+	if err := checkWhole(r); err != nil {
+		return fmt.Errorf("capture: %w", err)
 	}
 	document, ok := parseJSON(r.Body)
 	if !ok {

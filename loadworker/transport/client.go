@@ -64,6 +64,8 @@ type Request struct {
 	// Keep is how much of the response's body is returned, in bytes. The rest is
 	// read and discarded.
 	Keep int
+	// Budget is what the memory for it is taken from; nil: it has no bound.
+	Budget *Budget
 	// KeepCookies has the response's cookies returned.
 	KeepCookies bool
 }
@@ -82,8 +84,12 @@ type Response struct {
 	// the framing of chunks.
 	Size int64
 	// Body is the first bytes of the body, as many as the request's Keep says.
-	// It is valid until the next request of the connection.
+	// It is valid until the next request of the connection, or Free.
 	Body []byte
+	// NoRoom says that Body is empty, as the request's Budget had no room for it.
+	NoRoom bool
+	// Kept holds Body; nil: there is nothing to give back.
+	Kept *Body
 	// SetCookies has the values of its Set-Cookie headers, one on each line, if the
 	// request asks for them: at most MaxCookies bytes. It is valid as long as Body is.
 	SetCookies []byte
@@ -93,6 +99,14 @@ type Response struct {
 	// Waited is how long the last bytes of the response had been in this machine before
 	// they were read; 0: not known.
 	Waited time.Duration
+}
+
+// Free gives the memory of Body back before the next request does.
+func (r *Response) Free() {
+	if r.Kept != nil {
+		r.Kept.Free()
+		r.Body, r.Kept = nil, nil
+	}
 }
 
 // MaxHeader bounds the header of a response in bytes, interim responses, the lines

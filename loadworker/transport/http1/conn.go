@@ -62,6 +62,7 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	c.used, c.carried = now, true
 	c.response.begin(r)
 	if err := c.exchange(r, deadline); err != nil {
+		c.response.parser.body.Free()
 		return transport.Response{Reused: reused}, c.failed(err)
 	}
 	if !c.response.reusable() {

@@ -81,7 +81,7 @@ func parseVector(v vector, piece []byte) parsed {
 	case err != nil:
 		return parsed{End: "error"}
 	case r.parser.done():
-		return parsed{End: "whole", Status: r.parser.status, Body: string(r.parser.body)}
+		return parsed{End: "whole", Status: r.parser.status, Body: string(r.parser.response().Body)}
 	}
-	return parsed{End: "more", Status: r.parser.status, Body: string(r.parser.body)}
+	return parsed{End: "more", Status: r.parser.status, Body: string(r.parser.response().Body)}
 }

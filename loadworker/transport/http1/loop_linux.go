@@ -151,6 +151,9 @@ func (c *LoopConn) fail(phase failure.Phase, err error) {
 }
 
 func (c *LoopConn) end(r transport.Response, err error) {
+	if err != nil {
+		c.response.parser.body.Free()
+	}
 	if err != nil && c.loop.Interrupted() {
 		err = failure.ErrInterrupted
 	}

@@ -18,6 +18,8 @@ type responseReader struct {
 
 // begin prepares for the response to a request.
 func (r *responseReader) begin(request *transport.Request) {
+	r.parser.body.Free() // to the budget that it was taken from
+	r.parser.body.Budget = request.Budget
 	r.parser.begin(request.Method == http.MethodHead, request.Keep, request.KeepCookies)
 }
 
@@ -93,22 +95,23 @@ type parser struct {
 	header    int   // bytes of lines that arrived
 	scanned   int   // bytes of the next line that arrived and hold no line end
 	keep      int   // how much of the body is kept
-	body      []byte
+	body      transport.Body
 	cookies   []byte // the values of Set-Cookie fields, if they are kept
 	keepSet   bool   // Set-Cookie fields are kept
 }
 
 // begin prepares for a response. The memory of the last body is used again.
 func (p *parser) begin(head bool, keep int, cookies bool) {
-	*p = parser{head: head, keep: keep, body: p.body[:0], cookies: p.cookies[:0], keepSet: cookies}
+	*p = parser{head: head, keep: keep, body: p.body, cookies: p.cookies[:0], keepSet: cookies}
+	p.body.Begin(keep)
 }
 
 // done reports whether the response is whole.
 func (p *parser) done() bool { return p.state == whole }
 
-// response returns what was read; its body is valid until the next begin.
+// response returns what was read; its body is valid until the next begin, or until it is freed.
 func (p *parser) response() transport.Response {
-	return transport.Response{Status: p.status, Size: p.size, Body: p.body, SetCookies: p.cookies}
+	return p.body.In(transport.Response{Status: p.status, Size: p.size, SetCookies: p.cookies})
 }
 
 // reusable reports whether the connection may carry another request.
@@ -174,9 +177,7 @@ func (p *parser) take(b []byte) int {
 		}
 	}
 	p.size += int64(len(b))
-	if room := p.keep - len(p.body); room > 0 {
-		p.body = append(p.body, b[:min(room, len(b))]...)
-	}
+	p.body.Append(b)
 	return len(b)
 }
 

@@ -45,7 +45,7 @@ func feed(pieces []string, head bool) outcome {
 	if r := p.response(); r.Size != int64(len(r.Body)) {
 		return outcome{Err: fmt.Sprintf("size %d of a body of %d bytes", r.Size, len(r.Body))}
 	}
-	return outcome{Status: p.status, Body: string(p.body), Reusable: p.reusable(), Rest: string(held)}
+	return outcome{Status: p.status, Body: string(p.response().Body), Reusable: p.reusable(), Rest: string(held)}
 }
 
 // lines joins lines as HTTP does.

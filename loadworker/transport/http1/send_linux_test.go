@@ -163,7 +163,9 @@ func TestSendReadsWholeResponses(t *testing.T) {
 				if tt.class == measure.Timeout && time.Since(began) < timeout {
 					t.Errorf("it timed out after %v, want not before %v", time.Since(began), timeout)
 				}
-				got.Body, got.Waited = append([]byte(nil), got.Body...), 0
+				body := append([]byte(nil), got.Body...)
+				got.Free()
+				got.Body, got.Waited = body, 0
 				if diff := cmp.Diff(tt.want, got); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}

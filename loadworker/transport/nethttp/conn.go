@@ -19,7 +19,7 @@ type conn struct {
 	client *Client
 	conn   *http.ClientConn // nil: closed
 	socket *errorRecorder   // of the last conn
-	kept   []byte
+	kept   transport.Body
 	// carried is whether conn has carried a request.
 	carried bool
 
@@ -61,6 +61,8 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 			out.SetCookies = transport.AppendCookie(out.SetCookies, []byte(value))
 		}
 	}
+	c.kept.Free() // to the budget that it was taken from
+	c.kept.Budget = r.Budget
 	out.Size, err = c.read(response.Body, r.Keep)
 	_ = response.Body.Close() // it was read to its end, or failed
 	// net/http still reads from a connection that it is closing. A target that
@@ -69,9 +71,10 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 		err = ctx.Err()
 	}
 	if err != nil {
+		c.kept.Free()
 		return transport.Response{Reused: out.Reused}, c.failed(err)
 	}
-	out.Body = c.kept
+	out = c.kept.In(out)
 	if response.Close {
 		c.Close()
 	}
@@ -138,11 +141,11 @@ var chunks = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 func (c *conn) read(body io.Reader, keep int) (size int64, err error) {
 	chunk := chunks.Get().(*[32 << 10]byte)
 	defer chunks.Put(chunk)
-	c.kept = c.kept[:0]
+	c.kept.Begin(keep)
 	for {
 		n, err := body.Read(chunk[:])
 		size += int64(n)
-		c.kept = append(c.kept, chunk[:min(n, keep-len(c.kept))]...)
+		c.kept.Append(chunk[:n])
 		if errors.Is(err, io.EOF) {
 			return size, nil
 		}

@@ -55,7 +55,9 @@ func (p *Pool) Header(r *transport.Request) http.Header { return p.header(r) }
 // read to its end, or with the *failure.Error.
 func (p *Pool) Send(ctx context.Context, deadline time.Time, r *http.Request, q *transport.Request, end func(transport.Response, error)) (*http.Response, error) {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
-	x := &pooled{ctx: ctx, cancel: cancel, keep: q.Keep, end: end}
+	x := &pooled{ctx: ctx, cancel: cancel, end: end}
+	x.kept.Budget = q.Budget
+	x.kept.Begin(q.Keep)
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn, WroteRequest: x.wroteRequest}))
 	r.URL = p.url(q)
 	response, err := p.transport.RoundTrip(r)
@@ -81,8 +83,7 @@ type pooled struct {
 	cancel context.CancelFunc
 	end    func(transport.Response, error)
 	once   sync.Once
-	keep   int
-	kept   []byte
+	kept   transport.Body
 	size   int64
 	status int
 
@@ -125,7 +126,10 @@ func (x *pooled) finish(err error) (failed error) {
 		failed = x.failure(err)
 		x.mu.Unlock()
 		if failed == nil {
-			response.Status, response.Size, response.Body = x.status, x.size, x.kept
+			response.Status, response.Size = x.status, x.size
+			response = x.kept.In(response)
+		} else {
+			x.kept.Free()
 		}
 		x.cancel()
 		x.end(response, failed)
@@ -162,7 +166,7 @@ func (b *pooledBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	x := b.request
 	x.size += int64(n)
-	x.kept = append(x.kept, p[:min(n, x.keep-len(x.kept))]...)
+	x.kept.Append(p[:n])
 	if err != nil {
 		if failed := x.finish(err); failed != nil {
 			err = failed
