@@ -21,11 +21,12 @@ func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
 		lt = lt.DeepCopy()
 		lt.Status.Environment = &v1alpha1.EnvironmentStatus{}
 	}
+	foreseen := plan.Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search})
 	if refusal == nil {
-		refusal = checkRoom(lt, plan.Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search}))
+		refusal = checkRoom(lt, foreseen)
 	}
 	if refusal == nil {
-		refusal = r.accessRefusal()
+		refusal = r.accessRefusal(lt, foreseen)
 	}
 	if refusal == nil {
 		refusal = r.copyBaseline(planned.Steps)

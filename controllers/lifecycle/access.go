@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"fmt"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
@@ -26,7 +28,7 @@ func NeedsAccess(lt *v1alpha1.LoadTest) bool {
 // grantAccess notes where workers may connect to, once, or ends a run whose target is not
 // allowed: one that is under way as well, as what a name leads to may change.
 func (r *run) grantAccess() (goesOn bool) {
-	if refusal := r.accessRefusal(); refusal != nil {
+	if refusal := r.accessRefusal(r.test, plan.Foreseen(r.spec, &r.read)); refusal != nil {
 		r.refuse(refusal)
 		return false
 	}
@@ -36,12 +38,25 @@ func (r *run) grantAccess() (goesOn bool) {
 	return true
 }
 
-// accessRefusal is why a target is not allowed; nil: it is, as far as it was read.
-func (r *run) accessRefusal() *plan.Refusal {
-	if r.seen.Access == nil || r.seen.Access.Refusal == "" {
+// accessRefusal is why a target is not allowed, or has no room in the status beside those
+// steps; nil: it is and has, as far as it was read.
+func (r *run) accessRefusal(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal {
+	a := r.seen.Access
+	switch {
+	case a == nil:
+		return nil
+	case a.Refusal != "":
+		return &plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: a.Refusal}
+	case a.Problem != "" || r.read.HasAccess():
 		return nil
 	}
-	return &plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: r.seen.Access.Refusal}
+	takes, free := size(a.Target)+size(a.Control), room(lt, steps)
+	if takes <= free {
+		return nil
+	}
+	const unit = 1 << 10
+	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec.target: the addresses that it may lead to take %d KiB, and the LoadTest has %d KiB left; "+
+		"have fewer steps, repetitions or types, or have the administrator allow fewer ranges in targets.rules of the operator's configuration.", takes/unit, free/unit)}
 }
 
 func (r *run) noteAccess() {

@@ -42,6 +42,12 @@ func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 	if lt.Status.Baseline != nil {
 		left -= size(lt.Status.Baseline)
 	}
+	if lt.Status.Access != nil {
+		left -= size(lt.Status.Access)
+	}
+	if v := lt.Status.Versus; v != nil && v.Access != nil {
+		left -= size(v.Access)
+	}
 	return left
 }
 
