@@ -37,12 +37,15 @@ type checkOptions struct {
 	files []string
 	// config is the file with the operator's configuration; empty: it is not known.
 	config string
+	// release is the image of the operator's release; empty: it is not known.
+	release string
 }
 
 func (o *checkOptions) bind(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
 	flags.StringVar(&o.config, "config", "", "File with the operator's configuration, by which LoadTests are checked")
+	flags.StringVar(&o.release, "worker-image", "", "Image of the operator's release, which spec.worker.image may name whatever the configuration says")
 	if err := command.MarkFlagRequired("filename"); err != nil {
 		panic(err) // the flag is defined some lines above
 	}
@@ -113,7 +116,7 @@ func (o *checkOptions) check(ctx context.Context, stdin io.Reader, now time.Time
 	for _, t := range checked.tests {
 		t.admit(ctx, rules)
 		if t.loadTest != nil {
-			t.plan(policy, o.config != "", files, now)
+			t.plan(policy, o, files, now)
 		}
 	}
 	return checked, nil
@@ -174,8 +177,8 @@ func (t *checkedTest) admit(ctx context.Context, rules *admission.Admission) {
 }
 
 // plan checks what the operator checks when it takes a run up.
-func (t *checkedTest) plan(policy *preview.Policy, known bool, files *local.Objects, now time.Time) {
-	p, err := preview.New(t.loadTest, policy, now)
+func (t *checkedTest) plan(policy *preview.Policy, o *checkOptions, files *local.Objects, now time.Time) {
+	p, err := preview.New(t.loadTest, policy, o.release, now)
 	var refusal preview.Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -194,7 +197,7 @@ func (t *checkedTest) plan(policy *preview.Policy, known bool, files *local.Obje
 		t.refuse("spec", missing)
 	}
 	if p.Policy != "" {
-		t.judgePolicy(known)
+		t.judgePolicy(o.config != "")
 	}
 }
 

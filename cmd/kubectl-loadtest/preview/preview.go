@@ -75,10 +75,12 @@ var byPolicy = []string{v1alpha1.ReasonTargetNotAllowed, v1alpha1.ReasonLimitExc
 var everyHost = policy.Everything()
 
 // New previews a LoadTest, which has been admitted, under the policy of an operator, as if
-// nothing held runs. now is the present. The error is a Refusal of what no policy would
-// allow.
-func New(lt *v1alpha1.LoadTest, allowed *Policy, now time.Time) (*Preview, error) {
+// nothing held runs. release is the image of its release's workers, which is always
+// allowed; empty: it is not known. now is the present. The error is a Refusal of what no
+// policy would allow.
+func New(lt *v1alpha1.LoadTest, allowed *Policy, release string, now time.Time) (*Preview, error) {
 	rules := allowed.For(lt.Namespace).Free()
+	rules.Workers.Release = release
 	status, err := accepted(lt, rules, now)
 	said := ""
 	var refusal Refusal

@@ -42,7 +42,7 @@ func TestText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := preview.New(parse(t, string(spec)), noRules(t), now)
+			p, err := preview.New(parse(t, string(spec)), noRules(t), "", now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ const small = "target: {url: \"https://api.example.com\"}\nrequests: [{path: /}]
 // and planned all the same.
 func TestPolicyAndRefusal(t *testing.T) {
 	lt := parse(t, small+"steps: [{rate: 10, duration: 1s}]")
-	p, err := preview.New(lt, noRules(t), now)
+	p, err := preview.New(lt, noRules(t), "", now)
 	if err != nil || !strings.Contains(p.Policy, "host api.example.com is not allowed") || p.Requests != 10 {
 		t.Errorf("%v, policy %q", err, p.Policy)
 	}
@@ -77,12 +77,23 @@ func TestPolicyAndRefusal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := preview.New(lt, allowed, now); err != nil || p.Policy != "" {
+	if p, err := preview.New(lt, allowed, "", now); err != nil || p.Policy != "" {
 		t.Errorf("%v, policy %q of a host that is allowed", err, p.Policy)
 	}
 	var refusal preview.Refusal
-	if _, err := preview.New(parse(t, small+"steps: [{pause: 1s}]"), noRules(t), now); !errors.As(err, &refusal) || !strings.Contains(refusal.Message, "at least one step must send load") {
+	if _, err := preview.New(parse(t, small+"steps: [{pause: 1s}]"), noRules(t), "", now); !errors.As(err, &refusal) || !strings.Contains(refusal.Message, "at least one step must send load") {
 		t.Errorf("error %v of a plan that sends nothing", err)
+	}
+}
+
+// The image of the release is allowed by any configuration, once it is known.
+func TestImageOfTheReleaseIsAllowed(t *testing.T) {
+	lt := parse(t, "target: {service: {name: api}}\nrequests: [{path: /}]\nsteps: [{rate: 10, duration: 1s}]\nworker: {image: registry.example.com/worker:v1}")
+	for release, refused := range map[string]bool{"": true, "registry.example.com/worker:v2": true, "registry.example.com/worker:v1": false} {
+		p, err := preview.New(lt, noRules(t), release, now)
+		if err != nil || strings.Contains(p.Policy, "spec.worker.image") != refused {
+			t.Errorf("release %q: %v, policy %q, want refused %t", release, err, p.Policy, refused)
+		}
 	}
 }
 
@@ -90,7 +101,7 @@ func TestPolicyAndRefusal(t *testing.T) {
 func TestPreviewOfWhatIsHeld(t *testing.T) {
 	lt := parse(t, small+"suspend: true\nactiveDeadlineSeconds: 5\nsteps: [{rate: 10, duration: 10s}]")
 	before := lt.DeepCopy()
-	p, err := preview.New(lt, noRules(t), now)
+	p, err := preview.New(lt, noRules(t), "", now)
 	if err != nil || p.Requests != 100 {
 		t.Fatalf("%v, %d requests", err, p.Requests)
 	}

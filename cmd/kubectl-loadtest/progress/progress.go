@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ func head(lt *v1alpha1.LoadTest) []string {
 	step := current(lt)
 	isPause := step != nil && step.Load.IsPause()
 	switch {
+	case lt.Status.Phase == v1alpha1.PhaseQueued: // it is the place in the queue
 	case number == "" || strings.HasPrefix(number, "0/"):
 	case isPause:
 		parts = append(parts, "step "+number+" done")
@@ -67,12 +69,22 @@ func Waiting(lt *v1alpha1.LoadTest) string {
 	case "", v1alpha1.PhasePending:
 		return "waiting for the operator"
 	case v1alpha1.PhaseSuspended:
-		return "held by spec.suspend"
-	case v1alpha1.PhaseStarting:
-		if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionWorkersReady); c != nil && c.Status == metav1.ConditionFalse {
-			return c.Message
+		if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionSuspended); c != nil && c.Reason != v1alpha1.ReasonSuspended {
+			return c.Message // by the administrator
 		}
-		return "workers start"
+		return "held by spec.suspend"
+	case v1alpha1.PhaseQueued:
+		return cmp.Or(said(lt, v1alpha1.ConditionQueued, metav1.ConditionTrue), "waiting in the queue")
+	case v1alpha1.PhaseStarting:
+		return cmp.Or(said(lt, v1alpha1.ConditionWorkersReady, metav1.ConditionFalse), "workers start")
+	}
+	return ""
+}
+
+// said is the message of a condition, if it has that status.
+func said(lt *v1alpha1.LoadTest, condition string, status metav1.ConditionStatus) string {
+	if c := meta.FindStatusCondition(lt.Status.Conditions, condition); c != nil && c.Status == status {
+		return c.Message
 	}
 	return ""
 }

@@ -60,6 +60,21 @@ var tests = map[string]struct {
 		line:   "limiter/burst-then-steady  Suspended  held by spec.suspend",
 		block:  []string{"limiter/burst-then-steady  Suspended", "  held by spec.suspend"},
 	},
+	"suspended by the administrator": {
+		status: `{phase: Suspended, conditions: [{type: Suspended, status: "True", reason: Stopped, message: "No run begins: stopped by jane."}]}`,
+		line:   "limiter/burst-then-steady  Suspended  No run begins: stopped by jane.",
+		block:  []string{"limiter/burst-then-steady  Suspended", "  No run begins: stopped by jane."},
+	},
+	"queued": {
+		status: `{phase: Queued, summary: {step: place 3 of 7}, conditions: [{type: Queued, status: "True", message: "Place 3 of 7: 10 runs go on, which is the most at once."}]}`,
+		line:   "limiter/burst-then-steady  Queued  Place 3 of 7: 10 runs go on, which is the most at once.",
+		block:  []string{"limiter/burst-then-steady  Queued", "  Place 3 of 7: 10 runs go on, which is the most at once."},
+	},
+	"queued, nothing known": {
+		status: `{phase: Queued}`,
+		line:   "limiter/burst-then-steady  Queued  waiting in the queue",
+		block:  []string{"limiter/burst-then-steady  Queued", "  waiting in the queue"},
+	},
 	"starting, nothing known": {
 		status: `{phase: Starting, summary: {step: 0/2, workers: 0/3}}`,
 		line:   "limiter/burst-then-steady  Starting  workers 0/3  workers start",
