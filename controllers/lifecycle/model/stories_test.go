@@ -97,6 +97,12 @@ func suspend(held bool) func(*v1alpha1.LoadTestSpec) {
 	return func(s *v1alpha1.LoadTestSpec) { s.Suspend = held }
 }
 
+// givesItsPlaceUp has a run be held that has begun, and resumed when another has its place.
+var givesItsPlaceUp = all(
+	edit(500*time.Millisecond, "suspend", suspend(true)),
+	func(w *world) { w.after(600*time.Millisecond, func() { another(15 * time.Second)(w) }) },
+	edit(700*time.Millisecond, "resume", suspend(false)))
+
 // audited has a number of the target be compared with what it acknowledged.
 func audited(s *v1alpha1.LoadTestSpec) {
 	s.Requests[0].Name = "create"
@@ -176,10 +182,8 @@ func stories() []*story {
 		{name: "quiet hours come in the queue", timely: true, script: all(occupied(65*time.Second), configure(0, quiet("10:01", "10:02")))},
 		{name: "held in the queue, then resumed", script: all(occupied(25*time.Second),
 			edit(4*time.Second, "suspend", suspend(true)), edit(8*time.Second, "resume", suspend(false)))},
-		{name: "gives its place up while it is held", script: all(
-			edit(500*time.Millisecond, "suspend", suspend(true)),
-			func(w *world) { w.after(600*time.Millisecond, func() { another(15 * time.Second)(w) }) },
-			edit(700*time.Millisecond, "resume", suspend(false)))},
+		{name: "gives its place up while it is held", script: givesItsPlaceUp},
+		{name: "gives its place up before its Job is seen", script: all(podsBehind(2*time.Second), givesItsPlaceUp)},
 		{name: "out of time", timely: true, spec: func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](4) }},
 		{name: "held, then resumed", spec: suspend(true), script: all(
 			edit(10*time.Second, "resume", suspend(false)), edit(11*time.Second, "suspend", suspend(true)), edit(20*time.Second, "resume", suspend(false)))},
