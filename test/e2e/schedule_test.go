@@ -1,0 +1,205 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// scheduledSpec has two users wait for the counter, which counts what it receives.
+const scheduledSpec = `
+%s
+template:
+  spec:
+    target: {service: {name: counter}, timeout: 5s}
+    requests: [{name: wait, path: "/%s?delay=20ms"}]
+    steps: [{name: two, users: 2, duration: 1s}]
+    parallelism: 1
+    thresholds: [{metric: p50, maxIncrease: 400%%}]
+`
+
+// TestSchedule has LoadTests started by what a team changes: the schedule itself and a
+// Deployment. The truth is what the target has counted.
+func TestSchedule(t *testing.T) {
+	ns := namespace(t)
+	target, err := startCounter(t.Context(), ns, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	suspended := createSchedule(t, ns, "suspended", fmt.Sprintf(scheduledSpec, "schedule: '* * * * *'\nonChange: true\nsuspend: true", "suspended"))
+	began := time.Now()
+	t.Run("change", func(t *testing.T) { checkChange(t, ns, target) })
+	t.Run("rollout", func(t *testing.T) { checkRollout(t, ns, target) })
+	t.Run("suspended", func(t *testing.T) {
+		if rest := time.Until(began.Add(65 * time.Second)); rest > 0 { // a minute has begun since
+			if err := pausing(t.Context(), time.Now().Add(rest)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, received := len(runsOf(t, suspended)), received(t, target, "suspended"); n > 0 || received > 0 {
+			t.Errorf("a schedule that is suspended started %d LoadTests, which sent %d requests", n, received)
+		}
+	})
+	t.Log(mustCommand(t, "kubectl", "get", "loadtestschedules,loadtests", "--namespace", ns))
+}
+
+// checkChange starts a LoadTest by creating a schedule, and another by changing it.
+func checkChange(t *testing.T, ns string, target counter) {
+	s := createSchedule(t, ns, "changed", fmt.Sprintf(scheduledSpec, "onChange: true", "changed"))
+	first := awaitRuns(t, s, 1)[0]
+	finish(t, &first, waitTimeout)
+	if first.Status.Verdict != v1alpha1.VerdictPassed || first.Spec.Baseline != nil {
+		t.Errorf("the first is %s with the baseline %v", first.Status.Verdict, first.Spec.Baseline)
+	}
+	retryUpdate(t, s, func() { s.Spec.Template.Spec.Thresholds[0].MaxIncrease = "500%" })
+	runs := awaitRuns(t, s, 2)
+	second := runs[1]
+	if second.Name == first.Name {
+		second = runs[0]
+	}
+	finish(t, &second, waitTimeout)
+	if b := second.Status.Baseline; second.Status.Verdict != v1alpha1.VerdictPassed || b == nil || b.Name != first.Name {
+		t.Errorf("the second is %s with the baseline %v, want %s", second.Status.Verdict, b, first.Name)
+	}
+	sent := first.Status.Steps[0].Result.Sent + second.Status.Steps[0].Result.Sent
+	if received := received(t, target, "changed"); received != sent || sent == 0 {
+		t.Errorf("both sent %d requests, and the target received %d", sent, received)
+	}
+	awaitSchedule(t, s, "noted", func() bool {
+		last := s.Status.LastPassed
+		return last != nil && last.Name == second.Name && s.Status.Summary.Trend != ""
+	})
+	t.Log(mustCommand(t, "kubectl", "get", "loadtestschedule", s.Name, "--namespace", ns, "--output", "yaml"))
+}
+
+// checkRollout starts a LoadTest for each of two rollouts, and none for a Deployment that
+// only grows.
+func checkRollout(t *testing.T, ns string, target counter) {
+	d := deploymentOf(target, "shop")
+	if err := cluster.Create(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	s := createSchedule(t, ns, "rolled", fmt.Sprintf(scheduledSpec, "onRollout: {kind: Deployment, name: shop}", "rolled"))
+	for n := 1; n <= 2; n++ {
+		for _, lt := range awaitRuns(t, s, n) {
+			finish(t, &lt, waitTimeout)
+		}
+		key := client.ObjectKeyFromObject(d)
+		if err := retry(t.Context(), waitTimeout, func(ctx context.Context) error {
+			if err := cluster.Get(ctx, key, d); err != nil {
+				return err
+			}
+			if n == 1 {
+				d.Spec.Template.Annotations = map[string]string{"restarted": "once"}
+			} else {
+				d.Spec.Replicas = new(int32(2))
+			}
+			return cluster.Update(ctx, d)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := retry(t.Context(), waitTimeout, func(ctx context.Context) error {
+		if err := cluster.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
+			return err
+		}
+		if d.Status.AvailableReplicas != 2 {
+			return fmt.Errorf("%d pods are available", d.Status.AvailableReplicas)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := pausing(t.Context(), time.Now().Add(20*time.Second)); err != nil { // the operator looks every 15 s
+		t.Fatal(err)
+	}
+	if n := len(runsOf(t, s)); n != 2 {
+		t.Errorf("there are %d LoadTests after two rollouts, want 2", n)
+	}
+}
+
+// deploymentOf is a Deployment of counters that no Service leads to.
+func deploymentOf(c counter, name string) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: name},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: c.pod("").Spec},
+		},
+	}
+}
+
+func createSchedule(t *testing.T, namespace, name, spec string) *v1alpha1.LoadTestSchedule {
+	t.Helper()
+	s := &v1alpha1.LoadTestSchedule{}
+	if err := yaml.UnmarshalStrict([]byte(spec), &s.Spec); err != nil {
+		t.Fatal(err)
+	}
+	s.Namespace, s.Name = namespace, name
+	if err := cluster.Create(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// runsOf are the LoadTests that a schedule controls.
+func runsOf(t *testing.T, s *v1alpha1.LoadTestSchedule) []v1alpha1.LoadTest {
+	t.Helper()
+	var list v1alpha1.LoadTestList
+	if err := cluster.List(t.Context(), &list, client.InNamespace(s.Namespace), client.MatchingLabels{"loadtest.dev/schedule": s.Name}); err != nil {
+		t.Fatal(err)
+	}
+	var runs []v1alpha1.LoadTest
+	for _, lt := range list.Items {
+		if metav1.IsControlledBy(&lt, s) {
+			runs = append(runs, lt)
+		}
+	}
+	return runs
+}
+
+func awaitRuns(t *testing.T, s *v1alpha1.LoadTestSchedule, n int) []v1alpha1.LoadTest {
+	t.Helper()
+	awaitSchedule(t, s, fmt.Sprintf("at its LoadTest number %d", n), func() bool { return len(runsOf(t, s)) >= n })
+	return runsOf(t, s)
+}
+
+func awaitSchedule(t *testing.T, s *v1alpha1.LoadTestSchedule, what string, f func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
+		if err := cluster.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {
+			return false, err
+		}
+		return f(), nil
+	})
+	if err != nil {
+		status, _ := yaml.Marshal(s.Status)
+		t.Fatalf("schedule %s is not %s: %v\n%s", s.Name, what, err, status)
+	}
+}
+
+func retryUpdate(t *testing.T, s *v1alpha1.LoadTestSchedule, change func()) {
+	t.Helper()
+	if err := retry(t.Context(), waitTimeout, func(ctx context.Context) error {
+		if err := cluster.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {
+			return err
+		}
+		change()
+		return cluster.Update(ctx, s)
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
