@@ -1,5 +1,6 @@
-// Package loadtest reconciles LoadTests. It is the only package that talks to
-// the API server; what to do is decided in package lifecycle.
+// Package loadtest reconciles LoadTests. Beside scheduling, which creates those of
+// schedules, it is the only package that talks to the API server; what to do is decided in
+// package lifecycle.
 //
 //	observe ─▶ decide (lifecycle) ─▶ apply ─▶ report
 //

@@ -113,16 +113,7 @@ func (d *decision) held() bool { return d.Spec.Suspend || d.seen.Hold != nil }
 // due are the LoadTests that have to be there now: of the rollout, of the change that was
 // read back, and of the latest time.
 func (d *decision) due() []due {
-	var list []due
-	if r := d.seen.Rollout; d.Spec.OnRollout != nil && r != nil && r.Complete && !d.knows(r) {
-		name := nameOf(d.LoadTestSchedule, "rollout", r.UID, r.Revision)
-		list = append(list, due{
-			Start{name, fmt.Sprintf("%s %s has rolled out revision %s", d.Spec.OnRollout.Kind, d.Spec.OnRollout.Name, r.Revision)},
-			func(s *v1alpha1.LoadTestScheduleStatus) {
-				s.Rollout = &v1alpha1.RolloutRun{UID: r.UID, Revision: r.Revision, Run: name}
-			},
-		})
-	}
+	list := d.dueByRollout()
 	if c := d.Status.Change; d.Spec.OnChange && c != nil && c.Run == "" && c.Generation == d.out.Status.Change.Generation {
 		name := nameOf(d.LoadTestSchedule, "change", c.Generation)
 		list = append(list, due{
@@ -134,6 +125,24 @@ func (d *decision) due() []due {
 		list = append(list, d.dueByClock()...)
 	}
 	return list
+}
+
+// dueByRollout is that of the rollout that stands. Pods may be gone since it was started.
+func (d *decision) dueByRollout() []due {
+	r := d.seen.Rollout
+	if d.Spec.OnRollout == nil || r == nil || d.knows(r) {
+		return nil
+	}
+	name := nameOf(d.LoadTestSchedule, "rollout", r.UID, r.Revision)
+	if !r.Complete && !d.isThere(name) {
+		return nil
+	}
+	return []due{{
+		Start{name, fmt.Sprintf("%s %s has rolled out revision %s", d.Spec.OnRollout.Kind, d.Spec.OnRollout.Name, r.Revision)},
+		func(s *v1alpha1.LoadTestScheduleStatus) {
+			s.Rollout = &v1alpha1.RolloutRun{UID: r.UID, Revision: r.Revision, Run: name}
+		},
+	}}
 }
 
 func (d *decision) knows(r *Rollout) bool {
@@ -197,9 +206,23 @@ func (d *decision) may() bool {
 		return true
 	}
 	if d.Spec.ConcurrencyPolicy == v1alpha1.ReplaceConcurrent {
-		d.out.Replaced = slices.DeleteFunc(active, func(r LoadTest) bool { return r.Deleting })
+		d.replace(active)
 	}
 	return false
+}
+
+// replace deletes LoadTests, each once it has been there for as long as its name has to be
+// taken.
+func (d *decision) replace(active []LoadTest) {
+	for _, r := range active {
+		switch until := r.Created.Add(keptFor); {
+		case r.Deleting:
+		case d.now.Before(until):
+			d.wake(until)
+		default:
+			d.out.Replaced = append(d.out.Replaced, r)
+		}
+	}
 }
 
 // active are the LoadTests that have not finished, the oldest first. One that was created

@@ -132,6 +132,11 @@ func TestTimesOfASchedule(t *testing.T) {
 			seen:   schedule.Observed{Runs: []schedule.LoadTest{running("nightly-x", "00:30:00")}},
 			now:    "01:00:00", want: "start " + name("01:00:00"),
 		},
+		"another has not finished, and was created a moment ago": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
+			seen:   schedule.Observed{Runs: []schedule.LoadTest{running("nightly-x", "00:59:30")}},
+			now:    "01:00:00", wakes: 30 * time.Second,
+		},
 		"another has not finished, and is replaced": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
 			seen:   schedule.Observed{Runs: []schedule.LoadTest{running("nightly-x", "00:30:00")}},

@@ -54,8 +54,8 @@ type Refused struct {
 	Until time.Time
 }
 
-// Decision is what to do next, in this order: delete Replaced, or create Start; write the
-// status; delete Expired.
+// Decision is what to do next, in this order: create Start; write the status; delete
+// Replaced and Expired, whose starts the status has then.
 type Decision struct {
 	// Start is the LoadTest to create; nil: none.
 	Start *Start

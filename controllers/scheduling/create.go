@@ -18,24 +18,29 @@ import (
 // errBehind says that the cache has an earlier state of the schedule.
 var errBehind = errors.New("the cache is behind")
 
-// begin creates the LoadTest that starts, or deletes those in whose place one starts. They
-// are deleted only if the API server takes the one that follows.
+// begin creates the LoadTest that starts.
 func (r *Reconciler) begin(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *schedule.Decision, note *note, now time.Time) error {
-	switch {
-	case d.Start != nil:
-		created, err := r.create(ctx, s, d, d.Start, note, now)
-		if created {
-			note.hasCreated(d.Start.Name, now)
-		}
-		return err
-	case len(d.Replaced) > 0:
-		taken, err := r.create(ctx, s, d, d.Next, note, now, client.DryRunAll)
-		if err != nil || !taken {
-			return err
-		}
-		return r.deleteAll(ctx, d.Replaced)
+	if d.Start == nil {
+		return nil
 	}
-	return nil
+	created, err := r.create(ctx, s, d, d.Start, note, now)
+	if created {
+		note.hasCreated(d.Start.Name, now)
+	}
+	return err
+}
+
+// replace deletes the LoadTests in whose place one starts, if the API server takes that
+// one.
+func (r *Reconciler) replace(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *schedule.Decision, note *note, now time.Time) error {
+	if len(d.Replaced) == 0 {
+		return nil
+	}
+	taken, err := r.create(ctx, s, d, d.Next, note, now, client.DryRunAll)
+	if err != nil || !taken {
+		return err
+	}
+	return r.deleteAll(ctx, d.Replaced)
 }
 
 // create creates a LoadTest, unless it is there. It notes a refusal.

@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { apiserver.Start(m) }
 
 // fixture is a reconciler on a real API server, with a clock that stands still until it is
-// told to go on. It begins at the next full hour.
+// told to go on. It begins at a full hour, five minutes from now at least.
 type fixture struct {
 	t         *testing.T
 	namespace string
@@ -36,7 +36,7 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, client: c, namespace: apiserver.Namespace(t), recorder: events.NewFakeRecorder(1000), policy: load(t, ""),
-		clock: clocktesting.NewFakePassiveClock(time.Now().UTC().Truncate(time.Hour).Add(time.Hour)),
+		clock: clocktesting.NewFakePassiveClock(time.Now().UTC().Add(5 * time.Minute).Truncate(time.Hour).Add(time.Hour)),
 	}
 	f.restart()
 	return f

@@ -32,7 +32,7 @@ func (r *Reconciler) observe(ctx context.Context, s *v1alpha1.LoadTestSchedule, 
 			return seen, err
 		}
 	}
-	if s.Spec.OnRollout != nil && !s.Spec.Suspend && seen.Hold == nil {
+	if s.Spec.OnRollout != nil {
 		seen.Rollout, seen.Problem, err = r.rollout(ctx, s)
 	}
 	return seen, err

