@@ -38,7 +38,7 @@ const (
 // beginAtOnce creates LoadTests while runs of their namespace are stopped, and takes the stop
 // back: all may begin, and one does. Another team's run is created in that moment.
 func beginAtOnce(t *testing.T, _ *people) attempt {
-	tn, b := newTenantNamed(t, "crowd-"), newBystander(t)
+	tn, b := newTenantNamed(t, "crowd-"), newOthersRun(t)
 	leading := newScraper(t, tn.namespace)
 	before := leading.health(t)
 	mustCommand(t, "kubectl", "loadtest", "stop", "--all", "-n", tn.namespace, "--reason", "a crowd comes", "--yes")

@@ -73,10 +73,10 @@ worker: {resources: {requests: {cpu: 20m, memory: 32Mi}, limits: {memory: 96Mi}}
 
 func (h *hostileRuns) carryOut(t *testing.T) {
 	t.Helper()
-	b, tn := newBystander(t), newTenant(t)
+	b, tn := newOthersRun(t), newTenant(t)
 	leading := newScraper(t, tn.namespace)
 	labels := map[string]string{"app": "hostile"}
-	tn.enemy(t, "hostile", labels, nil)
+	tn.hostilePod(t, "hostile", labels, nil)
 	tn.expose(t, "hostile", labels, corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}}})
 	before := leading.health(t)
 	runs := map[string]*v1alpha1.LoadTest{}

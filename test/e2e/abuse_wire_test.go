@@ -100,7 +100,7 @@ const (
 // carryOut attacks from a pod while another team has a run.
 func (o *onslaught) carryOut(t *testing.T) {
 	t.Helper()
-	b, tn := newBystander(t), newTenant(t)
+	b, tn := newOthersRun(t), newTenant(t)
 	leading := newScraper(t, tn.namespace)
 	if _, err := startCounterNamed(t.Context(), tn.namespace, "", "api"); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func (o *onslaught) carryOut(t *testing.T) {
 		"TOKEN": tn.workersToken(t), "RUN": tn.uid(t),
 	}
 	o.before = leading.health(t)
-	pod := tn.enemy(t, "enemy", workerLabel, environment)
+	pod := tn.hostilePod(t, "hostile", workerLabel, environment)
 	o.await(t, tn, func(n tally) bool { return n.Tried > 0 })
 	o.harm = b.suffered(t, b.begin(t, "attacked"))
 	o.await(t, tn, func(n tally) bool { return n.Ended+n.Kept > 0 })
@@ -126,7 +126,7 @@ func (o *onslaught) carryOut(t *testing.T) {
 func (o *onslaught) await(t *testing.T, tn *tenant, holds func(tally) bool) {
 	t.Helper()
 	soon(t, attackedFor, func(ctx context.Context) (err error) {
-		if o.tallies, err = tn.tallies(ctx, "enemy"); err != nil {
+		if o.tallies, err = tn.tallies(ctx, "hostile"); err != nil {
 			return err
 		}
 		var not []string
@@ -148,7 +148,7 @@ func (o *onslaught) await(t *testing.T, tn *tenant, holds func(tally) bool) {
 // fromNoWorker attacks from a pod that the NetworkPolicy is to keep away.
 func fromNoWorker(t *testing.T, p *people) attempt {
 	tn := p.attacker
-	pod := tn.enemy(t, tn.name(), nil, map[string]string{"COORDINATOR": tn.workersEnv(t, "LOADTEST_COORDINATOR"), "CA": tn.workersEnv(t, "LOADTEST_COORDINATOR_CA")})
+	pod := tn.hostilePod(t, tn.name(), nil, map[string]string{"COORDINATOR": tn.workersEnv(t, "LOADTEST_COORDINATOR"), "CA": tn.workersEnv(t, "LOADTEST_COORDINATOR_CA")})
 	defer remove(t, pod)
 	var n tally
 	soon(t, attackedFor, func(ctx context.Context) error {

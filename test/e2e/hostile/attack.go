@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// enemy is what attacks the coordinator.
-type enemy struct {
+// attacked is the coordinator, and what it is shown.
+type attacked struct {
 	to         string
 	token, run string
 	trust      *tls.Config
@@ -34,16 +34,16 @@ var (
 )
 
 // attacks are all of them by name.
-func (e *enemy) attacks() map[string]attack {
+func (a *attacked) attacks() map[string]attack {
 	all := map[string]attack{
-		"idle":              {1500, 3 * time.Second, e.sayNothing},
-		"half a handshake":  {100, time.Second, e.stopInHandshake},
-		"after a handshake": {100, time.Second, e.stopAfterHandshake},
-		"junk tokens":       {4, 20 * time.Millisecond, e.showJunk},
-		"giant message":     {1, time.Second, e.sendGiant},
-		"giant hello":       {1, time.Second, e.sendGiantHello},
+		"idle":              {1500, 3 * time.Second, a.sayNothing},
+		"half a handshake":  {100, time.Second, a.stopInHandshake},
+		"after a handshake": {100, time.Second, a.stopAfterHandshake},
+		"junk tokens":       {4, 20 * time.Millisecond, a.showJunk},
+		"giant message":     {1, time.Second, a.sendGiant},
+		"giant hello":       {1, time.Second, a.sendGiantHello},
 	}
-	maps.Copy(all, e.floods())
+	maps.Copy(all, a.floods())
 	return all
 }
 

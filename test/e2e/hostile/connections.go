@@ -23,8 +23,8 @@ const (
 )
 
 // dial connects without TLS.
-func (e *enemy) dial(ctx context.Context) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: reachWithin}).DialContext(ctx, "tcp", e.to)
+func (a *attacked) dial(ctx context.Context) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: reachWithin}).DialContext(ctx, "tcp", a.to)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnreached, err)
 	}
@@ -43,8 +43,8 @@ func awaitEnd(conn net.Conn) error {
 	return err
 }
 
-func (e *enemy) sayNothing(ctx context.Context) (int64, error) {
-	conn, err := e.dial(ctx)
+func (a *attacked) sayNothing(ctx context.Context) (int64, error) {
+	conn, err := a.dial(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -53,8 +53,8 @@ func (e *enemy) sayNothing(ctx context.Context) (int64, error) {
 }
 
 // stopInHandshake sends the begin of a TLS record, and not the rest.
-func (e *enemy) stopInHandshake(ctx context.Context) (int64, error) {
-	conn, err := e.dial(ctx)
+func (a *attacked) stopInHandshake(ctx context.Context) (int64, error) {
+	conn, err := a.dial(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -66,13 +66,13 @@ func (e *enemy) stopInHandshake(ctx context.Context) (int64, error) {
 	return int64(len(hello)), awaitEnd(conn)
 }
 
-func (e *enemy) stopAfterHandshake(ctx context.Context) (int64, error) {
-	plain, err := e.dial(ctx)
+func (a *attacked) stopAfterHandshake(ctx context.Context) (int64, error) {
+	plain, err := a.dial(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer plain.Close()
-	trust := e.trust.Clone()
+	trust := a.trust.Clone()
 	trust.NextProtos = []string{"h2"}
 	conn := tls.Client(plain, trust)
 	if err := conn.HandshakeContext(ctx); err != nil {
@@ -82,11 +82,11 @@ func (e *enemy) stopAfterHandshake(ctx context.Context) (int64, error) {
 }
 
 // floods are those of HTTP/2, each over a connection without a session.
-func (e *enemy) floods() map[string]attack {
+func (a *attacked) floods() map[string]attack {
 	all := map[string]attack{}
 	for name, send := range flood.All() {
 		all["flood of "+name] = attack{1, 300 * time.Millisecond, func(ctx context.Context) (int64, error) {
-			conn, err := flood.Dial(ctx, e.to, e.trust, endWithin)
+			conn, err := flood.Dial(ctx, a.to, a.trust, endWithin)
 			if err != nil {
 				return 0, fmt.Errorf("%w: %w", errUnreached, err)
 			}

@@ -1,5 +1,5 @@
-// Command hostile is an enemy in a pod. It attacks the coordinator, and is a target that
-// responds as no server should:
+// Command hostile attacks the coordinator from a pod, and is a target that responds as no
+// server should:
 //
 //	COORDINATOR   address of the coordinator; empty: it is a target alone
 //	CA            certificates that the coordinator is verified by

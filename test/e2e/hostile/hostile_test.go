@@ -68,7 +68,7 @@ func TestAttacksAreTallied(t *testing.T) {
 	}
 }
 
-// What a server keeps open is told from what it closes.
+// What a server keeps open does not count as closed.
 func TestKeptConnectionsAreNoEndedOnes(t *testing.T) {
 	for name, want := range map[string]error{"kept": errKept, "closed": io.EOF} {
 		near, far := net.Pipe()

@@ -24,12 +24,12 @@ func main() {
 	if to := os.Getenv("COORDINATOR"); to != "" {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM([]byte(os.Getenv("CA")))
-		e := &enemy{
+		a := &attacked{
 			to: to, token: os.Getenv("TOKEN"), run: os.Getenv("RUN"),
 			trust: &tls.Config{RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13},
 		}
-		for name, a := range e.attacks() {
-			a.begin(context.Background(), name, all)
+		for name, one := range a.attacks() {
+			one.begin(context.Background(), name, all)
 		}
 	}
 	mux := http.NewServeMux()

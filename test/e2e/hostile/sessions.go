@@ -23,18 +23,18 @@ import (
 const giant = 16 << 20
 
 // showJunk opens a session with a token of the right form, which differs each time.
-func (e *enemy) showJunk(ctx context.Context) (int64, error) {
-	return e.session(ctx, junkToken(), "verify token: not found", hello(e.run, 0))
+func (a *attacked) showJunk(ctx context.Context) (int64, error) {
+	return a.session(ctx, junkToken(), "verify token: not found", hello(a.run, 0))
 }
 
 // sendGiant sends a giant message in a session of its own worker.
-func (e *enemy) sendGiant(ctx context.Context) (int64, error) {
-	return e.session(ctx, e.token, "larger than max", hello(e.run, 0), hello(e.run, giant))
+func (a *attacked) sendGiant(ctx context.Context) (int64, error) {
+	return a.session(ctx, a.token, "larger than max", hello(a.run, 0), hello(a.run, giant))
 }
 
 // sendGiantHello begins a session with one.
-func (e *enemy) sendGiantHello(ctx context.Context) (int64, error) {
-	return e.session(ctx, e.token, "larger than max", hello(e.run, giant))
+func (a *attacked) sendGiantHello(ctx context.Context) (int64, error) {
+	return a.session(ctx, a.token, "larger than max", hello(a.run, giant))
 }
 
 func hello(run string, size int) *workerv1.SessionRequest {
@@ -45,10 +45,10 @@ func hello(run string, size int) *workerv1.SessionRequest {
 
 // session sends messages, and waits for its end, which is to be with those words. Others say
 // that it did not come to that.
-func (e *enemy) session(ctx context.Context, token, words string, messages ...*workerv1.SessionRequest) (int64, error) {
+func (a *attacked) session(ctx context.Context, token, words string, messages ...*workerv1.SessionRequest) (int64, error) {
 	ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token), reachWithin)
 	defer cancel()
-	conn, err := grpc.NewClient("passthrough:///"+e.to, grpc.WithTransportCredentials(credentials.NewTLS(e.trust)))
+	conn, err := grpc.NewClient("passthrough:///"+a.to, grpc.WithTransportCredentials(credentials.NewTLS(a.trust)))
 	if err != nil {
 		return 0, err
 	}

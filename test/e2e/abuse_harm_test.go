@@ -16,15 +16,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// tally is what became of one kind of attack of an enemy's pod.
+// tally is what became of one kind of attack.
 type tally struct {
 	Tried, Ended, Kept, Unreached, Most int64
 	Said                                string
 }
 
-// enemy is the name of the pod of command hostile. It attacks the coordinator if it is
-// told where that is.
-func (tn *tenant) enemy(t *testing.T, name string, labels, environment map[string]string) *corev1.Pod {
+// hostilePod starts a pod of command hostile. It attacks the coordinator that its environment
+// names, if any.
+func (tn *tenant) hostilePod(t *testing.T, name string, labels, environment map[string]string) *corev1.Pod {
 	t.Helper()
 	pod := counter{tn.namespace, name}.pod("")
 	pod.Labels = labels
@@ -47,7 +47,7 @@ func (tn *tenant) enemy(t *testing.T, name string, labels, environment map[strin
 	return pod
 }
 
-// tallies are those of an enemy so far, by the kind of attack.
+// tallies are those of a hostile pod so far, by the kind of attack.
 func (tn *tenant) tallies(ctx context.Context, name string) (map[string]tally, error) {
 	raw, err := cluster.pods.CoreV1().Pods(tn.namespace).ProxyGet("http", name, "8081", "/attacks", nil).DoRaw(ctx)
 	if err != nil {
@@ -57,28 +57,28 @@ func (tn *tenant) tallies(ctx context.Context, name string) (map[string]tally, e
 	return all, json.Unmarshal(raw, &all)
 }
 
-// bystander is a run of another team, which must not suffer.
-type bystander struct {
+// othersRun is a run of another team, which must end as if nothing else happened.
+type othersRun struct {
 	tenant *tenant
 	target counter
 }
 
-// bystanderSends is how many requests it has, by users who wait for each response: that two
+// othersSend is how many requests it has, by users who wait for each response: that two
 // busy cores delay them is no fault of the run.
-const bystanderSends = 100
+const othersSend = 100
 
-func newBystander(t *testing.T) bystander {
+func newOthersRun(t *testing.T) othersRun {
 	t.Helper()
 	tn := newTenant(t)
 	target, err := startCounter(t.Context(), tn.namespace, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bystander{tn, target}
+	return othersRun{tn, target}
 }
 
 // begin creates the run.
-func (b bystander) begin(t *testing.T, name string) *v1alpha1.LoadTest {
+func (b othersRun) begin(t *testing.T, name string) *v1alpha1.LoadTest {
 	t.Helper()
 	return create(t, b.target.namespace, name, `
 target: {service: {name: counter}}
@@ -91,14 +91,14 @@ worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 
 // suffered waits for the end of the run, and says in which way it is not Passed with exact
 // counts; empty: it is.
-func (b bystander) suffered(t *testing.T, lt *v1alpha1.LoadTest) string {
+func (b othersRun) suffered(t *testing.T, lt *v1alpha1.LoadTest) string {
 	t.Helper()
 	finish(t, lt, waitTimeout)
 	counts, err := b.target.read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sent, received := sentBy(lt), counts[lt.Name].Received; lt.Status.Verdict != v1alpha1.VerdictPassed || sent != bystanderSends || received != bystanderSends {
+	if sent, received := sentBy(lt), counts[lt.Name].Received; lt.Status.Verdict != v1alpha1.VerdictPassed || sent != othersSend || received != othersSend {
 		return fmt.Sprintf("another's run is %s, its target was asked %d times, and its status says %d sent: %s",
 			lt.Status.Verdict, received, sent, condition(lt, v1alpha1.ConditionFinished).Message)
 	}
