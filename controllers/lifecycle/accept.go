@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"cmp"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -21,12 +23,9 @@ func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
 		lt = lt.DeepCopy()
 		lt.Status.Environment = &v1alpha1.EnvironmentStatus{}
 	}
-	foreseen := plan.Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search})
 	if refusal == nil {
-		refusal = checkRoom(lt, foreseen)
-	}
-	if refusal == nil {
-		refusal = r.accessRefusal(lt, foreseen)
+		foreseen := plan.Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search})
+		refusal = cmp.Or(checkRoom(lt, foreseen), r.accessRefusal(lt, foreseen))
 	}
 	if refusal == nil {
 		refusal = r.copyBaseline(planned.Steps)
