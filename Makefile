@@ -26,20 +26,18 @@ export CLUSTER IMAGE_REGISTRY IMAGE_TAG FULL
 # The race detector needs CGO_ENABLED=1, and compiles each once more.
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath -buildvcs=false
-# A rule with prerequisites among these runs each time; go build itself knows
-# what is up to date.
-.PHONY: FORCE
+# All targets but files in bin/ run each time. So do those that depend on FORCE: go build
+# itself knows what is up to date.
+.PHONY: FORCE $(shell sed -nE 's/^([a-z][a-z0-9 -]*):($$| .*)/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 ##@ General
 
-.PHONY: help
 help: ## List the targets.
 	@awk 'BEGIN {FS = ":.*## "; print "Usage: make <target> [VARIABLE=value]"} \
 		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
 		/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2} \
 		/^#\? / {printf "  %s\n", substr($$0, 4)}' $(MAKEFILE_LIST)
 
-.PHONY: deps
 # A command that is needed, and the Debian package that has it.
 DEBIAN := gcc:gcc nginx:nginx-light redis-server:redis-server mmdebstrap:mmdebstrap pgbouncer:pgbouncer \
 	/usr/lib/postgresql/15/bin/postgres:postgresql-15 chromium-headless-shell:chromium-headless-shell promtool:prometheus java:openjdk-17-jre-headless mvn:maven
@@ -53,13 +51,11 @@ deps: ## Install the Debian packages that builds and tests need, if any is missi
 	export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1; \
 	apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing
 
-.PHONY: clean
 clean: ## Remove what was built. Take a local cluster down first.
 	rm -rf $(BIN)
 
 ##@ Try
 
-.PHONY: try
 #? SERVE=shortener  what is tested: ratelimiter, ratelimiter-racy (it must fail) or shortener
 SERVE ?= shortener
 try: bin/kubectl-loadtest ## Run a load test of 20 s on this machine: no cluster, no root, no Docker.
@@ -68,7 +64,6 @@ try: bin/kubectl-loadtest ## Run a load test of 20 s on this machine: no cluster
 ##@ Build
 
 COMMANDS := $(patsubst cmd/%,bin/%,$(wildcard cmd/*))
-.PHONY: build
 build: bin/manager bin/loadworker $(COMMANDS) ## Build the operator, the worker and the command line into bin/.
 
 bin/manager: FORCE
@@ -84,17 +79,14 @@ bin/cluster: FORCE
 GO_IMAGES := operator worker ratelimiter shortener eventstore counter hostile
 # Components of other projects take minutes to build, and are for one suite alone.
 IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus-operator prometheus-config-reloader prometheus)
-.PHONY: images
 images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
 
-.PHONY: sbom
 sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, as SPDX.
 	@mkdir -p bin/sbom; for i in $(GO_IMAGES); do \
 		SYFT_CHECK_FOR_APP_UPDATE=false syft scan docker-archive:bin/images/$$i.tar --quiet --source-name $$i --output spdx-json=bin/sbom/$$i.spdx.json; \
 		echo "bin/sbom/$$i.spdx.json"; done
 
-.PHONY: generate
 generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ## Write deep copies, CRD, RBAC and the session protocol's code.
 	controller-gen object paths=./api/...
 	controller-gen crd paths=./api/v1alpha1 output:crd:dir=config/crd/bases
@@ -110,12 +102,10 @@ generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ##
 KUBERNETES := ./hack/cluster/kubernetes
 MODULES = $(filter-out $(KUBERNETES),$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './hack/tools/*' -not -path './hack/bench/peers/*' -not -path './hack/components/*/*' -not -path './bin/*')))
 
-.PHONY: lint
 lint: bin/golangci-lint bin/buf ## Check style, the import rule and the protocol.
 	buf lint
 	for m in $(MODULES); do (cd $$m && golangci-lint run --config $(CURDIR)/.golangci.yml ./...); done
 
-.PHONY: score
 # Charts as they are by default and with everything on. What is ignored, and why:
 #   container-image-pull-policy     a tag is a version, and a pod starts while the registry is away
 #   cpu limit                       a throttled operator starts steps late, a throttled target is measured as slow
@@ -142,19 +132,16 @@ score: bin/helm bin/kube-score ## Check the rendered charts with kube-score.
 	score targets '$(EVERYTHING_TARGETS)' $(SCORE_TARGETS); \
 	echo "score: nothing to mend"
 
-.PHONY: vulncheck
 VULNDB ?= https://vuln.go.dev
 #? VULNDB=file:///PATH  a copy of the database of vulnerabilities: data/osv of github.com/golang/vulndb
 vulncheck: bin/govulncheck ## Look for known vulnerabilities that our code calls, unless the database is out of reach.
 	@if govulncheck -db $(VULNDB) -version | grep -q '^DB updated'; then govulncheck -db $(VULNDB) ./...; \
 	else echo "vulncheck: SKIPPED, nothing was checked: $(VULNDB) cannot be read; VULNDB=file:///PATH names a copy" >&2; fi
 
-.PHONY: fmt
 fmt: bin/golangci-lint bin/buf ## Format Go and protobuf files.
 	buf format --write
 	for m in $(MODULES); do (cd $$m && golangci-lint fmt --config $(CURDIR)/.golangci.yml ./...); done
 
-.PHONY: verify
 verify: generate lint score vulncheck ## Check that what is generated is committed, and that lint, vet, charts and dependencies give no cause for complaint.
 	for m in $(MODULES); do go -C $$m vet ./...; done
 	go vet -tags e2e ./...
@@ -162,7 +149,6 @@ verify: generate lint score vulncheck ## Check that what is generated is committ
 	@untracked=$$(git ls-files --others --exclude-standard); \
 		test -z "$$untracked" || { echo "untracked files:" $$untracked >&2; exit 1; }
 
-.PHONY: test
 test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a real API server; no cluster needed.
 	cluster build
 	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
@@ -170,17 +156,14 @@ test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a 
 	go test -run 'Allocates?Nothing' ./loadworker/attack ./loadworker/transport/http1 # what the race detector allocates is not theirs
 	go -C $(KUBERNETES) test -vet=off -shuffle=on ./... # vet would read the facts of all of Kubernetes
 
-.PHONY: model
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors
 model: ## Check the decisions about a run against faults at the instants of simulated runs.
 	@go test -v -count=1 -timeout 0 ./controllers/lifecycle/model -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print} END {print line}'
 
-.PHONY: mutation
 #? ARGS  folders of the packages to change (default: all pure ones, which takes an hour), after -workers 1 on a busy machine
 mutation: bin/gremlins ## Change an operator at a time in the pure packages, and count the changes that their tests notice.
 	@go run ./hack/mutation $(ARGS)
 
-.PHONY: fuzz
 #? FUZZTIME  how long each target runs (10s); FULL=1: a minute each, and on until they had ten million executions together
 FUZZTIME ?= $(if $(FULL),1m,10s)
 fuzz: ## Run every fuzz target, one after another, for FUZZTIME.
@@ -193,7 +176,6 @@ fuzz: ## Run every fuzz target, one after another, for FUZZTIME.
 #?                  IMAGE_REGISTRY/NAME:IMAGE_TAG, NAME being operator, worker, ratelimiter,
 #?                  shortener, eventstore, counter and hostile, which you push after docker build --target NAME .
 
-.PHONY: cluster-up cluster-down
 cluster-up: cluster-up-$(CLUSTER) ## Start the cluster; again on a running one does nothing.
 cluster-down: cluster-down-$(CLUSTER) ## Take the local cluster down, leaving nothing behind.
 cluster-up-local: bin/cluster
@@ -212,7 +194,6 @@ cluster-down-kind cluster-down-current:
 	@echo "CLUSTER=$(CLUSTER) is yours: it is left as it is"
 
 # After it the cluster is up and has, or can pull, the images.
-.PHONY: cluster-ready
 cluster-ready: cluster-ready-$(CLUSTER)
 cluster-ready-local: cluster-up images
 	cluster load $(IMAGES:%=bin/images/%.tar)
@@ -226,13 +207,11 @@ cluster-ready-current: cluster-up
 in_local = KUBECONFIG=$$(cluster kubeconfig --path) PATH=$(BIN):$$(cluster assets):$$PATH
 in_kind = KUBECONFIG=$(BIN)/kind.kubeconfig
 
-.PHONY: demo
 demo: IMAGES := operator worker ratelimiter redis nginx
 demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
 	@$(in_$(CLUSTER)) go run ./hack/demo
 
 #? ARGS  flags of make seeds: -only 004 for a part, -plan to see what would run
-.PHONY: seeds seeds-report
 seeds: bin/helm $(COMMANDS) cluster-ready ## Run the published experiments again, scaled to two cores; goes on where it was interrupted.
 	@$(in_$(CLUSTER)) go run ./hack/seeds $(ARGS)
 seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of make seeds; no cluster needed.
@@ -240,20 +219,17 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
 # With -p 1 go test prints each line as it comes, from several packages too.
-.PHONY: e2e
 e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.
 	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout $(if $(FULL),90m,40m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
 		awk -v suite="$(SUITE)" -f test/e2e/failures.awk
 
 #? DURATION  for how long the soak creates LoadTests; it takes five minutes more
 #? ARGS=-seed=N  the order of actions of an earlier soak
-.PHONY: soak
 DURATION ?= 15m
 soak: bin/helm cluster-ready ## Create, change and delete 200 LoadTests in a random order with faults, and look for leaks.
 	@DURATION=$(DURATION) $(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 90m -run '^TestSoak$$' ./test/e2e -args $(ARGS) | \
 		tee /dev/stderr | awk '/^soak: runs=/ {last = $$0} END {print last}' # awk may read no line before the last
 
-.PHONY: test-cluster
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.
 	cluster up --install && cluster down # installs what the test needs
 	go -C hack/cluster test -tags cluster -count=1 -timeout 10m ./test
@@ -261,18 +237,15 @@ test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as 
 ##@ Measure
 #? ARGS  flags of a benchmark: --rounds 1 --duration 15s for a quick look, --record to keep it
 
-.PHONY: bench-worker bench-accuracy bench-scale bench-targets
 bench-worker: ## Measure what a request and a user cost, beside wrk, vegeta, k6 and others.
 bench-accuracy: ## Measure how true quantiles, a stall and the schedule are.
 bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.
 bench-worker bench-accuracy bench-scale bench-targets: bench-%:
 	@go run ./hack/bench $* $(ARGS)
-.PHONY: bench-operator
 bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished ones: at most 200 MB, and 50 KB/s a run.
 	@cluster build
 	@KUBEBUILDER_ASSETS=$$(cluster assets) go run ./hack/bench operator $(ARGS)
-.PHONY: bench-merge
 bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second: at most 50 ms.
 	@go test -trimpath -run '^$$' -bench 'Second/(1e4|32x312)' -count 9 ./controllers/coordinator | tee /dev/stderr | \
 		awk '{for (i = 2; i <= NF; i++) if ($$i == "cpu-ms/second") print $$1, $$(i-1)}' | sort -k 1,1 -k 2,2n | \
@@ -283,12 +256,10 @@ bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second
 # Each simulation is a test of the package that decides, named TestSimulated…, which
 # prints a line "bench-judgement: NAME=RATIO".
 SIMULATIONS ?= 1000
-.PHONY: bench-judgement
 bench-judgement: ## Simulate SIMULATIONS runs with known truths, and count the wrong judgements.
 	@SIMULATIONS=$(SIMULATIONS) go test -count=1 -v -run '^TestSimulated' ./controllers/... | grep -v 'no test' | \
 		awk '{print; fflush()} /^bench-judgement: / {line = line " " $$2} /^FAIL/ {failed = 1} END {print "bench-judgement:" line; exit failed || !line}'
 
-.PHONY: bench-search
 bench-search: ## Search for the known limits of five targets on this machine, by real workers.
 	@FULL=1 go test -count=1 -v -run '^TestSearchFindsKnownKnees$$' ./cmd/kubectl-loadtest/local
 
