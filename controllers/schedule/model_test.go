@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -128,14 +129,15 @@ func (w *world) step(o *operator) {
 			o.created = s.Name
 		}
 	case 3:
-		if p.from.version != w.version && fmt.Sprint(p.decision.Status) != fmt.Sprint(p.from.schedule.Status) {
+		if reflect.DeepEqual(p.decision.Status, p.from.schedule.Status) {
+			return // nothing to write
+		}
+		if p.from.version != w.version {
 			o.pass = nil // a conflict
 			return
 		}
-		if p.from.version == w.version {
-			w.schedule.Status = p.decision.Status
-			w.bump()
-		}
+		w.schedule.Status = p.decision.Status
+		w.bump()
 	case 4:
 		w.remove(slices.Concat(p.decision.Replaced, p.decision.Expired))
 		o.pass = nil
@@ -163,7 +165,9 @@ func (w *world) remove(list []schedule.LoadTest) {
 		w.note("remove %s", gone.Name)
 		w.runs = slices.DeleteFunc(w.runs, func(r schedule.LoadTest) bool { return r.UID == gone.UID })
 	}
-	w.changed()
+	if len(list) > 0 {
+		w.changed()
+	}
 }
 
 // act lets something happen.
