@@ -40,7 +40,7 @@ help: ## List the targets.
 
 # A command that is needed, and the Debian package that has it.
 DEBIAN := gcc:gcc nginx:nginx-light redis-server:redis-server mmdebstrap:mmdebstrap pgbouncer:pgbouncer \
-	/usr/lib/postgresql/15/bin/postgres:postgresql-15 chromium-headless-shell:chromium-headless-shell promtool:prometheus java:openjdk-17-jre-headless mvn:maven
+	/usr/lib/postgresql/15/bin/postgres:postgresql-15 chromium-headless-shell:chromium-headless-shell promtool:prometheus h2load:nghttp2-client java:openjdk-17-jre-headless mvn:maven
 deps: ## Install the Debian packages that builds and tests need, if any is missing.
 	@missing=$$(for d in $(DEBIAN); do command -v $${d%:*} >/dev/null || echo -n "$${d#*:} "; done; \
 		test -e /etc/ssl/certs/ca-certificates.crt || echo -n ca-certificates; \

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -35,6 +36,8 @@ type Config struct {
 	policy *address.Current
 	// bodies is the memory for bodies of responses, of all targets.
 	bodies *transport.Budget
+	// shared is how requests share connections of HTTP/2.
+	shared http2.Shared
 }
 
 // Refusal is why an assignment cannot be carried out.

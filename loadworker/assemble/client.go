@@ -5,18 +5,19 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"runtime"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 )
 
-// newClient returns the client for a target. Our own speaks HTTP/1.1, over TLS too:
-// it takes two thirds of net/http's time for a request. net/http speaks HTTP/2, and
-// to proxies.
+// newClient returns the client for a target. Our own speak HTTP/1.1 and HTTP/2, over TLS
+// too. net/http speaks to proxies.
 func newClient(t *workerv1.Target, c Config) (transport.Client, error) {
 	client, err := newKeepAliveClient(t, c)
 	if err == nil && t.GetDisableKeepAlive() {
@@ -35,7 +36,7 @@ func newKeepAliveClient(t *workerv1.Target, c Config) (transport.Client, error) 
 	case t.GetProxyUrl() != "":
 		return nethttp.NewProxyClient(dialer, agent(c), t.GetProxyUrl())
 	case t.GetProtocol() == workerv1.Protocol_PROTOCOL_HTTP2:
-		return nethttp.NewClient(dialer, agent(c)), nil
+		return http2.NewClient(dialer, agent(c), c.shared), nil
 	default:
 		return http1.NewClient(dialer, agent(c)), nil
 	}
@@ -63,7 +64,12 @@ func newDialer(t *workerv1.Target, c Config) (*dial.Dialer, error) {
 // own pool.
 func newStepClient(a *workerv1.Assignment, c Config) (transport.Client, error) {
 	t := a.GetTarget()
-	if a.GetDriver() != workerv1.Driver_DRIVER_VEGETA {
+	vegeta := a.GetDriver() == workerv1.Driver_DRIVER_VEGETA
+	if shares := t.GetHttp2Connections() > 0 || t.GetHttp2Streams() > 0; shares && (vegeta || runtime.GOOS != "linux") {
+		return nil, errors.New("target.http2: needs Linux and driver Auto; leave it out, so that each request in flight has a connection")
+	}
+	if !vegeta {
+		c.shared = sharedOf(a)
 		return newClient(t, c)
 	}
 	if t.GetProxyUrl() != "" {
@@ -74,6 +80,16 @@ func newStepClient(a *workerv1.Assignment, c Config) (transport.Client, error) {
 		return nil, err
 	}
 	return nethttp.NewPool(dialer, agent(c), !t.GetDisableKeepAlive()), nil
+}
+
+// sharedOf is how a worker's requests that are of no user share connections.
+func sharedOf(a *workerv1.Assignment) http2.Shared {
+	n, workers := a.GetTarget().GetHttp2Connections(), max(1, a.GetWorkers())
+	own := n / workers
+	if a.GetWorker() < n%workers {
+		own++
+	}
+	return http2.Shared{Connections: int(max(1, own)), Streams: int(a.GetTarget().GetHttp2Streams())}
 }
 
 // checkDriver refuses a step that vegeta does not drive.

@@ -164,12 +164,12 @@ func TestClientsByTarget(t *testing.T) {
 	tests := map[string]*workerv1.Target{
 		"http1":                      {Url: "http://x"},
 		"http1, no keep-alive":       {Url: "http://x", DisableKeepAlive: true},
-		"net/http HTTP/2":            {Url: "http://x", Protocol: h2},
+		"http2":                      {Url: "http://x", Protocol: h2},
 		"net/http HTTP/1.1 by proxy": {Url: "http://x", ProxyUrl: "http://y"},
 		"net/http HTTP/2 by proxy, no keep-alive": {
 			Url: "https://x", Protocol: h2, ProxyUrl: "http://y", DisableKeepAlive: true,
 		},
-		"net/http HTTP/2, no keep-alive": {Url: "https://x", Protocol: h2, DisableKeepAlive: true},
+		"http2, no keep-alive": {Url: "https://x", Protocol: h2, DisableKeepAlive: true},
 	}
 	for want, target := range tests {
 		client, err := newClient(target, Config{})
@@ -219,7 +219,7 @@ func TestStepOverHTTP2(t *testing.T) {
 	if q := got.Requests[0]; q.Sent != 20 || q.Outcomes[measure.Success] != 20 || server.Served() != 20 {
 		t.Errorf("sent %d, %d successes, served %d; want 20. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), got.Errors)
 	}
-	if got.ConnectionsOpened != 5 || got.Transport != "net/http HTTP/2" {
-		t.Errorf("%d connections by %q, want 5 by net/http HTTP/2", got.ConnectionsOpened, got.Transport)
+	if got.ConnectionsOpened != 5 || got.Transport != "http2" {
+		t.Errorf("%d connections by %q, want 5 by http2", got.ConnectionsOpened, got.Transport)
 	}
 }

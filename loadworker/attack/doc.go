@@ -7,15 +7,16 @@
 //	      ├─ scheduler ── sends a part of the schedule, and counts the outcomes
 //	      │    ├─ feed ── chooses the next request and its connection
 //	      │    │    ├─ userFeed: each user has its own
-//	      │    │    └─ arrivalFeed: arrivals share a pool of idle ones
+//	      │    │    └─ arrivalFeed: arrivals take places, on idle or on shared ones
 //	      │    └─ driver ── sends the request, waits for the response
 //	      │         ├─ loopDriver: an event loop
+//	      │         ├─ streamDriver: one for HTTP/2, with several requests on a connection
 //	      │         ├─ goroutineDriver: a goroutine for each connection
 //	      │         ├─ vegetaDriver: vegeta's Attacker, for arrivals
 //	      │         └─ attackerDriver: vegeta from end to end, where it is asked for
 //	      └─ recorder ── counts and histograms, in shards
 //
-// The client decides the driver: connections over plain HTTP/1.1 on Linux go to
+// The client decides the driver: connections of our own clients on Linux go to
 // event loops, one for each processor, all others do not. All drivers have the same
 // results, since the scheduler alone decides what is due, sent and recorded; the
 // tests run over each of them.

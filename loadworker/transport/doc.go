@@ -3,8 +3,9 @@
 //
 //	transport.Client
 //	  ├─ http1    HTTP/1.1, plain or over TLS: a client of our own
-//	  ├─ nethttp  HTTP/2, and targets behind a proxy: net/http without its pool
-//	  └─ oneShot  either of them, with a connection for each request
+//	  ├─ http2    HTTP/2, by prior knowledge or over TLS: the same
+//	  ├─ nethttp  targets behind a proxy: net/http without its pool
+//	  └─ oneShot  each of them, with a connection for each request
 //	dial          opens their connections, to addresses that the policy permits
 //	failure       the phase and the cause of a failure, and its outcome class
 //

@@ -1552,6 +1552,11 @@ type Target struct {
 	// proxy_url is scheme and host of the proxy that requests go through; empty:
 	// none.
 	ProxyUrl string `protobuf:"bytes,7,opt,name=proxy_url,json=proxyUrl,proto3" json:"proxy_url,omitempty"`
+	// http2_connections is how many connections requests that are of no user share in all
+	// workers, and http2_streams how many of them may be in flight on each; 0: one for each
+	// worker, and as many as the server permits.
+	Http2Connections int32 `protobuf:"varint,9,opt,name=http2_connections,json=http2Connections,proto3" json:"http2_connections,omitempty"`
+	Http2Streams     int32 `protobuf:"varint,10,opt,name=http2_streams,json=http2Streams,proto3" json:"http2_streams,omitempty"`
 	// aliases are other names of the target's host, which URLs of a targets file may
 	// have: "shortener:8080", or "shortener" for any port.
 	Aliases []string `protobuf:"bytes,8,rep,name=aliases,proto3" json:"aliases,omitempty"`
@@ -1637,6 +1642,20 @@ func (x *Target) GetProxyUrl() string {
 		return x.ProxyUrl
 	}
 	return ""
+}
+
+func (x *Target) GetHttp2Connections() int32 {
+	if x != nil {
+		return x.Http2Connections
+	}
+	return 0
+}
+
+func (x *Target) GetHttp2Streams() int32 {
+	if x != nil {
+		return x.Http2Streams
+	}
+	return 0
 }
 
 func (x *Target) GetAliases() []string {
@@ -4280,14 +4299,17 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04port\x18\x02 \x01(\rR\x04port\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\x9b\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xed\x03\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
 	"\bprotocol\x18\x04 \x01(\x0e2\x1c.loadtest.worker.v1.ProtocolR\bprotocol\x12)\n" +
 	"\x03tls\x18\x05 \x01(\v2\x17.loadtest.worker.v1.TLSR\x03tls\x12,\n" +
 	"\x12disable_keep_alive\x18\x06 \x01(\bR\x10disableKeepAlive\x12\x1b\n" +
-	"\tproxy_url\x18\a \x01(\tR\bproxyUrl\x12\x18\n" +
+	"\tproxy_url\x18\a \x01(\tR\bproxyUrl\x12+\n" +
+	"\x11http2_connections\x18\t \x01(\x05R\x10http2Connections\x12#\n" +
+	"\rhttp2_streams\x18\n" +
+	" \x01(\x05R\fhttp2Streams\x12\x18\n" +
 	"\aaliases\x18\b \x03(\tR\aaliases\x12\x12\n" +
 	"\x04name\x18( \x01(\tR\x04name\x12D\n" +
 	"\fdestinations\x18) \x01(\v2 .loadtest.worker.v1.DestinationsR\fdestinations\x126\n" +

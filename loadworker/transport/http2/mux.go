@@ -164,6 +164,7 @@ func (m *Mux) sendQueue() {
 
 // Cancel ends a request without an outcome. It may have been processed.
 func (m *Mux) Cancel(st *Stream) {
+	st.kept.Free()
 	if i := slices.Index(m.queue, st); i >= 0 {
 		m.queue = slices.Delete(m.queue, i, i+1)
 		return
@@ -214,6 +215,9 @@ func (m *Mux) end(st *Stream, err error) {
 		return
 	}
 	m.sendQueue()
+	if err != nil {
+		st.kept.Free()
+	}
 	st.owner.ended(st, err)
 }
 
@@ -254,6 +258,7 @@ func (m *Mux) endAbove(id uint32, err error) {
 		st := m.streams[n-1]
 		m.lost.add(st.id)
 		m.remove(st)
+		st.kept.Free()
 		st.owner.ended(st, err)
 	}
 }

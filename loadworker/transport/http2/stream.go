@@ -20,28 +20,29 @@ type Stream struct {
 // response is what has come of a response.
 type response struct {
 	head, keepCookies bool // of the request
-	keep              int  // how much of the body is kept
 
 	status    int // final; 0: it has not come
 	hasLength bool
 	length    int64 // as Content-Length says
 	size      int64 // of the body that came
 	header    int   // bytes of header fields that came
-	kept      []byte
+	kept      transport.Body
 	cookies   []byte
 }
 
 // begin prepares for the response to a request. The memory of the last is used again.
 func (st *Stream) begin(r *transport.Request) {
-	kept, cookies := st.kept[:0], st.cookies[:0]
+	st.kept.Free() // to the budget that it was taken from
 	st.id, st.body, st.waiting = 0, nil, nil
-	st.response = response{head: r.Method == http.MethodHead, keepCookies: r.KeepCookies, keep: r.Keep, kept: kept, cookies: cookies}
+	st.response = response{head: r.Method == http.MethodHead, keepCookies: r.KeepCookies, kept: st.kept, cookies: st.cookies[:0]}
+	st.kept.Budget = r.Budget
+	st.kept.Begin(r.Keep)
 }
 
 // Response is the response of a stream that ended without an error. Its body is valid until
-// the stream is used again.
+// the stream is used again, or until it is freed.
 func (st *Stream) Response() transport.Response {
-	return transport.Response{Status: st.status, Size: st.size, Body: st.kept, SetCookies: st.cookies}
+	return st.kept.In(transport.Response{Status: st.status, Size: st.size, SetCookies: st.cookies})
 }
 
 // HasRest reports whether the request is not sent whole.
@@ -116,9 +117,7 @@ func (m *Mux) payload(in []byte) (taken int) {
 
 func (r *response) take(b []byte) {
 	r.size += int64(len(b))
-	if room := r.keep - len(r.kept); room > 0 {
-		r.kept = append(r.kept, b[:min(room, len(b))]...)
-	}
+	r.kept.Append(b)
 }
 
 // endData ends a frame of DATA.

@@ -1,5 +1,5 @@
-// Package nethttp is the client for what package http1 does not speak: HTTP/2, over
-// TLS by ALPN and over plain TCP by prior knowledge; and proxies.
+// Package nethttp is the client for what packages http1 and http2 do not speak to: proxies.
+// Vegeta sends by it, too.
 //
 //	Client ── dialer: a dial.Dialer, or a proxy in front of the target
 //	  └─ conn ── an http.ClientConn, and the errors of its socket (causeOf)
