@@ -170,7 +170,8 @@ func TestTargetPolicyHoldsChangesOfTargetsAlone(t *testing.T) {
 	}
 }
 
-// installTargetPolicy has the server enforce the policy of a release in a namespace.
+// installTargetPolicy has the server enforce the policy of a release in a namespace until
+// the test ends.
 func installTargetPolicy(t *testing.T, own string) {
 	t.Helper()
 	admin := apiserver.Client(t)
@@ -178,6 +179,7 @@ func installTargetPolicy(t *testing.T, own string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bad := loadTest(t, own, "target: {url: 'http://127.0.0.1'}")
 	for _, object := range objects {
 		if object.GetName() != release+"-targets" {
 			continue
@@ -185,17 +187,25 @@ func installTargetPolicy(t *testing.T, own string) {
 		if err := admin.Create(t.Context(), &object); err != nil {
 			t.Fatalf("%s: %v", object.GetKind(), err)
 		}
-		t.Cleanup(func() { _ = admin.Delete(context.Background(), &object) })
+		t.Cleanup(func() {
+			_ = admin.Delete(context.Background(), &object)
+			awaitAnswer(t, bad, true)
+		})
 	}
-	bad := loadTest(t, own, "target: {url: 'http://127.0.0.1'}")
-	deadline := time.Now().Add(time.Minute)
-	for create(t, bad) == nil { // the server reads policies after it has stored them
-		if time.Now().After(deadline) {
-			t.Fatal("the policy is not in force")
-		}
+	awaitAnswer(t, bad, false)
+}
+
+// awaitAnswer waits until the server takes the LoadTest, or refuses it: it reads policies
+// some time after it has stored or deleted them.
+func awaitAnswer(t *testing.T, lt *v1alpha1.LoadTest, taken bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c := apiserver.Client(t)
+	for (c.Create(ctx, lt.DeepCopy(), client.DryRunAll) == nil) != taken {
 		select {
-		case <-t.Context().Done():
-			t.Fatal(t.Context().Err())
+		case <-ctx.Done():
+			t.Fatalf("after a minute the server does not answer a LoadTest with taken=%t", taken)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
