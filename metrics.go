@@ -27,6 +27,9 @@ const (
 	// maxScrapers is how many connections for metrics are open, of some 50 KB each:
 	// anyone may connect, and be told then to show a token.
 	maxScrapers = 64
+	// maxScrapesAtOnce is how many pages are made at the same time, of up to 45 MB each on
+	// the way: two Prometheus, and two people. Others are answered 503.
+	maxScrapesAtOnce = 4
 	// maxScrapeHeader bounds the header; a service-account token has 1 to 2 KB.
 	maxScrapeHeader = 16 << 10
 	// scrapeTimeout bounds the handshake, a request and its answer, and the silence
@@ -47,7 +50,9 @@ type metricsServer struct {
 var _ manager.LeaderElectionRunnable = &metricsServer{}
 
 func newMetricsServer(c client.Client, certificates *loadtest.Certificates, o options) *metricsServer {
-	page := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError})
+	page := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapesAtOnce,
+	})
 	if !o.metricsSecure {
 		return &metricsServer{bind: o.metricsBind, handler: page}
 	}

@@ -3,9 +3,13 @@ package chart_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 const dashboardFile = "files/dashboard.json"
@@ -138,5 +142,25 @@ func TestDashboardIsAConfigMapForTheSidecar(t *testing.T) {
 	text := object["data"].(map[string]any)["loadtests.json"].(string)
 	if err := json.Unmarshal([]byte(text), &got); err != nil || !bytes.Equal(bytes.TrimSpace(file), []byte(text)) {
 		t.Errorf("the ConfigMap does not hold the file: %v", err)
+	}
+}
+
+// Prometheus can parse each query, once Grafana has put in the variables.
+func TestDashboardQueriesAreValid(t *testing.T) {
+	fill := strings.NewReplacer("$__rate_interval", "1m", "$namespace", "shop", "$name", "checkout", "$target", "shop|stock")
+	var rules []map[string]any
+	for _, p := range readDashboard(t).Panels {
+		for _, target := range p.Targets {
+			rules = append(rules, map[string]any{"record": fmt.Sprintf("query:%d", len(rules)), "expr": fill.Replace(target.Expr)})
+		}
+	}
+	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "queries.yaml")
+	write(t, file, text)
+	if out, err := promtool(t, "check", "rules", file); err != nil || !strings.Contains(out, fmt.Sprintf("SUCCESS: %d rules", len(rules))) {
+		t.Errorf("%d queries: %v\n%s", len(rules), err, out)
 	}
 }

@@ -88,20 +88,23 @@ func native(d time.Duration) int {
 	return natives + min(max(index, lowest), highest) - lowest
 }
 
-// measured is the load of a step that runs. What is in flight has no outcome yet.
+// measured is the load of a step that runs. What is in flight has no outcome yet. The
+// histograms are counted one by one: to add them up first would take a megabyte.
 func measured(m *measure.Measurement) *load {
 	l := &load{}
-	total, err := m.Total()
-	if err != nil {
-		return l // not reached: the histograms were merged before
-	}
-	l.counts[due], l.counts[sent], l.counts[expected], l.counts[late] = m.Due, total.Sent, total.Expected, total.Late
-	for o, n := range total.Outcomes {
-		if measure.Outcome(o) != measure.Unfinished {
-			l.counts[outcomes+o] = n
+	l.counts[due] = m.Due
+	for i := range m.Requests {
+		r := &m.Requests[i]
+		l.counts[sent] += r.Sent
+		l.counts[expected] += r.Expected
+		l.counts[late] += r.Late
+		for o, n := range r.Outcomes {
+			if measure.Outcome(o) != measure.Unfinished {
+				l.counts[outcomes+o] += n
+			}
 		}
+		l.count(r.Response)
 	}
-	l.count(total.Response)
 	return l
 }
 

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// held is a collector that waits.
+type held struct{ entered, leave chan struct{} }
+
+var waits = prometheus.NewDesc("waits", "Waits.", nil, nil)
+
+func (held) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- waits }
+
+func (h held) Collect(chan<- prometheus.Metric) {
+	h.entered <- struct{}{}
+	<-h.leave
+}
+
+// Pages are large while they are made: those who may read them cannot use up the memory by
+// asking many times at once.
+func TestFewPagesAreMadeAtOnce(t *testing.T) {
+	h := held{make(chan struct{}), make(chan struct{})}
+	metrics.Registry.MustRegister(h)
+	defer metrics.Registry.Unregister(h)
+	server := newMetricsServer(nil, nil, options{})
+	ask := func() int {
+		answer := httptest.NewRecorder()
+		server.handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return answer.Code
+	}
+	codes := make(chan int)
+	for range maxScrapesAtOnce {
+		go func() { codes <- ask() }()
+		<-h.entered
+	}
+	if code := ask(); code != http.StatusServiceUnavailable {
+		t.Errorf("one more is answered %d", code)
+	}
+	close(h.leave)
+	for range maxScrapesAtOnce {
+		if code := <-codes; code != http.StatusOK {
+			t.Errorf("answered %d", code)
+		}
+	}
+}
