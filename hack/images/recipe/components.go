@@ -11,18 +11,15 @@ func argocd() *Debian {
 	}
 }
 
-// prometheusOperator is one program of the Prometheus Operator, whose static binaries need
-// nothing beside them.
-func prometheusOperator(program string) *Go {
-	return &Go{Component: "prometheus-operator", Binary: program}
-}
-
 // prometheus is a Prometheus as its operator starts one: with all that it needs in its
-// arguments.
+// arguments. The operator, and the reloader beside each Prometheus, are in the same image.
 func prometheus() *Debian {
 	return &Debian{
-		Packages: []string{"prometheus", "dash", "coreutils"},
-		Command:  []string{"prometheus"},
-		Writable: []string{"prometheus"},
+		Packages:  []string{"prometheus", "dash", "coreutils"},
+		Command:   []string{"prometheus"},
+		Writable:  []string{"prometheus"},
+		Component: "prometheus-operator",
+		// Where the operator looks for it.
+		Links: map[string]string{"bin/prometheus-config-reloader": "/usr/local/bin/prometheus-config-reloader"},
 	}
 }

@@ -45,8 +45,6 @@ func All() []Image {
 		{Name: "kafka", Debian: kafka()},
 		{Name: "kubectl-loadtest", Go: &Go{Package: "./cmd/kubectl-loadtest", Binary: "kubectl-loadtest"}, Optional: true},
 		{Name: "argocd", Debian: argocd(), Optional: true},
-		{Name: "prometheus-operator", Go: prometheusOperator("operator"), Optional: true},
-		{Name: "prometheus-config-reloader", Go: prometheusOperator("prometheus-config-reloader"), Optional: true},
 		{Name: "prometheus", Debian: prometheus(), Optional: true},
 	}
 }
