@@ -9,6 +9,9 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'https')",fieldPath=".tls",reason="FieldValueForbidden",message="tls must not be set for a target that is not https"
 // +kubebuilder:validation:XValidation:rule="!has(self.proxy) || !has(self.protocol) || self.protocol != 'HTTP/2' || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'https')",fieldPath=".proxy",reason="FieldValueForbidden",message="proxy must not be set with HTTP/2 for a target that is not https"
+// +kubebuilder:validation:XValidation:rule="!has(self.http2) || has(self.protocol) && self.protocol == 'HTTP/2'",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set unless protocol is HTTP/2"
+// +kubebuilder:validation:XValidation:rule="!has(self.http2) || !has(self.proxy)",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set with proxy, through which each request in flight has a connection"
+// +kubebuilder:validation:XValidation:rule="!has(self.http2) || !has(self.disableKeepAlive) || !self.disableKeepAlive",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set with disableKeepAlive, which gives each request a connection"
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="exactly one of url and service must be set"
 type Target struct {
 	// url is the base of every request, without a path. The administrator decides
@@ -27,6 +30,12 @@ type Target struct {
 	// +optional
 	// +kubebuilder:default="HTTP/1.1"
 	Protocol Protocol `json:"protocol,omitempty"`
+
+	// http2 is how requests share connections of HTTP/2. It must not be set with another
+	// protocol, nor with proxy or disableKeepAlive. Absent: its defaults. Example:
+	// {connections: 4, streamsPerConnection: 16}.
+	// +optional
+	HTTP2 *HTTP2 `json:"http2,omitempty"`
 
 	// disableKeepAlive opens a new connection for each request; the time to connect
 	// counts into the request's time. Default false: connections are kept.

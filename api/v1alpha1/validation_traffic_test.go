@@ -154,6 +154,33 @@ var trafficValidations = []validation{
 		want:    []string{`spec.target.protocol: Unsupported value: "HTTP/3": supported values: "HTTP/1.1", "HTTP/2"`},
 	},
 	{
+		name:    "shared connections of HTTP/2",
+		valid:   "{target: {protocol: HTTP/2, http2: {connections: 4, streamsPerConnection: 16}}}",
+		invalid: "{target: {http2: {connections: 4}}}",
+		want:    []string{"spec.target.http2: Forbidden: http2 must not be set unless protocol is HTTP/2"},
+	},
+	{
+		name:    "shared connections and none that is kept",
+		valid:   "{target: {protocol: HTTP/2, disableKeepAlive: false, http2: {}}}",
+		invalid: "{target: {protocol: HTTP/2, disableKeepAlive: true, http2: {}}}",
+		want:    []string{"spec.target.http2: Forbidden: http2 must not be set with disableKeepAlive, which gives each request a connection"},
+	},
+	{
+		name:    "shared connections through a proxy",
+		valid:   "{target: {url: 'https://s', protocol: HTTP/2, proxy: {url: 'http://proxy:3128'}}}",
+		invalid: "{target: {url: 'https://s', protocol: HTTP/2, proxy: {url: 'http://proxy:3128'}, http2: {}}}",
+		want:    []string{"spec.target.http2: Forbidden: http2 must not be set with proxy, through which each request in flight has a connection"},
+	},
+	{
+		name:    "bounds of shared connections",
+		valid:   "{target: {protocol: HTTP/2, http2: {connections: 100000, streamsPerConnection: 1000}}}",
+		invalid: "{target: {protocol: HTTP/2, http2: {connections: 0, streamsPerConnection: 1001}}}",
+		want: []string{
+			"spec.target.http2.connections: Invalid value: 0: spec.target.http2.connections in body should be greater than or equal to 1",
+			"spec.target.http2.streamsPerConnection: Invalid value: 1001: spec.target.http2.streamsPerConnection in body should be less than or equal to 1000",
+		},
+	},
+	{
 		name:    "TLS of a URL that is not https",
 		valid:   "{target: {url: 'https://shortener', tls: {serverName: shortener.example.com, insecureSkipVerify: true}}}",
 		invalid: "{target: {tls: {insecureSkipVerify: true}}}",

@@ -26,7 +26,17 @@ func target(t *v1alpha1.Target, url string, access *v1alpha1.TargetAccess) *work
 	if t.Protocol == v1alpha1.ProtocolHTTP2 {
 		w.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
 	}
+	if h := t.HTTP2; h != nil {
+		w.Http2Connections, w.Http2Streams = orZero(h.Connections), orZero(h.StreamsPerConnection)
+	}
 	return w
+}
+
+func orZero(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 // TargetURLs are scheme and host of the targets of a run that has not begun: of the control

@@ -139,6 +139,9 @@ func (b *bench) ours(name string, over protocol, s v1alpha1.Step, args ...string
 		if over == overHTTP2 {
 			lt.Spec.Target.Protocol = v1alpha1.ProtocolHTTP2
 		}
+		if name == ourStreams {
+			lt.Spec.Target.HTTP2 = &v1alpha1.HTTP2{Connections: new(int32(connections / 16)), StreamsPerConnection: new(int32(16))}
+		}
 		w, err := b.startWorker(lt, 0, generatorCore, at.certificate(), args...)
 		if err != nil {
 			return process.Usage{}, err

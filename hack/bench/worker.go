@@ -28,6 +28,8 @@ const (
 	ourUsers = "loadworker, users"
 	ourRate  = "loadworker, rate"
 	h2load16 = "h2load, 4 x 16"
+	// ourStreams is a rate over as many connections and streams.
+	ourStreams = "loadworker, 4 x 16"
 )
 
 // required are the peers without which there is no last line.
@@ -78,7 +80,8 @@ func (b *bench) contenders(found []foundPeer, d time.Duration) []contender {
 			list = append(list, b.theirs(f, overTLS, connections, 1, d))
 		}
 	}
-	list = append(list, b.ours(ourUsers, overHTTP2, harness.ClosedUsers(connections, d)))
+	list = append(list, b.ours(ourUsers, overHTTP2, harness.ClosedUsers(connections, d)),
+		b.ours(ourStreams, overHTTP2, arrivals(unreachable, d), "-max-connections", fmt.Sprint(connections)))
 	for _, f := range found {
 		if f.peer.HTTP2 {
 			list = append(list, b.theirs(f, overHTTP2, connections, 1, d), b.theirs(f, overHTTP2, connections/16, 16, d))
@@ -213,12 +216,14 @@ func lastLine(results, memory map[key][]sample) string {
 	}
 	kb := func(over protocol) float64 { return median(column(memory[key{ourUsers, over}], sample.perInFlight)) }
 	// nginx is the limit over TLS, so that the generators' own processor time counts.
-	overTLSByCPU := ratio(column(results[key{ourUsers, overTLS}], sample.perCPU), column(results[key{"wrk", overTLS}], sample.perCPU))
+	byCPU := func(ours, theirs string, over protocol) float64 {
+		return ratio(column(results[key{ours, over}], sample.perCPU), column(results[key{theirs, over}], sample.perCPU))
+	}
 	return fmt.Sprintf("bench-worker: users-vs-wrk=%.2f users-vs-vegeta=%.2f users-vs-k6=%.2f rate-vs-vegeta=%.2f rate-vs-wrk=%.2f "+
 		"kb-per-inflight=%.1f tls-vs-wrk=%.2f kb-per-tls-connection=%.1f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f",
 		versus(ourUsers, "wrk", overTCP), versus(ourUsers, "vegeta", overTCP), versus(ourUsers, "k6", overTCP),
 		versus(ourRate, "vegeta", overTCP), versus(ourRate, "wrk", overTCP), kb(overTCP),
-		overTLSByCPU, kb(overTLS), versus(ourUsers, "h2load", overHTTP2), versus(ourUsers, h2load16, overHTTP2))
+		byCPU(ourUsers, "wrk", overTLS), kb(overTLS), byCPU(ourUsers, "h2load", overHTTP2), byCPU(ourStreams, h2load16, overHTTP2))
 }
 
 // busy is how much of a core something has that has it for itself; the start of

@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	http2client "github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
@@ -174,8 +175,12 @@ func TestHostileFramesTakeLittleMemory(t *testing.T) {
 		"trailers":            {ok, headers(true, "x", "y")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dialer := scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, frames(tt.first, tt.then)), HTTP2: true})
-			wantLittleMemory(t, nethttp.NewClient(dialer, ""))
+			for _, newClient := range []func(*dial.Dialer) transport.Client{
+				func(d *dial.Dialer) transport.Client { return nethttp.NewClient(d, "") },
+				func(d *dial.Dialer) transport.Client { return http2client.NewClient(d, "", http2client.Shared{}) },
+			} {
+				wantLittleMemory(t, newClient(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, frames(tt.first, tt.then)), HTTP2: true})))
+			}
 		})
 	}
 }

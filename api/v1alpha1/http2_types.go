@@ -1,0 +1,22 @@
+package v1alpha1
+
+// HTTP2 is how requests share connections of HTTP/2. Those of a step with a rate do; a user
+// has a connection of its own.
+type HTTP2 struct {
+	// connections is how many connections the requests of a step with a rate share, in all
+	// workers together. Each worker has at least one, so that there are never fewer than
+	// workers. A request that finds no connection with room waits, which counts into its
+	// response time. Default: one for each worker. Example: 8.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	Connections *int32 `json:"connections,omitempty"`
+
+	// streamsPerConnection is how many requests may be in flight on each of these
+	// connections, if the server permits as many (SETTINGS_MAX_CONCURRENT_STREAMS).
+	// Default: as many as the server permits, and at most 1000. Example: 16.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	StreamsPerConnection *int32 `json:"streamsPerConnection,omitempty"`
+}
