@@ -4,9 +4,8 @@ package v1alpha1
 // has a connection of its own.
 type HTTP2 struct {
 	// connections is how many connections the requests of a step with a rate share, in all
-	// workers together. Each worker has at least one, so that there are never fewer than
-	// workers. A request that finds no connection with room waits, which counts into its
-	// response time. Default: one for each worker. Example: 8.
+	// workers together; each worker has at least one. A request that finds no room on them
+	// waits, which counts into its response time. Default: one for each worker. Example: 8.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000

@@ -172,13 +172,16 @@ var trafficValidations = []validation{
 		want:    []string{"spec.target.http2: Forbidden: http2 must not be set with proxy, through which each request in flight has a connection"},
 	},
 	{
-		name:    "bounds of shared connections",
-		valid:   "{target: {protocol: HTTP/2, http2: {connections: 100000, streamsPerConnection: 1000}}}",
-		invalid: "{target: {protocol: HTTP/2, http2: {connections: 0, streamsPerConnection: 1001}}}",
-		want: []string{
-			"spec.target.http2.connections: Invalid value: 0: spec.target.http2.connections in body should be greater than or equal to 1",
-			"spec.target.http2.streamsPerConnection: Invalid value: 1001: spec.target.http2.streamsPerConnection in body should be less than or equal to 1000",
-		},
+		name:    "number of shared connections",
+		valid:   "{target: {protocol: HTTP/2, http2: {connections: 100000}}}",
+		invalid: "{target: {protocol: HTTP/2, http2: {connections: 0}}}",
+		want:    []string{"spec.target.http2.connections: Invalid value: 0: spec.target.http2.connections in body should be greater than or equal to 1"},
+	},
+	{
+		name:    "streams of a shared connection",
+		valid:   "{target: {protocol: HTTP/2, http2: {streamsPerConnection: 1000}}}",
+		invalid: "{target: {protocol: HTTP/2, http2: {streamsPerConnection: 1001}}}",
+		want:    []string{"spec.target.http2.streamsPerConnection: Invalid value: 1001: spec.target.http2.streamsPerConnection in body should be less than or equal to 1000"},
 	},
 	{
 		name:    "TLS of a URL that is not https",

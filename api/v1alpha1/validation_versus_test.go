@@ -81,6 +81,24 @@ var versusValidations = []validation{
 		want:    []string{`spec.versus.target.proxy.url: Invalid value: "https://proxy:3128": url must be http:// with a host, without credentials and without a path, such as http://proxy:3128`},
 	},
 	{
+		name:    "shared connections of HTTP/2 to the control",
+		valid:   "{versus: {target: {url: 'http://v3', protocol: HTTP/2, http2: {connections: 4}}}}",
+		invalid: "{versus: {target: {url: 'http://v3', http2: {connections: 4}}}}",
+		want:    []string{"spec.versus.target.http2: Forbidden: http2 must not be set unless protocol is HTTP/2"},
+	},
+	{
+		name:    "shared connections and none that is kept, to the control",
+		valid:   "{versus: {target: {url: 'http://v3', protocol: HTTP/2, http2: {}}}}",
+		invalid: "{versus: {target: {url: 'http://v3', protocol: HTTP/2, disableKeepAlive: true, http2: {}}}}",
+		want:    []string{"spec.versus.target.http2: Forbidden: http2 must not be set with disableKeepAlive, which gives each request a connection"},
+	},
+	{
+		name:    "shared connections through a proxy to the control",
+		valid:   "{versus: {target: {url: 'https://v3', protocol: HTTP/2, proxy: {url: 'http://proxy:3128'}}}}",
+		invalid: "{versus: {target: {url: 'https://v3', protocol: HTTP/2, proxy: {url: 'http://proxy:3128'}, http2: {}}}}",
+		want:    []string{"spec.versus.target.http2: Forbidden: http2 must not be set with proxy, through which each request in flight has a connection"},
+	},
+	{
 		name:    "a ca that is not looked at",
 		valid:   "{versus: {target: {url: 'https://v3', tls: {ca: {secretKeyRef: {name: a, key: b}}}}}}",
 		invalid: "{versus: {target: {url: 'https://v3', tls: {insecureSkipVerify: true, ca: {secretKeyRef: {name: a, key: b}}}}}}",
