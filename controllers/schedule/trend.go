@@ -4,19 +4,21 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/change"
 	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
 
-// shown are the percentiles of which the first is shown that a step has enough samples
-// for.
+// shown are percentiles, as figures in microseconds. The first for which a step has
+// enough samples is shown.
 var shown = []v1alpha1.Metric{"p99", "p95", "p50"}
 
 // Trend is how a LoadTest fared in its last step, and how far that is from its baseline:
-// "p99 41.2ms, +3%". It is empty if nothing was measured.
+// "p99 41ms, +3%". It is empty if nothing was measured.
 func Trend(lt *v1alpha1.LoadTest) string {
 	rungs := figures.Rungs(results.CompleteSteps(&lt.Status))
 	for i := range rungs {
@@ -62,7 +64,8 @@ func before(b *v1alpha1.BaselineStatus, rung int32, metric v1alpha1.Metric) []*b
 
 func sentence(metric v1alpha1.Metric, now, before []*big.Rat) string {
 	middle, _ := change.Of([]*big.Rat{big.NewRat(1, 1)}, now) // its median
-	said := fmt.Sprintf("%s %s", metric, figures.Text(metric, middle.Factor))
+	microseconds, _ := middle.Factor.Float64()
+	said := fmt.Sprintf("%s %s", metric, format.Short(time.Duration(microseconds*float64(time.Microsecond))))
 	by, ok := change.Of(before, now)
 	if !ok || by.Factor == nil {
 		return said
