@@ -19,10 +19,10 @@ func (c *Current) Check(to netip.AddrPort) error {
 	return Policy{}.Check(to)
 }
 
-// Listed are those of the policy that was set last.
-func (c *Current) Listed(port uint16) []netip.Addr {
+// Pods are those of the policy that was set last.
+func (c *Current) Pods(port uint16) []netip.Addr {
 	if p := c.policy.Load(); p != nil {
-		return p.Listed(port)
+		return p.Pods(port)
 	}
 	return nil
 }

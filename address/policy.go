@@ -21,6 +21,8 @@ type Destination struct {
 	Range netip.Prefix
 	// Port is 0 for all ports.
 	Port uint16
+	// Pod says that it is the address of a pod of the target, which may replace another.
+	Pod bool
 }
 
 // RefusedError is an address that a policy refuses.
@@ -54,14 +56,12 @@ func (p Policy) Check(to netip.AddrPort) error {
 	return refuse(fmt.Sprintf("port %d of it is no part of what was allowed when the run was accepted", to.Port()))
 }
 
-// Listed are the addresses that are permitted at a port, if each is named by itself, as pods
-// are; nil: some are named by ranges.
-func (p Policy) Listed(port uint16) (list []netip.Addr) {
+// Pods are the addresses of the target's pods that are permitted at a port. They are not
+// known of a target whose address is not that of pods.
+func (p Policy) Pods(port uint16) (list []netip.Addr) {
 	for _, d := range p.Allowed {
-		if p.AllowSpecial || !d.Range.IsSingleIP() {
-			return nil
-		}
-		if to := netip.AddrPortFrom(d.Range.Addr(), port); p.Check(to) == nil {
+		to := netip.AddrPortFrom(d.Range.Addr(), port)
+		if d.Pod && p.Check(to) == nil {
 			list = append(list, to.Addr())
 		}
 	}

@@ -97,26 +97,25 @@ func FuzzPolicyNeverPermitsSpecialAddresses(f *testing.F) {
 }
 
 func TestPolicyListsPods(t *testing.T) {
-	only := func(a string, port uint16) Destination {
-		return Destination{Range: netip.MustParsePrefix(a), Port: port}
+	pod := func(a string, port uint16) Destination {
+		return Destination{Range: netip.MustParsePrefix(a), Port: port, Pod: true}
 	}
 	for _, tt := range []struct {
 		policy Policy
 		want   string
 	}{
-		{Policy{Allowed: []Destination{only("10.0.0.1/32", 80), only("10.0.0.2/32", 81), only("fd00::1/128", 0)}}, "[10.0.0.1 fd00::1]"},
-		{Policy{Allowed: []Destination{only("10.0.0.1/32", 80), only("10.0.0.2/32", 80)}, Denied: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}}, "[10.0.0.2]"},
-		{Policy{Allowed: []Destination{only("169.254.169.254/32", 80)}}, "[]"},
-		{Policy{Allowed: []Destination{only("10.0.0.1/32", 80), only("10.0.0.0/24", 80)}}, "[]"},
-		{Policy{Allowed: []Destination{only("10.0.0.1/32", 80), {Port: 80}}}, "[]"},
-		{Policy{Allowed: []Destination{only("10.0.0.1/32", 80)}, AllowSpecial: true}, "[]"},
+		{Policy{Allowed: []Destination{pod("10.0.0.1/32", 80), pod("10.0.0.2/32", 81), pod("fd00::1/128", 0)}}, "[10.0.0.1 fd00::1]"},
+		{Policy{Allowed: []Destination{pod("10.0.0.1/32", 80), pod("10.0.0.2/32", 80)}, Denied: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}}, "[10.0.0.2]"},
+		{Policy{Allowed: []Destination{pod("169.254.169.254/32", 80)}}, "[]"},
+		{Policy{Allowed: []Destination{pod("10.0.0.1/32", 80), {Range: netip.MustParsePrefix("10.0.0.2/32"), Port: 80}, {Port: 80}}}, "[10.0.0.1]"},
+		{Policy{Allowed: []Destination{{Range: netip.MustParsePrefix("10.0.0.2/32"), Port: 80}}}, "[]"},
 	} {
 		current := &Current{}
-		if got := current.Listed(80); got != nil {
+		if got := current.Pods(80); got != nil {
 			t.Errorf("no policy lists %v", got)
 		}
 		current.Set(tt.policy)
-		if got := fmt.Sprint(current.Listed(80)); got != tt.want {
+		if got := fmt.Sprint(current.Pods(80)); got != tt.want {
 			t.Errorf("%+v lists %s, want %s", tt.policy, got, tt.want)
 		}
 	}

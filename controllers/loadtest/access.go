@@ -226,7 +226,7 @@ func (to *reach) send(a *v1alpha1.TargetAccess) {
 	}
 	if a.Pods {
 		for _, pod := range j.Allowed {
-			d.Allowed = append(d.Allowed, &workerv1.Destination{Range: pod.Range.String(), Port: uint32(pod.Port)})
+			d.Allowed = append(d.Allowed, &workerv1.Destination{Range: pod.Range.String(), Port: uint32(pod.Port), Pod: true})
 		}
 	}
 	for _, p := range j.Denied {

@@ -53,7 +53,7 @@ func set(current *address.Current, t *workerv1.Target, d *workerv1.Destinations)
 // addDestinations adds those of an assignment. Without any, nothing may be connected to.
 func addDestinations(p *address.Policy, d *workerv1.Destinations) (err error) {
 	for _, a := range d.GetAllowed() {
-		to := address.Destination{Port: uint16(a.GetPort())}
+		to := address.Destination{Port: uint16(a.GetPort()), Pod: a.GetPod()}
 		if a.GetRange() != "" {
 			if to.Range, err = netip.ParsePrefix(a.GetRange()); err != nil {
 				return err

@@ -50,9 +50,9 @@ type Config struct {
 // Policy decides which addresses may be dialled.
 type Policy interface {
 	Check(to netip.AddrPort) error
-	// Listed are the addresses that may be dialled at a port, if each is named by itself;
-	// nil: some are named by ranges.
-	Listed(port uint16) []netip.Addr
+	// Pods are the addresses of the target's pods that may be dialled at a port; nil:
+	// the target's addresses are not those of pods.
+	Pods(port uint16) []netip.Addr
 }
 
 // NewDialer returns a Dialer, or an error that names the mistake in the URL.
@@ -119,14 +119,14 @@ func (d *Dialer) addresses(ctx context.Context) ([]netip.Addr, error) {
 }
 
 // followed returns the addresses of an answer, or, if the policy permits none of them, those
-// that it lists. Name servers and the operator learn of a pod that takes the place of another
+// of the target's pods. Name servers and the operator learn of a pod that takes the place of another
 // some seconds apart, and either may be first.
 func (d *Dialer) followed(answer []netip.Addr) []netip.Addr {
 	if slices.ContainsFunc(answer, d.permits) {
 		return answer
 	}
-	if listed := d.policy.Listed(d.target.Port); len(listed) > 0 {
-		return listed
+	if pods := d.policy.Pods(d.target.Port); len(pods) > 0 {
+		return pods
 	}
 	return answer
 }

@@ -14,7 +14,7 @@ func pods(names ...string) address.Policy {
 	p := address.Policy{}
 	for _, name := range names {
 		a := netip.MustParseAddr(name)
-		p.Allowed = append(p.Allowed, address.Destination{Range: netip.PrefixFrom(a, a.BitLen()), Port: 80})
+		p.Allowed = append(p.Allowed, address.Destination{Range: netip.PrefixFrom(a, a.BitLen()), Port: 80, Pod: true})
 	}
 	return p
 }
@@ -33,6 +33,7 @@ func TestPodsAreFollowedOnceTheyAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	ranged := address.Policy{Allowed: []address.Destination{{Range: netip.MustParsePrefix("10.0.0.0/24")}}}
+	single := address.Policy{Allowed: []address.Destination{{Range: netip.MustParsePrefix("10.0.0.1/32"), Port: 80}}}
 	for _, step := range []struct {
 		does   string
 		policy address.Policy
@@ -47,6 +48,7 @@ func TestPodsAreFollowedOnceTheyAreNamed(t *testing.T) {
 		{"nothing is named", address.Policy{}, "10.0.0.4", "10.0.0.4"},
 		{"a range", ranged, "10.0.0.7", "10.0.0.7"},
 		{"an address beyond the range", ranged, "10.0.1.7", "10.0.1.7"},
+		{"an address that is not the only one of a rule", single, "10.0.1.7", "10.0.1.7"},
 		{"a special address", ranged, "169.254.169.254", "169.254.169.254"},
 	} {
 		current.Set(step.policy)

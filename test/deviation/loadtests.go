@@ -24,11 +24,6 @@ func loadTests() []Deviation {
 		loadTest("with a name of another's", func(lt *v1alpha1.LoadTest) { lt.Name = "release" }),
 		loadTest("without the label of its schedule", func(lt *v1alpha1.LoadTest) { lt.Labels = nil }),
 		loadTest("in kube-system", func(lt *v1alpha1.LoadTest) { lt.Namespace = metav1.NamespaceSystem }),
-		{"a LoadTestSchedule, by the operator", "may not CREATE loadtest.dev/loadtestschedules", func(ctx context.Context, c client.Client, job *batchv1.Job, _ string) error {
-			s := &v1alpha1.LoadTestSchedule{Spec: v1alpha1.LoadTestScheduleSpec{OnChange: true, Template: v1alpha1.LoadTestTemplate{Spec: Scheduled(job.Namespace).Spec}}}
-			s.Namespace, s.Name = job.Namespace, "nightly"
-			return c.Create(ctx, s, client.DryRunAll)
-		}},
 	}
 }
 

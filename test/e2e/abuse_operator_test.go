@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/deviation"
 )
 
@@ -43,8 +44,12 @@ var thefts = []abuse{
 		job.Spec.Parallelism = ptr.To[int32](100)
 		return byAPI(t, p.operator(t).Update(t.Context(), job, client.DryRunAll))
 	}},
-	{"a LoadTest, with the operator's token", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {
+	{"a LoadTest, with the operator's token", admissionPolicy, "creates only LoadTests that a LoadTestSchedule controls", func(t *testing.T, p *people) attempt {
 		return byAPI(t, p.operator(t).Create(t.Context(), p.victim.loadTest(t, harmless), client.DryRunAll))
+	}},
+	{"a LoadTestSchedule, with the operator's token", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {
+		s := &v1alpha1.LoadTestSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: p.victim.namespace, Name: "nightly"}}
+		return byAPI(t, p.operator(t).Create(t.Context(), s, client.DryRunAll))
 	}},
 	{"a token that lasts, with the operator's token", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {
 		return byAPI(t, p.operator(t).SubResource("token").Create(t.Context(), operatorAccount(), &authenticationv1.TokenRequest{}))

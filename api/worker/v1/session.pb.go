@@ -1433,7 +1433,10 @@ type Destination struct {
 	// range is "10.96.12.7/32"; empty: all public addresses.
 	Range string `protobuf:"bytes,1,opt,name=range,proto3" json:"range,omitempty"`
 	// port is 0 for all ports.
-	Port          uint32 `protobuf:"varint,2,opt,name=port,proto3" json:"port,omitempty"`
+	Port uint32 `protobuf:"varint,2,opt,name=port,proto3" json:"port,omitempty"`
+	// pod says that it is the address of a pod of the target. When name servers answer with
+	// none that is allowed, pods are connected to.
+	Pod           bool `protobuf:"varint,3,opt,name=pod,proto3" json:"pod,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1480,6 +1483,13 @@ func (x *Destination) GetPort() uint32 {
 		return x.Port
 	}
 	return 0
+}
+
+func (x *Destination) GetPod() bool {
+	if x != nil {
+		return x.Pod
+	}
+	return false
 }
 
 // Audit is a number that the target tells of itself.
@@ -4293,10 +4303,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\acontrol\x18\x02 \x01(\v2 .loadtest.worker.v1.DestinationsR\acontrol\"a\n" +
 	"\fDestinations\x129\n" +
 	"\aallowed\x18\x01 \x03(\v2\x1f.loadtest.worker.v1.DestinationR\aallowed\x12\x16\n" +
-	"\x06denied\x18\x02 \x03(\tR\x06denied\"7\n" +
+	"\x06denied\x18\x02 \x03(\tR\x06denied\"I\n" +
 	"\vDestination\x12\x14\n" +
 	"\x05range\x18\x01 \x01(\tR\x05range\x12\x12\n" +
-	"\x04port\x18\x02 \x01(\rR\x04port\"N\n" +
+	"\x04port\x18\x02 \x01(\rR\x04port\x12\x10\n" +
+	"\x03pod\x18\x03 \x01(\bR\x03pod\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\xed\x03\n" +
