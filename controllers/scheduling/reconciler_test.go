@@ -39,6 +39,9 @@ func TestEachRunHasTheLastThatPassedAsItsBaseline(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"team": "shop", "loadtest.dev/schedule": "nightly"}, first.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
+	if got, want := fmt.Sprint(f.said()), fmt.Sprintf("[Normal Started LoadTest %s was started: it is %s by its schedule.]", first.Name, start.UTC().Truncate(time.Minute).Format(time.RFC3339)); got != want {
+		t.Errorf("events %s, want %s", got, want)
+	}
 	if first.Spec.Baseline != nil || len(first.Spec.Thresholds) > 0 || first.Annotations["loadtest.dev/not-compared"] == "" {
 		t.Errorf("the first is compared: %v, %v, %v", first.Spec.Baseline, first.Spec.Thresholds, first.Annotations)
 	}
@@ -161,8 +164,7 @@ func TestReplacementIsRefusedBeforeTheOtherIsDeleted(t *testing.T) {
 // note of it, requests that are carried out although they fail, and an earlier leader.
 func TestNothingIsStartedTwice(t *testing.T) {
 	created := map[string]int{}
-	var f *fixture
-	f = newFixture(t, failing{apiserver.Client(t), func(ctx context.Context, o client.Object) error {
+	f := newFixture(t, failing{apiserver.Client(t), func(ctx context.Context, o client.Object) error {
 		twin, _ := o.DeepCopyObject().(client.Object)
 		if err := apiserver.Client(t).Create(ctx, twin); err == nil {
 			created[o.GetName()]++
@@ -177,6 +179,9 @@ func TestNothingIsStartedTwice(t *testing.T) {
 	f.settle(s)
 	if len(f.runs()) != 1 || len(created) != 1 {
 		t.Errorf("there are %d LoadTests, created %v", len(f.runs()), created)
+	}
+	if said := f.said(); len(said) != 1 {
+		t.Errorf("events %v", said)
 	}
 	if s.Status.LastScheduleTime == nil {
 		t.Error("the status does not say that it was started")

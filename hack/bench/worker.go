@@ -211,8 +211,8 @@ func (b *bench) writeMemory(results map[key][]sample) {
 }
 
 func lastLine(results, memory map[key][]sample) string {
-	versus := func(ours, theirs string, over protocol) float64 {
-		return ratio(column(results[key{ours, over}], sample.rate), column(results[key{theirs, over}], sample.rate))
+	versus := func(ours, theirs string) float64 {
+		return ratio(column(results[key{ours, overTCP}], sample.rate), column(results[key{theirs, overTCP}], sample.rate))
 	}
 	kb := func(over protocol) float64 { return median(column(memory[key{ourUsers, over}], sample.perInFlight)) }
 	// nginx is the limit over TLS, so that the generators' own processor time counts.
@@ -221,8 +221,8 @@ func lastLine(results, memory map[key][]sample) string {
 	}
 	return fmt.Sprintf("bench-worker: users-vs-wrk=%.2f users-vs-vegeta=%.2f users-vs-k6=%.2f rate-vs-vegeta=%.2f rate-vs-wrk=%.2f "+
 		"kb-per-inflight=%.1f tls-vs-wrk=%.2f kb-per-tls-connection=%.1f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f",
-		versus(ourUsers, "wrk", overTCP), versus(ourUsers, "vegeta", overTCP), versus(ourUsers, "k6", overTCP),
-		versus(ourRate, "vegeta", overTCP), versus(ourRate, "wrk", overTCP), kb(overTCP),
+		versus(ourUsers, "wrk"), versus(ourUsers, "vegeta"), versus(ourUsers, "k6"),
+		versus(ourRate, "vegeta"), versus(ourRate, "wrk"), kb(overTCP),
 		byCPU(ourUsers, "wrk", overTLS), kb(overTLS), byCPU(ourUsers, "h2load", overHTTP2), byCPU(ourStreams, h2load16, overHTTP2))
 }
 

@@ -20,19 +20,18 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-const argoCD = "Argo CD 3.2.1"
-
 // argoCDChecks are the story of a team that releases by Git: what it pushes is synced by a
 // real Argo CD, and gated by LoadTests.
 func argoCDChecks(t *testing.T, e *ecosystem) {
 	installArgoCD(t)
 	s := &gitOps{git: newGitRepository(t), begun: time.Now(), ns: namespace(t)}
-	e.check(t, argoCD, "a hook that fails fails the sync, and one that passes lets it go on", s.hook)
-	e.check(t, argoCD, "nothing is out of sync by itself", s.stays)
-	e.check(t, argoCD, "a LoadTest holds up the next wave, and a changed test is a new run", s.waves)
-	e.check(t, argoCD, "the Job of an AnalysisTemplate ends as its LoadTest does", s.analysis)
-	e.check(t, argoCD, "samples are as in Git after the operator took them up", s.samples)
-	e.check(t, argoCD, "an ApplicationSet makes an Application for each preset", s.set)
+	c := component{e, "Argo CD 3.2.1"}
+	c.check(t, "a hook that fails fails the sync, and one that passes lets it go on", s.hook)
+	c.check(t, "nothing is out of sync by itself", s.stays)
+	c.check(t, "a LoadTest holds up the next wave, and a changed test is a new run", s.waves)
+	c.check(t, "the Job of an AnalysisTemplate ends as its LoadTest does", s.analysis)
+	c.check(t, "samples are as in Git after the operator took them up", s.samples)
+	c.check(t, "an ApplicationSet makes an Application for each preset", s.set)
 }
 
 // gitOps is the story, which is printed as it goes.

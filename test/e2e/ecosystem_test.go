@@ -73,13 +73,18 @@ func (e *ecosystem) tell(component, what, seen string, failed bool) {
 	e.note(outcome, "%s%s: %s: %s", mark, component, what, excerpt(seen, ""))
 }
 
-// check makes one check, and says whether what was seen is right. see fails its test if it
-// is not.
-func (e *ecosystem) check(t *testing.T, component, what string, see func(t *testing.T) (seen string)) bool {
+// component is a program that checks are about.
+type component struct {
+	*ecosystem
+	name string
+}
+
+// check makes one check. see fails its test if what it sees is not right.
+func (c component) check(t *testing.T, what string, see func(t *testing.T) (seen string)) {
 	t.Helper()
-	return t.Run(what, func(t *testing.T) {
+	t.Run(what, func(t *testing.T) {
 		seen := "nothing"
-		defer func() { e.tell(component, what, seen, t.Failed()) }() // also when the test ends in the middle
+		defer func() { c.tell(c.name, what, seen, t.Failed()) }() // also when the test ends in the middle
 		seen = see(t)
 	})
 }

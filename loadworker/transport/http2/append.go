@@ -164,32 +164,33 @@ func appendMethod(b []byte, method string) []byte {
 
 // appendNamed adds a field whose name is in the static table.
 func appendNamed(b []byte, name uint64, value []byte) []byte {
-	b = appendNumber(b, 0, 4, name)
-	b = appendNumber(b, 0, 7, uint64(len(value)))
+	b = appendNumber(b, 4, name)
+	b = appendNumber(b, 7, uint64(len(value)))
 	return append(b, value...)
 }
 
 // appendField adds a field, whose name it sends in lower case.
 func appendField(b []byte, name string, value []byte) []byte {
 	b = append(b, 0)
-	b = appendNumber(b, 0, 7, uint64(len(name)))
+	b = appendNumber(b, 7, uint64(len(name)))
 	for _, c := range []byte(name) {
 		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
 		}
 		b = append(b, c)
 	}
-	b = appendNumber(b, 0, 7, uint64(len(value)))
+	b = appendNumber(b, 7, uint64(len(value)))
 	return append(b, value...)
 }
 
-// appendNumber adds a number, of which the first byte has so many bits (RFC 7541, 5.1).
-func appendNumber(b []byte, first byte, bits uint, n uint64) []byte {
+// appendNumber adds a number, of which the first byte has so many bits, and the others of
+// that byte are 0 (RFC 7541, 5.1).
+func appendNumber(b []byte, bits uint, n uint64) []byte {
 	most := uint64(1)<<bits - 1
 	if n < most {
-		return append(b, first|byte(n))
+		return append(b, byte(n))
 	}
-	b = append(b, first|byte(most))
+	b = append(b, byte(most))
 	for n -= most; n >= 0x80; n >>= 7 {
 		b = append(b, byte(n)|0x80)
 	}

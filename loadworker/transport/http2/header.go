@@ -211,21 +211,14 @@ func afterString(b []byte) []byte {
 func (m *Mux) take(st *Stream, end bool) {
 	h := &m.into
 	st.header += h.size
-	trailer := st.status != 0
 	switch {
 	case m.problem != "":
 	case st.header > transport.MaxHeader:
 		m.problem = "headers of more than 1 MiB"
-	case trailer && h.status != 0:
-		m.problem = "trailers with a status"
-	case trailer && !end:
-		m.problem = "trailers that are not the end"
-	case !trailer && h.status == 0:
-		m.problem = "a response without a status"
-	case h.status == 101:
-		m.problem = "status 101, which HTTP/2 does not have"
-	case !trailer && h.status < 200 && end:
-		m.problem = "an interim response that is the end"
+	case st.status != 0:
+		m.problem = h.asTrailers(end)
+	default:
+		m.problem = h.asResponse(end)
 	}
 	if m.problem != "" {
 		m.violate(st, violated(protocolError, "%s", m.problem))
@@ -238,4 +231,29 @@ func (m *Mux) take(st *Stream, end bool) {
 	if end {
 		m.endStream(st)
 	}
+}
+
+// asTrailers says why the fields cannot be trailers; "": they can.
+func (h *fields) asTrailers(end bool) (problem string) {
+	switch {
+	case h.status != 0:
+		return "trailers with a status"
+	case !end:
+		return "trailers that are not the end"
+	}
+	return ""
+}
+
+// asResponse says why the fields cannot be those of a response, interim or final; "": they
+// can.
+func (h *fields) asResponse(end bool) (problem string) {
+	switch {
+	case h.status == 0:
+		return "a response without a status"
+	case h.status == 101:
+		return "status 101, which HTTP/2 does not have"
+	case h.status < 200 && end:
+		return "an interim response that is the end"
+	}
+	return ""
 }

@@ -55,12 +55,11 @@ func (d *driven) done(st *LoopStream, r transport.Response, err error) {
 	}
 }
 
-// request sends a request and returns its number.
-func (d *driven) request(r *transport.Request, within time.Duration) int {
+// request sends a request, whose number is how many were sent before.
+func (d *driven) request(r *transport.Request, within time.Duration) {
 	st := &LoopStream{Tag: len(d.streams)}
 	d.streams = append(d.streams, st)
 	d.Send(context.Background(), st, &d.conn, r, within)
-	return st.Tag
 }
 
 // await waits for events until so many requests have ended.
