@@ -128,8 +128,8 @@ func (b *builder) debianImage(ctx context.Context, r recipe.Debian) (v1.Image, e
 			return nil, err
 		}
 	}
-	if r.Component != "" {
-		if err := b.addPrograms(ctx, tree, r.Component); err != nil {
+	for _, name := range r.Components {
+		if err := b.addPrograms(ctx, tree, name); err != nil {
 			return nil, err
 		}
 	}

@@ -22,8 +22,8 @@ type Debian struct {
 	Links map[string]string
 	// Scripts are programs of our own, by path.
 	Scripts map[string]string
-	// Component is the outside component whose programs are in usr/local/bin.
-	Component string
+	// Components are the outside components whose programs are in usr/local/bin.
+	Components []string
 	// KafkaJars is the folder for Kafka's jars, if it is to have them.
 	KafkaJars string
 }
