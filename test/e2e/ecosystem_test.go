@@ -13,6 +13,7 @@ var ecosystemParts = []ecosystemPart{
 	{"argocd-engine", func(t *testing.T, e *ecosystem) { e.module(t, "Argo CD's engine", "argocd") }},
 	{"argocd", argoCDChecks},
 	{"kstatus", func(t *testing.T, e *ecosystem) { e.module(t, "Flux's kstatus", "flux") }},
+	{"prometheus", checkPrometheus},
 }
 
 // ecosystemPart makes its checks one after another.
