@@ -21,7 +21,8 @@ import (
 func TestMain(m *testing.M) { apiserver.Start(m) }
 
 // fixture is a reconciler on a real API server, with a clock that stands still until it is
-// told to go on. It begins at a full hour, five minutes from now at least.
+// set. It begins at the first full hour after the API server created a schedule, so that
+// no time of the schedule was missed, whatever the time of the test.
 type fixture struct {
 	t         *testing.T
 	namespace string
@@ -36,7 +37,7 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, client: c, namespace: apiserver.Namespace(t), recorder: events.NewFakeRecorder(1000), policy: load(t, ""),
-		clock: clocktesting.NewFakePassiveClock(time.Now().UTC().Add(5 * time.Minute).Truncate(time.Hour).Add(time.Hour)),
+		clock: clocktesting.NewFakePassiveClock(time.Time{}),
 	}
 	f.restart()
 	return f
@@ -79,6 +80,9 @@ func (f *fixture) hourly(name string, change func(*v1alpha1.LoadTestScheduleSpec
 	}
 	if err := apiserver.Client(f.t).Create(f.t.Context(), s); err != nil {
 		f.t.Fatal(err)
+	}
+	if next := s.CreationTimestamp.UTC().Truncate(time.Hour).Add(time.Hour); f.clock.Now().Before(next) {
+		f.clock.SetTime(next)
 	}
 	return s
 }

@@ -94,10 +94,9 @@ func TestTemplateThatDoesNotFitItsBaseline(t *testing.T) {
 // know: that the name of the LoadTest may not be that of its baseline.
 func TestRefusedTemplate(t *testing.T) {
 	f := newFixture(t, apiserver.Client(t))
-	s := f.hourly("nightly", func(s *v1alpha1.LoadTestScheduleSpec) {
-		at := f.clock.Now()
-		s.Template.Spec.Baseline = &v1alpha1.Baseline{Name: fmt.Sprintf("nightly-%d", at.Unix()/60)}
-	})
+	s := f.hourly("nightly", nil)
+	s.Spec.Template.Spec.Baseline = &v1alpha1.Baseline{Name: fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)}
+	f.update(s)
 	result := f.settle(s)
 	ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
 	const want = "The LoadTest is refused: spec.baseline.name: Invalid value: name must be that of another LoadTest"
