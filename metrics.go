@@ -63,7 +63,7 @@ func newMetricsServer(c client.Client, certificates *loadtest.Certificates, o op
 	}
 }
 
-// shown has the leader show how LoadTests fare, from what its cache has of them.
+// shown is the collector of the metrics of LoadTests, which only the leader has.
 func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coordinator.Coordinator) *exposition.Collector {
 	return &exposition.Collector{
 		Log: ctrl.Log.WithName("metrics"), Leads: mgr.Elected(), Most: o.metricsMost,

@@ -32,7 +32,13 @@ spec:
 // loadTest returns the base after a merge patch of its spec, in YAML.
 func loadTest(t *testing.T, namespace, specPatch string) *unstructured.Unstructured {
 	t.Helper()
-	original, err := yaml.YAMLToJSON([]byte(base))
+	return patched(t, base, namespace, specPatch)
+}
+
+// patched is an object in a namespace, after a merge patch of its spec, both in YAML.
+func patched(t *testing.T, object, namespace, specPatch string) *unstructured.Unstructured {
+	t.Helper()
+	original, err := yaml.YAMLToJSON([]byte(object))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,16 +46,16 @@ func loadTest(t *testing.T, namespace, specPatch string) *unstructured.Unstructu
 	if err != nil {
 		t.Fatalf("the patch %s: %v", specPatch, err)
 	}
-	patched, err := jsonpatch.MergePatch(original, patch)
+	merged, err := jsonpatch.MergePatch(original, patch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(patched); err != nil {
+	result := &unstructured.Unstructured{}
+	if err := result.UnmarshalJSON(merged); err != nil {
 		t.Fatal(err)
 	}
-	object.SetNamespace(namespace)
-	return object
+	result.SetNamespace(namespace)
+	return result
 }
 
 // strictClient refuses fields that the API does not have, as kubectl does.

@@ -7,11 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -34,24 +32,7 @@ spec:
 // scheduleWith returns the base after a merge patch of its spec, in YAML.
 func scheduleWith(t *testing.T, namespace, specPatch string) *unstructured.Unstructured {
 	t.Helper()
-	original, err := yaml.YAMLToJSON([]byte(baseSchedule))
-	if err != nil {
-		t.Fatal(err)
-	}
-	patch, err := yaml.YAMLToJSON([]byte("spec: " + specPatch))
-	if err != nil {
-		t.Fatalf("the patch %s: %v", specPatch, err)
-	}
-	patched, err := jsonpatch.MergePatch(original, patch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(patched); err != nil {
-		t.Fatal(err)
-	}
-	object.SetNamespace(namespace)
-	return object
+	return patched(t, baseSchedule, namespace, specPatch)
 }
 
 const badSchedule = `spec.schedule: Invalid value: "%": spec.schedule in body should match '^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[0-9A-Za-z*/,?-]+( +[0-9A-Za-z*/,?-]+){4})$'`

@@ -1,4 +1,4 @@
-// Package exposition says in metrics how LoadTests fare: of each of them its state, and
+// Package exposition computes the metrics of LoadTests: of each of them its state, and
 // of each that this process has carried out what it sent and measured.
 //
 //	LoadTests of the cache ──┐

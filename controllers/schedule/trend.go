@@ -17,7 +17,7 @@ import (
 // enough samples is shown.
 var shown = []v1alpha1.Metric{"p99", "p95", "p50"}
 
-// Trend is how a LoadTest fared in its last step, and how far that is from its baseline:
+// Trend is a percentile of a LoadTest's last step, and how far it is from the baseline:
 // "p99 41ms, +3%". It is empty if nothing was measured.
 func Trend(lt *v1alpha1.LoadTest) string {
 	rungs := figures.Rungs(results.CompleteSteps(&lt.Status))

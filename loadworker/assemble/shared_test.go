@@ -1,16 +1,10 @@
 package assemble
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 // The workers' connections add up to those of the target, and each has one.
@@ -25,35 +19,6 @@ func TestConnectionsAreDividedAmongWorkers(t *testing.T) {
 				t.Errorf("%d connections, worker %d: %+v, want %d", tt.connections, worker, got, want)
 			}
 		}
-	}
-}
-
-// Requests of a rate share as many connections as the target says, and no more of them are
-// in flight than these may carry: the others wait.
-func TestRateSharesConnectionsOfHTTP2(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("there are no event loops")
-	}
-	release := make(chan struct{})
-	server := workertest.Serve(t, func(http.ResponseWriter, *http.Request) { <-release }, func(s *httptest.Server) {
-		s.Config.Protocols = &http.Protocols{}
-		s.Config.Protocols.SetUnencryptedHTTP2(true)
-		s.Start()
-	})
-	a := workertest.Assignment(server.URL, &workerv1.Step{
-		Share: &workerv1.Share{Stride: 1, Count: 100}, Total: 100,
-		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 100e6, DurationNanos: int64(time.Second)}},
-	})
-	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
-	a.Target.Http2Connections, a.Target.Http2Streams = 3, 4
-	time.AfterFunc(2*time.Second, func() { close(release) })
-	got := run(t, prepared(t, a, testConfig(), ignore))
-	q := got.Requests[0]
-	if q.Sent != 12 || q.Outcomes[measure.Success] != 12 || server.Served() != 12 || got.Unsent != 88 {
-		t.Errorf("sent %d, %d successes, served %d, unsent %d; want 12, 12, 12, 88. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), got.Unsent, got.Errors)
-	}
-	if got.ConnectionsOpened != 3 {
-		t.Errorf("%d connections, want 3", got.ConnectionsOpened)
 	}
 }
 

@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,15 +48,19 @@ type portable struct{ transport.Client }
 // forEachDriver runs a test over each driver of this system.
 func forEachDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
 	t.Helper()
+	for _, d := range testDrivers() {
+		t.Run(d.name(), func(t *testing.T) { test(t, d) })
+	}
+}
+
+func testDrivers() []testDriver {
 	drivers := []testDriver{goroutineTestDriver, streamGoroutineTestDriver}
 	if runtime.GOOS == "linux" {
 		overTLS, streamsOverTLS := loopTestDriver, streamTestDriver
 		overTLS.secured, streamsOverTLS.secured = true, true
 		drivers = append(drivers, loopTestDriver, overTLS, streamTestDriver, streamsOverTLS)
 	}
-	for _, d := range drivers {
-		t.Run(d.name(), func(t *testing.T) { test(t, d) })
-	}
+	return drivers
 }
 
 func (d testDriver) name() string {
@@ -68,12 +73,9 @@ func (d testDriver) name() string {
 // forEachDriverOfHTTP1 is for a test whose server speaks HTTP/1.1 by hand.
 func forEachDriverOfHTTP1(t *testing.T, test func(t *testing.T, d testDriver)) {
 	t.Helper()
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		if d.http2() {
-			t.Skip("the server speaks HTTP/1.1")
-		}
-		test(t, d)
-	})
+	for _, d := range slices.DeleteFunc(testDrivers(), testDriver.http2) {
+		t.Run(d.name(), func(t *testing.T) { test(t, d) })
+	}
 }
 
 // forEachArrivalsDriver runs a test of arrivals over each driver of this system.

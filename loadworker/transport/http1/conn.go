@@ -103,7 +103,7 @@ func (c *Conn) ensureOpen(ctx context.Context, now, deadline time.Time) error {
 	}
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	conn, err := c.client.open(ctx)
+	conn, err := c.client.Open(ctx)
 	if err == nil {
 		c.adopt(conn)
 	}

@@ -21,7 +21,7 @@ type Loop struct {
 // NewLoop returns a loop that calls onDone, from Send or Wait, with the result of
 // each request. It fails where there can be none: on a kernel before 5.11.
 func (c *Client) NewLoop(start time.Time, onDone func(*LoopConn, transport.Response, error)) (*Loop, error) {
-	events, err := loop.New(start, c.open)
+	events, err := loop.New(start, c.Open)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func (c *Conn) ensureOpen(ctx context.Context, deadline time.Time) error {
 	c.Close()
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	conn, err := c.client.open(ctx)
+	conn, err := c.client.Open(ctx)
 	if err == nil {
 		c.adopt(conn, NewMux(c.client.origin), false)
 	}

@@ -30,7 +30,7 @@ const (
 // NewLoop returns a loop that calls onDone, from Send or Wait, with the result of each
 // request. It fails where there can be none: on a kernel before 5.11.
 func (c *Client) NewLoop(start time.Time, onDone func(*LoopStream, transport.Response, error)) (*Loop, error) {
-	events, err := loop.New(start, c.open)
+	events, err := loop.New(start, c.Open)
 	if err != nil {
 		return nil, err
 	}

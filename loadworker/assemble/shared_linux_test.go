@@ -1,0 +1,38 @@
+package assemble
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
+)
+
+// Requests of a rate share as many connections as the target says, and no more of them are
+// in flight than these may carry: the others wait.
+func TestRateSharesConnectionsOfHTTP2(t *testing.T) {
+	release := make(chan struct{})
+	server := workertest.Serve(t, func(http.ResponseWriter, *http.Request) { <-release }, func(s *httptest.Server) {
+		s.Config.Protocols = &http.Protocols{}
+		s.Config.Protocols.SetUnencryptedHTTP2(true)
+		s.Start()
+	})
+	a := workertest.Assignment(server.URL, &workerv1.Step{
+		Share: &workerv1.Share{Stride: 1, Count: 100}, Total: 100,
+		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 100e6, DurationNanos: int64(time.Second)}},
+	})
+	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+	a.Target.Http2Connections, a.Target.Http2Streams = 3, 4
+	time.AfterFunc(2*time.Second, func() { close(release) })
+	got := run(t, prepared(t, a, testConfig(), ignore))
+	q := got.Requests[0]
+	if q.Sent != 12 || q.Outcomes[measure.Success] != 12 || server.Served() != 12 || got.Unsent != 88 {
+		t.Errorf("sent %d, %d successes, served %d, unsent %d; want 12, 12, 12, 88. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), got.Unsent, got.Errors)
+	}
+	if got.ConnectionsOpened != 3 {
+		t.Errorf("%d connections, want 3", got.ConnectionsOpened)
+	}
+}
