@@ -44,14 +44,11 @@ func TestPasses(t *testing.T) {
 func TestSkews(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	starts := []simulated.Start{
-		{Run: "a", Step: 0, Late: ms(1), Waited: ms(1), Ahead: ms(400)}, {Run: "a", Step: 0, Late: ms(5), Waited: ms(1), Ahead: ms(300)},
-		{Run: "a", Step: 1, Late: ms(2), Ahead: ms(-2)}, {Run: "b", Step: 0, Late: ms(9), Waited: ms(6), Ahead: ms(-3)},
+		{Run: "a", Step: 0, Late: ms(1), Ahead: ms(400)}, {Run: "a", Step: 0, Late: ms(5), Ahead: ms(300)},
+		{Run: "a", Step: 1, Late: ms(2), Ahead: ms(-2)}, {Run: "b", Step: 0, Late: ms(9), Ahead: ms(-3)},
 	}
 	if p50, p99 := skews(starts, simulated.Start.Lateness); p50 != 5 || p99 != 9 {
 		t.Errorf("p50 %v, p99 %v; want 5, 9", p50, p99)
-	}
-	if p50, p99 := skews(starts, simulated.Start.WithFreeProcessor); p50 != 3 || p99 != 4 {
-		t.Errorf("with a free processor: p50 %v, p99 %v; want 3, 4", p50, p99)
 	}
 	if p50, p99 := skews(starts, simulated.Start.ByOperator); p50 != 2 || p99 != 3 {
 		t.Errorf("by the operator: p50 %v, p99 %v; want 2, 3", p50, p99)

@@ -21,12 +21,12 @@ type Waker struct {
 
 	mu    sync.Mutex
 	last  int64
-	wakes map[int64]func(late, waited time.Duration)
+	wakes map[int64]func(late time.Duration)
 }
 
 // StartWaker starts the program.
 func StartWaker(ctx context.Context, path string) (*Waker, error) {
-	w := &Waker{cmd: exec.CommandContext(ctx, path), done: make(chan error, 1), wakes: map[int64]func(late, waited time.Duration){}}
+	w := &Waker{cmd: exec.CommandContext(ctx, path), done: make(chan error, 1), wakes: map[int64]func(late time.Duration){}}
 	w.cmd.Stderr = os.Stderr
 	in, err := w.cmd.StdinPipe()
 	if err != nil {
@@ -44,9 +44,8 @@ func StartWaker(ctx context.Context, path string) (*Waker, error) {
 	return w, nil
 }
 
-// At calls f soon after an instant: with how late the process woke up for it, and for how
-// long of that it waited for a processor.
-func (w *Waker) At(t time.Time, f func(late, waited time.Duration)) error {
+// At calls f soon after an instant, with how late the process woke up for it.
+func (w *Waker) At(t time.Time, f func(late time.Duration)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last++
@@ -60,15 +59,15 @@ func (w *Waker) read(out io.Reader) error {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		var id int64
-		var late, waited time.Duration
-		if _, err := fmt.Sscan(lines.Text(), &id, &late, &waited); err != nil {
+		var late time.Duration
+		if _, err := fmt.Sscan(lines.Text(), &id, &late); err != nil {
 			return fmt.Errorf("%q of the waker: %w", lines.Text(), err)
 		}
 		w.mu.Lock()
 		f := w.wakes[id]
 		delete(w.wakes, id)
 		w.mu.Unlock()
-		f(late, waited)
+		f(late)
 	}
 	return lines.Err()
 }

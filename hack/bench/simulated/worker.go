@@ -22,16 +22,12 @@ type Start struct {
 	Step int32
 	// Ahead is how long before the instant that the operator chose the worker knew of it.
 	Ahead time.Duration
-	// Late is how long after the instant it began. Waited is for how long of that it could
-	// have, had a processor been free.
-	Late, Waited time.Duration
+	// Late is how long after the instant it began.
+	Late time.Duration
 }
 
 // Lateness is how late the worker began, be it by itself or by the operator.
 func (s Start) Lateness() time.Duration { return s.Late }
-
-// WithFreeProcessor is how late it would have been on a machine with a processor to spare.
-func (s Start) WithFreeProcessor() time.Duration { return s.Late - s.Waited }
 
 // ByOperator is how late it had to begin, as it did not know of the instant before.
 func (s Start) ByOperator() time.Duration { return max(0, -s.Ahead) }
@@ -167,8 +163,8 @@ func (w *worker) handle(m *workerv1.SessionResponse, send func(*workerv1.Session
 		}
 		w.steps[index] = s
 		begins := Start{Run: w.run, Step: s.index, Ahead: time.Until(s.start)}
-		return w.waker.At(s.start, func(late, waited time.Duration) {
-			begins.Late, begins.Waited = late, waited
+		return w.waker.At(s.start, func(late time.Duration) {
+			begins.Late = late
 			w.began(begins)
 		})
 	case *workerv1.SessionResponse_Acknowledge:

@@ -4,13 +4,12 @@
 //
 //	17 1790000000000000000
 //
-// and prints a line when it has woken up: the identifier, by how many nanoseconds it was late,
-// and for how many of them its thread could run and waited for a processor, by the kernel's
-// own count:
+// and prints a line when it has woken up: the identifier, and by how many nanoseconds it was
+// late:
 //
-//	17 812000 760000
+//	17 52000
 //
-// Each instant has a thread, which sleeps in the kernel until then: what the threads of a
-// process that also has other things to do would add is not in it. The wait for a processor
-// is that of a machine which has others to run; a worker on a node of its own has none of it.
+// Each instant has a thread, which sleeps in the kernel until then. It has real-time priority,
+// so that it gets a processor at once, as on a node of its own, whatever else this machine
+// has to run.
 package main

@@ -5,11 +5,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 )
 
+// mostAtOnce is how many threads may wake up at one instant without waiting for another to
+// answer: the Go runtime lets so many run at once.
+const mostAtOnce = 256
+
 func main() {
+	runtime.GOMAXPROCS(mostAtOnce)
+	if err := checkPriority(); err != nil {
+		fmt.Fprintln(os.Stderr, "waker: a thread may not have real-time priority, which needs CAP_SYS_NICE:", err)
+		os.Exit(1)
+	}
 	if err := serve(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "waker:", err)
 		os.Exit(1)
@@ -30,10 +40,10 @@ func serve(in io.Reader, out io.Writer) error {
 			return fmt.Errorf("%q is not an identifier and an instant: %w", lines.Text(), err)
 		}
 		wakes.Go(func() {
-			late, waited := sleepUntil(time.Unix(0, nanos))
+			late := sleepUntil(time.Unix(0, nanos))
 			mu.Lock()
 			defer mu.Unlock()
-			if _, err := fmt.Fprintln(out, id, late.Nanoseconds(), waited.Nanoseconds()); err != nil {
+			if _, err := fmt.Fprintln(out, id, late.Nanoseconds()); err != nil {
 				failure = err
 			}
 		})

@@ -2,41 +2,35 @@ package main
 
 import (
 	"errors"
-	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// sleepUntil sleeps until t, on a thread of its own whose timers are exact to a microsecond.
-// It returns how late it woke up, and for how long of that the thread waited for a processor.
-func sleepUntil(t time.Time) (late, waited time.Duration) {
+// sleepUntil sleeps until t, on a thread of its own with real-time priority whose timers are
+// exact to a microsecond. It returns how late it woke up.
+func sleepUntil(t time.Time) (late time.Duration) {
 	runtime.LockOSThread() // the thread ends with the goroutine
+	_ = prioritize()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(time.Microsecond), 0, 0, 0)
-	stat, err := os.Open("/proc/thread-self/schedstat")
-	if err == nil {
-		defer func() { _ = stat.Close() }()
-	}
-	before := runQueueWait(stat)
 	at := unix.NsecToTimespec(t.UnixNano())
 	for errors.Is(unix.ClockNanosleep(unix.CLOCK_REALTIME, unix.TIMER_ABSTIME, &at, nil), unix.EINTR) {
 	}
-	late = time.Since(t)
-	return late, min(runQueueWait(stat)-before, late)
+	return time.Since(t)
 }
 
-// runQueueWait is how long a thread has waited in run queues so far: the second of the three
-// numbers of its schedstat; 0 if the kernel does not say.
-func runQueueWait(stat *os.File) time.Duration {
-	var text [96]byte
-	n, _ := stat.ReadAt(text[:], 0) // it is shorter, which is an end of the file
-	fields := strings.Fields(string(text[:n]))
-	if len(fields) != 3 {
-		return 0
-	}
-	nanos, _ := strconv.ParseInt(fields[1], 10, 64)
-	return time.Duration(nanos)
+// checkPriority says whether threads may have real-time priority.
+func checkPriority() error {
+	failure := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		failure <- prioritize()
+	}()
+	return <-failure
+}
+
+// prioritize lets the thread run before all others that have no real-time priority.
+func prioritize() error {
+	return unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0)
 }
