@@ -125,6 +125,10 @@ type Request struct {
 	Punctuality
 	// Failed are the times of the requests without an expected response.
 	Failed FailedTimes
+	// Sampled is how many asked the target to record their trace, and Traces are some of
+	// those that ended.
+	Sampled int64
+	Traces  Traces
 }
 
 // NewMeasurement returns an empty measurement for a plan of that many requests.
@@ -175,6 +179,8 @@ func (r *Request) Merge(o *Request) error {
 	r.Late += o.Late
 	r.CompletedInWindow += o.CompletedInWindow
 	r.ExpectedInWindow += o.ExpectedInWindow
+	r.Sampled += o.Sampled
+	r.Traces.Merge(o.Traces)
 	for i := range r.Outcomes {
 		r.Outcomes[i] += o.Outcomes[i]
 	}

@@ -40,6 +40,10 @@ func randomMeasurement(seed uint64) *Measurement {
 				q.ExpectedInWindow++
 			}
 			q.Late += r.Int64N(2)
+			if r.IntN(2) == 0 {
+				q.Sampled++
+				q.Traces.Add(randomTrace(r, o))
+			}
 		}
 		s.Due += q.Sent
 	}

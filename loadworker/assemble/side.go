@@ -53,8 +53,13 @@ func newSide(a *workerv1.Assignment, c Config, connections int, first attack.Ste
 	if s.client, err = newStepClient(a, c); err != nil {
 		return nil, err
 	}
+	traces, err := newSampler(a.GetTarget())
+	if err != nil {
+		return nil, err
+	}
 	s.runner, err = attack.NewRunner(attack.Config{
 		Source: requests.source, Client: s.client, Worker: a.GetWorker(),
+		Traces:          traces,
 		Seed:            a.GetSeed(),
 		Timeout:         time.Duration(a.GetTarget().GetTimeoutNanos()),
 		MaxConnections:  connections,

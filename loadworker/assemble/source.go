@@ -34,7 +34,10 @@ func (t *requestSource) takesCaptured() bool {
 // may be secret: errors name the file, never its text.
 func newRequestSource(a *workerv1.Assignment) (*requestSource, error) {
 	t := &requestSource{}
-	c := source.Config{ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers(), Secure: isSecure(a.GetTarget())}
+	c := source.Config{
+		ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers(),
+		Secure: isSecure(a.GetTarget()), Traced: a.GetTarget().GetTraceSampled() > 0,
+	}
 	for _, d := range a.GetData() {
 		table, err := readTable(d, a.GetWorker(), max(a.GetWorkers(), 1))
 		if err != nil {

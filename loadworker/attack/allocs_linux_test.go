@@ -10,13 +10,20 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 )
 
 // A step itself allocates; what grows with the number of hits is theirs. The race
 // detector allocates too, so that this is a test without it.
 func TestArrivalsAllocateNothing(t *testing.T) {
 	d := onlyEventLoops(t, "vegeta makes a request and a result for each hit")
-	r := d.runner(t, setup{url: frugal(t), maxConns: 4})
+	for name, traced := range map[string]int64{"without traces": 0, "with traces": trace.Whole} {
+		t.Run(name, func(t *testing.T) { checkArrivals(t, d.runner(t, setup{url: frugal(t), maxConns: 4, traced: traced})) })
+	}
+}
+
+func checkArrivals(t *testing.T, r *Runner) {
+	t.Helper()
 	measured := func(rate pace.Rate) (allocated, sent float64) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
@@ -96,6 +97,7 @@ type setup struct {
 	journeys []source.Journey
 	tables   []*source.Table
 	bodies   *transport.Budget
+	traced   int64 // the share that is sampled, of trace.Whole; 0: there are no traces
 }
 
 func get(path string) source.Request {
@@ -114,23 +116,29 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	if s.maxConns == 0 {
 		s.maxConns = 1000
 	}
-	src, err := source.New(source.Config{Requests: s.requests, ClientHeader: s.client, Journeys: s.journeys, Tables: s.tables})
+	src, err := source.New(source.Config{Requests: s.requests, ClientHeader: s.client, Journeys: s.journeys, Tables: s.tables, Traced: s.traced > 0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := dial.Config{URL: s.url}
+	dialed := dial.Config{URL: s.url}
 	if d.secured {
-		config = scripted.Secure(t, s.url)
+		dialed = scripted.Secure(t, s.url)
 	}
-	config.Policy, config.Lookup, config.HTTP2 = address.Policy{AllowSpecial: true}, s.lookup, d.http2()
-	dialer, err := dial.NewDialer(config)
+	dialed.Policy, dialed.Lookup, dialed.HTTP2 = address.Policy{AllowSpecial: true}, s.lookup, d.http2()
+	dialer, err := dial.NewDialer(dialed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewRunner(Config{
+	config := Config{
 		Source: src, Client: d.client(dialer), Timeout: s.timeout, MaxConnections: s.maxConns,
 		LedgerBytes: len(s.client) << 20, Worker: s.worker, Bodies: s.bodies,
-	})
+	}
+	if s.traced > 0 {
+		if config.Traces, err = trace.NewSampler(s.traced); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := NewRunner(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,8 @@ type hit struct {
 	sent      time.Duration
 	ledger    *measure.Ledger // nil: not audited
 	walk      *walk           // of the user; nil: the mix has no journeys
+	sampled   bool            // traceID is that of the trace that the target was asked for
+	traceID   measure.TraceID
 }
 
 // counts reports whether a hit is part of the result: a hit of the warm-up is not,

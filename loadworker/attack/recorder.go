@@ -38,6 +38,7 @@ type recorder struct {
 	shards [][]cell        // by shard, then by request
 	series []series        // fewer than there are shards
 	failed []failedTimes   // by request
+	traces []keptTraces    // likewise
 	times  []time.Duration // within which requests are on time, ascending
 	last   atomic.Int64
 	waits  waits
@@ -79,7 +80,7 @@ func (p *counters) reset() {
 
 func newRecorder(requests int, window time.Duration, times []time.Duration, clients *clientLedgers) *recorder {
 	r := &recorder{
-		total: measure.NewMeasurement(requests), failed: make([]failedTimes, requests), times: times,
+		total: measure.NewMeasurement(requests), failed: make([]failedTimes, requests), traces: make([]keptTraces, requests), times: times,
 		clients: clients, waits: waits{times: measure.NewHistogram()},
 	}
 	r.shards = make([][]cell, shards(requests))
@@ -105,6 +106,9 @@ func (r *recorder) countSent(shard int, h *hit, client []byte) {
 	p.request.Sent++
 	if h.sent-h.due > measure.LateAfter {
 		p.request.Late++
+	}
+	if h.sampled {
+		p.request.Sampled++
 	}
 	p.lateness.Record(h.sent - max(h.due, h.free))
 	c.mu.Unlock()
@@ -191,6 +195,7 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 	if err := r.waits.addTo(out.ReadLateness); err != nil {
 		return nil, err
 	}
+	r.collectTraces(out)
 	for i := range out.Requests {
 		if err := r.drain(i, &out.Requests[i].Failed); err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
@@ -33,6 +34,8 @@ type Config struct {
 	OnTime []time.Duration
 	// Log gets a record of each request; nil: there is none.
 	Log *requestlog.Log
+	// Traces draws the traces of requests; nil: they have none.
+	Traces *trace.Sampler
 	// Seed of the times that are drawn.
 	Seed int64
 	// ExposeResponses permits the messages of errors to quote responses.

@@ -151,6 +151,9 @@ func (s *scheduler) sendDue(now time.Duration) bool {
 func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 	x := s.x
 	s.feed.render(c, b)
+	if sampler := x.runner.config.Traces; sampler != nil {
+		c.hit.trace(sampler, b)
+	}
 	b.Request.Budget = x.runner.config.Bodies
 	c.hit.sent = x.elapsed()
 	if !x.maySend(c.hit.due, c.hit.sent) {
@@ -177,6 +180,7 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 	res := x.judge(&c.hit, r, err)
 	if c.hit.counts() {
 		x.rec.countEnd(c.shard, &c.hit, res)
+		x.rec.keepTrace(&c.hit, res)
 		if x.runner.config.Log != nil {
 			x.log(c, r.Size, res, err)
 		}

@@ -53,6 +53,13 @@ func (b *Buffer) addHeader(name string, value []byte, client bool) {
 	b.Request.Headers = append(b.Request.Headers, transport.Header{Name: name, Value: value})
 }
 
+// Append adds a header to a request that was rendered. value appends its value.
+func (b *Buffer) Append(name string, value func([]byte) []byte) {
+	start := len(b.text)
+	b.text = value(b.text)
+	b.addHeader(name, b.text[start:len(b.text):len(b.text)], false)
+}
+
 // render appends to the text of the request. When that grows, what was rendered
 // before keeps its place in the old memory, so earlier slices stay valid.
 func (b *Buffer) render(t *Template, v Vars) []byte {

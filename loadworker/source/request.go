@@ -50,6 +50,11 @@ type request struct {
 	clientName string
 }
 
+// traceHeader is that of the trace context, in canonical form.
+const traceHeader = "Traceparent"
+
+var errTraced = errors.New("is sent for target.trace; leave out one of them")
+
 // capturedUse is a captured value in a request, and where it stands.
 type capturedUse struct {
 	name string
@@ -69,11 +74,13 @@ func (r Request) Check() error {
 }
 
 // compiler compiles requests with the columns of all tables. captured are the names of
-// captured values, which are among the columns; client is the name of the client header.
+// captured values, which are among the columns; client is the name of the client header;
+// traced says that each request has a trace header beside its own.
 type compiler struct {
 	columns  columns
 	captured []string
 	client   string
+	traced   bool
 }
 
 func (c compiler) compile(r Request) (request, error) {
@@ -111,6 +118,9 @@ func (c compiler) compileTargets(r Request, out request) (request, error) {
 	if len(r.Headers) > maxReplaced {
 		return out, fmt.Errorf("headers: at most %d can stand beside targets", maxReplaced)
 	}
+	if c.traced && r.Targets.have(traceHeader) {
+		return out, fmt.Errorf("targets: header %q: %w", traceHeader, errTraced)
+	}
 	out, err := c.compileRest(r, out)
 	r.Targets.replace(out.headers)
 	return out, err
@@ -122,6 +132,9 @@ func (c compiler) compileRest(r Request, out request) (request, error) {
 		compiled, err := c.header(&out, h)
 		if err != nil {
 			return out, fmt.Errorf("header %q: %w", h.Name, err)
+		}
+		if c.traced && compiled.name == traceHeader {
+			return out, fmt.Errorf("header %q: %w", h.Name, errTraced)
 		}
 		if compiled.name == c.client {
 			out.client = len(out.headers)

@@ -19,6 +19,8 @@ type Config struct {
 	Tables []*Table
 	// ClientHeader names the header whose value is the client of the audit.
 	ClientHeader string
+	// Traced says that the requests have a trace header beside their own.
+	Traced bool
 	// Seed of all that is random.
 	Seed int64
 	// Workers is the number of workers of the run.
@@ -54,7 +56,7 @@ func New(c Config) (*Source, error) {
 	s := &Source{seed: c.Seed, tables: c.Tables, secure: c.Secure}
 	var errs []error
 	weights := make([]int32, len(c.Requests), len(c.Requests)+len(c.Journeys))
-	compiler := compiler{columns: columns, captured: names, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader)}
+	compiler := compiler{columns: columns, captured: names, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader), traced: c.Traced}
 	for i, r := range c.Requests {
 		compiled, err := compiler.compile(r)
 		if err != nil {

@@ -174,3 +174,31 @@ func TestRenderAllocatesNothing(t *testing.T) {
 		t.Errorf("a request of some 50 bytes takes %d after 100 of them", size)
 	}
 }
+
+// A header of the user's and that of the trace would both be sent, and a tracer would take
+// neither.
+func TestNewRefusesATraceHeaderBesideTraces(t *testing.T) {
+	targets := func(names ...string) *Targets {
+		t.Helper()
+		all := &Targets{}
+		for _, name := range names {
+			if err := all.Add(Target{Method: "GET", Path: "/", Headers: []Header{{Name: name, Value: "1"}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return all
+	}
+	for want, r := range map[string]Request{
+		`request "own": header "traceParent": is sent for target.trace`:           {Name: "own", Method: "GET", Path: "/", Headers: []Header{{Name: "traceParent", Value: "00"}}},
+		`request "own": header "traceparent": is sent for target.trace`:           {Name: "own", Targets: targets("Accept"), Headers: []Header{{Name: "traceparent", Value: "00"}}},
+		`request "file": targets: header "Traceparent": is sent for target.trace`: {Name: "file", Targets: targets("Accept", "TraceParent")},
+	} {
+		r.Weight = 1
+		if _, err := New(Config{Requests: []Request{r}}); err != nil {
+			t.Errorf("without traces: %v", err)
+		}
+		if _, err := New(Config{Requests: []Request{r}, Traced: true}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want …%s…", err, want)
+		}
+	}
+}

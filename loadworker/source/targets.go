@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -93,6 +94,11 @@ func (t *Targets) keep(s string) span {
 
 // at is the text of a span, to which nothing can be appended.
 func (t *Targets) at(s span) []byte { return t.text[s.from:s.to:s.to] }
+
+// have says whether any target has a header of that name.
+func (t *Targets) have(name string) bool {
+	return slices.ContainsFunc(t.headers, func(h targetHeader) bool { return h.name == name })
+}
 
 // replace notes which headers of the request each target has itself.
 func (t *Targets) replace(headers []header) {

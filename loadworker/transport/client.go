@@ -55,7 +55,7 @@ type Request struct {
 	// Path is the path and query.
 	Path []byte
 	// Headers are sent in their order, after those that a client adds itself.
-	// Their names are in canonical form.
+	// Their names are in canonical form, but for traceparent.
 	Headers []Header
 	// Body is sent with its length if it is not empty.
 	Body []byte

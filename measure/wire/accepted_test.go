@@ -18,7 +18,12 @@ func TestAcceptsWhatIsAtABound(t *testing.T) {
 			}
 		},
 		"nothing is known to be due of a request": func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 0 },
-		"as much is due of it as was sent":        func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },
+		"of each trace that is kept, all are slow": func(m *workerv1.StepMeasurement) {
+			r := m.Requests[0]
+			m.Due, r.Sent, r.Due, r.Sampled, r.Outcomes[0] = 100, 100, 0, int64(measure.MaxTraces), 96
+			r.Traces = slowTraces(measure.MaxTraces)
+		},
+		"as much is due of it as was sent": func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },
 	} {
 		m := honest(t)
 		change(m)
@@ -64,6 +69,11 @@ func TestSizesCountEachPart(t *testing.T) {
 	})
 	if some-none < codes*least {
 		t.Errorf("%d status codes take %d bytes, at least %d each", codes, some-none, least)
+	}
+	none = read(func(m *workerv1.StepMeasurement) { m.Requests[0].Traces = nil })
+	some = read(func(*workerv1.StepMeasurement) {})
+	if some-none < 3*least {
+		t.Errorf("3 traces take %d bytes, at least %d each", some-none, least)
 	}
 	var s Series
 	m := &workerv1.StepMeasurement{Series: EncodeSeries(measure.NewSeries(time.Minute)), Requests: []*workerv1.RequestMeasurement{{}}}

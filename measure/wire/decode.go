@@ -101,6 +101,7 @@ func (r *Reading) readRequest(to *measure.Request, m *workerv1.RequestMeasuremen
 	failed := to.Sent - to.Expected
 	return errors.Join(
 		toPunctuality(to, m),
+		toTraces(to, m),
 		r.readHistogram("response", m.GetResponse(), to.Sent),
 		r.readHistogram("service", m.GetService(), to.Sent),
 		r.readHistogram("failed_response", m.GetFailedResponse(), failed),

@@ -56,6 +56,8 @@ func fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 		Overdue:           slices.Clone(r.Overdue),
 		FailedResponse:    fromHistogram(r.Failed.Response),
 		FailedService:     fromHistogram(r.Failed.Service),
+		Sampled:           r.Sampled,
+		Traces:            fromTraces(r.Traces),
 	}
 }
 

@@ -38,6 +38,10 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 		l.Record(0, time.Duration(i), time.Duration(i)+time.Millisecond, o)
 	}
 	r.Expected, r.CompletedInWindow, r.ExpectedInWindow = 6, 10, 6
+	r.Sampled = 3
+	for i, o := range []measure.Outcome{measure.Success, measure.RateLimited, measure.RateLimited} {
+		r.Traces.Add(measure.Trace{ID: measure.TraceID{byte(i + 1)}, Outcome: o, Expected: o == measure.Success, Status: 200, Response: 2, Service: 1})
+	}
 	s.Due = 10
 	s.Clients = measure.NewClients(measure.MaxLedgerBytes)
 	s.Clients.Add("a", l)
@@ -51,6 +55,18 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	m, err := Encode(s)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return m
+}
+
+// slowTraces are successes.
+func slowTraces(n int) *workerv1.Traces {
+	m := &workerv1.Traces{
+		Ids: make([]byte, 16*n), Outcomes: make([]int32, n), Expected: slices.Repeat([]bool{true}, n),
+		StatusCodes: slices.Repeat([]int32{200}, n), ResponseNanos: make([]int64, n), ServiceNanos: make([]int64, n),
+	}
+	for i := range n {
+		m.Ids[16*i] = byte(i + 1)
 	}
 	return m
 }
@@ -69,58 +85,85 @@ func TestDecodeRefuses(t *testing.T) {
 	type message = workerv1.StepMeasurement
 	request := func(m *message) *workerv1.RequestMeasurement { return m.Requests[0] }
 	for want, change := range map[string]func(*message){
-		"requests: 0, the plan has 1":                               func(m *message) { m.Requests = nil },
-		"requests: 2, the plan has 1":                               func(m *message) { m.Requests = append(m.Requests, m.Requests[0]) },
-		"due: -1 is less than 0":                                    func(m *message) { m.Due = -1 },
-		"due: 281474976710657 is more than 281474976710656":         func(m *message) { m.Due = maxCount + 1 },
-		"unsent: -1 is less than 0":                                 func(m *message) { m.Unsent = -1 },
-		"due: 10, and 11 of the requests":                           func(m *message) { request(m).Due = 11 },
-		"requests[0].sent: 10 is more than due, 9":                  func(m *message) { request(m).Due = 9 },
-		"requests[0].due: -1 is less than 0":                        func(m *message) { request(m).Due = -1 },
-		"requests[0].on_time: 33 times and 33 of overdue":           func(m *message) { request(m).OnTime, request(m).Overdue = make([]int64, 33), make([]int64, 33) },
-		"requests[0].on_time: 1 times and 0 of overdue":             func(m *message) { request(m).OnTime = []int64{0} },
-		"requests[0].on_time: 7 is more than expected, 6":           func(m *message) { request(m).OnTime, request(m).Overdue = []int64{7}, []int64{0} },
-		"requests[0].on_time: 2 is less than 3":                     func(m *message) { request(m).OnTime, request(m).Overdue = []int64{3, 2}, []int64{0, 0} },
-		"requests[0].overdue: 1 is more than due, 0":                func(m *message) { request(m).OnTime, request(m).Overdue = []int64{0}, []int64{1} },
-		"requests[0].overdue: -1 is less than 0":                    func(m *message) { request(m).OnTime, request(m).Overdue = []int64{0}, []int64{-1} },
-		"requests[0].failed_response: count: more than sent, 4":     func(m *message) { request(m).FailedResponse = request(m).Response },
-		"requests[0].failed_service: count: more than sent, 4":      func(m *message) { request(m).FailedService = request(m).Service },
-		"connections_opened: -1 is less than 0":                     func(m *message) { m.ConnectionsOpened = -1 },
-		"opened_in_window: -1 is less than 0":                       func(m *message) { m.OpenedInWindow = -1 },
-		"reused: -1 is less than 0":                                 func(m *message) { m.Reused = -1 },
-		"start_unix_nanos: -1 is less than 0":                       func(m *message) { m.StartUnixNanos = -1 },
-		"window_nanos: -1 is less than 0":                           func(m *message) { m.WindowNanos = -1 },
-		"window_nanos: 8784h0m0.000000001s is more than":            func(m *message) { m.WindowNanos = int64(maxSpan) + 1 },
-		"clock_error_nanos: -1 is less than 0":                      func(m *message) { m.ClockErrorNanos = -1 },
-		"health.stalled_nanos: -1 is less than 0":                   func(m *message) { m.Health.StalledNanos = -1 },
-		"health.run_queue_wait_nanos: -1 is less than 0":            func(m *message) { m.Health.RunQueueWaitNanos = -1 },
-		"health.cpu_throttled_nanos: -1 is less than 0":             func(m *message) { m.Health.CpuThrottledNanos = -1 },
-		"health.cpu_nanos: 8784h0m0.000000001s is more than":        func(m *message) { m.Health.CpuNanos = int64(maxSpan) + 1 },
-		"health.gc_pause_max_nanos: -1 is less than 0":              func(m *message) { m.Health.GcPauseMaxNanos = -1 },
-		"health.descriptors_exhausted: -1 is less than 0":           func(m *message) { m.Health.DescriptorsExhausted = -1 },
-		"health.ports_exhausted: 281474976710657 is more than":      func(m *message) { m.Health.PortsExhausted = maxCount + 1 },
-		"requests[0].sent: -1 is less than 0":                       func(m *message) { request(m).Sent = -1 },
-		"requests[0].sent: 281474976710657 is more than":            func(m *message) { request(m).Sent = maxCount + 1 },
-		"requests[0].outcomes: their sum is 10, sent is 11":         func(m *message) { request(m).Sent = 11 },
-		"requests[0].outcomes: their sum is 9, sent is 10":          func(m *message) { request(m).Outcomes[0]-- },
-		"requests[0].outcomes: 12 classes, there are 13":            func(m *message) { request(m).Outcomes = request(m).Outcomes[1:] },
-		"requests[0].outcomes[timeout]: -1 is less than 0":          func(m *message) { request(m).Outcomes[measure.Timeout] = -1 },
-		"requests[0].outcomes[other]: 11 is more than sent, 10":     func(m *message) { request(m).Outcomes[measure.Other] = 11 },
-		"requests[0].status_codes: 99 is no status code":            func(m *message) { request(m).StatusCodes = map[int32]int64{99: 10} },
-		"requests[0].status_codes: 1000 is no status code":          func(m *message) { request(m).StatusCodes = map[int32]int64{1000: 10} },
-		"status_codes[200]: 11 is more than completed, 10":          func(m *message) { request(m).StatusCodes = map[int32]int64{200: 11} },
-		"requests[0].status_codes[200]: -1 is less than 1":          func(m *message) { request(m).StatusCodes = map[int32]int64{200: -1} },
-		"requests[0].status_codes[503]: 0 is less than 1":           func(m *message) { request(m).StatusCodes = map[int32]int64{200: 10, 503: 0} },
-		"requests[0].status_codes: their sum is 12, 10 complet":     func(m *message) { request(m).StatusCodes = map[int32]int64{200: 6, 503: 6} },
-		"requests[0].status_codes: their sum is 9, 10 complete":     func(m *message) { request(m).StatusCodes = map[int32]int64{200: 9} },
-		"requests[0].expected: 11 is more than completed, 10":       func(m *message) { request(m).Expected = 11 },
-		"requests[0].expected: -1 is less than 0":                   func(m *message) { request(m).Expected = -1 },
-		"requests[0].late: 11 is more than sent, 10":                func(m *message) { request(m).Late = 11 },
-		"completed_in_window: 11 is more than completed, 10":        func(m *message) { request(m).CompletedInWindow = 11 },
-		"expected_in_window: 7 is more than expected, 6":            func(m *message) { request(m).ExpectedInWindow = 7 },
-		"requests[0].response: clamped: 11 is more than count":      func(m *message) { request(m).Response.Clamped = 11 },
-		"requests[0].service: clamped: -1 is less than 0":           func(m *message) { request(m).Service.Clamped = -1 },
-		"requests[0].response: count: more than sent, 10":           func(m *message) { request(m).Response = histogramOf(t, 11) },
+		"requests: 0, the plan has 1":                                func(m *message) { m.Requests = nil },
+		"requests: 2, the plan has 1":                                func(m *message) { m.Requests = append(m.Requests, m.Requests[0]) },
+		"due: -1 is less than 0":                                     func(m *message) { m.Due = -1 },
+		"due: 281474976710657 is more than 281474976710656":          func(m *message) { m.Due = maxCount + 1 },
+		"unsent: -1 is less than 0":                                  func(m *message) { m.Unsent = -1 },
+		"due: 10, and 11 of the requests":                            func(m *message) { request(m).Due = 11 },
+		"requests[0].sent: 10 is more than due, 9":                   func(m *message) { request(m).Due = 9 },
+		"requests[0].due: -1 is less than 0":                         func(m *message) { request(m).Due = -1 },
+		"requests[0].on_time: 33 times and 33 of overdue":            func(m *message) { request(m).OnTime, request(m).Overdue = make([]int64, 33), make([]int64, 33) },
+		"requests[0].on_time: 1 times and 0 of overdue":              func(m *message) { request(m).OnTime = []int64{0} },
+		"requests[0].on_time: 7 is more than expected, 6":            func(m *message) { request(m).OnTime, request(m).Overdue = []int64{7}, []int64{0} },
+		"requests[0].on_time: 2 is less than 3":                      func(m *message) { request(m).OnTime, request(m).Overdue = []int64{3, 2}, []int64{0, 0} },
+		"requests[0].overdue: 1 is more than due, 0":                 func(m *message) { request(m).OnTime, request(m).Overdue = []int64{0}, []int64{1} },
+		"requests[0].overdue: -1 is less than 0":                     func(m *message) { request(m).OnTime, request(m).Overdue = []int64{0}, []int64{-1} },
+		"requests[0].failed_response: count: more than sent, 4":      func(m *message) { request(m).FailedResponse = request(m).Response },
+		"requests[0].failed_service: count: more than sent, 4":       func(m *message) { request(m).FailedService = request(m).Service },
+		"connections_opened: -1 is less than 0":                      func(m *message) { m.ConnectionsOpened = -1 },
+		"opened_in_window: -1 is less than 0":                        func(m *message) { m.OpenedInWindow = -1 },
+		"reused: -1 is less than 0":                                  func(m *message) { m.Reused = -1 },
+		"start_unix_nanos: -1 is less than 0":                        func(m *message) { m.StartUnixNanos = -1 },
+		"window_nanos: -1 is less than 0":                            func(m *message) { m.WindowNanos = -1 },
+		"window_nanos: 8784h0m0.000000001s is more than":             func(m *message) { m.WindowNanos = int64(maxSpan) + 1 },
+		"clock_error_nanos: -1 is less than 0":                       func(m *message) { m.ClockErrorNanos = -1 },
+		"health.stalled_nanos: -1 is less than 0":                    func(m *message) { m.Health.StalledNanos = -1 },
+		"health.run_queue_wait_nanos: -1 is less than 0":             func(m *message) { m.Health.RunQueueWaitNanos = -1 },
+		"health.cpu_throttled_nanos: -1 is less than 0":              func(m *message) { m.Health.CpuThrottledNanos = -1 },
+		"health.cpu_nanos: 8784h0m0.000000001s is more than":         func(m *message) { m.Health.CpuNanos = int64(maxSpan) + 1 },
+		"health.gc_pause_max_nanos: -1 is less than 0":               func(m *message) { m.Health.GcPauseMaxNanos = -1 },
+		"health.descriptors_exhausted: -1 is less than 0":            func(m *message) { m.Health.DescriptorsExhausted = -1 },
+		"health.ports_exhausted: 281474976710657 is more than":       func(m *message) { m.Health.PortsExhausted = maxCount + 1 },
+		"requests[0].sent: -1 is less than 0":                        func(m *message) { request(m).Sent = -1 },
+		"requests[0].sent: 281474976710657 is more than":             func(m *message) { request(m).Sent = maxCount + 1 },
+		"requests[0].outcomes: their sum is 10, sent is 11":          func(m *message) { request(m).Sent = 11 },
+		"requests[0].outcomes: their sum is 9, sent is 10":           func(m *message) { request(m).Outcomes[0]-- },
+		"requests[0].outcomes: 12 classes, there are 13":             func(m *message) { request(m).Outcomes = request(m).Outcomes[1:] },
+		"requests[0].outcomes[timeout]: -1 is less than 0":           func(m *message) { request(m).Outcomes[measure.Timeout] = -1 },
+		"requests[0].outcomes[other]: 11 is more than sent, 10":      func(m *message) { request(m).Outcomes[measure.Other] = 11 },
+		"requests[0].status_codes: 99 is no status code":             func(m *message) { request(m).StatusCodes = map[int32]int64{99: 10} },
+		"requests[0].status_codes: 1000 is no status code":           func(m *message) { request(m).StatusCodes = map[int32]int64{1000: 10} },
+		"status_codes[200]: 11 is more than completed, 10":           func(m *message) { request(m).StatusCodes = map[int32]int64{200: 11} },
+		"requests[0].status_codes[200]: -1 is less than 1":           func(m *message) { request(m).StatusCodes = map[int32]int64{200: -1} },
+		"requests[0].status_codes[503]: 0 is less than 1":            func(m *message) { request(m).StatusCodes = map[int32]int64{200: 10, 503: 0} },
+		"requests[0].status_codes: their sum is 12, 10 complet":      func(m *message) { request(m).StatusCodes = map[int32]int64{200: 6, 503: 6} },
+		"requests[0].status_codes: their sum is 9, 10 complete":      func(m *message) { request(m).StatusCodes = map[int32]int64{200: 9} },
+		"requests[0].expected: 11 is more than completed, 10":        func(m *message) { request(m).Expected = 11 },
+		"requests[0].expected: -1 is less than 0":                    func(m *message) { request(m).Expected = -1 },
+		"requests[0].late: 11 is more than sent, 10":                 func(m *message) { request(m).Late = 11 },
+		"completed_in_window: 11 is more than completed, 10":         func(m *message) { request(m).CompletedInWindow = 11 },
+		"expected_in_window: 7 is more than expected, 6":             func(m *message) { request(m).ExpectedInWindow = 7 },
+		"requests[0].response: clamped: 11 is more than count":       func(m *message) { request(m).Response.Clamped = 11 },
+		"requests[0].service: clamped: -1 is less than 0":            func(m *message) { request(m).Service.Clamped = -1 },
+		"requests[0].response: count: more than sent, 10":            func(m *message) { request(m).Response = histogramOf(t, 11) },
+		"requests[0].sampled: 11 is more than sent, 10":              func(m *message) { request(m).Sampled = 11 },
+		"requests[0].sampled: -1 is less than 0":                     func(m *message) { request(m).Sampled = -1 },
+		"requests[0].traces: 3 is more than what is kept of them, 2": func(m *message) { request(m).Sampled = 2 },
+		"traces: 30 is more than what is kept of them, 29": func(m *message) {
+			request(m).Sampled, request(m).Sent = 100, 100
+			request(m).Outcomes[0] = 96
+			request(m).Traces = slowTraces(30)
+		},
+		"traces: lists of 47 bytes of ids and 3 of another":         func(m *message) { request(m).Traces.Ids = request(m).Traces.Ids[1:] },
+		"traces: lists of 48 bytes of ids and 4 of another":         func(m *message) { request(m).Traces.Outcomes = make([]int32, 4) },
+		"traces: lists of 48 bytes of ids and 2 of another":         func(m *message) { request(m).Traces.Expected = make([]bool, 2) },
+		"traces: lists of 48 bytes of ids and 0 of another":         func(m *message) { request(m).Traces.StatusCodes = nil },
+		"traces: lists of 48 bytes of ids and 1 of another":         func(m *message) { request(m).Traces.ResponseNanos = make([]int64, 1) },
+		"traces: lists of 48 bytes of ids and 5 of another":         func(m *message) { request(m).Traces.ServiceNanos = make([]int64, 5) },
+		"requests[0].traces[0]: its id is not above the last":       func(m *message) { request(m).Traces.Ids[0] = 0 },
+		"requests[0].traces[2]: its id is not above the last":       func(m *message) { request(m).Traces.Ids[32] = 2 },
+		"requests[0].traces[0]: outcome -1 is none":                 func(m *message) { request(m).Traces.Outcomes[0] = -1 },
+		"requests[0].traces[1]: outcome 13 is none":                 func(m *message) { request(m).Traces.Outcomes[1] = 13 },
+		"traces[0]: status code 99 of a request that is success":    func(m *message) { request(m).Traces.StatusCodes[0] = 99 },
+		"traces[0]: status code 0 of a request that is success":     func(m *message) { request(m).Traces.StatusCodes[0] = 0 },
+		"traces[1]: status code 1000 of a request that is timeout":  func(m *message) { request(m).Traces.StatusCodes[1] = 1000; request(m).Traces.Outcomes[1] = 5 },
+		"traces[0]: expected is false of a request that is success": func(m *message) { request(m).Traces.Expected[0] = false },
+		"traces[1]: expected is true of a request that is timeout":  func(m *message) { request(m).Traces.Expected[1] = true; request(m).Traces.Outcomes[1] = 5 },
+		"traces[0]: response_nanos: 8784h0m0.000000001s is more":    func(m *message) { request(m).Traces.ResponseNanos[0] = int64(maxSpan) + 1 },
+		"traces[0]: service_nanos: 3 is more than response_nanos":   func(m *message) { request(m).Traces.ServiceNanos[0] = 3 },
+		"traces[0]: service_nanos: -1 is less than 0":               func(m *message) { request(m).Traces.ServiceNanos[0] = -1 },
+		"traces of outcome timeout: 1 is more than outcomes, 0":     func(m *message) { request(m).Traces.Outcomes[1] = 5 },
 		"lateness: count: more than sent, 10":                       func(m *message) { m.Lateness = histogramOf(t, 11) },
 		"read_lateness: count: more than sent, 10":                  func(m *message) { m.ReadLateness = histogramOf(t, 11) },
 		"lateness: counts: truncated":                               func(m *message) { m.Lateness.Counts = []byte{0x80} },

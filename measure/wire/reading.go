@@ -84,10 +84,10 @@ func (r *Reading) Sent() int64 {
 
 // Size is about how many bytes it takes.
 func (r *Reading) Size() int {
-	const request, statusCode = 512, 32
+	const request, statusCode, trace = 512, 32, 64
 	n := request * len(r.rest.Requests)
 	for i := range r.rest.Requests {
-		n += statusCode * len(r.rest.Requests[i].StatusCodes)
+		n += statusCode*len(r.rest.Requests[i].StatusCodes) + trace*len(r.rest.Requests[i].Traces)
 	}
 	for _, h := range r.histograms {
 		n += len(h.counts)

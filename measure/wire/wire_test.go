@@ -106,6 +106,9 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 			}
 		}
 		lateness.Record(d / 1000)
+		if rng.IntN(2) == 0 {
+			randomTrace(rng, r, o, d)
+		}
 		if o.Responded() && rng.IntN(2) == 0 {
 			r.CompletedInWindow++
 			if o == measure.Success {
@@ -118,6 +121,18 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 	onTime := rng.Int64N(r.Expected + 1)
 	r.Due = r.Sent + rng.Int64N(100)
 	r.OnTime, r.Overdue = []int64{onTime, r.Expected}, []int64{r.Due, rng.Int64N(r.Due + 1)}
+}
+
+func randomTrace(rng *rand.Rand, r *measure.Request, o measure.Outcome, d time.Duration) {
+	x := measure.Trace{Outcome: o, Expected: o == measure.Success, Response: d, Service: d / 2}
+	for i := range x.ID {
+		x.ID[i] = byte(rng.Uint32())
+	}
+	if o.Responded() || o == measure.BadResponse {
+		x.Status = []int{measure.MinStatus, measure.MaxStatus}[rng.IntN(2)]
+	}
+	r.Sampled++
+	r.Traces.Add(x)
 }
 
 // randomClients divides what was sent between some clients.

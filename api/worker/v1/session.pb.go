@@ -1578,8 +1578,12 @@ type Target struct {
 	Destinations *Destinations `protobuf:"bytes,41,opt,name=destinations,proto3" json:"destinations,omitempty"`
 	// allow_special_addresses permits every address. It is never set in a cluster.
 	AllowSpecialAddresses bool `protobuf:"varint,3,opt,name=allow_special_addresses,json=allowSpecialAddresses,proto3" json:"allow_special_addresses,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// trace_sampled is the share of requests that ask the target to record their trace, in
+	// millionths of a percent. Every request of a step then has a traceparent header; 0: none
+	// has one.
+	TraceSampled  int64 `protobuf:"varint,50,opt,name=trace_sampled,json=traceSampled,proto3" json:"trace_sampled,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Target) Reset() {
@@ -1694,6 +1698,13 @@ func (x *Target) GetAllowSpecialAddresses() bool {
 		return x.AllowSpecialAddresses
 	}
 	return false
+}
+
+func (x *Target) GetTraceSampled() int64 {
+	if x != nil {
+		return x.TraceSampled
+	}
+	return 0
 }
 
 // TLS names files that the kubelet mounts into the worker.
@@ -3842,8 +3853,12 @@ type RequestMeasurement struct {
 	// requests without an expected response.
 	FailedResponse *Histogram `protobuf:"bytes,13,opt,name=failed_response,json=failedResponse,proto3" json:"failed_response,omitempty"`
 	FailedService  *Histogram `protobuf:"bytes,14,opt,name=failed_service,json=failedService,proto3" json:"failed_service,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// sampled is how many asked the target to record their trace.
+	Sampled int64 `protobuf:"varint,50,opt,name=sampled,proto3" json:"sampled,omitempty"`
+	// traces are some of these.
+	Traces        *Traces `protobuf:"bytes,51,opt,name=traces,proto3" json:"traces,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RequestMeasurement) Reset() {
@@ -3974,6 +3989,112 @@ func (x *RequestMeasurement) GetFailedService() *Histogram {
 	return nil
 }
 
+func (x *RequestMeasurement) GetSampled() int64 {
+	if x != nil {
+		return x.Sampled
+	}
+	return 0
+}
+
+func (x *RequestMeasurement) GetTraces() *Traces {
+	if x != nil {
+		return x.Traces
+	}
+	return nil
+}
+
+// Traces are requests of which the target may have recorded a trace: the slowest, and some
+// of the failures of each outcome. The lists go with the ids.
+type Traces struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ids are the trace-ids, of 16 bytes each, ascending.
+	Ids []byte `protobuf:"bytes,1,opt,name=ids,proto3" json:"ids,omitempty"`
+	// outcomes by class number, see package measure.
+	Outcomes []int32 `protobuf:"varint,2,rep,packed,name=outcomes,proto3" json:"outcomes,omitempty"`
+	// expected says that the response was expected.
+	Expected []bool `protobuf:"varint,3,rep,packed,name=expected,proto3" json:"expected,omitempty"`
+	// status_codes are 0 where no response came.
+	StatusCodes []int32 `protobuf:"varint,4,rep,packed,name=status_codes,json=statusCodes,proto3" json:"status_codes,omitempty"`
+	// response_nanos and service_nanos are the times of each, until it was given up if it is
+	// unfinished.
+	ResponseNanos []int64 `protobuf:"varint,5,rep,packed,name=response_nanos,json=responseNanos,proto3" json:"response_nanos,omitempty"`
+	ServiceNanos  []int64 `protobuf:"varint,6,rep,packed,name=service_nanos,json=serviceNanos,proto3" json:"service_nanos,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Traces) Reset() {
+	*x = Traces{}
+	mi := &file_worker_v1_session_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Traces) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Traces) ProtoMessage() {}
+
+func (x *Traces) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Traces.ProtoReflect.Descriptor instead.
+func (*Traces) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *Traces) GetIds() []byte {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *Traces) GetOutcomes() []int32 {
+	if x != nil {
+		return x.Outcomes
+	}
+	return nil
+}
+
+func (x *Traces) GetExpected() []bool {
+	if x != nil {
+		return x.Expected
+	}
+	return nil
+}
+
+func (x *Traces) GetStatusCodes() []int32 {
+	if x != nil {
+		return x.StatusCodes
+	}
+	return nil
+}
+
+func (x *Traces) GetResponseNanos() []int64 {
+	if x != nil {
+		return x.ResponseNanos
+	}
+	return nil
+}
+
+func (x *Traces) GetServiceNanos() []int64 {
+	if x != nil {
+		return x.ServiceNanos
+	}
+	return nil
+}
+
 type Histogram struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// counts are those of an HdrHistogram of 1 us to 1 h with 3 significant digits.
@@ -3990,7 +4111,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4002,7 +4123,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4015,7 +4136,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -4059,7 +4180,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4071,7 +4192,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4084,7 +4205,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Clients) GetNames() []string {
@@ -4167,7 +4288,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4179,7 +4300,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4192,7 +4313,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -4310,7 +4431,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x03pod\x18\x03 \x01(\bR\x03pod\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xed\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\x92\x04\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
@@ -4324,7 +4445,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\aaliases\x18\b \x03(\tR\aaliases\x12\x12\n" +
 	"\x04name\x18( \x01(\tR\x04name\x12D\n" +
 	"\fdestinations\x18) \x01(\v2 .loadtest.worker.v1.DestinationsR\fdestinations\x126\n" +
-	"\x17allow_special_addresses\x18\x03 \x01(\bR\x15allowSpecialAddresses\"\xa9\x01\n" +
+	"\x17allow_special_addresses\x18\x03 \x01(\bR\x15allowSpecialAddresses\x12#\n" +
+	"\rtrace_sampled\x182 \x01(\x03R\ftraceSampled\"\xa9\x01\n" +
 	"\x03TLS\x12\x17\n" +
 	"\aca_file\x18\x01 \x01(\tR\x06caFile\x12\x1b\n" +
 	"\tcert_file\x18\x02 \x01(\tR\bcertFile\x12\x19\n" +
@@ -4486,7 +4608,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
 	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\x12/\n" +
 	"\x14run_queue_wait_nanos\x18\x06 \x01(\x03R\x11runQueueWaitNanos\x12#\n" +
-	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xb5\x05\n" +
+	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\x83\x06\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +
@@ -4502,10 +4624,19 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\aon_time\x18\v \x03(\x03R\x06onTime\x12\x18\n" +
 	"\aoverdue\x18\f \x03(\x03R\aoverdue\x12F\n" +
 	"\x0ffailed_response\x18\r \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x0efailedResponse\x12D\n" +
-	"\x0efailed_service\x18\x0e \x01(\v2\x1d.loadtest.worker.v1.HistogramR\rfailedService\x1a>\n" +
+	"\x0efailed_service\x18\x0e \x01(\v2\x1d.loadtest.worker.v1.HistogramR\rfailedService\x12\x18\n" +
+	"\asampled\x182 \x01(\x03R\asampled\x122\n" +
+	"\x06traces\x183 \x01(\v2\x1a.loadtest.worker.v1.TracesR\x06traces\x1a>\n" +
 	"\x10StatusCodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"=\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xc1\x01\n" +
+	"\x06Traces\x12\x10\n" +
+	"\x03ids\x18\x01 \x01(\fR\x03ids\x12\x1a\n" +
+	"\boutcomes\x18\x02 \x03(\x05R\boutcomes\x12\x1a\n" +
+	"\bexpected\x18\x03 \x03(\bR\bexpected\x12!\n" +
+	"\fstatus_codes\x18\x04 \x03(\x05R\vstatusCodes\x12%\n" +
+	"\x0eresponse_nanos\x18\x05 \x03(\x03R\rresponseNanos\x12#\n" +
+	"\rservice_nanos\x18\x06 \x03(\x03R\fserviceNanos\"=\n" +
 	"\tHistogram\x12\x16\n" +
 	"\x06counts\x18\x01 \x01(\fR\x06counts\x12\x18\n" +
 	"\aclamped\x18\x02 \x01(\x03R\aclamped\"\xa7\x02\n" +
@@ -4562,7 +4693,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -4614,12 +4745,13 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Series)(nil),             // 47: loadtest.worker.v1.Series
 	(*GeneratorHealth)(nil),    // 48: loadtest.worker.v1.GeneratorHealth
 	(*RequestMeasurement)(nil), // 49: loadtest.worker.v1.RequestMeasurement
-	(*Histogram)(nil),          // 50: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 51: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 52: loadtest.worker.v1.ErrorSample
-	nil,                        // 53: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 54: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 55: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Traces)(nil),             // 50: loadtest.worker.v1.Traces
+	(*Histogram)(nil),          // 51: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 52: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 53: loadtest.worker.v1.ErrorSample
+	nil,                        // 54: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 55: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 56: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
@@ -4651,7 +4783,7 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	22, // 26: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
 	22, // 27: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
 	14, // 28: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	53, // 29: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	54, // 29: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
 	34, // 30: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
 	29, // 31: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
 	17, // 32: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
@@ -4669,7 +4801,7 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	27, // 44: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
 	28, // 45: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
 	30, // 46: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	54, // 47: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	55, // 47: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
 	4,  // 48: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
 	30, // 49: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
 	31, // 50: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
@@ -4683,28 +4815,29 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	42, // 58: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
 	45, // 59: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
 	49, // 60: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	50, // 61: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	52, // 62: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	51, // 61: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	53, // 62: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
 	48, // 63: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	50, // 64: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	51, // 65: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	50, // 66: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	51, // 64: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	52, // 65: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	51, // 66: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
 	47, // 67: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
 	46, // 68: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	50, // 69: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	50, // 70: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	50, // 71: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	50, // 72: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	55, // 73: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	50, // 74: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	50, // 75: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	5,  // 76: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 77: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	77, // [77:78] is the sub-list for method output_type
-	76, // [76:77] is the sub-list for method input_type
-	76, // [76:76] is the sub-list for extension type_name
-	76, // [76:76] is the sub-list for extension extendee
-	0,  // [0:76] is the sub-list for field type_name
+	51, // 69: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	51, // 70: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	51, // 71: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	51, // 72: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	56, // 73: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	51, // 74: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	51, // 75: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	50, // 76: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	5,  // 77: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 78: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	78, // [78:79] is the sub-list for method output_type
+	77, // [77:78] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -4743,7 +4876,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   51,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
