@@ -269,7 +269,7 @@ func TestStories(t *testing.T) {
 // TestStoriesInAnyOrder lets what is due at the same instant happen in random
 // order: how the run ends must not depend on it. -short has one such order.
 func TestStoriesInAnyOrder(t *testing.T) {
-	orders := uint64(5)
+	orders := uint64(2)
 	if testing.Short() {
 		orders = 1
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	every  = flag.Int("every", 101, "insert each fault at every n-th event; 1: at all of them")
-	seeds  = flag.Int("seeds", 60, "how many runs with several faults at random instants")
+	every  = flag.Int("every", 211, "insert each fault at every n-th event; 1: at all of them")
+	seeds  = flag.Int("seeds", 30, "how many runs with several faults at random instants")
 	traces = flag.Int("traces", 3, "how many violations are reported with all that happened")
 	first  = flag.Int("seed", 0, "the first seed")
 )
