@@ -96,9 +96,15 @@ var scheduleValidations = []validation{
 	},
 	{
 		name:    "the rollout of what has none",
-		valid:   "{onRollout: {kind: Deployment, name: shop}}",
+		valid:   "{onRollout: {kind: StatefulSet, name: shop}}",
 		invalid: "{onRollout: {kind: Job, name: shop}}",
-		want:    []string{`spec.onRollout.kind: Unsupported value: "Job": supported values: "Deployment"`},
+		want:    []string{`spec.onRollout.kind: Unsupported value: "Job": supported values: "Deployment", "StatefulSet", "DaemonSet"`},
+	},
+	{
+		name:    "a workload by a path",
+		valid:   "{onRollout: {kind: DaemonSet, name: shop.v2}}",
+		invalid: "{onRollout: {kind: Deployment, name: ../secrets/shop}}",
+		want:    []string{`spec.onRollout.name: Invalid value: "../secrets/shop": spec.onRollout.name in body should match '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'`},
 	},
 	{
 		name:    "a policy that is none",

@@ -123,25 +123,33 @@ type LoadTestScheduleSpec struct {
 
 // Rollout is a workload whose rollouts are tested.
 type Rollout struct {
-	// kind is Deployment.
+	// kind is Deployment, StatefulSet or DaemonSet.
 	// +required
 	Kind WorkloadKind `json:"kind"`
 	// name is that of the workload, in the namespace of the schedule. A rollout counts when
 	// every pod is of the latest revision and available. It is looked at every 15 s: of two
-	// within that time, the later one counts.
+	// within that time, the later one counts. A StatefulSet with a partition never has: some
+	// of its pods keep the revision before.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
 }
 
 // WorkloadKind is a kind of workload that rolls out.
 //
-// +kubebuilder:validation:Enum=Deployment
+// +kubebuilder:validation:Enum=Deployment;StatefulSet;DaemonSet
 type WorkloadKind string
 
-// WorkloadDeployment is a Deployment of apps/v1.
-const WorkloadDeployment WorkloadKind = "Deployment"
+const (
+	// WorkloadDeployment is a Deployment of apps/v1.
+	WorkloadDeployment WorkloadKind = "Deployment"
+	// WorkloadStatefulSet is a StatefulSet of apps/v1.
+	WorkloadStatefulSet WorkloadKind = "StatefulSet"
+	// WorkloadDaemonSet is a DaemonSet of apps/v1.
+	WorkloadDaemonSet WorkloadKind = "DaemonSet"
+)
 
 // ConcurrencyPolicy is what becomes of a start while another LoadTest has not finished.
 //
@@ -149,7 +157,7 @@ const WorkloadDeployment WorkloadKind = "Deployment"
 type ConcurrencyPolicy string
 
 const (
-	// AllowConcurrent starts it all the same.
+	// AllowConcurrent starts it all the same, beside at most 99 others.
 	AllowConcurrent ConcurrencyPolicy = "Allow"
 	// ForbidConcurrent starts it when the other has finished; of a schedule, within
 	// startingDeadlineSeconds.

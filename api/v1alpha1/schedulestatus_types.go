@@ -11,7 +11,9 @@ type LoadTestScheduleStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready and Suspended.
+	// conditions are Ready, Suspended and Stalled. Stalled is for tools that wait by kstatus:
+	// it is True while the spec must be changed before a LoadTest can start, with the reason
+	// and the message of Ready, and absent otherwise.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -163,6 +165,9 @@ const (
 	// ReasonRunRefused surfaces when the API server does not take the LoadTest: it breaks
 	// a rule, an admission policy or a quota. It is tried again, at most every five minutes.
 	ReasonRunRefused = "RunRefused"
+	// ReasonTooManyActive surfaces when a LoadTest is due beside 100 of this schedule that have
+	// not finished.
+	ReasonTooManyActive = "TooManyActive"
 	// ReasonNameTaken surfaces when a LoadTest that is not of this schedule has the name.
 	ReasonNameTaken = "NameTaken"
 	// ReasonWorkloadNotFound surfaces when the workload of onRollout is not there.

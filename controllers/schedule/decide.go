@@ -25,6 +25,7 @@ type decision struct {
 	now   time.Time
 	times *times // nil: none, or they cannot be read
 	wakes []time.Time
+	full  *Problem // nil: another LoadTest may start, or none is due
 	out   Decision
 }
 
@@ -58,7 +59,7 @@ func (d *decision) readSchedule() *Problem {
 	}
 	times, err := parse(&d.Spec, d.now)
 	if err != nil {
-		return &Problem{v1alpha1.ReasonInvalidSchedule, err.Error()}
+		return &Problem{Reason: v1alpha1.ReasonInvalidSchedule, Message: err.Error(), Stalls: true}
 	}
 	d.times = times
 	switch text := spelled(&d.Spec); {
@@ -202,6 +203,10 @@ func (d *decision) may() bool {
 		return false
 	}
 	active := d.active()
+	if d.Spec.ConcurrencyPolicy == v1alpha1.AllowConcurrent && len(active) >= maxActive {
+		d.full = &Problem{Reason: v1alpha1.ReasonTooManyActive, Message: fmt.Sprintf("%d LoadTests of this schedule have not finished: none starts until one has.", maxActive)}
+		return false
+	}
 	if len(active) == 0 || d.Spec.ConcurrencyPolicy == v1alpha1.AllowConcurrent {
 		return true
 	}

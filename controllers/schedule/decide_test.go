@@ -60,6 +60,14 @@ func running(name, created string) schedule.LoadTest {
 	return schedule.LoadTest{Name: name, Created: at(created)}
 }
 
+// many are LoadTests that have not finished.
+func many(n int) (list []schedule.LoadTest) {
+	for i := range n {
+		list = append(list, running(fmt.Sprint("nightly-x", i), "00:30:00"))
+	}
+	return list
+}
+
 // done is a decision in a line: what is started, replaced and expired, and the wake-up.
 func done(d schedule.Decision) string {
 	var parts []string
@@ -131,6 +139,16 @@ func TestTimesOfASchedule(t *testing.T) {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.AllowConcurrent },
 			seen:   schedule.Observed{Runs: []schedule.LoadTest{running("nightly-x", "00:30:00")}},
 			now:    "01:00:00", want: "start " + name("01:00:00"),
+		},
+		"ninety-nine others have not finished, and all may run": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.AllowConcurrent },
+			seen:   schedule.Observed{Runs: many(99)},
+			now:    "01:00:00", want: "start " + name("01:00:00"),
+		},
+		"a hundred others have not finished": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.AllowConcurrent },
+			seen:   schedule.Observed{Runs: many(100)},
+			now:    "01:00:00",
 		},
 		"another has not finished, and was created a moment ago": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
@@ -390,26 +408,37 @@ func TestStatusOfASchedule(t *testing.T) {
 }
 
 func TestConditions(t *testing.T) {
-	refused := &schedule.Refused{Problem: schedule.Problem{Reason: v1alpha1.ReasonRunRefused, Message: "The LoadTest is refused: no."}, Until: at("02:00:00")}
+	refused := func(stalls bool) *schedule.Refused {
+		return &schedule.Refused{Problem: schedule.Problem{Reason: v1alpha1.ReasonRunRefused, Message: "The LoadTest is refused: no.", Stalls: stalls}, Until: at("02:00:00")}
+	}
 	tests := map[string]struct {
 		change           func(*v1alpha1.LoadTestSchedule)
 		seen             schedule.Observed
 		ready, suspended string
+		stalled          bool
 	}{
 		"ready": {ready: "True Ready LoadTests start by: 0 * * * *."},
 		"a field that is no hour": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "0 24 * * *" },
-			ready:  "False InvalidSchedule spec.schedule: end of range (24) above maximum (23): 24",
+			ready:  "False InvalidSchedule spec.schedule: end of range (24) above maximum (23): 24", stalled: true,
 		},
 		"a day that never comes": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "0 0 31 2 *" },
-			ready:  `False InvalidSchedule spec.schedule: "0 0 31 2 *" has no time in the next five years`,
+			ready:  `False InvalidSchedule spec.schedule: "0 0 31 2 *" has no time in the next five years`, stalled: true,
 		},
 		"no such time zone": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.TimeZone = "Mars/Olympus" },
-			ready:  `False InvalidSchedule spec.timeZone: "Mars/Olympus" is no time zone; give an IANA name such as Europe/Berlin`,
+			ready:  `False InvalidSchedule spec.timeZone: "Mars/Olympus" is no time zone; give an IANA name such as Europe/Berlin`, stalled: true,
 		},
-		"refused":       {seen: schedule.Observed{Refused: refused}, ready: "False RunRefused The LoadTest is refused: no."},
+		"invalid":      {seen: schedule.Observed{Refused: refused(true)}, ready: "False RunRefused The LoadTest is refused: no.", stalled: true},
+		"over a quota": {seen: schedule.Observed{Refused: refused(false)}, ready: "False RunRefused The LoadTest is refused: no."},
+		"a hundred have not finished": {
+			change: func(s *v1alpha1.LoadTestSchedule) {
+				s.Spec.Schedule, s.Spec.ConcurrencyPolicy = "*/5 * * * *", v1alpha1.AllowConcurrent
+			},
+			seen:  schedule.Observed{Runs: many(100)},
+			ready: "False TooManyActive 100 LoadTests of this schedule have not finished: none starts until one has.",
+		},
 		"no Deployment": {seen: schedule.Observed{Problem: &schedule.Problem{Reason: "WorkloadNotFound", Message: "Gone."}}, ready: "False WorkloadNotFound Gone."},
 		"suspended": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Suspend = true },
@@ -434,6 +463,17 @@ func TestConditions(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.suspended, line(meta.FindStatusCondition(s.Status.Conditions, "Suspended"))); diff != "" {
 				t.Errorf("Suspended (-want +got):\n%s", diff)
+			}
+			want := ""
+			if tt.stalled {
+				want = strings.Replace(tt.ready, "False", "True", 1)
+			}
+			if diff := cmp.Diff(want, line(meta.FindStatusCondition(s.Status.Conditions, "Stalled"))); diff != "" {
+				t.Errorf("Stalled (-want +got):\n%s", diff)
+			}
+			s.Spec.Schedule, s.Spec.TimeZone, s.Generation = "0 * * * *", "", 2
+			if s = settled(s, schedule.Observed{}, at("00:31:00")); meta.FindStatusCondition(s.Status.Conditions, "Stalled") != nil {
+				t.Errorf("it is stalled once nothing is wrong: %v", s.Status.Conditions)
 			}
 		})
 	}

@@ -45,7 +45,11 @@ type Rollout struct {
 }
 
 // Problem is why the schedule is not ready.
-type Problem struct{ Reason, Message string }
+type Problem struct {
+	Reason, Message string
+	// Stalls says that it stays until the spec is changed.
+	Stalls bool
+}
 
 // Refused is a LoadTest that could not be created.
 type Refused struct {

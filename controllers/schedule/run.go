@@ -61,6 +61,11 @@ func NeedsBaseline(spec *v1alpha1.LoadTestSpec) bool {
 	return spec.Baseline == nil && spec.Versus == nil
 }
 
+// IsBaseline says whether a LoadTest is one of the schedule that has passed.
+func IsBaseline(s *v1alpha1.LoadTestSchedule, lt *v1alpha1.LoadTest) bool {
+	return metav1.IsControlledBy(lt, s) && lt.Status.Verdict == v1alpha1.VerdictPassed && lt.DeletionTimestamp.IsZero()
+}
+
 // misfit is why a run cannot be compared with a finished one; empty: it can.
 func misfit(spec *v1alpha1.LoadTestSpec, passed *v1alpha1.LoadTest) string {
 	if _, refusal := baseline.Copy(spec, plan.Steps(spec), passed); refusal != nil {

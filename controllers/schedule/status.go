@@ -13,7 +13,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// maxActive is how many names of LoadTests the status has.
+// maxActive is how many LoadTests of a schedule there are at most that have not finished.
+// The status has their names. Those that a person created for the schedule may be more.
 const maxActive = 100
 
 // Unread is the LoadTest whose trend the status does not have; empty: none.
@@ -121,6 +122,8 @@ func (d *decision) judge(problem *Problem) {
 	case problem != nil:
 	case d.seen.Refused != nil:
 		problem = &d.seen.Refused.Problem
+	case d.full != nil:
+		problem = d.full
 	default:
 		problem = d.seen.Problem
 	}
@@ -128,6 +131,11 @@ func (d *decision) judge(problem *Problem) {
 		d.set(v1alpha1.ConditionReady, metav1.ConditionFalse, problem.Reason, problem.Message)
 	} else {
 		d.set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("LoadTests start by: %s.", s.Summary.Schedule))
+	}
+	if problem != nil && problem.Stalls {
+		d.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, problem.Reason, problem.Message)
+	} else {
+		meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionStalled)
 	}
 	switch {
 	case d.Spec.Suspend:

@@ -58,7 +58,8 @@ func (r *Reconciler) create(ctx context.Context, s *v1alpha1.LoadTestSchedule, d
 		return r.isOurs(ctx, s, start.Name, note, now)
 	}
 	if message, ok := loadtest.RefusalOf(err); ok {
-		note.isRefused(v1alpha1.ReasonRunRefused, "The LoadTest is refused: "+message, now)
+		// What is invalid stays so; a right or a quota may be given at any time.
+		note.isRefused(schedule.Problem{Reason: v1alpha1.ReasonRunRefused, Message: "The LoadTest is refused: " + message, Stalls: apierrors.IsInvalid(err)}, now)
 		return false, nil
 	}
 	if err != nil {
@@ -96,7 +97,7 @@ func (r *Reconciler) passed(ctx context.Context, s *v1alpha1.LoadTestSchedule, l
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get LoadTest that passed last: %w", err)
-	case ownerOf(lt) != s.UID || lt.Status.Verdict != v1alpha1.VerdictPassed || !lt.DeletionTimestamp.IsZero():
+	case !schedule.IsBaseline(s, lt):
 		return nil, nil
 	}
 	return lt, nil
@@ -112,7 +113,7 @@ func (r *Reconciler) isOurs(ctx context.Context, s *v1alpha1.LoadTestSchedule, n
 	case err != nil:
 		return false, fmt.Errorf("get LoadTest: %w", err)
 	case ownerOf(lt) != s.UID:
-		note.isRefused(v1alpha1.ReasonNameTaken, fmt.Sprintf("There is a LoadTest %s that is not of this schedule; delete it.", name), now)
+		note.isRefused(schedule.Problem{Reason: v1alpha1.ReasonNameTaken, Message: fmt.Sprintf("There is a LoadTest %s that is not of this schedule; delete it.", name)}, now)
 		return false, nil
 	}
 	note.isTaken()

@@ -49,10 +49,10 @@ func (n *note) createdBeside(runs []schedule.LoadTest, now time.Time) string {
 }
 
 // isRefused notes that a LoadTest was not created.
-func (n *note) isRefused(reason, message string, now time.Time) {
+func (n *note) isRefused(why schedule.Problem, now time.Time) {
 	wait := min(firstAttempt<<min(n.attempts, 10), lastAttempt)
 	n.attempts++
-	n.refused = &schedule.Refused{Problem: schedule.Problem{Reason: reason, Message: message}, Until: now.Add(wait)}
+	n.refused = &schedule.Refused{Problem: why, Until: now.Add(wait)}
 }
 
 // isTaken notes that nothing is wrong with the LoadTest.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,9 +13,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/schedule"
 )
-
-// revision is the annotation by which the Deployment controller numbers rollouts.
-const revision = "deployment.kubernetes.io/revision"
 
 // observe reads everything that a decision needs beside the schedule.
 func (r *Reconciler) observe(ctx context.Context, s *v1alpha1.LoadTestSchedule, note *note, now time.Time) (schedule.Observed, error) {
@@ -83,32 +78,4 @@ func (r *Reconciler) trend(ctx context.Context, namespace, name string) (string,
 		return "", client.IgnoreNotFound(err)
 	}
 	return schedule.Trend(lt), nil
-}
-
-// rollout is where the workload of spec.onRollout stands, or what is wrong with it.
-func (r *Reconciler) rollout(ctx context.Context, s *v1alpha1.LoadTestSchedule) (*schedule.Rollout, *schedule.Problem, error) {
-	of := s.Spec.OnRollout
-	d := &appsv1.Deployment{}
-	err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: of.Name}, d)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, &schedule.Problem{Reason: v1alpha1.ReasonWorkloadNotFound, Message: fmt.Sprintf("%s %s of spec.onRollout is not there.", of.Kind, of.Name)}, nil
-	case apierrors.IsForbidden(err):
-		return nil, &schedule.Problem{Reason: v1alpha1.ReasonWorkloadForbidden, Message: fmt.Sprintf("The operator may not read %s %s of spec.onRollout.", of.Kind, of.Name)}, nil
-	case err != nil:
-		return nil, nil, fmt.Errorf("get Deployment: %w", err)
-	}
-	return &schedule.Rollout{UID: string(d.UID), Revision: d.Annotations[revision], Complete: isComplete(d)}, nil, nil
-}
-
-// isComplete says whether every pod that a Deployment wants is of its latest revision and
-// available, and there is one.
-func isComplete(d *appsv1.Deployment) bool {
-	want := int32(1)
-	if d.Spec.Replicas != nil {
-		want = *d.Spec.Replicas
-	}
-	s := &d.Status
-	return d.DeletionTimestamp.IsZero() && d.Annotations[revision] != "" && s.ObservedGeneration >= d.Generation &&
-		want > 0 && s.UpdatedReplicas == want && s.Replicas == want && s.AvailableReplicas == want
 }

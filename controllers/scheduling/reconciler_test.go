@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -103,6 +101,9 @@ func TestRefusedTemplate(t *testing.T) {
 	if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != v1alpha1.ReasonRunRefused || ready.Message != want {
 		t.Fatalf("condition %v, want %q", ready, want)
 	}
+	if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionStalled) {
+		t.Errorf("a tool that waits does not see that the spec must change: %v", s.Status.Conditions)
+	}
 	if result.RequeueAfter != 10*time.Second {
 		t.Errorf("it is tried again in %s, want 10s", result.RequeueAfter)
 	}
@@ -131,6 +132,9 @@ func TestPolicyAndQuotaRefusals(t *testing.T) {
 	f.settle(s)
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c == nil || !strings.Contains(c.Message, "exceeded quota") {
 		t.Errorf("condition %v", c)
+	}
+	if meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionStalled) {
+		t.Error("a quota, which may be raised at any time, stalls the schedule")
 	}
 	refuse = false
 	f.after(10 * time.Second)
@@ -296,67 +300,6 @@ func TestHistoryIsDeleted(t *testing.T) {
 	}
 	if s.Status.Summary.Verdict != "Error" || s.Status.LastPassed.Name != names[2] {
 		t.Errorf("status %+v", s.Status)
-	}
-}
-
-func TestRolloutOfADeployment(t *testing.T) {
-	f := newFixture(t, apiserver.Client(t))
-	s := f.hourly("on-rollout", func(s *v1alpha1.LoadTestScheduleSpec) {
-		s.Schedule, s.OnRollout = "", &v1alpha1.Rollout{Kind: v1alpha1.WorkloadDeployment, Name: "shop"}
-	})
-	result := f.settle(s)
-	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c == nil || c.Reason != v1alpha1.ReasonWorkloadNotFound || result.RequeueAfter != 15*time.Second {
-		t.Errorf("condition %v, and again in %s", c, result.RequeueAfter)
-	}
-	d := deployment(f.namespace)
-	if err := apiserver.Client(t).Create(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
-	for generation, step := range []struct {
-		revision           string
-		updated, available int32
-		replicas           int32
-		want               int
-	}{
-		{"1", 1, 1, 2, 0}, {"1", 2, 1, 2, 0}, {"1", 2, 2, 2, 1}, {"1", 3, 3, 3, 1},
-		{"2", 1, 3, 4, 1}, {"2", 3, 3, 3, 2}, {"3", 3, 3, 3, 3}, {"4", 0, 0, 0, 3},
-	} {
-		d.Annotations = map[string]string{"deployment.kubernetes.io/revision": step.revision}
-		d.Spec.Replicas = new(max(step.updated, step.available, 2))
-		if step.replicas == 0 {
-			d.Spec.Replicas = new(int32(0))
-		}
-		f.update(d)
-		d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: step.replicas, UpdatedReplicas: step.updated, AvailableReplicas: step.available, ReadyReplicas: step.available}
-		if err := apiserver.Client(t).Status().Update(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
-		f.settle(s)
-		f.restart()
-		f.settle(s)
-		runs := f.runs()
-		if len(runs) != step.want {
-			t.Fatalf("step %d: there are %d LoadTests, want %d", generation, len(runs), step.want)
-		}
-		for i := range runs {
-			if runs[i].Status.Verdict == "" {
-				f.finish(&runs[i], v1alpha1.VerdictPassed, time.Millisecond)
-			}
-		}
-	}
-}
-
-func deployment(namespace string) *appsv1.Deployment {
-	labels := map[string]string{"app": "shop"}
-	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shop"},
-		Spec: appsv1.DeploymentSpec{
-			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "shop", Image: "shop:1"}}},
-			},
-		},
 	}
 }
 

@@ -179,7 +179,7 @@ func byAPI(t *testing.T, err error) attempt {
 		return refused(rbac, words)
 	case apierrors.IsUnauthorized(err):
 		return refused(authentication, words)
-	case apierrors.IsInvalid(err) && has("LoadTest.loadtest.dev"), has("strict decoding error"):
+	case apierrors.IsInvalid(err) && (has("LoadTest.loadtest.dev") || has("LoadTestSchedule.loadtest.dev")), has("strict decoding error"):
 		_, why, _ := strings.Cut(words, " is invalid: ")
 		return refused(schema, cmp.Or(why, words))
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):

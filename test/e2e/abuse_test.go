@@ -30,6 +30,7 @@ var abuseGroups = []abuseGroup{
 	{"wire", wireAbuses()},
 	{"hostile", hostileAbuses()},
 	{"crowd", crowdAbuses},
+	{"schedules", scheduleAbuses},
 }
 
 type abuseGroup struct {

@@ -29,7 +29,7 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
   resources: [events]
   verbs: [create, list, patch]
 - apiGroups: [apps]
-  resources: [deployments]
+  resources: [controllerrevisions, daemonsets, deployments, statefulsets]
   verbs: [get]
 - apiGroups: [loadtest.dev]
   resources: [loadtests]

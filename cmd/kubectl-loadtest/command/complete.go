@@ -33,6 +33,9 @@ func (c *config) complete(root *cobra.Command) {
 		case slices.Contains(one, command.Name()):
 			command.ValidArgsFunction = c.completeLoadTests(func(args []string) bool { return len(args) == 0 })
 		}
+		if command.Flags().Lookup("from") != nil {
+			complete(command, "from", c.completeFrom)
+		}
 		completeFlags(command)
 	}
 	complete(root, "namespace", c.completeNamespaces)

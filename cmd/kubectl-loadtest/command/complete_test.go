@@ -16,6 +16,7 @@ func TestCompletion(t *testing.T) {
 	p := newTestUser(t)
 	p.createNamed("one", running)
 	p.createNamed("two", running)
+	p.schedule("{}")
 	for name, tt := range map[string]struct {
 		args []string
 		want []string
@@ -27,6 +28,7 @@ func TestCompletion(t *testing.T) {
 		"names to compare":  {[]string{"compare", "two", ""}, []string{"one"}},
 		"another namespace": {[]string{"report", "-n", "default", "o"}, nil},
 		"a namespace":       {[]string{"report", "-n", p.namespace[:len(p.namespace)-1]}, []string{p.namespace}},
+		"a schedule":        {[]string{"run", "--from", "sch"}, []string{"schedule/nightly"}},
 		"a context":         {[]string{"list", "--context", ""}, []string{"test"}},
 		"a form":            {[]string{"list", "-o", "w"}, []string{"wide"}},
 		"an order":          {[]string{"list", "--sort", "a"}, []string{"attention", "age"}},

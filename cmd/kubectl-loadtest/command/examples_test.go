@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -81,7 +82,7 @@ func parseArgs(args []string) error {
 	if err := command.ParseFlags(rest); err != nil {
 		return err
 	}
-	if err := command.ValidateRequiredFlags(); err != nil {
+	if err := errors.Join(command.ValidateRequiredFlags(), command.ValidateFlagGroups()); err != nil {
 		return err
 	}
 	return command.ValidateArgs(command.Flags().Args())

@@ -221,6 +221,7 @@ func TestExplain(t *testing.T) {
 		"nothing but not found":  {&apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonNotFound, Code: 404}}, "helm upgrade --install loadtest-operator charts/loadtest-operator"},
 		"no connection":          {&url.Error{Op: "Get", URL: "https://a", Err: &net.OpError{Op: "dial", Err: errors.New("no route")}}, "no route: the API server cannot be reached"},
 		"not found":              {apierrors.NewNotFound(loadtests, "hello"), "kubectl get loadtests --all-namespaces"},
+		"not found, a schedule":  {apierrors.NewNotFound(schema.GroupResource{Group: "loadtest.dev", Resource: "loadtestschedules"}, "nightly"), "kubectl loadtest list --all-namespaces"},
 		"not found, a namespace": {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "shop"), "kubectl create namespace"},
 		"forbidden":              {apierrors.NewForbidden(loadtests, "hello", nil), "needs the verbs create, get, list and watch"},
 		"unauthorized":           {apierrors.NewUnauthorized("who are you"), "credentials of the kubeconfig"},

@@ -18,6 +18,7 @@ import (
 type initOptions struct {
 	from          map[string]*string
 	name, service string
+	schedule      string
 }
 
 // sources are what a LoadTest is made from, by flag.
@@ -37,7 +38,8 @@ func (c *config) init() *cobra.Command {
 		Use:   "init curl URL... | init --from-curl|--from-openapi|--from-har|--from-vegeta FILE",
 		Short: "Write a first LoadTest from a curl command, an OpenAPI document, a HAR file or vegeta's targets",
 		Long: "Write a LoadTest, with comments, to the standard output. Its load is small; read it,\n" +
-			"change it, and look at what it would do with plan.\n\n" +
+			"change it, and look at what it would do with plan. With --schedule it is the template of\n" +
+			"a LoadTestSchedule.\n\n" +
 			"Credentials in headers (Authorization, Cookie, X-Api-Key and the like) are not written:\n" +
 			"the LoadTest names a Secret, and a comment says how to create it. Those in query strings\n" +
 			"are left out. Look for others in bodies yourself.",
@@ -46,7 +48,8 @@ func (c *config) init() *cobra.Command {
 			"  xclip -o | kubectl loadtest init --from-curl - > copied.yaml\n" +
 			"  kubectl loadtest init --from-openapi openapi.yaml --service shop:http > shop.yaml\n" +
 			"  kubectl loadtest init --from-har session.har > session.yaml\n" +
-			"  kubectl loadtest init --from-vegeta targets.txt --name replay > replay.yaml",
+			"  kubectl loadtest init --from-vegeta targets.txt --name replay > replay.yaml\n" +
+			"  kubectl loadtest init curl http://shop/ --service shop:80 --schedule '30 2 * * *' > nightly.yaml",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return c.runInit(&o) },
 	}
@@ -61,6 +64,7 @@ func (c *config) init() *cobra.Command {
 
 func (o *initOptions) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.name, "name", "", "Name of the LoadTest; default: that of the host")
+	flags.StringVar(&o.schedule, "schedule", "", "Times in the five fields of cron, or @daily: write a LoadTestSchedule")
 	flags.StringVar(&o.service, "service", "", "NAME or NAME:PORT of the Service that is the target; default: the host of the source")
 }
 
@@ -100,7 +104,7 @@ func readAll(file string, stdin io.Reader) ([]byte, error) {
 // initCurl takes curl's own flags after it, and ours.
 func (c *config) initCurl() *cobra.Command {
 	return &cobra.Command{
-		Use:                "curl URL [-H HEADER] [-d DATA] [CURL'S FLAGS] [--name NAME] [--service NAME:PORT]",
+		Use:                "curl URL [-H HEADER] [-d DATA] [CURL'S FLAGS] [--name NAME] [--service NAME:PORT] [--schedule CRON]",
 		Short:              "Write a first LoadTest from the arguments of a curl command",
 		Example:            "  kubectl loadtest init curl https://shop.example.com/api/cart -H 'Accept: application/json'",
 		DisableFlagParsing: true,
@@ -124,7 +128,7 @@ func (c *config) initCurl() *cobra.Command {
 
 // takeOwn takes our flags out of the arguments of curl, which has none of these names.
 func (o *initOptions) takeOwn(args []string) (rest []string, err error) {
-	own := map[string]*string{"--name": &o.name, "--service": &o.service}
+	own := map[string]*string{"--name": &o.name, "--service": &o.service, "--schedule": &o.schedule}
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(args[i], "=")
 		into := own[name]
@@ -144,7 +148,7 @@ func (o *initOptions) takeOwn(args []string) (rest []string, err error) {
 }
 
 func (c *config) writeDraft(d *draft.Draft, o *initOptions) error {
-	d.Name, d.Service = o.name, o.service
+	d.Name, d.Service, d.Schedule = o.name, o.service, o.schedule
 	data, err := d.Manifest()
 	if err != nil {
 		return err

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -32,6 +35,28 @@ func TestInitWritesWhatTheAPITakes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A schedule is one that the API server takes, and its template is the LoadTest.
+func TestInitWritesASchedule(t *testing.T) {
+	p := newTestUser(t)
+	args := []string{"init", "curl", "http://shop.example.com/cart", "-H", "Authorization: Bearer abc", "--name", "cart", "--service", "shop:80"}
+	written := alone(t.Context(), t, append(args, "--schedule", "30 2 * * 1-5")...)
+	if written.code != 0 {
+		t.Fatalf("exit code %d: %s", written.code, written.err)
+	}
+	if out, err := apiserver.Kubectl(t)(written.out, "create", "-n", p.namespace, "-f", "-"); err != nil {
+		t.Fatalf("the API server: %s\n%s", out, written.out)
+	}
+	s := &v1alpha1.LoadTestSchedule{}
+	if err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "cart"}, s); err != nil {
+		t.Fatal(err)
+	}
+	spec := s.Spec.Template.Spec
+	if s.Spec.Schedule != "30 2 * * 1-5" || spec.Target.Service == nil || spec.Requests[0].Path != "/cart" || len(spec.Thresholds) != 2 || !spec.Thresholds[1].IsRelative() {
+		t.Errorf("the schedule is %+v", s.Spec)
+	}
+	contains(t, "the comment", written.out, "kubectl loadtest run --from schedule/cart", "kubectl create secret generic cart-headers")
 }
 
 func TestInitRefuses(t *testing.T) {

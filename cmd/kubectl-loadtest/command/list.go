@@ -39,7 +39,7 @@ func (c *config) list() *cobra.Command {
 		Long: "List LoadTests, those first that need attention: runs that have a problem, then those\n" +
 			"that ended as Error, Failed and Inconclusive, then what is held, what runs, and what\n" +
 			"was canceled or passed. Of each sort the newest is first. The last column says what is\n" +
-			"the matter.",
+			"the matter. Below them are the LoadTestSchedules, if there are any.",
 		Example: "  kubectl loadtest list -A\n" +
 			"  kubectl loadtest list -n shop -l team=checkout -o wide\n" +
 			"  kubectl loadtest list --sort age -o name",
@@ -100,7 +100,10 @@ func (c *config) runList(ctx context.Context, o *listOptions) error {
 	if len(rows) == 0 && !keep {
 		_, _ = fmt.Fprintln(c.streams.Err, "There are no LoadTests"+where(cluster.namespace)+".")
 	}
-	return nil
+	if !isTable(o.output) {
+		return nil
+	}
+	return c.listSchedules(ctx, cluster, o, len(rows) > 0)
 }
 
 func where(namespace string) string {
@@ -167,6 +170,9 @@ func writeObjects(w io.Writer, rows []overview.Row, output string) error {
 	return err
 }
 
+// isTable says whether a form of the list is for people.
+func isTable(output string) bool { return output == "" || output == "wide" }
+
 func writeTable(w io.Writer, rows []overview.Row, o *listOptions, now time.Time) error {
 	if len(rows) == 0 {
 		return nil
@@ -190,11 +196,15 @@ func writeTable(w io.Writer, rows []overview.Row, o *listOptions, now time.Time)
 		named := cells
 		cells = func(r *overview.Row) []string { return slices.Insert(named(r), 0, r.Namespace) }
 	}
-	_, _ = fmt.Fprintln(table, strings.Join(heads, "\t"))
+	line(table, heads)
 	for i := range rows {
-		_, _ = fmt.Fprintln(table, strings.TrimRight(strings.Join(cells(&rows[i]), "\t"), "\t"))
+		line(table, cells(&rows[i]))
 	}
 	return table.Flush()
+}
+
+func line(table io.Writer, cells []string) {
+	_, _ = fmt.Fprintln(table, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 }
 
 // brief is a sentence as far as it fits beside a table.

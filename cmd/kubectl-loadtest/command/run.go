@@ -35,6 +35,7 @@ const runExamples = `  # In the cluster of the current context
   kubectl loadtest run -f burst.yaml
   kubectl kustomize tests | kubectl loadtest run --replace -f - --timeout 30m
   kubectl loadtest run --resume -f held.yaml
+  kubectl loadtest run --from schedule/nightly -n shop
 
   # On this machine, against what spec.target.url names
   kubectl loadtest run --local -f checkout.yaml
@@ -51,6 +52,7 @@ const runExamples = `  # In the cluster of the current context
 // runOptions are the flags of a run in a cluster.
 type runOptions struct {
 	files           []string
+	from, name      string
 	replace, resume bool
 	timeout         time.Duration
 }
@@ -59,21 +61,26 @@ func (c *config) run() *cobra.Command {
 	var o runOptions
 	var local localOptions
 	command := &cobra.Command{
-		Use:   "run -f FILE",
+		Use:   "run -f FILE | run --from schedule/NAME",
 		Short: "Run LoadTests, follow them to their end and print their reports",
 		Long: "Create the LoadTests of a file, follow each to its end and print its report.\n" +
 			"Several LoadTests run one after another. ConfigMaps and Secrets of the files are\n" +
 			"applied first; objects of other kinds are left aside, and said to be.\n\n" +
-			"A LoadTest with spec.suspend is held, and said to be; --resume starts it.\n\n" + localHelp + "\n\n" + exitCodes,
+			"A LoadTest with spec.suspend is held, and said to be; --resume starts it.\n\n" +
+			"--from schedule/NAME creates the LoadTest that the schedule would start, now, also if it\n" +
+			"is suspended: with its template, its labels and its baseline. It counts as one of its runs.\n\n" + localHelp + "\n\n" + exitCodes,
 		Example: runExamples,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := local.check(cmd.Flags()); err != nil {
+			if err := errors.Join(o.check(cmd.Flags()), local.check(cmd.Flags())); err != nil {
 				return err
 			}
 			ctx, cancel := within(cmd.Context(), o.timeout)
 			defer cancel()
-			if local.enabled {
+			switch {
+			case o.from != "":
+				return c.runFrom(ctx, &o)
+			case local.enabled:
 				return c.runLocal(ctx, o.files, &local)
 			}
 			return c.runAll(ctx, &o)
@@ -84,10 +91,10 @@ func (c *config) run() *cobra.Command {
 	local.bind(flags)
 	flags.BoolVar(&o.replace, "replace", false, "Delete a finished LoadTest of the same name first, with its Job and its result")
 	flags.BoolVar(&o.resume, "resume", false, "Start what spec.suspend holds: a LoadTest of the file, or the one of the same name and spec that is there")
+	flags.StringVar(&o.from, "from", "", "schedule/NAME: the LoadTestSchedule whose template is run")
+	flags.StringVar(&o.name, "name", "", "Name of the LoadTest of --from; default: the schedule's with five random letters")
 	bindTimeout(flags, &o.timeout)
-	if err := command.MarkFlagRequired("filename"); err != nil {
-		panic(err) // the flag is defined three lines above
-	}
+	command.MarkFlagsOneRequired("filename", "from")
 	return command
 }
 

@@ -29,6 +29,9 @@ type Draft struct {
 	Source string
 	// Name is the LoadTest's; "" is that of the host.
 	Name string
+	// Schedule has it written as the template of a LoadTestSchedule that starts it at times
+	// in the fields of cron; "" is a LoadTest.
+	Schedule string
 	// Service is NAME or NAME:PORT of the Service that is the target; "" is Origin.
 	Service string
 	// Origin is scheme and host of the target.
@@ -191,6 +194,9 @@ var (
 func (d *Draft) checkNames() error {
 	if d.Name != "" && !testName.MatchString(d.Name) {
 		return fmt.Errorf("cannot be called %q: --name must have at most 52 lower-case letters, digits and dashes", d.Name)
+	}
+	if err := d.checkSchedule(); err != nil {
+		return err
 	}
 	if d.Service != "" && !serviceName.MatchString(d.Service) {
 		return fmt.Errorf("cannot be sent to %q: --service must be NAME or NAME:PORT, such as shop:80 or shop:http", d.Service)

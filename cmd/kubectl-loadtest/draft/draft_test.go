@@ -301,8 +301,12 @@ func TestNamesAreChecked(t *testing.T) {
 		d    draft.Draft
 		want string
 	}{
-		"name":    {draft.Draft{Name: "My_Test"}, "--name must have at most 52 lower-case letters"},
-		"service": {draft.Draft{Service: "shop:"}, "--service must be NAME or NAME:PORT"},
+		"name":              {draft.Draft{Name: "My_Test"}, "--name must have at most 52 lower-case letters"},
+		"service":           {draft.Draft{Service: "shop:"}, "--service must be NAME or NAME:PORT"},
+		"no cron":           {draft.Draft{Schedule: "nightly"}, "--schedule must have the five fields of cron"},
+		"interval":          {draft.Draft{Schedule: "@every 1h"}, "--schedule must have the five fields of cron"},
+		"time zone":         {draft.Draft{Schedule: "TZ=Europe/Berlin 0 2 * * *"}, "--schedule must have the five fields of cron"},
+		"a schedule's name": {draft.Draft{Schedule: "@daily", Name: strings.Repeat("n", 42)}, "at most 41 letters"},
 	} {
 		tt.d.Source, tt.d.Origin, tt.d.Requests = "a test", "http://shop", []draft.Request{{Path: "/", Weight: 1}}
 		if _, err := tt.d.Manifest(); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -12,30 +12,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Manifest is the draft as a LoadTest, with comments.
+// Manifest is the draft as a LoadTest or a LoadTestSchedule, with comments.
 func (d *Draft) Manifest() ([]byte, error) {
 	if err := d.check(); err != nil {
 		return nil, fmt.Errorf("%s %w", d.Source, err)
 	}
 	d.Name = resourceName(d.Name, d.Origin, d.Service)
 	shared, head := d.share(), d.head()
-	root := object(
-		field("apiVersion", text("loadtest.dev/v1alpha1")),
-		field("kind", text("LoadTest")),
-		field("metadata", object(field("name", text(d.Name)))),
-		field("spec", object(
-			field("target", d.target(shared)),
-			remark(field("requests", d.requests()), "The traffic mix: a request of weight 4 is sent four times as often as one of weight 1.\nTexts are templates: ${user}, ${seq}, ${uuid} and ${rand:1-100} differ from request to\nrequest, and $$ is a dollar sign."),
-			remark(field("ladder", object(
-				field("users", flow(number(5), number(20), number(50))),
-				field("ratePerUser", number(1)),
-				field("duration", text("30s")),
-			)), "More users from rung to rung, each of which sends a request a second. Begin small."),
-			remark(field("thresholds", list(flowObject(
-				field("metric", text("onTimeRate")), field("within", text("500ms")), field("min", text("99%")),
-			))), "What the target must keep: 99% of the requests that are due are answered as expected\nwithin 500ms. By default at most 1% may fail, and at most 1% may remain unsent."),
-		)),
-	)
+	root := d.object(object(
+		field("target", d.target(shared)),
+		remark(field("requests", d.requests()), "The traffic mix: a request of weight 4 is sent four times as often as one of weight 1.\nTexts are templates: ${user}, ${seq}, ${uuid} and ${rand:1-100} differ from request to\nrequest, and $$ is a dollar sign."),
+		remark(field("ladder", object(
+			field("users", flow(number(5), number(20), number(50))),
+			field("ratePerUser", number(1)),
+			field("duration", text("30s")),
+		)), "More users from rung to rung, each of which sends a request a second. Begin small."),
+		d.thresholds(),
+	))
 	var out bytes.Buffer
 	out.WriteString(head)
 	encoder := yaml.NewEncoder(&out)
@@ -49,13 +42,7 @@ func (d *Draft) Manifest() ([]byte, error) {
 // head is the comment at the top: what the file is, what to do with it, and which Secret
 // it needs.
 func (d *Draft) head() string {
-	lines := []string{
-		"A LoadTest made from " + d.Source + ", to be read and changed. Then:",
-		"  kubectl loadtest validate -f FILE       # are all fields right?",
-		"  kubectl loadtest plan -f FILE           # how much is sent, and for how long?",
-		"  kubectl loadtest run --local -f FILE    # from this machine, without a cluster",
-		"  kubectl loadtest run -f FILE            # from the cluster",
-	}
+	lines := d.steps()
 	if keys := d.secretKeys(); len(keys) > 0 {
 		create := "  kubectl create secret generic " + d.secretName()
 		for _, key := range keys {

@@ -98,3 +98,27 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	}
 	return o
 }
+
+// TestKstatusOfSchedules: Flux waits for a schedule that may become well by itself, and fails
+// at once for one whose spec must change.
+func TestKstatusOfSchedules(t *testing.T) {
+	const problem = "observedGeneration: 2, conditions: [{type: Ready, status: 'False', reason: R, message: m}"
+	for name, test := range map[string]struct {
+		status string
+		want   status.Status
+	}{
+		"not seen":               {"observedGeneration: -1", status.InProgressStatus},
+		"another generation":     {"observedGeneration: 1, conditions: [{type: Ready, status: 'True', reason: Ready, message: m}]", status.InProgressStatus},
+		"it starts LoadTests":    {"observedGeneration: 2, conditions: [{type: Ready, status: 'True', reason: Ready, message: m}]", status.CurrentStatus},
+		"its spec must change":   {problem + ", {type: Stalled, status: 'True', reason: R, message: m}]", status.FailedStatus},
+		"it waits for something": {problem + "]", status.InProgressStatus},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := compute(t, object(t, "{apiVersion: loadtest.dev/v1alpha1, kind: LoadTestSchedule, metadata: {name: nightly, generation: 2}, spec: {}, status: {"+test.status+"}}"))
+			if got.Status != test.want {
+				t.Errorf("it is %s (%s), want %s", got.Status, got.Message, test.want)
+			}
+			t.Attr("seen", string(got.Status)+": "+got.Message)
+		})
+	}
+}

@@ -1,0 +1,155 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// scheduleNightly is a schedule that compares.
+const scheduleNightly = `
+apiVersion: loadtest.dev/v1alpha1
+kind: LoadTestSchedule
+metadata: {name: nightly}
+spec:
+  schedule: "30 2 * * *"
+  suspend: true
+  template:
+    metadata: {labels: {team: shop}}
+    spec:
+      target: {url: "http://shortener:8080"}
+      requests: [{path: /health}]
+      steps: [{name: 10 users, users: 10, duration: 5s}]
+      thresholds: [{metric: p99, max: 200ms}, {metric: p99, maxIncrease: 10%}]
+`
+
+// schedule creates one, with a status as the operator writes it.
+func (p *testUser) schedule(status string) *v1alpha1.LoadTestSchedule {
+	p.t.Helper()
+	s := &v1alpha1.LoadTestSchedule{}
+	if err := yaml.UnmarshalStrict([]byte(scheduleNightly), s); err != nil {
+		p.t.Fatal(err)
+	}
+	s.Namespace = p.namespace
+	if err := p.client.Create(p.t.Context(), s); err != nil {
+		p.t.Fatal(err)
+	}
+	p.scheduleStatus(s, status)
+	return s
+}
+
+func (p *testUser) scheduleStatus(s *v1alpha1.LoadTestSchedule, status string) {
+	p.t.Helper()
+	s.Status = v1alpha1.LoadTestScheduleStatus{}
+	if err := yaml.UnmarshalStrict([]byte(status), &s.Status); err != nil {
+		p.t.Fatal(err)
+	}
+	for i := range s.Status.Conditions {
+		s.Status.Conditions[i].LastTransitionTime = metav1.Now()
+	}
+	if err := p.client.Status().Update(p.t.Context(), s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestRunFromASchedule: the LoadTest is one of the schedule's runs, ends with its own verdict,
+// and is compared with the last that passed.
+func TestRunFromASchedule(t *testing.T) {
+	p := newTestUser(t)
+	verdict := "Passed"
+	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running, finished(verdict)} })
+	s := p.schedule("{}")
+	got := p.run("run", "--from", "schedule/nightly", "--name", "by-hand")
+	if got.code != 0 {
+		t.Fatalf("exit code %d: %s", got.code, got.err)
+	}
+	contains(t, "the log", got.err, "LoadTest "+p.namespace+"/by-hand runs what schedule/nightly starts")
+	contains(t, "the report", got.out, "LoadTest "+p.namespace+"/by-hand", "Verdict             Passed")
+	first := p.get("by-hand")
+	if !metav1.IsControlledBy(first, s) || len(first.Spec.Thresholds) != 1 || first.Spec.Baseline != nil || first.Spec.Suspend {
+		t.Errorf("it is %+v of %v", first.Spec, first.OwnerReferences)
+	}
+	labels := map[string]string{"team": "shop", "loadtest.dev/schedule": "nightly"}
+	if diff := cmp.Diff(labels, first.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if why := first.Annotations["loadtest.dev/started-by"]; why != "kubectl loadtest run --from schedule/nightly" {
+		t.Errorf("it was started by %q", why)
+	}
+	if got := p.run("run", "--from", "ldts/nightly", "--name", "by-hand"); got.code != 4 || !strings.Contains(got.err, "exists already; choose another name") {
+		t.Errorf("the name of another: exit code %d: %s", got.code, got.err)
+	}
+
+	first.Status.Steps[0].WorkersReporting = 2 // so that it can be compared
+	if err := p.client.Status().Update(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	verdict = "Failed"
+	p.scheduleStatus(s, "{lastPassed: {name: by-hand}}")
+	got = p.run("run", "--from", "loadtestschedule.loadtest.dev/nightly")
+	if got.code != 1 {
+		t.Errorf("exit code %d, want that of Failed: %s", got.code, got.err)
+	}
+	name, _, _ := strings.Cut(got.err[strings.Index(got.err, "/nightly-")+1:], " ")
+	if second := p.get(name); second.Spec.Baseline == nil || second.Spec.Baseline.Name != "by-hand" || len(second.Spec.Thresholds) != 2 {
+		t.Errorf("the second is compared with %v: %v", second.Spec.Baseline, second.Annotations)
+	}
+}
+
+func TestRunFromRefuses(t *testing.T) {
+	p := newTestUser(t)
+	p.schedule("{active: [nightly-29384760]}")
+	file := p.file(manifest("hello"))
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing":           {nil, "at least one of the flags in the group [filename from] is required"},
+		"another kind":      {[]string{"--from", "cronjob/nightly"}, `--from must be schedule/NAME, not "cronjob/nightly"`},
+		"no name":           {[]string{"--from", "schedule/"}, "--from must be schedule/NAME"},
+		"a file as well":    {[]string{"--from", "schedule/nightly", "-f", file}, "--filename has no meaning with --from"},
+		"on this machine":   {[]string{"--from", "schedule/nightly", "--local"}, "--local has no meaning with --from"},
+		"a name for a file": {[]string{"-f", file, "--name", "other"}, "--name needs --from"},
+		"one that is not":   {[]string{"--from", "schedule/weekly"}, "kubectl loadtest list --all-namespaces lists those that are there"},
+		"beside another":    {[]string{"--from", "schedule/nightly"}, "concurrencyPolicy is Forbid: two at once measure each other; follow it with kubectl loadtest watch nightly-29384760"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := p.run(append([]string{"run"}, tt.args...)...)
+			if got.code != 4 || got.out != "" || !strings.Contains(got.err, tt.want) {
+				t.Errorf("exit code %d, %q, %q; want …%s…", got.code, got.out, got.err, tt.want)
+			}
+		})
+	}
+	var list v1alpha1.LoadTestList
+	if err := p.client.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		if list.Items[i].Namespace == p.namespace {
+			t.Errorf("LoadTest %s was created", list.Items[i].Name)
+		}
+	}
+}
+
+func TestListShowsSchedules(t *testing.T) {
+	p := newTestUser(t)
+	s := p.schedule(`{lastRun: {name: nightly-1}, summary: {schedule: 30 2 * * *, verdict: Failed, trend: "p99 41ms, +30%", next: 2026-11-24 02:30 UTC}}`)
+	if got := p.run("list"); got.code != 0 || !strings.HasPrefix(got.out, "SCHEDULE ") {
+		t.Errorf("a list without LoadTests: %d, %q", got.code, got.out)
+	}
+	p.createNamed("one", running)
+	contains(t, "the list", p.run("list").out, "\n\nSCHEDULE   STARTS BY    LAST RUN   VERDICT   TREND            NEXT RUN   ATTENTION\n",
+		"\nnightly    30 2 * * *              Failed    p99 41ms, +30%   2026-11-24 02:30 UTC\n")
+	p.scheduleStatus(s, `{conditions: [{type: Ready, status: "False", reason: InvalidSchedule, message: the schedule cannot be read}]}`)
+	contains(t, "the list", p.run("list", "-A", "-o", "wide").out, "NAMESPACE", "the schedule cannot be read\n")
+	for _, args := range [][]string{{"-o", "name"}, {"-o", "json"}, {"-l", "team=none"}} {
+		if got := p.run(append([]string{"list"}, args...)...); strings.Contains(got.out, "SCHEDULE ") || strings.Contains(got.out, "30 2 * * *") {
+			t.Errorf("list %v: %s", args, got.out)
+		}
+	}
+}
