@@ -41,7 +41,14 @@ func TestSchedule(t *testing.T) {
 	suspended := createSchedule(t, ns, "suspended", fmt.Sprintf(scheduledSpec, "schedule: '* * * * *'\nonChange: true\nsuspend: true", "suspended"))
 	began := time.Now()
 	t.Run("change", func(t *testing.T) { checkChange(t, ns, target) })
-	t.Run("rollout", func(t *testing.T) { checkRollout(t, ns, target) })
+	t.Run("rollouts", func(t *testing.T) {
+		for name, check := range map[string]func(*testing.T, string, counter){"Deployment": checkRollout, "others": checkWorkloads} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				check(t, ns, target)
+			})
+		}
+	})
 	t.Run("suspended", func(t *testing.T) {
 		if rest := time.Until(began.Add(65 * time.Second)); rest > 0 { // a minute has begun since
 			if err := pausing(t.Context(), time.Now().Add(rest)); err != nil {
@@ -191,14 +198,14 @@ func awaitSchedule(t *testing.T, s *v1alpha1.LoadTestSchedule, what string, f fu
 	}
 }
 
-func retryUpdate(t *testing.T, s *v1alpha1.LoadTestSchedule, change func()) {
+func retryUpdate(t *testing.T, o client.Object, change func()) {
 	t.Helper()
 	if err := retry(t.Context(), waitTimeout, func(ctx context.Context) error {
-		if err := cluster.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {
+		if err := cluster.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
 			return err
 		}
 		change()
-		return cluster.Update(ctx, s)
+		return cluster.Update(ctx, o)
 	}); err != nil {
 		t.Fatal(err)
 	}
