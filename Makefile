@@ -82,6 +82,10 @@ IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka $(if $(filter ecosys
 images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
 
+#? REGISTRY=ghcr.io/me VERSION=1.2.3  where to push, as the user of docker login, and what it is then called
+push: ## Build images for amd64 and arm64, and push them and the operator's chart to a registry.
+	@go -C hack/images run . push --registry '$(REGISTRY)' --version '$(VERSION)' $(ARGS)
+
 sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, as SPDX.
 	@mkdir -p bin/sbom; for i in $(GO_IMAGES); do \
 		SYFT_CHECK_FOR_APP_UPDATE=false syft scan docker-archive:bin/images/$$i.tar --quiet --source-name $$i --output spdx-json=bin/sbom/$$i.spdx.json; \

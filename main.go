@@ -83,6 +83,13 @@ func (o *options) validate() error {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "check" {
+		if err := check(ctrl.SetupSignalHandler(), os.Args[2:], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	var o options
 	o.bind(flag.CommandLine)
 	zapOptions := zap.Options{}
@@ -125,6 +132,12 @@ func run(ctx context.Context, o options) error {
 func operate(ctx context.Context, config *rest.Config, r *replica, o options) error {
 	if err := r.readCertificate(ctx); err != nil {
 		return nil // ctx has ended
+	}
+	if err := r.awaitSchemas(ctx, config); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
 	}
 	lock, err := newLease(config, o.namespace, r.prepared, func(reason error) { startOver(ctx, reason) })
 	if err != nil {

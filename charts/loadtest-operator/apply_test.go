@@ -64,6 +64,9 @@ func TestPodIsRestricted(t *testing.T) {
 	if err := c.Create(t.Context(), pod.DeepCopy(), client.DryRunAll); err != nil {
 		t.Errorf("the operator's pod is refused: %v", err)
 	}
+	if err := c.Create(t.Context(), testPod(t, own.Name), client.DryRunAll); err != nil {
+		t.Errorf("the pod of helm test is refused: %v", err)
+	}
 	pod.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = new(true)
 	err := c.Create(t.Context(), pod, client.DryRunAll)
 	if err == nil || !strings.Contains(err.Error(), "restricted") {

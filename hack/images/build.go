@@ -95,7 +95,7 @@ func (b *builder) build(ctx context.Context, image recipe.Image) (archive.Saved,
 	var err error
 	switch {
 	case image.Go != nil:
-		img, err = b.goImage(ctx, *image.Go)
+		img, err = b.goImage(ctx, *image.Go, "")
 	case image.Debian != nil:
 		img, err = b.debianImage(ctx, *image.Debian)
 	default:
@@ -107,12 +107,16 @@ func (b *builder) build(ctx context.Context, image recipe.Image) (archive.Saved,
 	return archive.Save(filepath.Join(b.out, image.File()), image.Ref(), img)
 }
 
-func (b *builder) goImage(ctx context.Context, r recipe.Go) (v1.Image, error) {
-	tree, err := b.golang.Tree(ctx, r)
+// goImage is for an architecture; empty means this machine's. Its binaries are kept apart
+// from those of others.
+func (b *builder) goImage(ctx context.Context, r recipe.Go, architecture string) (v1.Image, error) {
+	golang := b.golang
+	golang.Architecture, golang.BinDir = architecture, filepath.Join(golang.BinDir, architecture)
+	tree, err := golang.Tree(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return tree.Image(rootfs.Run{Entrypoint: []string{"/" + r.Binary}})
+	return tree.Image(rootfs.Run{Architecture: architecture, Entrypoint: []string{"/" + r.Binary}})
 }
 
 func (b *builder) debianImage(ctx context.Context, r recipe.Debian) (v1.Image, error) {

@@ -7,6 +7,8 @@
 //	   │                                  ├─ rootfs   one layer, one config ── archive   bin/images/NAME.tar
 //	   └─ debimage  Debian packages ──────┘      (and, for one, the jars of package kafka, or the programs of hack/components)
 //
+// Package release pushes images for several platforms, and the chart, to a registry.
+//
 // Beside them, prerequisite looks for the host's programs, and kafka keeps the
 // jars of a broker, also for tests that run one on the host.
 //

@@ -20,6 +20,7 @@ const usage = `images builds this repository's container images without Docker o
 Usage:
   images build [--out DIR] [--install] [--fresh] [NAME...]
   images list
+  images push --registry HOST/PATH --version VERSION [NAME...]
   images kafka [--install] [lock]
 
 build writes one docker-save tar per image (all of them, if none is named). A
@@ -27,6 +28,12 @@ tar whose image has not changed is left untouched. Load one with any of
   cluster load bin/images/*.tar
   kind load image-archive bin/images/operator.tar
   docker load --input bin/images/operator.tar
+
+push builds images for linux/amd64 and linux/arm64, and pushes them as
+HOST/PATH/NAME:VERSION, and the operator's chart, which then names them, as
+oci://HOST/PATH/charts/loadtest-operator. It is for images of our own binaries; without
+a name, for operator, worker and kubectl-loadtest. Credentials are those of docker login.
+Plain HTTP is spoken to a registry on this machine only.
 
 kafka fetches Kafka's jars with Maven, unless they are there with the digests
 that are recorded in the repository, and prints the folder that has them in
@@ -60,20 +67,22 @@ func main() {
 // it.
 func run(ctx context.Context, args []string, w, progress io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("which command? build, list or kafka; --help explains them")
+		return errors.New("which command? build, list, push or kafka; --help explains them")
 	}
 	switch args[0] {
 	case "build":
 		return buildCommand(ctx, args[1:], w)
 	case "list":
 		return list(w)
+	case "push":
+		return pushCommand(ctx, args[1:], w)
 	case "kafka":
 		return kafkaCommand(ctx, args[1:], w, progress)
 	case "help", "-h", "-help", "--help":
 		_, err := io.WriteString(w, usage)
 		return err
 	}
-	return fmt.Errorf("unknown command %q: the commands are build, list and kafka; --help explains them", args[0])
+	return fmt.Errorf("unknown command %q: the commands are build, list, push and kafka; --help explains them", args[0])
 }
 
 func buildCommand(ctx context.Context, args []string, w io.Writer) error {

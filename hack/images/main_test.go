@@ -20,8 +20,8 @@ func TestCommandLineErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no command":      {nil, "which command? build, list or kafka; --help explains them"},
-		"unknown command": {[]string{"push"}, `unknown command "push": the commands are build, list and kafka; --help explains them`},
+		"no command":      {nil, "which command? build, list, push or kafka; --help explains them"},
+		"unknown command": {[]string{"pull"}, `unknown command "pull": the commands are build, list, push and kafka; --help explains them`},
 		"unknown flag":    {[]string{"build", "--push"}, "flag provided but not defined: -push; --help explains the flags"},
 		"kafka of what":   {[]string{"kafka", "unlock"}, `unknown arguments ["unlock"]: want none, or lock`},
 		"unknown image":   {[]string{"build", "postgre"}, `unknown image "postgre": the images are ` + names()},
@@ -37,7 +37,7 @@ func TestCommandLineErrors(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"build", "--help"}, {"kafka", "--help"}} {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"build", "--help"}, {"push", "--help"}, {"kafka", "--help"}} {
 		var out bytes.Buffer
 		if err := run(t.Context(), args, &out, &bytes.Buffer{}); err != nil {
 			t.Errorf("%q: %v", args, err)
@@ -46,7 +46,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%q printed %q, want the usage", args, out.String())
 		}
 	}
-	for _, flag := range []string{"--out", "--install", "--fresh"} {
+	for _, flag := range []string{"--out", "--install", "--fresh", "--registry", "--version"} {
 		if !strings.Contains(usage, flag) {
 			t.Errorf("the usage does not explain %s", flag)
 		}

@@ -36,3 +36,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
   name: {{ include "loadtest-operator.name" . }}
   namespace: {{ .Release.Namespace }}
 {{- end -}}
+
+{{/*
+Metadata of what helm test creates. Its labels are not those by which Services and the
+Deployment find the operator's pods.
+*/}}
+{{- define "loadtest-operator.test" -}}
+name: {{ include "loadtest-operator.name" . }}-test
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- include "loadtest-operator.labels" . | replace "name: loadtest-operator" "name: loadtest-operator-test" | nindent 2 }}
+annotations:
+  helm.sh/hook: test
+  helm.sh/hook-weight: "-1"
+  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}

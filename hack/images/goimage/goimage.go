@@ -1,6 +1,7 @@
 package goimage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
@@ -22,6 +24,8 @@ const HostCertificates = "/etc/ssl/certs/ca-certificates.crt"
 type Builder struct {
 	// Root is the repository's root, where the Go module is.
 	Root string
+	// Architecture is that of the binaries; empty means this machine's.
+	Architecture string
 	// BinDir keeps the binaries between builds: go build does not link a
 	// binary again that is up to date.
 	BinDir string
@@ -74,7 +78,7 @@ func (b Builder) compile(ctx context.Context, r recipe.Go) ([]byte, error) {
 	// depends on the source, the dependencies and the toolchain alone.
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, r.Package)
 	cmd.Dir = b.Root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+cmp.Or(b.Architecture, runtime.GOARCH), "GOFLAGS=", "GOWORK=off")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build %s: %w\n%s", r.Package, err, strings.TrimSpace(string(output)))
 	}

@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // searchPath is the search path that the official images have, so that a chart may
@@ -19,9 +21,11 @@ const searchPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin
 
 // Run is what a container of the image starts.
 type Run struct {
-	Entrypoint []string
-	Command    []string
-	WorkingDir string
+	// Architecture is that of the programs; empty means this machine's.
+	Architecture string
+	Entrypoint   []string
+	Command      []string
+	WorkingDir   string
 	// StopSignal ends it; empty means SIGTERM.
 	StopSignal string
 }
@@ -32,7 +36,8 @@ func (t Tree) Image(run Run) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	img, err := mutate.AppendLayers(empty.Image, layer)
+	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	img, err = mutate.AppendLayers(img, layer)
 	if err != nil {
 		return nil, fmt.Errorf("append layer: %w", err)
 	}
@@ -41,7 +46,7 @@ func (t Tree) Image(run Run) (v1.Image, error) {
 		return nil, fmt.Errorf("read image config: %w", err)
 	}
 	file = file.DeepCopy()
-	file.OS, file.Architecture = "linux", runtime.GOARCH
+	file.OS, file.Architecture = "linux", cmp.Or(run.Architecture, runtime.GOARCH)
 	file.Config = v1.Config{
 		User:       fmt.Sprintf("%[1]d:%[1]d", NonRoot),
 		Env:        []string{searchPath},
@@ -61,7 +66,7 @@ func (t Tree) layer() (v1.Layer, error) {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(buf.Bytes())), nil }
 	// The fastest level: every node unpacks the tar from the local disk, where
 	// a smaller file buys nothing.
-	layer, err := tarball.LayerFromOpener(open, tarball.WithCompressionLevel(gzip.BestSpeed), tarball.WithCompressedCaching)
+	layer, err := tarball.LayerFromOpener(open, tarball.WithCompressionLevel(gzip.BestSpeed), tarball.WithCompressedCaching, tarball.WithMediaType(types.OCILayer))
 	if err != nil {
 		return nil, fmt.Errorf("make layer: %w", err)
 	}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// installed has an API server and what stands for a leader. No admission policy is there.
+func installed(t *testing.T) installation {
+	t.Helper()
+	served(t)
+	pair, err := certs.Generate(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := tls.X509KeyPair(pair.Cert, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{served}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.(*tls.Conn).Handshake()
+			_ = conn.Close()
+		}
+	}()
+	i := installation{namespace: apiserver.Namespace(t), coordinator: listener.Addr().String(), ca: filepath.Join(t.TempDir(), "ca.crt")}
+	write(t, i.ca, pair.CA)
+	if err := i.connect(apiserver.Config(t)); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func write(t *testing.T, file string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCheckOfInstallation(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil   func(t *testing.T, i *installation)
+		wantErr string
+	}{
+		"all is there": {spoil: func(*testing.T, *installation) {}},
+		"no leader": {
+			spoil: func(t *testing.T, i *installation) {
+				listener, err := net.Listen("tcp", "127.0.0.1:0")
+				if err != nil {
+					t.Fatal(err)
+				}
+				i.coordinator = listener.Addr().String()
+				_ = listener.Close()
+			},
+			wantErr: "not so: a replica leads, and workers reach it at 127.0.0.1:",
+		},
+		"another operator's CA": {
+			spoil: func(t *testing.T, i *installation) {
+				other, err := certs.Generate(time.Now())
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(t, i.ca, other.CA)
+			},
+			wantErr: "certificate signed by unknown authority",
+		},
+		"no certificate": {
+			spoil:   func(t *testing.T, i *installation) { write(t, i.ca, []byte("rubbish")) },
+			wantErr: "has no certificate",
+		},
+		"no definitions": {
+			spoil: func(t *testing.T, i *installation) {
+				server := httptest.NewServer(http.NotFoundHandler())
+				t.Cleanup(server.Close)
+				var other installation
+				if err := other.connect(&rest.Config{Host: server.URL}); err != nil {
+					t.Fatal(err)
+				}
+				i.api = other.api
+			},
+			wantErr: "older than this operator: they lack LoadTest and 1 more",
+		},
+		"no namespace": {
+			spoil:   func(_ *testing.T, i *installation) { i.namespace = "nowhere" },
+			wantErr: `namespaces "nowhere" not found`,
+		},
+		"no policy": {
+			spoil:   func(_ *testing.T, i *installation) { i.policy = true },
+			wantErr: "not so: the API server refuses a LoadTest that aims at itself: it takes it",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := installed(t)
+			test.spoil(t, &i)
+			var out bytes.Buffer
+			err := i.run(t.Context(), time.Second, &out)
+			switch {
+			case test.wantErr == "" && err != nil:
+				t.Error(err)
+			case test.wantErr == "" && strings.Count(out.String(), "ok: ") != 3:
+				t.Errorf("it says %q, want three checks", out.String())
+			case test.wantErr != "" && (err == nil || !strings.Contains(err.Error(), test.wantErr)):
+				t.Errorf("error = %v, want %q", err, test.wantErr)
+			}
+		})
+	}
+}
+
+// TestCheckWaits: what an install has not brought yet is tried again.
+func TestCheckWaits(t *testing.T) {
+	i := installed(t)
+	ca, err := os.ReadFile(i.ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, i.ca, []byte("rubbish"))
+	time.AfterFunc(retryEvery/2, func() { _ = os.WriteFile(i.ca, ca, 0o600) })
+	if err := i.run(t.Context(), time.Minute, &bytes.Buffer{}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,162 @@
+package release
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Media types of Helm's charts, and of what ArtifactHub reads about a repository.
+const (
+	chartConfig  = "application/vnd.cncf.helm.config.v1+json"
+	chartContent = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+	hubConfig    = "application/vnd.cncf.artifacthub.config.v1+yaml"
+	hubContent   = "application/vnd.cncf.artifacthub.repository-metadata.layer.v1.yaml"
+	// hubTag is where ArtifactHub looks for it, hubFile the file beside the charts.
+	hubTag, hubFile = "artifacthub.io", "artifacthub-repo.yml"
+)
+
+// PushChart pushes the chart of a folder, with the release's version, and its images by
+// what the chart calls them. It returns the reference by digest.
+func (r Release) PushChart(ctx context.Context, folder string, images map[string]string) (string, error) {
+	files, err := r.chart(folder, images)
+	if err != nil {
+		return "", fmt.Errorf("chart %s: %w", folder, err)
+	}
+	metadata, err := yaml.YAMLToJSON(files["Chart.yaml"])
+	if err != nil {
+		return "", fmt.Errorf("read Chart.yaml: %w", err)
+	}
+	var about struct{ Name, Description string }
+	if err := json.Unmarshal(metadata, &about); err != nil {
+		return "", fmt.Errorf("read Chart.yaml: %w", err)
+	}
+	tag, err := r.tag("charts/" + about.Name)
+	if err != nil {
+		return "", err
+	}
+	packed, err := pack(about.Name, files, r.Created)
+	if err != nil {
+		return "", fmt.Errorf("pack chart %s: %w", folder, err)
+	}
+	annotations := r.annotations(about.Name, about.Description)
+	reference, err := newArtifact(chartConfig, metadata, chartContent, packed, annotations).push(ctx, tag)
+	if err != nil {
+		return "", err
+	}
+	hub, err := os.ReadFile(filepath.Join(folder, "..", hubFile))
+	if err != nil {
+		return "", err
+	}
+	_, err = newArtifact(hubConfig, []byte("{}"), hubContent, hub, nil).push(ctx, tag.Context().Tag(hubTag))
+	return reference, err
+}
+
+// chart reads the files of a chart, but for those that .helmignore names, and puts the
+// version and the images into them.
+func (r Release) chart(folder string, images map[string]string) (map[string][]byte, error) {
+	ignored, err := os.ReadFile(filepath.Join(folder, ".helmignore"))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	root := os.DirFS(folder)
+	err = fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ignores(string(ignored), file, entry.IsDir()):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return nil
+		}
+		files[file], err = fs.ReadFile(root, file)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return files, r.stamp(files, images)
+}
+
+// ignores says whether a line of .helmignore names a file or a folder: by its last element,
+// as all of ours do.
+func ignores(lines, file string, folder bool) bool {
+	for line := range strings.Lines(lines) {
+		line = strings.TrimSpace(line)
+		pattern, onlyFolders := strings.CutSuffix(line, "/")
+		if line == "" || strings.HasPrefix(line, "#") || onlyFolders && !folder {
+			continue
+		}
+		if matched, err := path.Match(pattern, path.Base(file)); err == nil && matched {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	chartVersion = regexp.MustCompile(`(?m)^(version|appVersion): .*$`)
+	appVersion   = regexp.MustCompile(`(?m)^appVersion: "?([^"\n]+)"?$`)
+)
+
+// stamp replaces the version of Chart.yaml, and the images of it and of values.yaml. Each
+// must be there: a chart whose images have other names would install those.
+func (r Release) stamp(files map[string][]byte, images map[string]string) error {
+	before := appVersion.FindSubmatch(files["Chart.yaml"])
+	if before == nil {
+		return errors.New("no appVersion in Chart.yaml")
+	}
+	for old, image := range images {
+		for _, place := range []struct{ file, old, new string }{
+			{"values.yaml", "repository: " + old + "\n", "repository: " + r.Registry + "/" + image + "\n"},
+			{"Chart.yaml", "image: " + old + ":" + string(before[1]) + "\n", "image: " + r.Registry + "/" + image + ":" + r.Version + "\n"},
+		} {
+			if n := bytes.Count(files[place.file], []byte(place.old)); n != 1 {
+				return fmt.Errorf("%s has %q %d times, want once", place.file, strings.TrimSpace(place.old), n)
+			}
+			files[place.file] = bytes.Replace(files[place.file], []byte(place.old), []byte(place.new), 1)
+		}
+	}
+	files["Chart.yaml"] = chartVersion.ReplaceAll(files["Chart.yaml"], []byte("${1}: "+r.Version))
+	return nil
+}
+
+// pack makes the archive that Helm installs: files in the order of their names, in a folder
+// of the chart's name, all of one time.
+func pack(name string, files map[string][]byte, created time.Time) ([]byte, error) {
+	var packed bytes.Buffer
+	compressed := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(compressed)
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		header := &tar.Header{Name: path.Join(name, file), Mode: 0o644, Size: int64(len(files[file])), ModTime: created}
+		if err := archive.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := archive.Write(files[file]); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+)
+
+// older says what to do about definitions that lack fields.
+func older(lacking []string) error {
+	more := ""
+	if n := len(lacking) - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Errorf("the CustomResourceDefinitions are older than this operator: they lack %s%s, which the API server would not store; apply those of its chart: "+
+		"helm show crds CHART | kubectl apply --server-side --force-conflicts --filename -", lacking[0], more)
+}
+
+// awaitSchemas waits until the API server serves all fields that this operator needs, which
+// Helm does not see to: it never upgrades a CustomResourceDefinition. A rollout stops here,
+// before it ends a replica of the version that the definitions are for. Its only error is
+// that ctx has ended.
+func (r *replica) awaitSchemas(ctx context.Context, config *rest.Config) error {
+	api, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("create client: %w", err)
+	}
+	log := ctrl.Log.WithName("replica")
+	for said := ""; ; {
+		err := attempt(ctx, func(ctx context.Context) error {
+			lacking, err := loadtest.Lacking(ctx, api.RESTClient())
+			if err == nil && len(lacking) > 0 {
+				err = older(lacking)
+			}
+			return err
+		})
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return ctx.Err()
+		case apierrors.IsForbidden(err):
+			log.Info("CustomResourceDefinitions are not checked: this cluster does not let everyone read what it serves", "reason", err.Error())
+			return nil
+		case err.Error() != said:
+			said = err.Error()
+			r.isUnready(said)
+			log.Error(err, "cannot begin")
+		}
+		pause(ctx, retryEvery)
+	}
+}

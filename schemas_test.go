@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// served is what a real API server serves of our kinds.
+func served(t *testing.T) []byte {
+	t.Helper()
+	c, err := discovery.NewDiscoveryClientForConfig(apiserver.Config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw []byte
+	// A server publishes kinds some time after it has begun to serve them.
+	eventually(t, time.Minute, "the kinds are published", func() bool {
+		raw, err = c.RESTClient().Get().AbsPath("/openapi/v3/apis/loadtest.dev/v1alpha1").SetHeader("Accept", "application/json").Do(t.Context()).Raw()
+		return err == nil && strings.Contains(string(raw), "v1alpha1.LoadTestSchedule\"")
+	})
+	return raw
+}
+
+// TestReplicaWaitsForItsDefinitions: it is not ready while the API server serves older ones,
+// and says what to do.
+func TestReplicaWaitsForItsDefinitions(t *testing.T) {
+	now := served(t)
+	before := []byte(strings.ReplaceAll(string(now), `"observedGeneration"`, `"generation"`))
+	var upgraded atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if upgraded.Load() {
+			_, _ = w.Write(now)
+			return
+		}
+		_, _ = w.Write(before)
+	}))
+	t.Cleanup(server.Close)
+	r, ended := &replica{}, make(chan error, 1)
+	go func() { ended <- r.awaitSchemas(t.Context(), &rest.Config{Host: server.URL}) }()
+	eventually(t, requestTimeout, "it is not ready", func() bool { return r.ready(nil) != nil })
+	for _, want := range []string{"older than this operator: they lack LoadTest.status.observedGeneration and ", "kubectl apply --server-side"} {
+		if reason := r.ready(nil).Error(); !strings.Contains(reason, want) {
+			t.Errorf("it says %q, want %q in it", reason, want)
+		}
+	}
+	upgraded.Store(true)
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(requestTimeout):
+		t.Error("it waits on, for definitions that are there")
+	}
+}
+
+// TestReplicaBeginsWhereDefinitionsAreHidden: a cluster may keep what it serves from those
+// without rights.
+func TestReplicaBeginsWhereDefinitionsAreHidden(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	t.Cleanup(server.Close)
+	if err := (&replica{}).awaitSchemas(t.Context(), &rest.Config{Host: server.URL}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWaitForDefinitionsEndsWithTheProcess(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		cancel()
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(server.Close)
+	if err := (&replica{}).awaitSchemas(ctx, &rest.Config{Host: server.URL}); err == nil {
+		t.Error("it begins without definitions")
+	}
+}
