@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -30,20 +31,27 @@ func benchAccuracy(ctx context.Context, b *bench) (string, error) {
 		return "", fmt.Errorf("--duration must be longer than %v: the server stalls until then", stallAt+stallFor)
 	}
 	fmt.Fprintf(b.out, "One core for the generator, one for the server; %v each, the median of %d rounds counts.\n", d, b.rounds)
-	quantiles, err := repeat(ctx, b, func() (float64, error) { return b.quantiles(d) })
-	if err != nil {
-		return "", err
-	}
-	stall, err := repeat(ctx, b, func() (float64, error) { return b.stall(ctx, d) })
-	if err != nil {
-		return "", err
+	var last strings.Builder
+	for _, over := range []protocol{overTCP, overTLS, overHTTP2} {
+		quantiles, err := repeat(ctx, b, func() (float64, error) { return b.quantiles(over, d) })
+		if err != nil {
+			return "", err
+		}
+		stall, err := repeat(ctx, b, func() (float64, error) { return b.stall(ctx, over, d) })
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&last, " %[1]squantile-error=%.3[2]f%% %[1]sstall-p99-error=%.2[3]f%%", prefixes[over], quantiles, stall)
 	}
 	pacing, err := repeat(ctx, b, func() (float64, error) { return b.pacing(d) })
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("bench-accuracy: quantile-error=%.3f%% stall-p99-error=%.2f%% pacing-error=%.2f%%", quantiles, stall, pacing), nil
+	return fmt.Sprintf("bench-accuracy:%s pacing-error=%.2f%%", last.String(), pacing), nil
 }
+
+// prefixes of the figures of protocols in the last line.
+var prefixes = map[protocol]string{overTCP: "", overTLS: "tls-", overHTTP2: "h2-"}
 
 // repeat is the median of several rounds.
 func repeat(ctx context.Context, b *bench, once func() (float64, error)) (float64, error) {
@@ -69,15 +77,15 @@ type observed struct {
 	counters groundtruth.Counters
 }
 
-// observe runs one step of some workers against a server of its own.
-func (b *bench) observe(s v1alpha1.Step, workers int32, serverArgs, workerArgs []string) (o observed, err error) {
-	t, err := b.serve(serverCore, serverArgs...)
+// observe runs one step of some workers against a ground-truth server of its own.
+func (b *bench) observe(over protocol, s v1alpha1.Step, workers int32, serverArgs, workerArgs []string) (o observed, err error) {
+	t, err := b.serve(serverCore, append(serverArgs, "-protocol", over.spoken())...)
 	if err != nil {
 		return o, err
 	}
 	var c crew
 	for w := range workers {
-		one, err := b.startWorker(loadTest(t.URL, workers, s), w, generatorCore, "", workerArgs...)
+		one, err := b.startWorker(over.speak(loadTest(t.URL, workers, s)), w, generatorCore, t.ca, workerArgs...)
 		if err != nil {
 			return o, err
 		}
@@ -115,9 +123,9 @@ const latencyArgument = "lognormal:1s:0.3"
 
 // quantiles compares the service time of two merged workers with how long the
 // server really held each request. The result is the largest error.
-func (b *bench) quantiles(d time.Duration) (float64, error) {
+func (b *bench) quantiles(over protocol, d time.Duration) (float64, error) {
 	hits := perSecond * int64(d/time.Second)
-	o, err := b.observe(arrivals(perSecond, d), 2, []string{
+	o, err := b.observe(over, arrivals(perSecond, d), 2, []string{
 		"-route", "=ok:64@" + latencyArgument, "-record", fmt.Sprint(hits),
 	}, nil)
 	if err != nil {
@@ -127,7 +135,7 @@ func (b *bench) quantiles(d time.Duration) (float64, error) {
 	if n := o.total.Service.Count(); n != int64(len(truth)) {
 		fmt.Fprintf(b.log, "the workers have %d service times, the server answered %d\n", n, len(truth))
 	}
-	fmt.Fprintf(b.out, "\nService time of %d requests, two workers merged, latency %s:\n\n", o.total.Service.Count(), latencyArgument)
+	fmt.Fprintf(b.out, "\nService time of %d requests over %s, two workers merged, latency %s:\n\n", o.total.Service.Count(), over, latencyArgument)
 	t := newTable("quantile", "distribution", "server held", "measured", "error")
 	worst := 0.0
 	for _, q := range shown {
@@ -171,7 +179,7 @@ func (b *bench) pacing(d time.Duration) (float64, error) {
 	result := 0.0
 	for i, c := range cases {
 		due := c.rate * int64(d/time.Second)
-		o, err := b.observe(c.step, 1, []string{"-record", fmt.Sprint(due)}, []string{"-open-for", "1m"})
+		o, err := b.observe(overTCP, c.step, 1, []string{"-record", fmt.Sprint(due)}, []string{"-open-for", "1m"})
 		if err != nil {
 			return 0, err
 		}

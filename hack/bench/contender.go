@@ -32,6 +32,19 @@ const (
 	overHTTP2 protocol = "HTTP/2"
 )
 
+// spoken is the protocol in the words of the ground-truth server.
+func (p protocol) spoken() string {
+	return string(map[protocol]groundtruth.Protocol{overTCP: groundtruth.HTTP1, overTLS: groundtruth.TLS, overHTTP2: groundtruth.HTTP2}[p])
+}
+
+// speak has a LoadTest speak the protocol.
+func (p protocol) speak(lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+	if p == overHTTP2 {
+		lt.Spec.Target.Protocol = v1alpha1.ProtocolHTTP2
+	}
+	return lt
+}
+
 // server is what a contender sends requests to.
 type server interface {
 	url() string
@@ -123,22 +136,16 @@ func (b *bench) measure(ctx context.Context, c contender, serverArgs ...string) 
 // serverFor starts the server of a protocol; args are the ground-truth server's, which
 // serves over TLS, too, if there are any.
 func (b *bench) serverFor(ctx context.Context, p protocol, args []string) (server, error) {
-	if p == overTCP {
-		return b.serve(serverCore, args...)
+	if p != overTCP && len(args) == 0 {
+		return b.serveNginx(ctx, p)
 	}
-	if len(args) > 0 {
-		return b.serve(serverCore, append(args, "-tls")...)
-	}
-	return b.serveNginx(ctx, p)
+	return b.serve(serverCore, append(args, "-protocol", p.spoken())...)
 }
 
 // ours is our worker with one step.
 func (b *bench) ours(name string, over protocol, s v1alpha1.Step, args ...string) contender {
 	return contender{name: name, over: over, drive: func(_ context.Context, at server) (process.Usage, error) {
-		lt := loadTest(at.url(), 1, s)
-		if over == overHTTP2 {
-			lt.Spec.Target.Protocol = v1alpha1.ProtocolHTTP2
-		}
+		lt := over.speak(loadTest(at.url(), 1, s))
 		if name == ourStreams {
 			lt.Spec.Target.HTTP2 = &v1alpha1.HTTP2{Connections: new(int32(connections / 16)), StreamsPerConnection: new(int32(16))}
 		}

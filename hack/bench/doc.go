@@ -4,8 +4,8 @@
 //
 //	worker    the cost of a request and of a user: requests per second of one core,
 //	          processor time, memory; ours and the peers in turn, round by round
-//	accuracy  reported against true figures: quantiles, a stall, the
-//	          schedule; vegeta with ten workers as the negative control
+//	accuracy  reported against true figures: quantiles and a stall over each
+//	          protocol, the schedule; vegeta with ten workers as the negative control
 //	scale     100,000 users of six worker processes
 //	targets   one replica of each service on one core, beside a handler with
 //	          the same reply and no work

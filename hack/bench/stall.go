@@ -23,8 +23,8 @@ the errors against the two is the result.`
 
 // stall compares response times over a stall with both truths. The result is the
 // error at p99 of arrivals as the operator runs them, against that truth from
-// which they are farther.
-func (b *bench) stall(ctx context.Context, d time.Duration) (float64, error) {
+// which they are farther. Over TCP it has others beside them.
+func (b *bench) stall(ctx context.Context, over protocol, d time.Duration) (float64, error) {
 	t := newTable("generator", "requests", "p50", "p90", "p99", "p99.9", "max", "lateness p99", "p99 of arithmetic", "p99 of the server's clock")
 	args := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor), "-record", fmt.Sprint(perSecond * int64(d/time.Second))}
 	cases := []struct {
@@ -36,9 +36,12 @@ func (b *bench) stall(ctx context.Context, d time.Duration) (float64, error) {
 		{"loadworker, arrivals on ten connections", arrivals(perSecond, d), []string{"-max-connections", fmt.Sprint(tenWorkers)}},
 		{"loadworker, 1000 users", harness.PacedUsers(1000, "1", d), nil},
 	}
+	if over != overTCP {
+		cases = cases[:1]
+	}
 	result := 0.0
 	for i, c := range cases {
-		o, err := b.observe(c.step, 1, args, c.args)
+		o, err := b.observe(over, c.step, 1, args, c.args)
 		if err != nil {
 			return 0, err
 		}
@@ -58,10 +61,12 @@ func (b *bench) stall(ctx context.Context, d time.Duration) (float64, error) {
 			}
 		}
 	}
-	if err := b.negativeControl(ctx, d, t); err != nil {
-		return 0, err
+	if over == overTCP {
+		if err := b.negativeControl(ctx, d, t); err != nil {
+			return 0, err
+		}
 	}
-	fmt.Fprintf(b.out, "\nResponse time at %d requests/s for %v; the server stands still for %v after %v.\n%s\n\n", perSecond, d, stallFor, stallAt, truths)
+	fmt.Fprintf(b.out, "\nResponse time at %d requests/s over %s for %v; the server stands still for %v after %v.\n%s\n\n", perSecond, over, d, stallFor, stallAt, truths)
 	t.write(b.out)
 	return result, nil
 }

@@ -131,7 +131,10 @@ func (o outcome) classIs(t *testing.T, class string, n int64) {
 func TestEveryFailureToConnectHasItsClass(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
-	strange := groundtruth.StartTLS(nil)
+	strange, err := groundtruth.Start(groundtruth.Config{Protocol: groundtruth.TLS})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(strange.Close)
 	unknown := func(context.Context, string) ([]netip.Addr, error) {
 		return nil, &net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}

@@ -1,10 +1,7 @@
 package groundtruth
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -56,37 +53,5 @@ func fetch(t *testing.T, url string, into any) {
 	defer resp.Body.Close()
 	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestTLS(t *testing.T) {
-	s := StartTLS(Fixed(1))
-	t.Cleanup(s.Close)
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(s.Certificate()) {
-		t.Fatal("the certificate is none")
-	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
-	const requests = 20
-	for range requests {
-		resp, err := client.Get(s.URL())
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(resp.Body)
-		if err != nil || len(b) != 64 || resp.Proto != "HTTP/1.1" {
-			t.Errorf("answered %d bytes in %s, %v", len(b), resp.Proto, err)
-		}
-		_ = resp.Body.Close()
-	}
-	got := s.Counters()
-	if got.Requests != requests || got.Answered != requests || got.PeakInFlight != 1 || got.Routes[""] != requests || got.First == 0 || got.Last < got.First {
-		t.Errorf("counters %+v", got)
-	}
-	// The client closes a connection if it was not let run for 50 ms after it had
-	// written a request, be it as often as it likes: one that is left open shows
-	// that the server lets it be used again.
-	if got.Connections < 1 || got.Connections >= requests {
-		t.Errorf("%d connections for %d requests, want one that is used again", got.Connections, requests)
 	}
 }

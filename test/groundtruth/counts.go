@@ -11,7 +11,8 @@ type Counters struct {
 	// Requests that came, and of those the ones that were answered in full.
 	Requests int64 `json:"requests"`
 	Answered int64 `json:"answered"`
-	// Bad is connections closed because what came was no request.
+	// Bad is connections closed because what came was no request. Event loops alone
+	// count them.
 	Bad int64 `json:"bad"`
 	// Connections that were accepted, are open, and were open at once.
 	Connections int64 `json:"connections"`
@@ -88,6 +89,30 @@ func (s *Server) Records() []Record {
 	}
 	at := s.next % n
 	return slices.Concat(s.records[at:], s.records[:at])
+}
+
+// begin counts a request and enters it. The first one begins the script.
+func (s *Server) begin(r *route, number, now int64) (place int) {
+	c := &s.counts
+	c.requests.Add(1)
+	c.last.Store(now)
+	if c.first.Load() == 0 && c.first.CompareAndSwap(0, now) && len(s.script) > 0 {
+		if s.library != nil {
+			s.library.schedule(s, now)
+		} else {
+			s.wake()
+		}
+	}
+	up(&c.inFlight, &c.peakInFlight)
+	r.served.Add(1)
+	return s.received(number, now)
+}
+
+// end counts an answer, last: a reader that sees it sees all other counts of the request.
+func (s *Server) end(place int) {
+	s.answered(place, Now())
+	s.counts.inFlight.Add(-1)
+	s.counts.answered.Add(1)
 }
 
 // received enters a request, and returns its place.

@@ -1,11 +1,12 @@
-// Package groundtruth is an HTTP/1.1 server that records its own work. A load
-// generator is judged by what this server counted and time-stamped, never by the
-// generator's own count.
+// Package groundtruth is an HTTP server that records its own work. A load generator is
+// judged by what this server counted and time-stamped, never by the generator's own
+// count.
 //
-//	Server ── an event loop per core (Linux)
+//	Server ─┬─ an event loop per core: HTTP/1.1 (Linux)
+//	  │     └─ net/http: HTTP/1.1 over TLS, HTTP/2 over TLS and by prior knowledge
 //	  ├─ Route ─┬─ Latency   when a request is answered: a known distribution
 //	  │         └─ Reply     with which bytes: whole, slow, wrong, cut, none
-//	  ├─ Event     a stall, resets or refusals, at a known time
+//	  ├─ Event     a stall, resets, refusals, GOAWAY or slow windows, at a known time
 //	  ├─ Counters  requests, connections, in flight
 //	  └─ Records   when each request came and was answered
 //
@@ -15,7 +16,8 @@
 // All instants are of the kernel's monotonic clock, in nanoseconds: a process
 // beside this one can compare them with its own.
 //
-// The server costs as little as it can, some 7 us a request, so that it is not
-// the server that is measured. The command under cmd is the same in a process
+// From event loops the server costs as little as it can, some 7 us a request, so that
+// it is not the server that is measured. By net/http it costs several times as much, and
+// gives whole responses and resets alone. The command under cmd is the same in a process
 // of its own. It imports nothing of this module.
 package groundtruth

@@ -1,7 +1,6 @@
 package groundtruth
 
 import (
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,17 +34,6 @@ func (l *loop) expire() {
 	}
 }
 
-// happening says whether an event of a kind happens now.
-func (l *loop) happening(kind Kind, now int64) bool {
-	if len(l.server.script) == 0 {
-		return false
-	}
-	first := l.server.counts.first.Load()
-	return first != 0 && slices.ContainsFunc(l.server.script, func(e Event) bool {
-		return e.Kind == kind && e.during(first).contains(now)
-	})
-}
-
 // stall stands still while the script says so. What was to be done up to idle
 // has been done; what came since the stall began, or falls due, waits for its
 // end, also if this thread was not let run in time to see it begin, or end.
@@ -74,16 +62,9 @@ func (l *loop) sleepUntil(end int64) {
 	}
 }
 
-// stalled enters that a loop stood still.
-func (s *Server) stalled(span Span) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stalls = append(s.stalls, span)
-}
-
 // refuse closes the port and all connections, or opens the port again.
 func (l *loop) refuse() {
-	refusing := l.happening(Refuse, Now())
+	refusing := l.server.happening(Refuse, Now())
 	if refusing == l.refusing {
 		return
 	}

@@ -31,7 +31,7 @@ type loop struct {
 func (s *Server) run(c Config) error {
 	at, err := netip.ParseAddrPort(c.Address)
 	if err != nil || !at.Addr().Is4() {
-		return fmt.Errorf("ground-truth server: address %q must be an IPv4 address and a port", c.Address)
+		return fmt.Errorf("address %q must be an IPv4 address and a port", c.Address)
 	}
 	address := unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
 	var loops []*loop
@@ -42,7 +42,7 @@ func (s *Server) run(c Config) error {
 			for _, other := range loops {
 				other.close()
 			}
-			return fmt.Errorf("ground-truth server: %w", err)
+			return err
 		}
 		address = l.address // the others take the port that the first was given
 		loops = append(loops, l)
@@ -258,16 +258,9 @@ func (l *loop) consume(c *conn, data []byte) {
 // begin takes a request.
 func (l *loop) begin(c *conn, r request) {
 	s, now := l.server, Now()
-	s.counts.requests.Add(1)
-	s.counts.last.Store(now)
-	if s.counts.first.Load() == 0 && s.counts.first.CompareAndSwap(0, now) && len(s.script) > 0 {
-		s.wake()
-	}
-	up(&s.counts.inFlight, &s.counts.peakInFlight)
-	r.route.served.Add(1)
 	c.busy, c.reply, c.written, c.last = true, &r.route.reply, 0, r.close
-	c.place = s.received(r.number, now)
-	if l.happening(Resets, now) {
+	c.place = s.begin(r.route, r.number, now)
+	if s.happening(Resets, now) {
 		l.hangUp(c, true)
 		return
 	}
@@ -326,13 +319,9 @@ func (l *loop) block(c *conn, blocked bool) {
 	}
 }
 
-// finish ends a request whose reply was written. The answer is counted last: a
-// reader that sees it sees all other counts of the request.
+// finish ends a request whose reply was written.
 func (l *loop) finish(c *conn) {
-	s := l.server
-	s.answered(c.place, Now())
-	s.counts.inFlight.Add(-1)
-	s.counts.answered.Add(1)
+	l.server.end(c.place)
 	c.busy = false
 	switch {
 	case c.reply.End == Abort:

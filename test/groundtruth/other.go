@@ -8,6 +8,6 @@ import "errors"
 func kernelClock() int64 { return 0 }
 
 // run refuses: the event loop is Linux's.
-func (s *Server) run(Config) error { return errors.New("ground-truth server: needs Linux") }
+func (s *Server) run(Config) error { return errors.New("HTTP/1.1 without TLS needs Linux") }
 
 func (s *Server) wake() {}

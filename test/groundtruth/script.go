@@ -2,6 +2,7 @@ package groundtruth
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,7 +17,15 @@ const (
 	Resets Kind = "reset"
 	// Refuse closes all connections and the port.
 	Refuse Kind = "refuse"
+	// GoAway ends each connection on which a request comes once all that began on it is
+	// answered: by GOAWAY over HTTP/2, by Connection: close over TLS.
+	GoAway Kind = "goaway"
+	// SlowReads reads the bodies of requests slowly: 4 KiB each 10 ms. So slowly do windows
+	// grow, after the first 64 KiB.
+	SlowReads Kind = "slow"
 )
+
+var kinds = []Kind{Stall, Resets, Refuse, GoAway, SlowReads}
 
 // Event happens once, From after the first request, and lasts For.
 type Event struct {
@@ -30,8 +39,8 @@ func ParseEvent(text string) (Event, error) {
 	name, rest, _ := strings.Cut(text, ":")
 	r := reader{fields: strings.Split(rest, ":")}
 	e := Event{Kind: Kind(name), From: r.duration(), For: r.duration()}
-	if e.Kind != Stall && e.Kind != Resets && e.Kind != Refuse {
-		return e, fmt.Errorf("event %q: must be stall, reset or refuse", text)
+	if !slices.Contains(kinds, e.Kind) {
+		return e, fmt.Errorf("event %q: must be stall, reset, refuse, goaway or slow", text)
 	}
 	if err := r.end(); err != nil {
 		return e, fmt.Errorf("event %q: %w", text, err)
@@ -51,3 +60,21 @@ func (e Event) during(first int64) Span {
 }
 
 func (s Span) contains(t int64) bool { return s.From <= t && t < s.To }
+
+// happening says whether an event of a kind happens now.
+func (s *Server) happening(kind Kind, now int64) bool {
+	if len(s.script) == 0 {
+		return false
+	}
+	first := s.counts.first.Load()
+	return first != 0 && slices.ContainsFunc(s.script, func(e Event) bool {
+		return e.Kind == kind && e.during(first).contains(now)
+	})
+}
+
+// stalled enters that the server stood still, or one of its loops.
+func (s *Server) stalled(span Span) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stalls = append(s.stalls, span)
+}

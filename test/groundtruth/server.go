@@ -1,7 +1,8 @@
 package groundtruth
 
 import (
-	"errors"
+	"cmp"
+	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -41,6 +42,10 @@ func ParseRoute(text string) (name string, r Route, err error) {
 type Config struct {
 	// Address is host:port. Absent: 127.0.0.1 and a free port.
 	Address string
+	// Protocol is what it speaks. Default HTTP1.
+	Protocol Protocol
+	// Certificate is for TLS. Absent: one for 127.0.0.1 and example.com.
+	Certificate *tls.Certificate
 	// Loops is how many event loops there are. Default 1.
 	Loops int
 	// Routes are by the first segment of the path. That of the empty name, or
@@ -56,11 +61,13 @@ type Config struct {
 
 // Server serves until it is closed.
 type Server struct {
-	address string
-	routes  map[string]*route
-	other   *route // of all other paths
-	script  []Event
-	counts  counts
+	protocol    Protocol
+	address     string
+	certificate []byte // in PEM; nil: there is no TLS
+	routes      map[string]*route
+	other       *route // of all other paths
+	script      []Event
+	counts      counts
 
 	mu      sync.Mutex
 	random  *rand.Rand
@@ -70,14 +77,16 @@ type Server struct {
 
 	closing atomic.Bool
 	loops   sync.WaitGroup
-	wakers  []int // a descriptor for each loop
+	wakers  []int    // a descriptor for each loop
+	library *library // nil: there are loops
 }
 
 // route is a Route that is counted.
 type route struct {
-	latency atomic.Pointer[Latency] // nil: at once
-	reply   Reply
-	served  atomic.Int64
+	latency  atomic.Pointer[Latency] // nil: at once
+	reply    Reply
+	response response // the same for net/http
+	served   atomic.Int64
 }
 
 // defaultBody is as large as an answer that carries a few fields.
@@ -102,15 +111,13 @@ func (r *route) set(l Latency) {
 
 // Start starts a server.
 func Start(c Config) (*Server, error) {
-	if c.Address == "" {
-		c.Address = "127.0.0.1:0"
-	}
+	c.Address, c.Protocol = cmp.Or(c.Address, "127.0.0.1:0"), cmp.Or(c.Protocol, HTTP1)
 	c.Loops = max(c.Loops, 1)
-	if c.Record < 0 {
-		return nil, errors.New("ground-truth server: record must not be negative")
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("ground-truth server: %w", err)
 	}
 	s := &Server{
-		routes: map[string]*route{}, script: c.Script,
+		protocol: c.Protocol, routes: map[string]*route{}, script: c.Script,
 		random:  rand.New(rand.NewPCG(c.Seed, 0)),
 		records: make([]Record, c.Record),
 	}
@@ -121,8 +128,12 @@ func Start(c Config) (*Server, error) {
 		s.other = newRoute(Route{})
 	}
 	s.routes[""] = s.other
-	if err := s.run(c); err != nil {
-		return nil, err
+	run := s.run
+	if c.Protocol != HTTP1 {
+		run = s.runLibrary
+	}
+	if err := run(c); err != nil {
+		return nil, fmt.Errorf("ground-truth server: %w", err)
 	}
 	return s, nil
 }
@@ -131,11 +142,22 @@ func Start(c Config) (*Server, error) {
 func (s *Server) Address() string { return s.address }
 
 // URL is its scheme and host.
-func (s *Server) URL() string { return "http://" + s.address }
+func (s *Server) URL() string {
+	if s.protocol.isSecure() {
+		return "https://" + s.address
+	}
+	return "http://" + s.address
+}
+
+// Certificate is what clients must trust, in PEM; nil: there is no TLS.
+func (s *Server) Certificate() []byte { return s.certificate }
 
 // Close closes all connections and ends the server.
 func (s *Server) Close() {
 	if s.closing.CompareAndSwap(false, true) {
+		if s.library != nil {
+			s.library.close()
+		}
 		s.wake()
 	}
 	s.loops.Wait()

@@ -1,6 +1,7 @@
 package groundtruth
 
 import (
+	"crypto/tls"
 	"errors"
 	"strings"
 	"syscall"
@@ -174,6 +175,16 @@ func TestStartRefuses(t *testing.T) {
 		"an address elsewhere": {Config{Address: "192.0.2.1:0"}, "listen on port 0"},
 		"negative records":     {Config{Record: -1}, "record must not be negative"},
 		"several loops":        {Config{Address: "192.0.2.1:0", Loops: 3}, "listen on port 0"},
+		"no such protocol":     {Config{Protocol: "h3"}, "must be http1, tls, h2 or h2c"},
+		"loops of none":        {Config{Protocol: TLS, Loops: 2}, "loops must not be set"},
+		"no TLS":               {Config{Protocol: H2C, Certificate: &tls.Certificate{}}, "which is without TLS"},
+		"GOAWAY over HTTP/1.1": {Config{Script: []Event{{Kind: GoAway}}}, "event goaway must not be set for http1"},
+		"slow over HTTP/1.1":   {Config{Script: []Event{{Kind: SlowReads}}}, "event slow must not be set for http1"},
+		"a cut response":       {Config{Protocol: TLS, Routes: map[string]Route{"a": {Reply: Truncated(2)}}}, "must be a whole response or a reset"},
+		"too much":             {Config{Protocol: HTTP2, Routes: map[string]Route{"a": {Reply: Overlong(2)}}}, "must be a whole response or a reset"},
+		"two responses":        {Config{Protocol: HTTP2, Routes: map[string]Route{"a": {Reply: Interim(2)}}}, "must be a whole response or a reset"},
+		"the end":              {Config{Protocol: H2C, Routes: map[string]Route{"a": {Reply: UntilClose(2)}}}, "must be a whole response or a reset"},
+		"a secure address":     {Config{Protocol: TLS, Address: "192.0.2.1:0"}, "listen tcp4"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -37,13 +38,14 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	flags.Uint64Var(&config.Seed, "seed", 1, "`seed` of the latencies")
 	flags.IntVar(&config.Record, "record", 0, "keep records of that many requests, the latest")
 	hold := flags.Duration("d", 0, "hold each response for that `long`")
-	overTLS := flags.Bool("tls", false, "serve over TLS by net/http; only -d applies then")
+	flags.StringVar((*string)(&config.Protocol), "protocol", string(groundtruth.HTTP1), "`protocol`: http1, tls, h2 (over TLS) or h2c")
+	certificate := flags.String("certificate", "", "`file` of a certificate for TLS, and its key, in PEM")
 	flags.Func("route", "`name=reply[@latency]` for paths that begin with /name; an empty name is for all others", func(text string) error {
 		name, route, err := groundtruth.ParseRoute(text)
 		config.Routes[name] = route
 		return err
 	})
-	flags.Func("event", "`kind:from:for` of a stall, reset or refuse, from the first request on", func(text string) error {
+	flags.Func("event", "`kind:from:for` of a stall, reset, refuse, goaway or slow, from the first request on", func(text string) error {
 		e, err := groundtruth.ParseEvent(text)
 		config.Script = append(config.Script, e)
 		return err
@@ -56,28 +58,19 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 		r.Latency = groundtruth.Fixed(*hold)
 		config.Routes[""] = r
 	}
-	started, handler, stop, err := start(config, *overTLS, *hold)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	return serve(started, handler, stdin, stdout)
-}
-
-func start(config groundtruth.Config, overTLS bool, hold time.Duration) (Started, http.Handler, func(), error) {
-	if overTLS {
-		var latency groundtruth.Latency
-		if hold > 0 {
-			latency = groundtruth.Fixed(hold)
+	if *certificate != "" {
+		pair, err := tls.LoadX509KeyPair(*certificate, *certificate)
+		if err != nil {
+			return err
 		}
-		s := groundtruth.StartTLS(latency)
-		return Started{URL: s.URL(), Certificate: string(s.Certificate())}, s.Control(), s.Close, nil
+		config.Certificate = &pair
 	}
 	s, err := groundtruth.Start(config)
 	if err != nil {
-		return Started{}, nil, nil, err
+		return err
 	}
-	return Started{URL: s.URL()}, s.Control(), s.Close, nil
+	defer s.Close()
+	return serve(Started{URL: s.URL(), Certificate: string(s.Certificate())}, s.Control(), stdin, stdout)
 }
 
 // serve serves the counters until the standard input ends.

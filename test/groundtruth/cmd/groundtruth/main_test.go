@@ -2,9 +2,15 @@ package main
 
 import (
 	"bufio"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,7 +18,9 @@ import (
 func TestRun(t *testing.T) {
 	for name, args := range map[string][]string{
 		"plain": {"-record", "5", "-d", "1ms", "-route", "a=status:503:1", "-event", "stall:1h:1s"},
-		"tls":   {"-tls", "-d", "1ms"},
+		"tls":   {"-protocol", "tls", "-d", "1ms"},
+		"given": {"-protocol", "h2", "-certificate", identity(t)},
+		"h2c":   {"-protocol", "h2c", "-event", "goaway:0s:1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdin, end := io.Pipe()
@@ -46,6 +54,26 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// identity writes a certificate and its key to a file.
+func identity(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	own := s.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := slices.Concat(
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own.Certificate[0]}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
+	file := filepath.Join(t.TempDir(), "identity.pem")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func TestRunRefuses(t *testing.T) {
 	tests := map[string]struct {
 		args []string
@@ -53,7 +81,8 @@ func TestRunRefuses(t *testing.T) {
 	}{
 		"no such flag": {[]string{"-x"}, "not defined"},
 		"a bad route":  {[]string{"-route", "x"}, "must be name=reply"},
-		"a bad event":  {[]string{"-event", "x"}, "must be stall, reset or refuse"},
+		"a bad event":  {[]string{"-event", "x"}, "must be stall, reset, refuse"},
+		"no file":      {[]string{"-protocol", "tls", "-certificate", "/nowhere"}, "no such file"},
 		"no address":   {[]string{"-address", "x"}, "must be an IPv4 address and a port"},
 	}
 	for name, tt := range tests {

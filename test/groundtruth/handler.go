@@ -1,0 +1,134 @@
+package groundtruth
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// response is a reply in terms of net/http. The zero value is none: the stream is reset, or
+// over HTTP/1.1 the connection.
+type response struct {
+	*http.Response
+	body []byte
+}
+
+var errNotWhole = errors.New("must be a whole response or a reset, which is all that net/http can give")
+
+// translate makes the replies responses.
+func (s *Server) translate() error {
+	for name, r := range s.routes {
+		if len(r.reply.Bytes) == 0 && r.reply.End == Abort {
+			continue
+		}
+		in := bufio.NewReader(bytes.NewReader(r.reply.Bytes))
+		whole, err := http.ReadResponse(in, nil)
+		if err == nil {
+			r.response.Response = whole
+			r.response.body, err = io.ReadAll(whole.Body)
+		}
+		if err != nil || in.Buffered() > 0 || r.reply.End != Keep {
+			return fmt.Errorf("route %q: %w", name, errNotWhole)
+		}
+	}
+	return nil
+}
+
+// serve answers a request.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	now := Now()
+	route, number := s.resolve([]byte(r.URL.EscapedPath()))
+	place := s.begin(route, number, now)
+	err := s.answer(w, r, route, now)
+	if err == nil {
+		s.end(place)
+	} else {
+		s.counts.inFlight.Add(-1)
+	}
+	if err != nil || route.response.Response == nil {
+		panic(http.ErrAbortHandler) // over HTTP/2 it resets the stream
+	}
+}
+
+// errUnanswered is the error of a request that gets no answer.
+var errUnanswered = errors.New("not answered")
+
+// answer does with a request, which came at an instant, as the script and its route say.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, route *route, now int64) error {
+	switch {
+	case s.happening(Resets, now):
+		linkOf(r.Context()).reset()
+		return errUnanswered
+	case s.happening(GoAway, now):
+		// Over HTTP/2, it is a GOAWAY with the number of the last stream that has begun.
+		w.Header().Set("Connection", "close")
+	}
+	if err := s.take(r); err != nil {
+		return err
+	}
+	if wait := s.draw(route); wait > 0 && !s.library.wait(r.Context(), now+wait) {
+		return errUnanswered
+	}
+	switch {
+	case route.response.Response != nil:
+		return s.respond(w, r, route)
+	case r.ProtoMajor == 1:
+		linkOf(r.Context()).reset()
+	}
+	return nil
+}
+
+// take reads the body of a request.
+func (s *Server) take(r *http.Request) error {
+	for {
+		piece, slow := int64(window), s.happening(SlowReads, Now())
+		if slow {
+			piece = slowPiece
+		}
+		n, err := io.CopyN(io.Discard, r.Body, piece)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case slow && n > 0 && !s.library.wait(r.Context(), Now()+int64(slowEvery)):
+			return errUnanswered
+		}
+	}
+}
+
+// respond writes a response, in pieces if it is slow.
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, route *route) error {
+	header := w.Header()
+	for name, values := range route.response.Header {
+		header[name] = values
+	}
+	header["Date"] = nil
+	for name, values := range route.response.Trailer {
+		header[http.TrailerPrefix+name] = values
+	}
+	w.WriteHeader(route.response.StatusCode)
+	control, rest := http.NewResponseController(w), route.response.body
+	for {
+		piece := rest
+		if n := route.reply.Piece; n > 0 {
+			piece = rest[:min(n, len(rest))]
+		}
+		if _, err := w.Write(piece); err != nil && len(piece) > 0 {
+			return err
+		}
+		// The record says when the last byte had left, and not when the library was given it.
+		if err := control.Flush(); err != nil {
+			return err
+		}
+		if rest = rest[len(piece):]; len(rest) == 0 {
+			return nil
+		}
+		if !s.library.wait(r.Context(), Now()+int64(route.reply.Every)) {
+			return errUnanswered
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package groundtruth
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// library is a server by net/http, in the place of event loops.
+type library struct {
+	http  *http.Server
+	port  *port
+	still sync.RWMutex // held while the server stands still
+	ended chan struct{}
+}
+
+const (
+	// window is how much of a request's body the server takes before it is read.
+	window = 64 << 10
+	// slowPiece and slowEvery are how bodies are read while the server is slow.
+	slowPiece = 4 << 10
+	slowEvery = 10 * time.Millisecond
+	// maxStreams is so many that no generator of this machine waits for one.
+	maxStreams = 1 << 16
+)
+
+// runLibrary starts a server by net/http.
+func (s *Server) runLibrary(c Config) error {
+	if err := s.translate(); err != nil {
+		return err
+	}
+	p, err := s.listen(c.Address)
+	if err != nil {
+		return err
+	}
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(c.Protocol == TLS)
+	protocols.SetHTTP2(c.Protocol == HTTP2)
+	protocols.SetUnencryptedHTTP2(c.Protocol == H2C)
+	l := &library{port: p, ended: make(chan struct{}), http: &http.Server{
+		Handler: http.HandlerFunc(s.serve), Protocols: protocols, ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: time.Hour,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: window, MaxReceiveBufferPerStream: window},
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, linkKey{}, c) },
+	}}
+	serve := func() error { return l.http.Serve(p) }
+	if c.Protocol.isSecure() {
+		certificate := ownCertificate()
+		if c.Certificate != nil {
+			certificate = *c.Certificate
+		}
+		s.certificate = encode(certificate)
+		l.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+		serve = func() error { return l.http.ServeTLS(p, "", "") }
+	}
+	s.library = l
+	s.loops.Go(func() { _ = serve() }) // it ends with the port
+	return nil
+}
+
+// close ends it.
+func (l *library) close() {
+	close(l.ended)
+	_ = l.http.Close()
+	_ = l.port.Close()
+}
+
+// pass waits while the server stands still.
+func (s *Server) pass() {
+	s.library.still.RLock()
+	defer s.library.still.RUnlock()
+}
+
+// schedule has the script happen, whose first request came at an instant.
+func (l *library) schedule(s *Server, first int64) {
+	for _, e := range s.script {
+		span := e.during(first)
+		at := time.Until(Instant(span.From))
+		switch e.Kind {
+		case Stall:
+			time.AfterFunc(at, func() { l.stall(s, e.For) })
+		case Refuse:
+			time.AfterFunc(at, l.port.refuse)
+			time.AfterFunc(at+e.For, l.port.reopen)
+		}
+	}
+}
+
+// stall stands still for a time, and notes from when until when that really was.
+func (l *library) stall(s *Server, length time.Duration) {
+	l.still.Lock()
+	defer l.still.Unlock()
+	from := Now()
+	l.wait(context.Background(), from+int64(length))
+	s.stalled(Span{From: from, To: Now()})
+}
+
+// wait waits until an instant, if neither the client nor the server ends before.
+func (l *library) wait(ctx context.Context, end int64) bool {
+	timer := time.NewTimer(time.Until(Instant(end)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-l.ended:
+	}
+	return false
+}
+
+// linkKey is the key of the connection in the context of its requests.
+type linkKey struct{}
+
+// linkOf is the connection of a request.
+func linkOf(ctx context.Context) *link {
+	conn := ctx.Value(linkKey{}).(net.Conn)
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	return conn.(*link)
+}

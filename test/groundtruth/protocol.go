@@ -1,0 +1,62 @@
+package groundtruth
+
+import (
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+)
+
+// Protocol is what a Server speaks. It speaks no other, so that all that it counts is of
+// that one.
+type Protocol string
+
+const (
+	// HTTP1 is HTTP/1.1 without TLS, from event loops. It is the default.
+	HTTP1 Protocol = "http1"
+	// TLS is HTTP/1.1 over TLS 1.2 or 1.3, as the client wants. It is served by net/http, as
+	// are those below, which costs several times what an event loop does.
+	TLS Protocol = "tls"
+	// HTTP2 is HTTP/2 over TLS, agreed by ALPN.
+	HTTP2 Protocol = "h2"
+	// H2C is HTTP/2 by prior knowledge, without TLS.
+	H2C Protocol = "h2c"
+)
+
+// isSecure reports whether it is over TLS.
+func (p Protocol) isSecure() bool { return p == TLS || p == HTTP2 }
+
+// check refuses what the protocol cannot do.
+func (c *Config) check() error {
+	switch {
+	case c.Record < 0:
+		return errors.New("record must not be negative")
+	case !slices.Contains([]Protocol{HTTP1, TLS, HTTP2, H2C}, c.Protocol):
+		return fmt.Errorf("protocol %q must be http1, tls, h2 or h2c", c.Protocol)
+	case c.Certificate != nil && !c.Protocol.isSecure():
+		return fmt.Errorf("a certificate must not be set for %s, which is without TLS", c.Protocol)
+	case c.Loops > 1 && c.Protocol != HTTP1:
+		return fmt.Errorf("loops must not be set for %s, which has none", c.Protocol)
+	}
+	for _, e := range c.Script {
+		if c.Protocol == HTTP1 && (e.Kind == GoAway || e.Kind == SlowReads) {
+			return fmt.Errorf("event %s must not be set for %s", e.Kind, c.Protocol)
+		}
+	}
+	return nil
+}
+
+// ownCertificate is for 127.0.0.1 and example.com. Its key is that of net/http's tests,
+// which everyone has.
+func ownCertificate() tls.Certificate {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	return s.TLS.Certificates[0]
+}
+
+// encode returns a certificate in PEM.
+func encode(c tls.Certificate) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]})
+}
