@@ -2,16 +2,16 @@
 // tenant, to which clients append and from which they read by position.
 //
 // It owns the events (Event), the operations and promises of a log (Append,
-// Receipt, Move, Store), the errors (errors.go) and which client may use which log
-// (Tenants). It uses the standard library only; how a log is stored, asked for,
-// configured and counted is the business of one package per technology, and
-// cmd/eventstore joins them:
+// Receipt, Move, Store), the errors (errors.go) and what clients learn of them
+// (Explain), and which client may use which log (Gate, Tenants). It uses the
+// standard library only; how a log is stored, asked for, configured and counted is
+// the business of one package per technology, and cmd/eventstore joins them:
 //
-//	               cmd/eventstore
-//	  ┌──────────┬───────┴────┬─────────┐
-//	http       sqlite     prometheus   yaml      each knows its driver and the
-//	  └──────────┴───────┬────┴─────────┘        domain, and none of the others
-//	                eventstore
+//	                 cmd/eventstore
+//	  ┌───────┬──────────┬───┴────────┬─────────┐
+//	http    grpc      sqlite     prometheus   yaml   each knows its driver and the
+//	  └───────┴──────────┴───┬────────┴─────────┘    domain, and none of the others
+//	                    eventstore
 //
 // # What a log promises
 //

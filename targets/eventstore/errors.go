@@ -3,6 +3,7 @@ package eventstore
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 var (
@@ -20,6 +21,12 @@ var (
 	// ErrNotStored says that a request was withdrawn while it waited. Nothing
 	// of it was stored, nor will be.
 	ErrNotStored = errors.New("not stored: waited too long for the writer")
+	// ErrNoMemory says that requests hold as many bytes as they may. Nothing of this
+	// one was stored.
+	ErrNoMemory = errors.New("too many bytes are waiting to be stored: try again later")
+	// ErrUnread is returned for an event that is stored but could not be read. A
+	// failure would make the client give up a stored event.
+	ErrUnread = errors.New("stored before, but not read: repeat with the same Idempotency-Key")
 	// ErrOutcomeUnknown says that the caller left while its request was being
 	// stored: it is stored whole, or not at all.
 	ErrOutcomeUnknown = errors.New("stored or not stored: the wait ended during the commit; repeat with the same Idempotency-Key")
@@ -31,6 +38,16 @@ type InvalidError string
 func (e InvalidError) Error() string { return string(e) }
 
 func invalid(format string, args ...any) error { return InvalidError(fmt.Sprintf(format, args...)) }
+
+// UnauthenticatedError refuses a client without the key of a log.
+type UnauthenticatedError string
+
+func (e UnauthenticatedError) Error() string { return string(e) }
+
+// ThrottledError refuses a client that asks too often.
+type ThrottledError struct{ RetryAfter time.Duration }
+
+func (ThrottledError) Error() string { return "Rate limit exceeded" }
 
 // ConflictError says that the log does not end where an append expects it to.
 type ConflictError struct{ Expected, Actual int64 }

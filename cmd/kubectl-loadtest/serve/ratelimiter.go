@@ -27,18 +27,18 @@ func rateLimiter(racy bool) (http.Handler, error) {
 		limiter, strategy = memory.NewRacy(contract, time.Now, roundTrip), "memory-racy"
 	}
 	return limiterhttp.NewHandler(limiterhttp.Config{
-		Limiter: limiter,
+		Service: ratelimiter.Service{
+			Limiter: limiter, Contract: contract, OnStoreFailure: ratelimiter.Closed, StorePause: time.Second,
+			Observe: func(ratelimiter.Outcome, time.Duration) {},
+			Now:     time.Now, Logger: slog.New(slog.DiscardHandler),
+		},
 		About: limiterhttp.About{
 			Version: version, InstanceID: version, Strategy: strategy, OnStoreFailure: ratelimiter.Closed,
 			Capacity: contract.Capacity, RefillPerSecond: contract.RefillPerSecond,
 		},
 		TrustedProxies: loopback,
-		Ready:          func(context.Context) error { return nil },
-		StorePause:     time.Second,
-		Observe:        func(ratelimiter.Outcome, time.Duration) {},
+		Ping:           func(context.Context) error { return nil },
 		Metrics:        http.NotFoundHandler(),
-		Now:            time.Now,
-		Logger:         slog.New(slog.DiscardHandler),
 	})
 }
 

@@ -1,7 +1,6 @@
 package http
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -62,53 +61,36 @@ type elsewhere struct {
 	Position int64  `json:"position"`
 }
 
-// failure is the reply to a request that could not be done. The reply describes
-// errors that a client can act on; the log has the rest.
-//
-// A 503 says that nothing of the request is stored, nor will be; any other 5xx leaves
-// that open. A deadline by itself is of a read: one that passes while events wait to
-// be stored comes with what became of them.
-func (h *Handler) failure(err error) reply.Reply {
-	var (
-		invalid   eventstore.InvalidError
-		conflict  eventstore.ConflictError
-		backwards eventstore.BackwardsError
-		tooLarge  *http.MaxBytesError
-	)
-	switch {
-	case errors.As(err, &tooLarge):
-		return reply.Failure(http.StatusRequestEntityTooLarge, "Request body is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes")
-	case errors.As(err, &invalid):
-		return reply.Failure(http.StatusBadRequest, err.Error())
-	case errors.As(err, &conflict):
-		return reply.Reply{Status: http.StatusConflict, Body: elsewhere{conflict.Error(), conflict.Actual}}
-	case errors.As(err, &backwards):
-		return reply.Reply{Status: http.StatusConflict, Body: elsewhere{backwards.Error(), backwards.Current}}
-	case errors.Is(err, eventstore.ErrKeyReused):
-		return reply.Failure(http.StatusUnprocessableEntity, eventstore.ErrKeyReused.Error())
-	case errors.Is(err, eventstore.ErrOutcomeUnknown):
-		return reply.Failure(http.StatusGatewayTimeout, eventstore.ErrOutcomeUnknown.Error())
-	case errors.Is(err, errUnread):
-		h.Logger.Warn("cannot read what is stored", "error", err)
-		return reply.Failure(http.StatusGatewayTimeout, errUnread.Error())
-	}
-	for _, temporary := range []error{eventstore.ErrBusy, eventstore.ErrClosed, eventstore.ErrNotOpened, eventstore.ErrNotStored, errNoMemory} {
-		if errors.Is(err, temporary) {
-			return unavailable(temporary.Error())
-		}
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return unavailable("not read in time: try again later")
-	}
-	if !errors.Is(err, context.Canceled) {
-		h.Logger.Error("request failed", "error", err)
-	}
-	return reply.Failure(http.StatusInternalServerError, "internal error: see the service's log")
+// statuses are those of refusals. A 503 says that nothing of the request is stored,
+// nor will be; any other 5xx leaves that open.
+var statuses = map[eventstore.Reason]int{
+	eventstore.Invalid:         http.StatusBadRequest,
+	eventstore.Unauthenticated: http.StatusUnauthorized,
+	eventstore.Throttled:       http.StatusTooManyRequests,
+	eventstore.Conflict:        http.StatusConflict,
+	eventstore.Backwards:       http.StatusConflict,
+	eventstore.KeyReused:       http.StatusUnprocessableEntity,
+	eventstore.Unknown:         http.StatusGatewayTimeout,
+	eventstore.Unavailable:     http.StatusServiceUnavailable,
+	eventstore.Internal:        http.StatusInternalServerError,
 }
 
-// unavailable asks the client to come again.
-func unavailable(sentence string) reply.Reply {
-	r := reply.Failure(http.StatusServiceUnavailable, sentence)
-	r.Headers = []reply.Header{{Name: "Retry-After", Value: "1"}}
+// failure is the reply to a request that could not be done.
+func (h *Handler) failure(err error) reply.Reply {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return reply.Failure(http.StatusRequestEntityTooLarge, "Request body is larger than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes")
+	}
+	refusal := eventstore.Explain(err, h.Logger)
+	r := reply.Failure(statuses[refusal.Reason], refusal.Sentence)
+	switch refusal.Reason {
+	case eventstore.Unauthenticated:
+		r.Headers = []reply.Header{{Name: "WWW-Authenticate", Value: "Bearer"}}
+	case eventstore.Conflict, eventstore.Backwards:
+		r.Body = elsewhere{refusal.Sentence, refusal.Position}
+	}
+	if refusal.RetryAfter > 0 {
+		r.Headers = []reply.Header{{Name: "Retry-After", Value: wholeSeconds(refusal.RetryAfter)}}
+	}
 	return r
 }

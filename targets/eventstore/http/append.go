@@ -2,7 +2,6 @@ package http
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,10 +13,6 @@ import (
 // headerReplayed marks an answer to a repetition.
 const headerReplayed = "Idempotency-Replayed"
 
-// errUnread is returned for an event that is stored but could not be read. A
-// failure would make the client give up a stored event.
-var errUnread = errors.New("stored before, but not read: repeat with the same Idempotency-Key")
-
 // saved says where a batch is stored.
 type saved struct {
 	Saved         int   `json:"saved"`
@@ -25,7 +20,7 @@ type saved struct {
 	LastPosition  int64 `json:"last_position"`
 }
 
-func (h *Handler) appendBatch(ctx context.Context, r *http.Request, c caller) answer {
+func (h *Handler) appendBatch(ctx context.Context, r *http.Request, c eventstore.Caller) answer {
 	_, receipt, err := h.append(ctx, r, c, maxBatch, decodeBatch)
 	if err != nil {
 		return replied(h.failure(err))
@@ -39,7 +34,7 @@ func (h *Handler) appendBatch(ctx context.Context, r *http.Request, c caller) an
 
 // appendEvent answers with the event as it is stored. To a repetition that is
 // not the event that was sent: the first try may have given it its timestamp.
-func (h *Handler) appendEvent(ctx context.Context, r *http.Request, c caller) answer {
+func (h *Handler) appendEvent(ctx context.Context, r *http.Request, c eventstore.Caller) answer {
 	events, receipt, err := h.append(ctx, r, c, maxEvent, decodeEvent)
 	if err != nil {
 		return replied(h.failure(err))
@@ -47,9 +42,9 @@ func (h *Handler) appendEvent(ctx context.Context, r *http.Request, c caller) an
 	event := events[0]
 	event.Position = receipt.First
 	if receipt.Replayed {
-		for stored, err := range c.store.Events(ctx, receipt.First, receipt.First) {
+		for stored, err := range c.Store.Events(ctx, receipt.First, receipt.First) {
 			if err != nil {
-				return replied(h.failure(fmt.Errorf("%w: %w", errUnread, err)))
+				return replied(h.failure(fmt.Errorf("%w: %w", eventstore.ErrUnread, err)))
 			}
 			event = stored
 		}
@@ -63,7 +58,7 @@ func (h *Handler) appendEvent(ctx context.Context, r *http.Request, c caller) an
 
 // append reads the events of a request and stores them. The memory for its body
 // is held until then.
-func (h *Handler) append(ctx context.Context, r *http.Request, c caller, limit int64,
+func (h *Handler) append(ctx context.Context, r *http.Request, c eventstore.Caller, limit int64,
 	decode func(io.Reader) ([]eventstore.Event, error),
 ) ([]eventstore.Event, eventstore.Receipt, error) {
 	release, err := h.reserveBody(r, limit)
@@ -83,7 +78,7 @@ func (h *Handler) append(ctx context.Context, r *http.Request, c caller, limit i
 	if err != nil {
 		return nil, eventstore.Receipt{}, err
 	}
-	receipt, err := c.store.Append(ctx, a)
+	receipt, err := c.Store.Append(ctx, a)
 	return a.Events, receipt, err
 }
 

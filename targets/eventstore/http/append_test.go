@@ -143,7 +143,7 @@ func TestAppend(t *testing.T) {
 			if diff := cmp.Diff([]eventstore.Observation{{Operation: op, Outcome: tc.outcome}}, s.observed); diff != "" {
 				t.Errorf("observed (-want +got):\n%s", diff)
 			}
-			if held := s.bodies.held.Load(); held != 0 {
+			if held := s.Bodies.Held(); held != 0 {
 				t.Errorf("%d bytes are still held", held)
 			}
 		})
@@ -185,7 +185,7 @@ func TestUnreadableReplayReturnsError(t *testing.T) {
 	s := newService(t, 0, nil)
 	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
 	for _, s.store.readErr = range []error{context.DeadlineExceeded, eventstore.ErrNotOpened, eventstore.ErrClosed, errDisk} {
-		want := page{Status: 504, Body: problem(errUnread.Error())}
+		want := page{Status: 504, Body: problem(eventstore.ErrUnread.Error())}
 		if diff := cmp.Diff(want, s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")); diff != "" {
 			t.Errorf("after %v (-want +got):\n%s", s.store.readErr, diff)
 		}
@@ -228,11 +228,11 @@ func TestInternalErrorsAreLogged(t *testing.T) {
 // Bodies are refused, not gathered, when they would take too much memory.
 func TestBodySizeIsLimited(t *testing.T) {
 	s := newService(t, 0, nil)
-	release, err := s.bodies.reserve(bodiesInFlight - 11)
+	release, err := s.Bodies.Reserve(64<<20 - 11)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(errNoMemory.Error())}
+	want := page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNoMemory.Error())}
 	if diff := cmp.Diff(want, s.ask("POST", "/events", `{"type":"a"}`)); diff != "" {
 		t.Errorf("page (-want +got):\n%s", diff)
 	}

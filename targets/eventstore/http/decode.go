@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
@@ -21,28 +20,7 @@ const (
 	maxBatch = 8 << 20
 	// maxSmall is a body with a number.
 	maxSmall = 4 << 10
-	// bodiesInFlight bounds the bodies of all requests that have not been
-	// answered. With what is decoded from them, they take about three times
-	// this: within the 1 GB that the service is tested with.
-	bodiesInFlight = 64 << 20
 )
-
-var errNoMemory = errors.New("too many bytes are waiting to be stored: try again later")
-
-// budget are the bytes that requests may hold.
-type budget struct {
-	limit int64
-	held  atomic.Int64
-}
-
-// reserve takes bytes until they are given back.
-func (b *budget) reserve(n int64) (release func(), err error) {
-	if b.held.Add(n) > b.limit {
-		b.held.Add(-n)
-		return nil, errNoMemory
-	}
-	return func() { b.held.Add(-n) }, nil
-}
 
 // reserveBody takes what the body of a request may be.
 func (h *Handler) reserveBody(r *http.Request, limit int64) (release func(), err error) {
@@ -52,7 +30,7 @@ func (h *Handler) reserveBody(r *http.Request, limit int64) (release func(), err
 	if r.ContentLength >= 0 {
 		limit = r.ContentLength
 	}
-	return h.bodies.reserve(limit)
+	return h.Bodies.Reserve(limit)
 }
 
 // wireEvent is an event as clients send it. A position in it is ignored.

@@ -15,25 +15,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/reply"
 )
 
-const (
-	// pointTimeout bounds what concerns one event or one number.
-	pointTimeout = 5 * time.Second
-	// bulkTimeout bounds a batch, and each part of a read.
-	bulkTimeout = 30 * time.Second
-)
-
 // Config is what the service is made of.
 type Config struct {
-	Access Access
-	// Stores returns a tenant's log when it has been opened.
-	Stores func(ctx context.Context, tenant string) (eventstore.Store, error)
+	// Gate lets clients in.
+	eventstore.Gate
 	// Open are the logs in use, by which the service's health is judged.
 	Open  func() []eventstore.Store
 	About About
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
 	TrustedProxies clientip.Trusted
-	// Limit says whether a client may ask now; nil is no limit.
-	Limit func(client string) (ok bool, retryAfter time.Duration)
 	// Gzip compresses events for clients that accept it.
 	Gzip bool
 	// Observe receives each request to the API, once.
@@ -45,8 +35,8 @@ type Config struct {
 }
 
 func (c Config) validate() error {
-	if c.Stores == nil || c.Open == nil || c.Observe == nil || c.Metrics == nil || c.Now == nil || c.Logger == nil {
-		return errors.New("http server is incomplete: set Stores, Open, Observe, Metrics, Now and Logger")
+	if c.Stores == nil || c.Bodies == nil || c.Open == nil || c.Observe == nil || c.Metrics == nil || c.Now == nil || c.Logger == nil {
+		return errors.New("http server is incomplete: set Stores, Bodies, Open, Observe, Metrics, Now and Logger")
 	}
 	return nil
 }
@@ -55,7 +45,6 @@ func (c Config) validate() error {
 type Handler struct {
 	Config
 	mux      *http.ServeMux
-	bodies   budget
 	draining atomic.Bool
 }
 
@@ -66,14 +55,16 @@ func NewHandler(c Config) (*Handler, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	h := &Handler{Config: c, mux: http.NewServeMux(), bodies: budget{limit: bodiesInFlight}}
-	point := func(op eventstore.Operation, do action) http.Handler { return h.action(op, pointTimeout, do) }
+	h := &Handler{Config: c, mux: http.NewServeMux()}
+	point := func(op eventstore.Operation, do action) http.Handler {
+		return h.action(op, eventstore.PointTimeout, do)
+	}
 	move := point(eventstore.MoveReader, h.moveSubscription)
 	h.mux.Handle("/events", h.compressed(methods{
 		"POST": point(eventstore.AppendEvent, h.appendEvent),
 		"GET":  h.sequence(eventstore.ReadRange, eventRange),
 	}))
-	h.mux.Handle("/events/batch", h.compressed(methods{"POST": h.action(eventstore.AppendBatch, bulkTimeout, h.appendBatch)}))
+	h.mux.Handle("/events/batch", h.compressed(methods{"POST": h.action(eventstore.AppendBatch, eventstore.BulkTimeout, h.appendBatch)}))
 	h.mux.Handle("/events/stream", h.compressed(methods{"GET": h.sequence(eventstore.ReadStream, eventStream)}))
 	h.mux.Handle("/position", methods{"GET": point(eventstore.ReadPosition, readPosition)})
 	h.mux.Handle("/subscriptions/{id}/position", methods{
@@ -114,31 +105,8 @@ func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer.Write(w)
 }
 
-// caller is the client of a request, and its log.
-type caller struct {
-	tenant string
-	store  eventstore.Store
-}
-
-// admit lets a request in, or answers it.
-func (h *Handler) admit(ctx context.Context, r *http.Request) (caller, *reply.Reply) {
-	if refused := h.limited(r); refused != nil {
-		return caller{}, refused
-	}
-	tenant, refused := h.Access.tenant(r)
-	if refused != nil {
-		return caller{}, refused
-	}
-	store, err := h.Stores(ctx, tenant)
-	if err != nil {
-		answer := h.failure(err)
-		return caller{}, &answer
-	}
-	return caller{tenant, store}, nil
-}
-
 // action does what a request asks for and answers it.
-type action func(ctx context.Context, r *http.Request, c caller) answer
+type action func(ctx context.Context, r *http.Request, c eventstore.Caller) answer
 
 // action makes a handler of an action: it is observed, then answered.
 func (h *Handler) action(op eventstore.Operation, timeout time.Duration, do action) http.Handler {
@@ -161,9 +129,9 @@ func (h *Handler) perform(r *http.Request, timeout time.Duration, do action) (a 
 	}()
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
-	c, refused := h.admit(ctx, r)
-	if refused != nil {
-		a = replied(*refused)
+	c, err := h.admit(ctx, r)
+	if err != nil {
+		a = replied(h.failure(err))
 	} else {
 		a = do(ctx, r, c)
 	}

@@ -19,6 +19,7 @@ func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
 	for name, forget := range map[string]func(*Config){
 		"everything": func(c *Config) { *c = Config{} },
 		"Stores":     func(c *Config) { c.Stores = nil },
+		"Bodies":     func(c *Config) { c.Bodies = nil },
 		"Open":       func(c *Config) { c.Open = nil },
 		"Observe":    func(c *Config) { c.Observe = nil },
 		"Metrics":    func(c *Config) { c.Metrics = nil },
@@ -163,15 +164,15 @@ func newTenants(t *testing.T, list ...eventstore.Tenant) eventstore.Tenants {
 }
 
 func TestAccess(t *testing.T) {
-	single := func(t *testing.T) Access {
-		return Access{Tenants: newTenants(t, eventstore.Tenant{Name: eventstore.SingleLog, APIKey: "k1"})}
+	single := func(t *testing.T) eventstore.Access {
+		return eventstore.Access{Tenants: newTenants(t, eventstore.Tenant{Name: eventstore.SingleLog, APIKey: "k1"})}
 	}
-	multi := func(t *testing.T) Access {
-		return Access{Multi: true, Tenants: newTenants(t, eventstore.Tenant{Name: "shop", APIKey: "k1"}, eventstore.Tenant{Name: "bank", APIKey: "k2"})}
+	multi := func(t *testing.T) eventstore.Access {
+		return eventstore.Access{Multi: true, Tenants: newTenants(t, eventstore.Tenant{Name: "shop", APIKey: "k1"}, eventstore.Tenant{Name: "bank", APIKey: "k2"})}
 	}
-	open := func(*testing.T) Access { return Access{} }
+	open := func(*testing.T) eventstore.Access { return eventstore.Access{} }
 	tests := map[string]struct {
-		access  func(*testing.T) Access
+		access  func(*testing.T) eventstore.Access
 		headers []string
 		tenant  string
 		refused string
@@ -219,7 +220,7 @@ func TestAccess(t *testing.T) {
 // A tenant learns of no other.
 func TestTenantsListsOnlyOwn(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
-		c.Access = Access{Multi: true, Tenants: newTenants(t, eventstore.Tenant{Name: "shop", APIKey: "k1"}, eventstore.Tenant{Name: "bank", APIKey: "k2"})}
+		c.Access = eventstore.Access{Multi: true, Tenants: newTenants(t, eventstore.Tenant{Name: "shop", APIKey: "k1"}, eventstore.Tenant{Name: "bank", APIKey: "k2"})}
 	})
 	want := page{Status: 200, Body: `{"tenants":["bank"],"count":1}`}
 	if diff := cmp.Diff(want, s.ask("GET", "/tenants", "", "X-API-Key", "k2")); diff != "" {
@@ -264,7 +265,7 @@ func TestSlowOpenTimesOut(t *testing.T) {
 func TestLimit(t *testing.T) {
 	var clients []string
 	s := newService(t, 0, func(c *Config) {
-		c.Access = Access{Tenants: newTenants(t, eventstore.Tenant{Name: "events", APIKey: "k"})}
+		c.Access = eventstore.Access{Tenants: newTenants(t, eventstore.Tenant{Name: "events", APIKey: "k"})}
 		c.Limit = func(client string) (bool, time.Duration) {
 			clients = append(clients, client)
 			return len(clients) == 1, 1500 * time.Millisecond

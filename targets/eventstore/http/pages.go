@@ -58,12 +58,20 @@ func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
 		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "draining"}}.Write(w)
 		return
 	}
-	if err := h.ping(r.Context()); err != nil {
-		h.Logger.Warn("not ready", "error", err)
+	if !h.IsReady(r.Context()) {
 		reply.Reply{Status: http.StatusServiceUnavailable, Body: unwell{"not ready", "a log cannot be read"}}.Write(w)
 		return
 	}
 	reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "ready"}}.Write(w)
+}
+
+// IsReady reports whether clients should be sent here.
+func (h *Handler) IsReady(ctx context.Context) bool {
+	err := h.ping(ctx)
+	if err != nil {
+		h.Logger.Warn("not ready", "error", err)
+	}
+	return err == nil && !h.draining.Load()
 }
 
 // ping reads each log that is in use.

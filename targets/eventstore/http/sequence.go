@@ -15,10 +15,6 @@ import (
 const (
 	// pageEvents bounds what one request for a range is answered.
 	pageEvents = 10_000
-	// partEvents and partBytes bound a part of a reply: it is read at once, held in
-	// memory, and sent while no reader is held.
-	partEvents = 1000
-	partBytes  = 256 << 10
 	// maxPartEvents bounds what a client may ask a part to be.
 	maxPartEvents = 5000
 	// sendTimeout is how long a client may take to receive a part.
@@ -50,7 +46,7 @@ func eventRange(query url.Values, end int64) (span, error) {
 	if err != nil {
 		return span{}, err
 	}
-	s := span{from: max(1, from), to: min(asked, end), part: partEvents}
+	s := span{from: max(1, from), to: min(asked, end), part: eventstore.PartEvents}
 	if s.to-s.from >= pageEvents {
 		next := s.from + pageEvents
 		s.headers = []reply.Header{
@@ -68,7 +64,7 @@ func eventStream(query url.Values, end int64) (span, error) {
 	if err != nil {
 		return span{}, err
 	}
-	usual := int64(partEvents)
+	usual := int64(eventstore.PartEvents)
 	part, err := parameter(query, "batch_size", &usual)
 	if err != nil || part < 1 || part > maxPartEvents {
 		return span{}, eventstore.InvalidError(fmt.Sprintf("Invalid 'batch_size' parameter: use 1 to %d", maxPartEvents))
@@ -99,31 +95,31 @@ func (h *Handler) sequence(op eventstore.Operation, ask spanOf) http.Handler {
 			seen.Took = h.Now().Sub(start)
 			h.Observe(seen)
 		}()
-		c, refused := h.admitReader(r)
-		if refused == nil {
-			s, err := ask(r.URL.Query(), c.store.Position())
-			if err == nil {
-				var begun bool
-				if seen.Read, begun, err = send(r.Context(), w, c.store, s); err == nil {
-					seen.Outcome = eventstore.Done
-					return
-				}
-				if begun {
-					h.Logger.Warn("reply cut off", "error", err, "sent", seen.Read)
-					panic(http.ErrAbortHandler)
-				}
+		var begun bool
+		c, err := h.admitReader(r)
+		if err == nil {
+			var s span
+			if s, err = ask(r.URL.Query(), c.Store.Position()); err == nil {
+				seen.Read, begun, err = send(r.Context(), w, c.Store, s)
 			}
-			answer := h.failure(err)
-			refused = &answer
 		}
-		seen.Outcome = replied(*refused).outcome()
+		if err == nil {
+			seen.Outcome = eventstore.Done
+			return
+		}
+		if begun {
+			h.Logger.Warn("reply cut off", "error", err, "sent", seen.Read)
+			panic(http.ErrAbortHandler)
+		}
+		refused := h.failure(err)
+		seen.Outcome = replied(refused).outcome()
 		refused.Write(w)
 	})
 }
 
 // admitReader admits a request whose reply has a time limit for each part.
-func (h *Handler) admitReader(r *http.Request) (caller, *reply.Reply) {
-	ctx, cancel := context.WithTimeout(r.Context(), bulkTimeout)
+func (h *Handler) admitReader(r *http.Request) (eventstore.Caller, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), eventstore.BulkTimeout)
 	defer cancel()
 	return h.admit(ctx, r)
 }
@@ -174,30 +170,16 @@ func begin(w http.ResponseWriter, s span, begun *bool) {
 	}
 }
 
-// readPart adds events to buf until a part is full, and returns their number. It
-// releases the reader before they are sent.
+// readPart adds events to buf until a part is full, and returns their number.
 func readPart(ctx context.Context, buf []byte, store eventstore.Store, from, to int64) ([]byte, int, error) {
-	ctx, cancel := context.WithTimeout(ctx, bulkTimeout)
-	defer cancel()
-	n := 0
-	for e, err := range store.Events(ctx, from, to) {
-		if err != nil {
-			return buf, n, err
-		}
-		if want := from + int64(n); e.Position != want {
-			return buf, n, fmt.Errorf("log has position %d where %d must be", e.Position, want)
-		}
-		if n > 0 {
+	first := true
+	n, err := eventstore.ReadPart(ctx, store, from, to, func(e eventstore.Event) (full bool) {
+		if !first {
 			buf = append(buf, ',')
 		}
+		first = false
 		buf = appendEvent(buf, e)
-		n++
-		if len(buf) >= partBytes {
-			break
-		}
-	}
-	if n == 0 {
-		return buf, 0, fmt.Errorf("log has nothing at position %d", from)
-	}
-	return buf, n, nil
+		return len(buf) >= eventstore.PartBytes
+	})
+	return buf, n, err
 }

@@ -233,7 +233,7 @@ func TestStreamFlushesEachPage(t *testing.T) {
 func TestPageSizeIsLimitedInBytes(t *testing.T) {
 	s := newService(t, 20, nil)
 	for i := range s.store.events {
-		s.store.events[i].Data = []byte(`"` + strings.Repeat("x", partBytes/2) + `"`)
+		s.store.events[i].Data = []byte(`"` + strings.Repeat("x", eventstore.PartBytes/2) + `"`)
 	}
 	w := &writes{ResponseRecorder: httptest.NewRecorder(), store: s.store}
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/events/stream?from=1", nil))

@@ -110,7 +110,10 @@ func newService(t *testing.T, n int, change func(*Config)) *service {
 		})
 	}
 	config := Config{
-		Stores:  func(context.Context, string) (eventstore.Store, error) { return s.store, nil },
+		Gate: eventstore.Gate{
+			Stores: func(context.Context, string) (eventstore.Store, error) { return s.store, nil },
+			Bodies: &eventstore.Budget{},
+		},
 		Open:    func() []eventstore.Store { return []eventstore.Store{s.store} },
 		About:   About{Version: "v1.2.3", InstanceID: "pod-abc123", Synchronous: "full", GroupCommit: true, Readers: 4, MemoryLimit: "1Gi"},
 		Observe: func(o eventstore.Observation) { s.observed = append(s.observed, o) },

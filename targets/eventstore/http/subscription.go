@@ -14,12 +14,12 @@ type position struct {
 	Position int64 `json:"position"`
 }
 
-func readPosition(_ context.Context, _ *http.Request, c caller) answer {
-	return replied(reply.Reply{Status: http.StatusOK, Body: position{c.store.Position()}})
+func readPosition(_ context.Context, _ *http.Request, c eventstore.Caller) answer {
+	return replied(reply.Reply{Status: http.StatusOK, Body: position{c.Store.Position()}})
 }
 
-func (h *Handler) readSubscription(ctx context.Context, r *http.Request, c caller) answer {
-	at, err := c.store.Subscription(ctx, r.PathValue("id"))
+func (h *Handler) readSubscription(ctx context.Context, r *http.Request, c eventstore.Caller) answer {
+	at, err := c.Store.Subscription(ctx, r.PathValue("id"))
 	if err != nil {
 		return replied(h.failure(err))
 	}
@@ -33,10 +33,10 @@ type wireMove struct {
 	AllowBackwards bool   `json:"allowBackwards"`
 }
 
-func (h *Handler) moveSubscription(ctx context.Context, r *http.Request, c caller) answer {
+func (h *Handler) moveSubscription(ctx context.Context, r *http.Request, c eventstore.Caller) answer {
 	m, err := decodeMove(r)
 	if err == nil {
-		err = c.store.Move(ctx, m)
+		err = c.Store.Move(ctx, m)
 	}
 	if err != nil {
 		return replied(h.failure(err))

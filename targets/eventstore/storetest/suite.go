@@ -22,34 +22,51 @@ type Subject struct {
 // Factory returns a store that the test's end closes.
 type Factory func(t *testing.T) Subject
 
+// promises are the rules that hold as well for a client of a protocol.
+var promises = map[string]func(*testing.T, Subject){
+	"events come back as they were":                 roundTrip,
+	"positions are dense and a batch is contiguous": densePositions,
+	"a range is inclusive and clipped to the log":   ranges,
+	"an expected position":                          expectedPosition,
+	"a key of another content is refused":           keyReused,
+	"a repetition wins over the expected position":  repetitionBeforeExpectation,
+	"appends at once share no position":             concurrentAppends,
+	"the same key at once stores once":              concurrentKey,
+	"one of many at once finds the log as expected": concurrentExpectation,
+	"subscriptions never go backwards unless asked": subscriptions,
+	"a reader may stop early and the store goes on": earlyStop,
+}
+
 // Run examines a store.
 func Run(t *testing.T, create Factory) {
 	t.Helper()
+	RunFront(t, create)
 	for name, rule := range map[string]func(*testing.T, Subject){
 		"an empty log":                                     emptyLog,
-		"events come back as they were":                    roundTrip,
-		"positions are dense and a batch is contiguous":    densePositions,
-		"a range is inclusive and clipped to the log":      ranges,
-		"an expected position":                             expectedPosition,
 		"a key stores once":                                keyStoresOnce,
-		"a key of another content is refused":              keyReused,
 		"a key survives":                                   keySurvives,
-		"a repetition wins over the expected position":     repetitionBeforeExpectation,
-		"appends at once share no position":                concurrentAppends,
-		"the same key at once stores once":                 concurrentKey,
-		"one of many at once finds the log as expected":    concurrentExpectation,
 		"reported outcomes are true":                       reportedOutcomes,
-		"subscriptions never go backwards unless asked":    subscriptions,
 		"an append whose sender is gone is not stored":     senderGone,
-		"a reader may stop early and the store goes on":    earlyStop,
 		"stored events are there after a reopen":           reopen,
 		"a closed store returns an error, and closes once": closed,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			rule(t, create(t))
-		})
+		run(t, name, create, rule)
 	}
+}
+
+// RunFront examines a store as a client of a protocol sees it.
+func RunFront(t *testing.T, create Factory) {
+	t.Helper()
+	for name, rule := range promises {
+		run(t, name, create, rule)
+	}
+}
+
+func run(t *testing.T, name string, create Factory, rule func(*testing.T, Subject)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		rule(t, create(t))
+	})
 }
 
 // event returns an event with its name in its content.

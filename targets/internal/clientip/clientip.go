@@ -13,35 +13,41 @@ import (
 // IPv6 address with an IPv4 tail has 45 characters.
 const maxClient = 64
 
-const headerForwardedFor = "X-Forwarded-For"
+// HeaderForwardedFor is the header in which a proxy names the client.
+const HeaderForwardedFor = "X-Forwarded-For"
 
 var errClientName = errors.New("use 1 to 64 letters, digits and any of . : _ -")
 
 // Trusted are the networks of the proxies whose X-Forwarded-For is believed.
 type Trusted []netip.Prefix
 
-// Client is the sender of the request: the first address of X-Forwarded-For if the
-// peer is a trusted proxy, else the peer itself.
+// Client is the sender of the request, as Name says.
+func (t Trusted) Client(r *http.Request) (string, error) {
+	return t.Name(r.RemoteAddr, r.Header.Get(HeaderForwardedFor))
+}
+
+// Name is the first address of X-Forwarded-For if the peer is a trusted proxy,
+// else the peer itself.
 //
 // The first address is what the client said of itself, which a proxy that
 // appends leaves in place. That is what the experiment needs, where a load
 // generator on one address plays many clients. It is not what a limiter on the
 // open internet wants: there the proxy must overwrite the header.
-func (t Trusted) Client(r *http.Request) (string, error) {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+func (t Trusted) Name(peer, forwardedFor string) (string, error) {
+	host, _, err := net.SplitHostPort(peer)
 	if err != nil {
 		return "", fmt.Errorf("address of the peer: %w", err)
 	}
 	if !t.believes(host) {
 		return host, nil
 	}
-	first, _, _ := strings.Cut(r.Header.Get(headerForwardedFor), ",")
+	first, _, _ := strings.Cut(forwardedFor, ",")
 	first = strings.TrimSpace(first)
 	if first == "" {
 		return host, nil
 	}
 	if len(first) > maxClient || strings.ContainsFunc(first, isNotName) {
-		return "", fmt.Errorf("first address of %s: %w", headerForwardedFor, errClientName)
+		return "", fmt.Errorf("first address of %s: %w", HeaderForwardedFor, errClientName)
 	}
 	return first, nil
 }

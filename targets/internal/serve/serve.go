@@ -35,7 +35,9 @@ type Options struct {
 	// WriteTimeout is the time that a reply may take, with all that is done for
 	// it; 0 is no bound.
 	WriteTimeout time.Duration
-	Logger       *slog.Logger
+	// Beside is served as well, if it is there.
+	Beside *Beside
+	Logger *slog.Logger
 }
 
 // Serve answers on the listener until ctx ends. Then it drains, serves on for
@@ -50,31 +52,57 @@ func Serve(ctx context.Context, ln net.Listener, o Options) error {
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(ln) }()
+	servers := 1
+	ended := make(chan error, 2)
+	go func() { ended <- server.Serve(ln) }()
+	// An error of one server ends both; after a shutdown this does nothing.
+	defer func() { _ = server.Close() }()
+	if o.Beside != nil {
+		servers++
+		go func() { ended <- o.Beside.Server.Serve(o.Beside.Listener) }()
+		defer o.Beside.Server.Stop()
+	}
 	select {
-	case err := <-failed:
+	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
 	o.Drain()
 	o.Logger.Info("draining", "delay", o.Delay.String())
 	select {
-	case err := <-failed:
+	case err := <-ended:
 		return fmt.Errorf("serve while draining: %w", err)
 	case <-time.After(o.Delay):
 	}
-	return shutDown(server, failed)
-}
-
-func shutDown(server *http.Server, failed <-chan error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
+	if err := shutDown(server, o.Beside); err != nil {
 		return fmt.Errorf("finish requests in flight: %w", err)
 	}
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve: %w", err)
+	for range servers {
+		if err := <-ended; err != nil && !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve: %w", err)
+		}
 	}
 	return nil
+}
+
+// shutDown finishes the requests in flight of both servers at the same time.
+func shutDown(server *http.Server, beside *Beside) error {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		if beside != nil {
+			beside.Server.GracefulStop()
+		}
+	}()
+	if err := server.Shutdown(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-finished:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

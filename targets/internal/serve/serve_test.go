@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func listen(t *testing.T) net.Listener {
@@ -85,5 +87,99 @@ func TestServeReportsABrokenListener(t *testing.T) {
 func TestInstancesDiffer(t *testing.T) {
 	if a, b := InstanceID(), InstanceID(); a == b || a == "" {
 		t.Errorf("two instances are %q and %q", a, b)
+	}
+}
+
+// A server beside begins with the other, and both end together: what is in flight
+// is finished, and an error of one is an error of both.
+func TestServerBeside(t *testing.T) {
+	tests := map[string]struct {
+		beside error
+		want   string
+	}{
+		"stops":  {},
+		"breaks": {errors.New("broken"), "serve: broken"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o, _ := options(nil)
+			server := &fake{err: tc.beside, serving: make(chan struct{}), stopped: make(chan struct{})}
+			beside, err := ListenBeside(t.Context(), "127.0.0.1:0", server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Beside = beside
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			go func() {
+				<-server.serving
+				if tc.beside == nil {
+					stop()
+				}
+			}()
+			got := ""
+			if err := Serve(ctx, listen(t), o); err != nil {
+				got = err.Error()
+			}
+			if got != tc.want || server.graceful != (tc.beside == nil) {
+				t.Errorf("Serve() = %q, gracefully %v; want %q, %v", got, server.graceful, tc.want, tc.beside == nil)
+			}
+		})
+	}
+}
+
+// fake serves until it is stopped, unless it breaks.
+type fake struct {
+	err              error
+	serving, stopped chan struct{}
+	graceful         bool
+}
+
+func (f *fake) Serve(net.Listener) error {
+	close(f.serving)
+	if f.err == nil {
+		<-f.stopped
+	}
+	return f.err
+}
+
+func (f *fake) GracefulStop() {
+	f.graceful = true
+	close(f.stopped)
+}
+
+func (f *fake) Stop() {}
+
+// What takes longer than the grace is cut off, and said so.
+func TestServerBesideThatDoesNotFinishIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &endless{done: make(chan struct{})}
+		start := time.Now() // of the simulated clock, which is exact
+		if err := shutDown(&http.Server{}, &Beside{Server: server}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error = %v, want %v", err, context.DeadlineExceeded)
+		}
+		if took := time.Since(start); took != 20*time.Second {
+			t.Errorf("given up after %v, want 20s", took)
+		}
+		server.Stop()
+	})
+}
+
+// endless finishes nothing.
+type endless struct {
+	fake
+	done chan struct{}
+}
+
+func (e *endless) GracefulStop() { <-e.done }
+func (e *endless) Stop()         { close(e.done) }
+
+func TestNoAddressNoServerBeside(t *testing.T) {
+	beside, err := ListenBeside(t.Context(), "", nil)
+	if beside != nil || err != nil || beside.Address() != "" {
+		t.Errorf("server beside = %v, %v at %q, want none", beside, err, beside.Address())
+	}
+	if _, err := ListenBeside(t.Context(), "nowhere", nil); err == nil {
+		t.Error("listens on an address without a port")
 	}
 }

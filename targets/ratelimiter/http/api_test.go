@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/memory"
 )
 
 func TestAPI(t *testing.T) {
@@ -106,7 +109,7 @@ func TestAPI(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, func(c *Config) { c.Limiter, c.About.OnStoreFailure = tc.limiter, tc.policy })
+			s := newService(t, func(c *Config) { c.Limiter, c.OnStoreFailure = tc.limiter, tc.policy })
 			tc.want.Body += "\n"
 			if diff := cmp.Diff(tc.want, s.ask("GET", "/api", tc.forwarded)); diff != "" {
 				t.Errorf("page (-want +got):\n%s", diff)
@@ -150,7 +153,7 @@ func TestDecisionHasATimeLimit(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newService(t, func(c *Config) {
-					c.About.OnStoreFailure = policy
+					c.OnStoreFailure = policy
 					c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
 						<-ctx.Done()
 						return ratelimiter.Decision{}, ctx.Err()
@@ -215,16 +218,28 @@ func TestOutageIsLoggedOnlyByRequestsThatReachTheStore(t *testing.T) {
 	}
 }
 
-func TestWholeSeconds(t *testing.T) {
-	for d, want := range map[time.Duration]int64{
-		0:                       1,
-		time.Millisecond:        1,
-		time.Second:             1,
-		time.Second + 1:         2,
-		2500 * time.Millisecond: 3,
-	} {
-		if got := wholeSeconds(d); got != want {
-			t.Errorf("wholeSeconds(%v) = %d, want %d", d, got, want)
-		}
+// over is the limiter as a client of HTTP sees it.
+type over struct{ *service }
+
+func (o over) Take(ctx context.Context, client string) (ratelimiter.Decision, error) {
+	if err := ctx.Err(); err != nil {
+		return ratelimiter.Decision{}, err
 	}
+	page := o.ask("GET", "/api", client)
+	number := func(name string) int64 {
+		n, _ := strconv.ParseInt(page.Headers[name], 10, 64)
+		return n
+	}
+	return ratelimiter.Decision{
+		Allowed: page.Status == 200, Remaining: number("X-Ratelimit-Remaining"), RetryAfter: time.Duration(number("Retry-After")) * time.Second,
+	}, nil
+}
+
+func TestHandlerConforms(t *testing.T) {
+	limitertest.RunFront(t, func(t *testing.T, c ratelimiter.Contract, now func() time.Time) ratelimiter.Limiter {
+		return over{newService(t, func(config *Config) {
+			config.Contract, config.Limiter, config.Now = c, memory.New(c, now), now
+			config.Observe = func(ratelimiter.Outcome, time.Duration) {}
+		})}
+	})
 }

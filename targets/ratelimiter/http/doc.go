@@ -5,6 +5,6 @@
 // It imports the domain, what the targets share and net/http; a limiter, a
 // readiness check, the page of metrics and a counter are handed in.
 //
-// Every request to /api is decided and counted in one place, handleAPI, so that
-// the counts can be compared with a load test's, exactly.
+// Requests to /api are decided and counted in one place, ratelimiter.Service, so
+// that the counts can be compared with a load test's, exactly.
 package http

@@ -3,8 +3,6 @@ package http
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -31,39 +29,28 @@ type About struct {
 
 // Config is what the service is made of.
 type Config struct {
-	Limiter ratelimiter.Limiter
-	About   About
+	// Service answers at /api.
+	ratelimiter.Service
+	About About
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
 	TrustedProxies clientip.Trusted
-	// Ready reports whether the store answers.
-	Ready func(context.Context) error
-	// StorePause is the time without requests to a failed store, and the
-	// Retry-After of the requests that fail meanwhile.
-	StorePause time.Duration
-	// Observe receives the outcome of each request to /api, once, before the reply
-	// is sent.
-	Observe func(ratelimiter.Outcome, time.Duration)
+	// Ping reports whether the store answers.
+	Ping func(context.Context) error
 	// Metrics answers at /metrics.
 	Metrics http.Handler
-	Now     func() time.Time
-	Logger  *slog.Logger
 }
 
 func (c Config) validate() error {
-	if c.Limiter == nil || c.Ready == nil || c.Observe == nil || c.Metrics == nil || c.Now == nil || c.Logger == nil {
-		return errors.New("http server is incomplete: set Limiter, Ready, Observe, Metrics, Now and Logger")
+	if c.Ping == nil || c.Metrics == nil {
+		return errors.New("http server is incomplete: set Ping and Metrics")
 	}
-	if c.StorePause <= 0 {
-		return fmt.Errorf("StorePause is %v: use a time above 0s", c.StorePause)
-	}
-	return nil
+	return c.Service.Validate()
 }
 
 // Handler answers every page of the service.
 type Handler struct {
 	Config
-	mux    *http.ServeMux
-	policy policy
+	mux *http.ServeMux
 	// reached is whether the store has answered /ready before.
 	reached  atomic.Bool
 	draining atomic.Bool
@@ -76,11 +63,7 @@ func NewHandler(c Config) (*Handler, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	h := &Handler{
-		Config: c,
-		mux:    http.NewServeMux(),
-		policy: newPolicy(ratelimiter.Contract{Capacity: c.About.Capacity, RefillPerSecond: c.About.RefillPerSecond}),
-	}
+	h := &Handler{Config: c, mux: http.NewServeMux()}
 	h.mux.HandleFunc("/api", h.handleAPI)
 	h.mux.HandleFunc("/health", h.handleHealth)
 	h.mux.HandleFunc("/ready", h.handleReady)
@@ -101,28 +84,42 @@ func (h *Handler) handleHealth(w http.ResponseWriter, _ *http.Request) {
 	reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "healthy"}}.Write(w)
 }
 
-// handleReady says no until the store has answered once, and never again for the
+func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
+	status := http.StatusOK
+	state, ready := h.Ready(r.Context())
+	if !ready {
+		status = http.StatusServiceUnavailable
+	}
+	reply.Reply{Status: status, Body: reply.State{Status: state}}.Write(w)
+}
+
+// Ready says no until the store has answered once, and never again for the
 // store's sake. A rollout has to stop at replicas that cannot reach it: their
 // address may be wrong, and those they would replace serve. An outage meets all
 // replicas alike; if they were taken out of service, no replica would be left to
 // report the outage and a Retry-After. The open policy needs no store at all.
-func (h *Handler) handleReady(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) Ready(ctx context.Context) (state string, ready bool) {
 	if h.draining.Load() {
-		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "draining"}}.Write(w)
-		return
+		return "draining", false
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), pingTimeout)
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	switch err := h.Ready(ctx); {
+	switch err := h.Ping(ctx); {
 	case err == nil:
 		h.reached.Store(true)
-		reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "ready"}}.Write(w)
-	case h.reached.Load() || h.About.OnStoreFailure == ratelimiter.Open:
-		reply.Reply{Status: http.StatusOK, Body: reply.State{Status: "ready, without the store"}}.Write(w)
+		return "ready", true
+	case h.reached.Load() || h.OnStoreFailure == ratelimiter.Open:
+		return "ready, without the store", true
 	default:
 		h.Logger.Warn("not ready", "error", err)
-		reply.Reply{Status: http.StatusServiceUnavailable, Body: reply.State{Status: "store not reached yet"}}.Write(w)
+		return "store not reached yet", false
 	}
+}
+
+// IsReady is Ready without its word.
+func (h *Handler) IsReady(ctx context.Context) bool {
+	_, ready := h.Ready(ctx)
+	return ready
 }
 
 func (h *Handler) handleVersion(w http.ResponseWriter, _ *http.Request) {

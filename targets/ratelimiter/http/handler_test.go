@@ -55,17 +55,21 @@ func newService(t *testing.T, change func(*Config)) *service {
 	t.Helper()
 	s := &service{}
 	config := Config{
-		Limiter:        answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
+		Service: ratelimiter.Service{
+			Limiter:        answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
+			Contract:       ratelimiter.Contract{Capacity: 50, RefillPerSecond: 10},
+			OnStoreFailure: ratelimiter.Closed,
+			StorePause:     2500 * time.Millisecond,
+			Observe: func(o ratelimiter.Outcome, d time.Duration) {
+				s.observed = append(s.observed, observation{o, d})
+			},
+			Now:    ticking(),
+			Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		},
 		About:          About{Version: "v1.2.3", Strategy: ratelimiter.Lua, Capacity: 50, RefillPerSecond: 10, MaxRetries: 3, OnStoreFailure: ratelimiter.Closed, InstanceID: "pod-abc123"},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, // httptest's peer
-		Ready:          func(context.Context) error { return nil },
-		StorePause:     2500 * time.Millisecond,
-		Observe: func(o ratelimiter.Outcome, d time.Duration) {
-			s.observed = append(s.observed, observation{o, d})
-		},
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "metrics") }),
-		Now:     ticking(),
-		Logger:  slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Ping:           func(context.Context) error { return nil },
+		Metrics:        http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "metrics") }),
 	}
 	if change != nil {
 		change(&config)
@@ -103,7 +107,7 @@ func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
 	for name, forget := range map[string]func(*Config){
 		"everything": func(c *Config) { *c = Config{} },
 		"Limiter":    func(c *Config) { c.Limiter = nil },
-		"Ready":      func(c *Config) { c.Ready = nil },
+		"Ping":       func(c *Config) { c.Ping = nil },
 		"Observe":    func(c *Config) { c.Observe = nil },
 		"Metrics":    func(c *Config) { c.Metrics = nil },
 		"Now":        func(c *Config) { c.Now = nil },
@@ -134,20 +138,20 @@ func TestPages(t *testing.T) {
 		"health": {path: "/health", status: 200, body: `{"status":"healthy"}`},
 		"health without a store": {
 			path:   "/health",
-			change: func(c *Config) { c.Ready = func(context.Context) error { return errors.New("gone") } },
+			change: func(c *Config) { c.Ping = func(context.Context) error { return errors.New("gone") } },
 			status: 200, body: `{"status":"healthy"}`,
 		},
 		"ready": {path: "/ready", status: 200, body: `{"status":"ready"}`},
 		"ready without a store": {
 			path:   "/ready",
-			change: func(c *Config) { c.Ready = func(context.Context) error { return errors.New("password: hunter2") } },
+			change: func(c *Config) { c.Ping = func(context.Context) error { return errors.New("password: hunter2") } },
 			status: 503, body: `{"status":"store not reached yet"}`,
 		},
 		"ready without a store, when that is no reason": {
 			path: "/ready",
 			change: func(c *Config) {
-				c.About.OnStoreFailure = ratelimiter.Open
-				c.Ready = func(context.Context) error { return errors.New("gone") }
+				c.OnStoreFailure = ratelimiter.Open
+				c.Ping = func(context.Context) error { return errors.New("gone") }
 			},
 			status: 200, body: `{"status":"ready, without the store"}`,
 		},
@@ -198,8 +202,8 @@ func TestReplicaStaysReadyAfterStoreOutage(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			var state error
 			s := newService(t, func(c *Config) {
-				c.About.OnStoreFailure = policy
-				c.Ready = func(context.Context) error { return state }
+				c.OnStoreFailure = policy
+				c.Ping = func(context.Context) error { return state }
 			})
 			var got []string
 			for _, state = range []error{gone, gone, nil, gone, nil, gone} {
@@ -232,7 +236,7 @@ func (s *service) ready(t *testing.T) string {
 // A store that hangs must not make the probe hang.
 func TestReadyHasATimeLimit(t *testing.T) {
 	s := newService(t, func(c *Config) {
-		c.Ready = func(ctx context.Context) error {
+		c.Ping = func(ctx context.Context) error {
 			if _, limited := ctx.Deadline(); !limited {
 				return nil
 			}

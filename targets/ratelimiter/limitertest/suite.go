@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,21 +27,42 @@ type Subject struct {
 // Factory returns a subject that keeps the contract.
 type Factory func(t *testing.T, c ratelimiter.Contract) Subject
 
+// decisions are the rules that hold as well for a client of a protocol.
+var decisions = map[string]func(*testing.T, Subject){
+	"a burst is granted its capacity and no more": burst,
+	"each grant counts down":                      countsDown,
+	"time refills":                                refills,
+	"fractions of a token add up":                 fractions,
+	"a bucket holds no more than its capacity":    neverAboveCapacity,
+	"clients are independent":                     independentClients,
+	"a context that has ended takes no token":     endedContext,
+}
+
 // Run examines what every strategy keeps when requests come one at a time.
 func Run(t *testing.T, create Factory) {
 	t.Helper()
-	for name, rule := range map[string]func(*testing.T, Subject){
-		"a burst is granted its capacity and no more": burst,
-		"each grant counts down":                      countsDown,
-		"time refills":                                refills,
-		"fractions of a token add up":                 fractions,
-		"a bucket holds no more than its capacity":    neverAboveCapacity,
-		"clients are independent":                     independentClients,
-		"a bucket is remembered until it is full":     remembered,
-		"a context that has ended takes no token":     endedContext,
-	} {
+	for name, rule := range decisions {
 		t.Run(name, func(t *testing.T) { rule(t, create(t, slow)) })
 	}
+	t.Run("a bucket is remembered until it is full", func(t *testing.T) { remembered(t, create(t, slow)) })
+}
+
+// RunFront examines a protocol: create returns the limiter as its client sees it,
+// by a contract and a clock.
+func RunFront(t *testing.T, create func(t *testing.T, c ratelimiter.Contract, now func() time.Time) ratelimiter.Limiter) {
+	t.Helper()
+	factory := func(t *testing.T, c ratelimiter.Contract) Subject {
+		var passed atomic.Int64
+		start := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
+		return Subject{
+			Limiter: create(t, c, func() time.Time { return start.Add(time.Duration(passed.Load())) }),
+			Pass:    func(_ string, d time.Duration) { passed.Add(int64(d)) },
+		}
+	}
+	for name, rule := range decisions {
+		t.Run(name, func(t *testing.T) { rule(t, factory(t, slow)) })
+	}
+	RunAtomic(t, factory)
 }
 
 func burst(t *testing.T, s Subject) {

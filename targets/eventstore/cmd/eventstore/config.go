@@ -13,7 +13,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/settings"
 )
 
-const usage = `eventstore keeps a log of events in a file, and answers for it over HTTP.
+const usage = `eventstore keeps a log of events in a file, and answers for it over HTTP and,
+with --grpc-address, over gRPC: on a port of its own and without TLS (h2c), with
+reflection and the health service. eventstore descriptors writes the descriptor
+set of that API, for clients that do not ask by reflection.
 
 An append is answered when it is on the disk. Appends that wait at the same
 time share one sync to the disk (--group-commit), so that many clients together
@@ -46,6 +49,7 @@ line is there for all to see.
 // config is what the command line and the environment say.
 type config struct {
 	port           int
+	grpcAddress    string
 	dataDir        string
 	apiKey         string
 	tenantsFile    string
@@ -66,6 +70,7 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 	c := config{sqlite: sqlite.Options{KeyWindow: sqlite.DefaultKeyWindow}}
 	set := settings.New("eventstore", usage, getenv)
 	set.Int(&c.port, "port", "PORT", "8080", "`port` to listen on; 0 takes a free one")
+	set.String(&c.grpcAddress, "grpc-address", "GRPC_ADDRESS", "", "`host:port` to serve gRPC on, such as :9090; none: HTTP only")
 	set.String(&c.dataDir, "data-dir", "DATA_DIR", "/data", "`folder` of the logs: events.db, or a tenant's name with .db")
 	set.String(&c.tenantsFile, "tenants-file", "TENANTS_FILE", "", "YAML `file` of tenants and their keys; none: one log, with API_KEY or open to all")
 	set.Parsed("synchronous", "SYNCHRONOUS", string(sqlite.Full),

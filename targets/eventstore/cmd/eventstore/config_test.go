@@ -37,13 +37,13 @@ func TestParseConfig(t *testing.T) {
 		"nothing given": {change: func(*config) {}},
 		"by environment": {
 			env: map[string]string{
-				"PORT": "80", "DATA_DIR": "/events", "TENANTS_FILE": "/etc/tenants.yaml", "SYNCHRONOUS": "normal", "GROUP_COMMIT": "off",
+				"PORT": "80", "GRPC_ADDRESS": ":9090", "DATA_DIR": "/events", "TENANTS_FILE": "/etc/tenants.yaml", "SYNCHRONOUS": "normal", "GROUP_COMMIT": "off",
 				"READERS": "2", "OPEN_LOGS": "3", "MEMORY_LIMIT": "1Gi", "IDEMPOTENCY_WINDOW": "5", "RATE_LIMIT": "on", "RATE_LIMIT_PER_SECOND": "0.5", "RATE_LIMIT_BURST": "3",
 				"ENABLE_GZIP": "off", "TRUSTED_PROXIES": "10.1.2.3/8", "SHUTDOWN_DELAY": "3s",
 			},
 			change: func(c *config) {
 				*c = config{
-					port: 80, dataDir: "/events", tenantsFile: "/etc/tenants.yaml",
+					port: 80, grpcAddress: ":9090", dataDir: "/events", tenantsFile: "/etc/tenants.yaml",
 					sqlite:   sqlite.Options{Synchronous: sqlite.Normal, Readers: 2, KeyWindow: 5},
 					openLogs: 3, memoryLimit: "1Gi",
 					limited: true, limitPerSecond: 0.5, limitBurst: 3,
@@ -114,7 +114,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("error = %v, want flag.ErrHelp", err)
 	}
 	for _, want := range []string{
-		"-port", "PORT", "-data-dir", "DATA_DIR", "-tenants-file", "TENANTS_FILE", "API_KEY", "-synchronous", "SYNCHRONOUS",
+		"-port", "PORT", "-grpc-address", "GRPC_ADDRESS", "-data-dir", "DATA_DIR", "-tenants-file", "TENANTS_FILE", "API_KEY", "-synchronous", "SYNCHRONOUS",
 		"-group-commit", "GROUP_COMMIT", "-readers", "READERS", "-open-logs", "OPEN_LOGS", "-memory-limit", "MEMORY_LIMIT", "-idempotency-window", "IDEMPOTENCY_WINDOW", "-rate-limit", "RATE_LIMIT",
 		"-rate-limit-per-second", "RATE_LIMIT_PER_SECOND", "-rate-limit-burst", "RATE_LIMIT_BURST", "-enable-gzip", "ENABLE_GZIP",
 		"-trusted-proxies", "TRUSTED_PROXIES", "-shutdown-delay", "SHUTDOWN_DELAY", "Idempotency-Key",

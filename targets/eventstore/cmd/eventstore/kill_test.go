@@ -46,7 +46,7 @@ func startProgram(t *testing.T, args ...string) *program {
 	}
 	t.Cleanup(p.kill)
 	lines := bufio.NewReader(logs)
-	p.url = address(t, lines)
+	p.url, _ = address(t, lines)
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
 	return p
 }

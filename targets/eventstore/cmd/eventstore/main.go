@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"time"
 
+	eventstorev1 "github.com/loadtest-dev/loadtest-operator/targets/eventstore/grpc/v1"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/check"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpc"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
 )
 
@@ -29,10 +31,13 @@ func main() {
 }
 
 // run serves until ctx ends, then stores the accepted requests; or it checks a
-// service that runs.
+// service that runs, or writes the descriptors of its gRPC.
 func run(ctx context.Context, args []string, getenv func(string) string, now func() time.Time, out io.Writer) (err error) {
 	if len(args) > 0 && args[0] == "check" {
 		return check.EventStore(ctx, args[1:], getenv, out)
+	}
+	if len(args) == 1 && args[0] == "descriptors" {
+		return rpc.WriteDescriptors(os.Stdout, eventstorev1.File_eventstore_grpc_v1_eventstore_proto)
 	}
 	c, err := parseConfig(args, getenv, out)
 	if err != nil {
@@ -49,12 +54,17 @@ func run(ctx context.Context, args []string, getenv func(string) string, now fun
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	beside, err := serve.ListenBeside(ctx, c.grpcAddress, service.grpc)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
 	about := service.handler.About
-	logger.Info("serving", "addr", ln.Addr().String(), "version", version, "dataDir", c.dataDir,
+	logger.Info("serving", "addr", ln.Addr().String(), "grpc", beside.Address(), "version", version, "dataDir", c.dataDir,
 		"synchronous", about.Synchronous, "groupCommit", about.GroupCommit, "readers", about.Readers,
 		"tenants", about.Tenants, "authentication", about.Authentication, "rateLimit", about.RateLimit,
 		"trustedProxies", fmt.Sprint(c.trustedProxies))
 	return serve.Serve(ctx, ln, serve.Options{
-		Handler: service.handler, Drain: service.handler.Drain, Delay: c.shutdownDelay, WriteTimeout: writeTimeout, Logger: logger,
+		Handler: service.handler, Drain: func() { service.handler.Drain(); service.grpc.Drain() },
+		Delay: c.shutdownDelay, WriteTimeout: writeTimeout, Beside: beside, Logger: logger,
 	})
 }

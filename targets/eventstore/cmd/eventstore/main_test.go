@@ -30,24 +30,31 @@ func TestMain(m *testing.M) {
 // frozen is a clock by which no client regains a request.
 func frozen() time.Time { return time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC) }
 
-// address is what the first line of the log says.
-func address(t *testing.T, lines *bufio.Reader) string {
+// address is what the first line of the log says: the URL, and the address of gRPC.
+func address(t *testing.T, lines *bufio.Reader) (url, grpc string) {
 	t.Helper()
 	first, err := lines.ReadString('\n')
 	if err != nil {
 		t.Fatalf("no log: %v: %s", err, first)
 	}
-	var started struct{ Msg, Addr string }
+	var started struct{ Msg, Addr, Grpc string }
 	if err := json.Unmarshal([]byte(first), &started); err != nil || started.Msg != "serving" {
 		rest, _ := io.ReadAll(lines)
 		t.Fatalf("first line of the log (%v): %s%s", err, first, rest)
 	}
 	_, port, _ := strings.Cut(started.Addr, "]:")
-	return "http://127.0.0.1:" + port
+	return "http://127.0.0.1:" + port, started.Grpc
 }
 
 // startService runs the whole program until stop is called or the test ends.
 func startService(t *testing.T, env map[string]string, args ...string) (url string, stop func()) {
+	t.Helper()
+	url, _, stop = startBoth(t, env, args...)
+	return url, stop
+}
+
+// startBoth is startService with the address of gRPC.
+func startBoth(t *testing.T, env map[string]string, args ...string) (url, grpc string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	logs, out := io.Pipe()
@@ -69,9 +76,9 @@ func startService(t *testing.T, env map[string]string, args ...string) (url stri
 	}
 	t.Cleanup(stop)
 	lines := bufio.NewReader(logs)
-	url = address(t, lines)
+	url, grpc = address(t, lines)
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	return url, stop
+	return url, grpc, stop
 }
 
 // ask sends a request; headers are name, value, and so on.

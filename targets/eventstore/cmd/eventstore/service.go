@@ -11,17 +11,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/grpc"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/http"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/yaml"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpc"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/throttle"
 )
 
-// service is the handler and what it answers from.
+// service is what answers, over either protocol, and what it answers from.
 type service struct {
 	handler *http.Handler
+	grpc    rpc.Server
 	logs    *sqlite.Databases
 	// pageMemory bounds the memory of all logs that is outside of Go's heap.
 	pageMemory int64
@@ -48,11 +51,18 @@ func newService(c config, now func() time.Time, logger *slog.Logger) (service, e
 	if logs, err = sqlite.NewDatabases(c.dataDir, c.sqlite, c.openLogs); err != nil {
 		return service{}, err
 	}
+	gate := eventstore.Gate{Access: access, Limit: limit, Stores: logs.Store, Bodies: &eventstore.Budget{}}
 	handler, err := http.NewHandler(http.Config{
-		Access: access, Stores: logs.Store, Open: logs.Open, About: about(c, access),
-		TrustedProxies: c.trustedProxies, Limit: limit, Gzip: c.gzip,
+		Gate: gate, Open: logs.Open, About: about(c, access), TrustedProxies: c.trustedProxies, Gzip: c.gzip,
 		Observe: metrics.Request, Metrics: prometheus.Handler(registry), Now: now, Logger: logger,
 	})
+	var server rpc.Server
+	if err == nil {
+		server, err = grpc.NewServer(grpc.Config{
+			Gate: gate, TrustedProxies: c.trustedProxies, Ready: handler.IsReady,
+			Observe: metrics.Request, Now: now, Logger: logger,
+		})
+	}
 	if err == nil && !access.Multi {
 		// A folder that cannot be written to is reported at the start.
 		_, err = logs.Store(context.Background(), eventstore.SingleLog)
@@ -60,19 +70,19 @@ func newService(c config, now func() time.Time, logger *slog.Logger) (service, e
 	if err != nil {
 		return service{}, errors.Join(err, logs.Close())
 	}
-	return service{handler, logs, c.sqlite.PageMemory() * int64(mostOpen(c, access))}, nil
+	return service{handler, server, logs, c.sqlite.PageMemory() * int64(mostOpen(c, access))}, nil
 }
 
-func newAccess(c config) (http.Access, error) {
+func newAccess(c config) (eventstore.Access, error) {
 	switch {
 	case c.tenantsFile != "":
 		tenants, err := yaml.ReadTenants(c.tenantsFile)
-		return http.Access{Tenants: tenants, Multi: true}, err
+		return eventstore.Access{Tenants: tenants, Multi: true}, err
 	case c.apiKey != "":
 		tenants, err := eventstore.NewTenants([]eventstore.Tenant{{Name: eventstore.SingleLog, APIKey: c.apiKey}})
-		return http.Access{Tenants: tenants}, err
+		return eventstore.Access{Tenants: tenants}, err
 	}
-	return http.Access{}, nil
+	return eventstore.Access{}, nil
 }
 
 func newLimit(c config, now func() time.Time) (func(string) (bool, time.Duration), error) {
@@ -87,14 +97,14 @@ func newLimit(c config, now func() time.Time) (func(string) (bool, time.Duration
 }
 
 // mostOpen is how many logs can be open at a time.
-func mostOpen(c config, access http.Access) int {
+func mostOpen(c config, access eventstore.Access) int {
 	if !access.Multi {
 		return 1
 	}
 	return min(c.openLogs, access.Tenants.Len())
 }
 
-func about(c config, access http.Access) http.About {
+func about(c config, access eventstore.Access) http.About {
 	a := http.About{
 		Version: version, InstanceID: serve.InstanceID(),
 		Synchronous: string(c.sqlite.Synchronous), GroupCommit: c.sqlite.GroupCommit, Readers: c.sqlite.Readers, MemoryLimit: c.memoryLimit,

@@ -34,6 +34,10 @@ Try it:
 ratelimiter check calls a running one as a client would, and says what is wrong:
 see ratelimiter check --help.
 
+With --grpc-address it answers gRPC too, on a port of its own and without TLS
+(h2c), with reflection and the health service. ratelimiter descriptors writes the
+descriptor set of that API, for clients that do not ask by reflection.
+
 Each flag can be given as the environment variable beside it; the flag wins.
 The password of Redis is read from REDIS_PASSWORD only, since a command line is
 there for all to see.
@@ -43,6 +47,7 @@ there for all to see.
 // config is what the command line and the environment say.
 type config struct {
 	port           int
+	grpcAddress    string
 	redis          redis.Options
 	strategy       ratelimiter.Strategy
 	contract       ratelimiter.Contract
@@ -58,6 +63,7 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 	var c config
 	set := settings.New("ratelimiter", usage, getenv)
 	set.Int(&c.port, "port", "PORT", "8080", "`port` to listen on; 0 takes a free one")
+	set.String(&c.grpcAddress, "grpc-address", "GRPC_ADDRESS", "", "`host:port` to serve gRPC on, such as :9090; none: HTTP only")
 	set.String(&c.redis.Addr, "redis-addr", "REDIS_ADDR", "localhost:6379", "`host:port` of Redis, or the path of its socket")
 	set.Int(&c.redis.DB, "redis-db", "REDIS_DB", "0", "`number` of the database in Redis")
 	set.Int(&c.redis.PoolSize, "redis-pool-size", "REDIS_POOL_SIZE", "20", "largest `number` of connections to Redis")

@@ -41,18 +41,19 @@ func TestParseConfig(t *testing.T) {
 		"nothing given": {change: func(*config) {}},
 		"by environment": {
 			env: map[string]string{
-				"PORT": "1783", "REDIS_ADDR": "redis:6380", "REDIS_PASSWORD": "secret", "REDIS_DB": "3", "REDIS_POOL_SIZE": "7",
+				"PORT": "1783", "GRPC_ADDRESS": ":9090", "REDIS_ADDR": "redis:6380", "REDIS_PASSWORD": "secret", "REDIS_DB": "3", "REDIS_POOL_SIZE": "7",
 				"LIMITER_STRATEGY": "lua-seconds", "LIMITER_CAPACITY": "20", "LIMITER_REFILL_RATE": "0.5", "MAX_RETRIES": "0",
 				"TRUSTED_PROXIES": "10.1.2.3/8, fd00::/8,", "SHUTDOWN_DELAY": "3s",
 				"LIMITER_ON_STORE_FAILURE": "open",
 			},
 			change: func(c *config) {
 				*c = config{
-					port:       1783,
-					redis:      redis.Options{Addr: "redis:6380", Password: "secret", DB: 3, PoolSize: 7},
-					strategy:   ratelimiter.LuaSeconds,
-					contract:   ratelimiter.Contract{Capacity: 20, RefillPerSecond: 0.5},
-					maxRetries: 0,
+					port:        1783,
+					grpcAddress: ":9090",
+					redis:       redis.Options{Addr: "redis:6380", Password: "secret", DB: 3, PoolSize: 7},
+					strategy:    ratelimiter.LuaSeconds,
+					contract:    ratelimiter.Contract{Capacity: 20, RefillPerSecond: 0.5},
+					maxRetries:  0,
 
 					onStoreFailure: ratelimiter.Open,
 					trustedProxies: []netip.Prefix{
@@ -132,7 +133,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("error = %v, want flag.ErrHelp", err)
 	}
 	for _, want := range []string{
-		"-port", "PORT", "-redis-addr", "REDIS_ADDR", "REDIS_PASSWORD", "-redis-db", "REDIS_DB", "-redis-pool-size", "REDIS_POOL_SIZE",
+		"-port", "PORT", "-grpc-address", "GRPC_ADDRESS", "-redis-addr", "REDIS_ADDR", "REDIS_PASSWORD", "-redis-db", "REDIS_DB", "-redis-pool-size", "REDIS_POOL_SIZE",
 		"-strategy", "LIMITER_STRATEGY", "-capacity", "LIMITER_CAPACITY", "-refill-rate", "LIMITER_REFILL_RATE",
 		"-max-retries", "MAX_RETRIES", "-on-store-failure", "LIMITER_ON_STORE_FAILURE", "-trusted-proxies", "TRUSTED_PROXIES", "-shutdown-delay", "SHUTDOWN_DELAY",
 		"  hash ", "  transaction ", "  transaction-429", "  lua ", "  lua-seconds ",

@@ -108,7 +108,7 @@ func TestLostConnection(t *testing.T) {
 	// The handler looks at its clock when a request comes.
 	came := make(chan struct{}, 3*callers)
 	now := func() time.Time { came <- struct{}{}; return frozen() }
-	handler, err := newHandler(c, store, now, slog.New(slog.DiscardHandler))
+	handler, _, err := newServers(c, store, now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

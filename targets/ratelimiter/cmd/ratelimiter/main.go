@@ -15,8 +15,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/check"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpc"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/breaker"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/grpc"
+	ratelimiterv1 "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/grpc/v1"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/http"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
@@ -35,10 +39,14 @@ func main() {
 	})
 }
 
-// run serves until ctx ends, or checks a service that runs.
+// run serves until ctx ends, or checks a service that runs, or writes the
+// descriptors of its gRPC.
 func run(ctx context.Context, args []string, getenv func(string) string, now func() time.Time, out io.Writer) (err error) {
 	if len(args) > 0 && args[0] == "check" {
 		return check.RateLimiter(ctx, args[1:], getenv, out)
+	}
+	if len(args) == 1 && args[0] == "descriptors" {
+		return rpc.WriteDescriptors(os.Stdout, ratelimiterv1.File_ratelimiter_grpc_v1_ratelimiter_proto)
 	}
 	c, err := parseConfig(args, getenv, out)
 	if err != nil {
@@ -50,7 +58,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, now fun
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	handler, err := newHandler(c, store, now, logger)
+	handler, server, err := newServers(c, store, now, logger)
 	if err != nil {
 		return err
 	}
@@ -58,47 +66,61 @@ func run(ctx context.Context, args []string, getenv func(string) string, now fun
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	logger.Info("serving", "addr", ln.Addr().String(), "version", version, "strategy", c.strategy,
+	beside, err := serve.ListenBeside(ctx, c.grpcAddress, server)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	logger.Info("serving", "addr", ln.Addr().String(), "grpc", beside.Address(), "version", version, "strategy", c.strategy,
 		"capacity", c.contract.Capacity, "refillPerSecond", c.contract.RefillPerSecond, "onStoreFailure", c.onStoreFailure,
 		"redis", c.redis.Addr, "trustedProxies", fmt.Sprint(c.trustedProxies))
 	return serve.Serve(ctx, ln, serve.Options{
-		Handler: handler, Drain: handler.Drain, Delay: c.shutdownDelay, WriteTimeout: writeTimeout, Logger: logger,
+		Handler: handler, Drain: func() { handler.Drain(); server.Drain() },
+		Delay: c.shutdownDelay, WriteTimeout: writeTimeout, Beside: beside, Logger: logger,
 	})
 }
 
-func newHandler(c config, store *redis.Store, now func() time.Time, logger *slog.Logger) (*http.Handler, error) {
+// newServers returns what answers HTTP and what answers gRPC, by one service.
+func newServers(c config, store *redis.Store, now func() time.Time, logger *slog.Logger) (*http.Handler, rpc.Server, error) {
 	guard, err := breaker.New(func(asking bool) {
 		logger.Warn("store failure", "asking", asking, "policy", c.onStoreFailure)
 	})
 	if err != nil {
-		return nil, err
+		return nil, rpc.Server{}, err
 	}
 	limiter, err := store.Limiter(redis.Config{
 		Strategy: c.strategy, Contract: c.contract, Now: now, MaxRetries: c.maxRetries, Guard: guard.Ask,
 	})
 	if err != nil {
-		return nil, err
+		return nil, rpc.Server{}, err
 	}
 	registry := prom.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics, err := prometheus.New(registry, c.strategy)
 	if err != nil {
-		return nil, err
+		return nil, rpc.Server{}, err
 	}
-	return http.NewHandler(http.Config{
-		Limiter: limiter,
+	service := ratelimiter.Service{
+		Limiter: limiter, Contract: c.contract, OnStoreFailure: c.onStoreFailure, StorePause: breaker.Pause,
+		Observe: metrics.Observe, Now: now, Logger: logger,
+	}
+	instance := serve.InstanceID()
+	handler, err := http.NewHandler(http.Config{
+		Service: service,
 		About: http.About{
 			Version: version, Strategy: c.strategy,
 			Capacity: c.contract.Capacity, RefillPerSecond: c.contract.RefillPerSecond,
 			MaxRetries: c.maxRetries, OnStoreFailure: c.onStoreFailure,
-			InstanceID: serve.InstanceID(),
+			InstanceID: instance,
 		},
 		TrustedProxies: c.trustedProxies,
-		Ready:          store.Ping,
-		StorePause:     breaker.Pause,
-		Observe:        metrics.Observe,
+		Ping:           store.Ping,
 		Metrics:        prometheus.Handler(registry),
-		Now:            now,
-		Logger:         logger,
 	})
+	if err != nil {
+		return nil, rpc.Server{}, err
+	}
+	server, err := grpc.NewServer(grpc.Config{
+		Service: service, InstanceID: instance, TrustedProxies: c.trustedProxies, Ready: handler.IsReady,
+	})
+	return handler, server, err
 }

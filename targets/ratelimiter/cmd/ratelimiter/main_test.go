@@ -22,6 +22,13 @@ func frozen() time.Time { return time.Date(2026, time.November, 20, 12, 0, 0, 0,
 // startReplica runs the whole program until the test ends, and returns its URL.
 func startReplica(t *testing.T, args ...string) string {
 	t.Helper()
+	url, _ := startBoth(t, args...)
+	return url
+}
+
+// startBoth is startReplica with the address of gRPC.
+func startBoth(t *testing.T, args ...string) (url, grpc string) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	logs, out := io.Pipe()
 	ended := make(chan error, 1)
@@ -41,12 +48,12 @@ func startReplica(t *testing.T, args ...string) string {
 			t.Errorf("run() = %v", err)
 		}
 	})
-	var started struct{ Addr string }
+	var started struct{ Addr, Grpc string }
 	if err := json.Unmarshal([]byte(first), &started); err != nil {
 		t.Fatalf("first line of the log: %v: %s", err, first)
 	}
 	_, port, _ := strings.Cut(started.Addr, "]:")
-	return "http://127.0.0.1:" + port
+	return "http://127.0.0.1:" + port, started.Grpc
 }
 
 func get(t *testing.T, url, client string) (int, string) {

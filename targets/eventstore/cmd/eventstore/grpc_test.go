@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	eventstorev1 "github.com/loadtest-dev/loadtest-operator/targets/eventstore/grpc/v1"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
+)
+
+// A log is the same over both protocols, and so are its keys.
+func TestProtocolsShareTheLog(t *testing.T) {
+	url, address, _ := startBoth(t, map[string]string{"API_KEY": "s3cr3t"}, "--data-dir="+t.TempDir(), "--grpc-address=127.0.0.1:0")
+	client := eventstorev1.NewEventStoreServiceClient(rpctest.Dial(t, address))
+	request := &eventstorev1.AppendRequest{Events: []*eventstorev1.Event{{Type: "a", Data: `{"n":1}`}}, IdempotencyKey: "k"}
+	if _, err := client.Append(t.Context(), request); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("append without a key = %v, want %v", err, codes.Unauthenticated)
+	}
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "x-api-key", "s3cr3t")
+	if _, err := client.Append(ctx, request); err != nil {
+		t.Fatal(err)
+	}
+	code, body := ask(t, "POST", url+"/events", `{"type":"a","data":{"n":1}}`, "X-API-Key", "s3cr3t", "Idempotency-Key", "k")
+	expect(t, "the same over HTTP", code, body, 200, `{"position":1,"type":"a","data":{"n":1},"timestamp":"2026-11-20T12:00:00Z"}`)
+	got, err := client.GetPosition(ctx, &eventstorev1.GetPositionRequest{})
+	if err != nil || got.GetPosition() != 1 {
+		t.Errorf("position = %v, %v, want 1", got, err)
+	}
+}
+
+// Appends that are acknowledged while the program ends are stored, and those that
+// are refused are not.
+func TestShutdownUnderLoadKeepsWhatIsAcknowledged(t *testing.T) {
+	const clients, enough = 8, 200
+	dir := t.TempDir()
+	_, address, stop := startBoth(t, nil, "--data-dir="+dir, "--grpc-address=127.0.0.1:0")
+	var mu sync.Mutex
+	acknowledged := map[int64]string{}
+	reached := make(chan struct{})
+	var n atomic.Int64
+	var group sync.WaitGroup
+	for c := range clients {
+		client := eventstorev1.NewEventStoreServiceClient(rpctest.Dial(t, address))
+		group.Go(func() {
+			for i := 0; ; i++ {
+				name := fmt.Sprintf("%d/%d", c, i)
+				r, err := client.Append(t.Context(), &eventstorev1.AppendRequest{
+					Events: []*eventstorev1.Event{{Type: name, Data: fmt.Sprintf(`{"name":%q}`, name)}},
+				})
+				if err != nil {
+					if status.Code(err) != codes.Unavailable {
+						t.Errorf("%s: %v, want %v at the end", name, err, codes.Unavailable)
+					}
+					return
+				}
+				mu.Lock()
+				acknowledged[r.GetFirstPosition()] = name
+				mu.Unlock()
+				if n.Add(1) == enough {
+					close(reached)
+				}
+			}
+		})
+	}
+	<-reached
+	stop()
+	group.Wait()
+	url, _ := startService(t, nil, "--data-dir="+dir)
+	if diff := cmp.Diff(acknowledged, stored(t, url)); diff != "" {
+		t.Errorf("log (-acknowledged +stored):\n%s", diff)
+	}
+}

@@ -1,0 +1,112 @@
+package eventstore
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Gate lets clients in, over every protocol in the same way.
+type Gate struct {
+	Access Access
+	// Limit says whether a client may ask now; nil is no limit.
+	Limit func(client string) (ok bool, retryAfter time.Duration)
+	// Stores returns a tenant's log when it has been opened.
+	Stores func(ctx context.Context, tenant string) (Store, error)
+	// Bodies are the bytes that requests hold.
+	Bodies *Budget
+}
+
+// Caller is a client that was let in, and its log.
+type Caller struct {
+	Tenant string
+	Store  Store
+}
+
+// Admit limits a client by its rate, finds the owner of its key, and opens the
+// owner's log.
+func (g Gate) Admit(ctx context.Context, client func() (string, error), key string) (Caller, error) {
+	if err := g.throttle(client); err != nil {
+		return Caller{}, err
+	}
+	tenant, err := g.Access.tenant(key)
+	if err != nil {
+		return Caller{}, err
+	}
+	store, err := g.Stores(ctx, tenant)
+	return Caller{tenant, store}, err
+}
+
+func (g Gate) throttle(client func() (string, error)) error {
+	if g.Limit == nil {
+		return nil
+	}
+	name, err := client()
+	if err != nil {
+		return InvalidError(err.Error())
+	}
+	if ok, wait := g.Limit(name); !ok {
+		return ThrottledError{wait}
+	}
+	return nil
+}
+
+// Access decides which client may use which log.
+type Access struct {
+	// Tenants own the logs by their keys. Without any, all clients may use the one
+	// log.
+	Tenants Tenants
+	// Multi says that there may be several, which can list their names.
+	Multi bool
+}
+
+// tenant finds the owner of a key.
+func (a Access) tenant(key string) (string, error) {
+	if a.Tenants.Len() == 0 {
+		return SingleLog, nil
+	}
+	if name, ok := a.Tenants.Owner(key); ok {
+		return name, nil
+	}
+	switch {
+	case !a.Multi:
+		return "", UnauthenticatedError("Unauthorized")
+	case key == "":
+		return "", UnauthenticatedError("API key required")
+	}
+	return "", UnauthenticatedError("Invalid API key")
+}
+
+// Presented is the key of X-API-Key, else of Authorization with or without Bearer
+// before it.
+func Presented(apiKey, authorization string) string {
+	if apiKey != "" {
+		return apiKey
+	}
+	const scheme = "Bearer "
+	if len(authorization) >= len(scheme) && strings.EqualFold(authorization[:len(scheme)], scheme) {
+		return authorization[len(scheme):]
+	}
+	return authorization
+}
+
+// bodiesInFlight bounds the bodies of all requests that have not been answered.
+// With what is decoded from them, they take about three times this: within the
+// 1 GB that the service is tested with.
+const bodiesInFlight = 64 << 20
+
+// Budget are the bytes that requests may hold.
+type Budget struct{ held atomic.Int64 }
+
+// Reserve takes bytes until they are given back.
+func (b *Budget) Reserve(n int64) (release func(), err error) {
+	if b.held.Add(n) > bodiesInFlight {
+		b.held.Add(-n)
+		return nil, ErrNoMemory
+	}
+	return func() { b.held.Add(-n) }, nil
+}
+
+// Held is how many bytes are taken.
+func (b *Budget) Held() int64 { return b.held.Load() }

@@ -1,0 +1,2 @@
+// Package rpctest connects a test to a gRPC server on this machine.
+package rpctest

@@ -1,0 +1,277 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/netip"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	ratelimiterv1 "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/grpc/v1"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/memory"
+)
+
+var testTime = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
+
+// limiterFunc is a limiter that is one function.
+type limiterFunc func(context.Context, string) (ratelimiter.Decision, error)
+
+func (f limiterFunc) Take(ctx context.Context, client string) (ratelimiter.Decision, error) {
+	return f(ctx, client)
+}
+
+func answer(d ratelimiter.Decision, err error) limiterFunc {
+	return func(context.Context, string) (ratelimiter.Decision, error) { return d, err }
+}
+
+// service is a server's client, and what the server observed.
+type service struct {
+	ratelimiterv1.RateLimiterServiceClient
+	conn     *grpc.ClientConn
+	mu       sync.Mutex
+	observed []ratelimiter.Outcome
+}
+
+func (s *service) config() Config {
+	return Config{
+		Service: ratelimiter.Service{
+			Limiter:        answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
+			Contract:       ratelimiter.Contract{Capacity: 50, RefillPerSecond: 10},
+			OnStoreFailure: ratelimiter.Closed,
+			StorePause:     2500 * time.Millisecond,
+			Observe: func(o ratelimiter.Outcome, _ time.Duration) {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.observed = append(s.observed, o)
+			},
+			Now:    func() time.Time { return testTime },
+			Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		},
+		InstanceID:     "pod-abc123",
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Ready:          func(context.Context) bool { return true },
+	}
+}
+
+func newService(t *testing.T, change func(*Config)) *service {
+	t.Helper()
+	s := &service{}
+	config := s.config()
+	if change != nil {
+		change(&config)
+	}
+	server, err := NewServer(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.conn = rpctest.Serve(t, server)
+	s.RateLimiterServiceClient = ratelimiterv1.NewRateLimiterServiceClient(s.conn)
+	return s
+}
+
+func (s *service) seen() []ratelimiter.Outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.observed
+}
+
+// take sends one request of a client, and returns the trailers as well.
+func (s *service) take(ctx context.Context, client string) (*ratelimiterv1.TakeResponse, metadata.MD, error) {
+	var trailer metadata.MD
+	ctx = metadata.AppendToOutgoingContext(ctx, "x-forwarded-for", client)
+	response, err := s.Take(ctx, &ratelimiterv1.TakeRequest{}, grpc.Trailer(&trailer))
+	delete(trailer, "content-type")
+	return response, trailer, err
+}
+
+func TestTake(t *testing.T) {
+	hit := &ratelimiterv1.TakeResponse{
+		Msg: "Successfully Hit", Time: timestamppb.New(testTime.Truncate(time.Second)), InstanceId: "pod-abc123",
+	}
+	contended := status.New(codes.Unavailable, "rate limiter contended: try again")
+	tests := map[string]struct {
+		limiter  limiterFunc
+		policy   ratelimiter.FailurePolicy
+		client   string
+		response *ratelimiterv1.TakeResponse
+		status   *status.Status
+		trailer  metadata.MD
+		outcome  ratelimiter.Outcome
+	}{
+		"granted": {
+			limiter:  answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
+			response: hit,
+			trailer: metadata.Pairs("x-ratelimit-limit", "50", "x-ratelimit-remaining", "49",
+				"ratelimit-policy", `"bucket";q=50;w=5`, "ratelimit", `"bucket";r=49`),
+			outcome: ratelimiter.Granted,
+		},
+		"denied": {
+			limiter: answer(ratelimiter.Decision{RetryAfter: 2100 * time.Millisecond}, nil),
+			status:  status.New(codes.ResourceExhausted, "rate limit exceeded"),
+			trailer: metadata.Pairs("x-ratelimit-limit", "50", "x-ratelimit-remaining", "0", "retry-after", "3",
+				"ratelimit-policy", `"bucket";q=50;w=5`, "ratelimit", `"bucket";r=0;t=3`),
+			outcome: ratelimiter.Denied,
+		},
+		"contended is not denied": {
+			limiter: answer(ratelimiter.Decision{}, ratelimiter.ErrContended), status: contended, outcome: ratelimiter.Failed,
+		},
+		"contended is not granted, even when open": {
+			limiter: answer(ratelimiter.Decision{}, ratelimiter.ErrContended), policy: ratelimiter.Open, status: contended, outcome: ratelimiter.Failed,
+		},
+		"no store fails closed, and tells nothing of it": {
+			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
+			status:  status.New(codes.Unavailable, "rate limiter unavailable: its store does not answer"),
+			trailer: metadata.Pairs("retry-after", "3"),
+			outcome: ratelimiter.Failed,
+		},
+		"no store fails open": {
+			limiter:  answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
+			policy:   ratelimiter.Open,
+			response: hit,
+			trailer:  metadata.Pairs("x-ratelimit-limit", "50", "ratelimit-policy", `"bucket";q=50;w=5`, "x-ratelimit-unchecked", "store unavailable"),
+			outcome:  ratelimiter.Unchecked,
+		},
+		"a panic is counted": {
+			limiter: func(context.Context, string) (ratelimiter.Decision, error) { panic("boom") },
+			status:  status.New(codes.Internal, "internal error"),
+			outcome: ratelimiter.Failed,
+		},
+		"a client without a proper name": {
+			limiter: func(context.Context, string) (ratelimiter.Decision, error) { panic("asked") },
+			client:  "a b",
+			status:  status.New(codes.InvalidArgument, "first address of X-Forwarded-For: use 1 to 64 letters, digits and any of . : _ -"),
+			outcome: ratelimiter.Failed,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, func(c *Config) { c.Limiter, c.OnStoreFailure = tc.limiter, tc.policy })
+			response, trailer, err := s.take(t.Context(), tc.client)
+			if diff := cmp.Diff(tc.response, response, protocmp.Transform()); diff != "" {
+				t.Errorf("response (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.status.Proto(), status.Convert(err).Proto(), protocmp.Transform()); diff != "" {
+				t.Errorf("status (-want +got):\n%s", diff)
+			}
+			if tc.trailer == nil {
+				tc.trailer = metadata.MD{}
+			}
+			if diff := cmp.Diff(tc.trailer, trailer); diff != "" {
+				t.Errorf("trailers (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]ratelimiter.Outcome{tc.outcome}, s.seen()); diff != "" {
+				t.Errorf("observed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What cannot be read takes no token, and is counted.
+func TestUnreadableRequestIsCounted(t *testing.T) {
+	// The library may answer before the request is counted.
+	observed := make(chan ratelimiter.Outcome, 1)
+	s := newService(t, func(c *Config) {
+		c.Limiter = limiterFunc(func(context.Context, string) (ratelimiter.Decision, error) { panic("asked") })
+		c.Observe = func(o ratelimiter.Outcome, _ time.Duration) { observed <- o }
+	})
+	const method = "/loadtest.ratelimiter.v1.RateLimiterService/Take"
+	err := s.conn.Invoke(t.Context(), method, wrapperspb.Bytes(make([]byte, maxRequest)), &ratelimiterv1.TakeResponse{})
+	if status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("error = %v, want %v", err, codes.ResourceExhausted)
+	}
+	if got := <-observed; got != ratelimiter.Failed {
+		t.Errorf("observed %s, want %s", got, ratelimiter.Failed)
+	}
+}
+
+// A client that has gone away has perhaps taken its token: the decision goes on,
+// and is counted.
+func TestClientDisconnectDoesNotCancelDecision(t *testing.T) {
+	asked, left, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	decided := make(chan ratelimiter.Outcome, 1)
+	s := newService(t, func(c *Config) {
+		c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
+			close(asked)
+			<-left
+			ended <- ctx.Err()
+			return ratelimiter.Decision{Allowed: true}, nil
+		})
+		c.Observe = func(o ratelimiter.Outcome, _ time.Duration) { decided <- o }
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		_, _, err := s.take(ctx, "client")
+		gone <- err
+	}()
+	<-asked
+	leave()
+	if err := <-gone; status.Code(err) != codes.Canceled {
+		t.Errorf("the client that left has %v", err)
+	}
+	// The server has heard of it when it has answered a later call on the connection.
+	_ = s.conn.Invoke(t.Context(), "/test.None/None", &ratelimiterv1.TakeRequest{}, &ratelimiterv1.TakeResponse{})
+	close(left)
+	if err := <-ended; err != nil {
+		t.Errorf("the decision was ended: %v", err)
+	}
+	if got := <-decided; got != ratelimiter.Granted {
+		t.Errorf("observed %s, want %s", got, ratelimiter.Granted)
+	}
+}
+
+// over is the limiter as a client of gRPC sees it.
+type over struct{ *service }
+
+func (o over) Take(ctx context.Context, client string) (ratelimiter.Decision, error) {
+	_, trailer, err := o.take(ctx, client)
+	if err != nil && status.Code(err) != codes.ResourceExhausted {
+		return ratelimiter.Decision{}, err
+	}
+	number := func(name string) int64 {
+		n, _ := strconv.ParseInt(trailer.Get(name)[0], 10, 64)
+		return n
+	}
+	d := ratelimiter.Decision{Allowed: err == nil, Remaining: number("x-ratelimit-remaining")}
+	if !d.Allowed {
+		d.RetryAfter = time.Duration(number("retry-after")) * time.Second
+	}
+	return d, nil
+}
+
+func TestServerConforms(t *testing.T) {
+	limitertest.RunFront(t, func(t *testing.T, c ratelimiter.Contract, now func() time.Time) ratelimiter.Limiter {
+		return over{newService(t, func(config *Config) {
+			config.Contract, config.Limiter = c, memory.New(c, now)
+		})}
+	})
+}
+
+func TestNewServerRefusesIncompleteConfig(t *testing.T) {
+	for name, forget := range map[string]func(*Config){
+		"Limiter": func(c *Config) { c.Limiter = nil },
+		"Ready":   func(c *Config) { c.Ready = nil },
+	} {
+		config := (&service{}).config()
+		forget(&config)
+		if _, err := NewServer(config); err == nil {
+			t.Errorf("accepted a config without %s", name)
+		}
+	}
+}
