@@ -91,13 +91,22 @@ sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, 
 		SYFT_CHECK_FOR_APP_UPDATE=false syft scan docker-archive:bin/images/$$i.tar --quiet --source-name $$i --output spdx-json=bin/sbom/$$i.spdx.json; \
 		echo "bin/sbom/$$i.spdx.json"; done
 
-generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc ## Write deep copies, CRD, RBAC and the session protocol's code.
+generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc bin/crd-ref-docs ## Write deep copies, CRD, RBAC, the API reference and the session protocol's code.
 	controller-gen object paths=./api/...
 	controller-gen crd paths=./api/v1alpha1 output:crd:dir=config/crd/bases
 	controller-gen rbac:roleName=loadtest-operator-manager paths=./controllers/... output:rbac:dir=config/rbac
 	mkdir -p charts/loadtest-operator/crds
 	cp config/crd/bases/*.yaml charts/loadtest-operator/crds/
 	buf generate
+	$(call reference,api/v1alpha1,api,The API: LoadTest and LoadTestSchedule,LoadTestSpec)
+	$(call reference,api/config/v1alpha1,configuration,The operator's configuration,OperatorConfiguration)
+
+# A page of docs/reference: a package, the page, its title and the type to begin at.
+reference = crd-ref-docs --log-level ERROR --source-path $(CURDIR)/$(1) --config hack/docs/reference.yaml --templates-dir hack/docs/templates \
+	--renderer markdown --template-value title="$(3)" --template-value begin=$(4) --output-path docs/reference/$(2).md
+
+docs: ## Render docs/ as static pages into bin/docs.
+	@go run ./hack/docs
 
 ##@ Check
 

@@ -11,4 +11,5 @@
 // Rules are chosen by namespace: a rule without namespaces is about all of them.
 //
 // +kubebuilder:object:generate=true
+// +groupName=config.loadtest.dev
 package v1alpha1

@@ -1,0 +1,48 @@
+package console
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	got := Parse("$ kubectl apply \\\n    -f a.yaml\ncreated\n$ kubectl get loadtests\nNAME   AGE\n…\nb      3s\n")
+	want := []Command{
+		{"kubectl apply \\\n    -f a.yaml", []string{"created"}},
+		{"kubectl get loadtests", []string{"NAME   AGE", "…", "b      3s"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMissing(t *testing.T) {
+	const output = "02:00:01 begun\nVerdict    Failed\n  p95 is 4.695ms in step a; at most 250ms is allowed.\nSuccessful 98 (49%)\nDone\n"
+	for name, tt := range map[string]struct {
+		want    []string
+		missing string
+	}{
+		"nothing is shown":         {nil, ""},
+		"other figures and widths": {[]string{"Verdict  Failed", "p95 is 12us in step a; at most 250ms is allowed."}, ""},
+		"a gap":                    {[]string{"Verdict Failed", "…", "Done"}, ""},
+		"no gap":                   {[]string{"Verdict Failed", "Done"}, "Verdict Failed\nDone"},
+		"another order":            {[]string{"Done", "…", "Verdict Failed"}, "Verdict Failed"},
+		"another word":             {[]string{"Verdict Passed"}, "Verdict Passed"},
+		"only the end of a line":   {[]string{"Failed"}, "Failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (Command{Want: tt.want}).Missing(output); got != tt.missing {
+				t.Errorf("missing %q, want %q", got, tt.missing)
+			}
+		})
+	}
+}
+
+func TestMasked(t *testing.T) {
+	got := masked([]string{"p95 29ms, +5%", "nightly-7e47b851cb  1/1  1m2s", "http1, by event loops", "v1alpha1 and sha256"})
+	want := []string{"p# #, #", "nightly# #/# #", "http#, by event loops", "v#alpha# and sha#"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestPagesAreInTheNavigation says where a new page is to be listed.
+func TestPagesAreInTheNavigation(t *testing.T) {
+	docs := os.DirFS(filepath.Join(root, "docs"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", front))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := pagesOf(docs, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := navigation(text)
+	for _, name := range names {
+		if !listed(parts, name) {
+			t.Errorf("docs/%s is in no section of docs/README.md: add a line \"- [title](%s): what it says\" to one of them", name, name)
+		}
+	}
+	if listed(parts, "nothing.md") || listed(parts, "nothing/nothing.md") {
+		t.Error("pages that are not there are listed")
+	}
+}
+
+// TestSite renders the pages, and follows each link between what was written.
+func TestSite(t *testing.T) {
+	out := t.TempDir()
+	if err := render(filepath.Join(root, "docs"), out, "https://code.example/"); err != nil {
+		t.Fatal(err)
+	}
+	names, err := pagesOf(os.DirFS(filepath.Join(root, "docs")), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	followed := 0
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(out, rendered(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rest := range strings.Split(string(text), ` href="`)[1:] {
+			link, _, _ := strings.Cut(rest, `"`)
+			file, anchor, _ := strings.Cut(link, "#")
+			if strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
+				continue
+			}
+			followed++
+			to := filepath.Join(out, filepath.Dir(name), file)
+			if file == "" {
+				to = filepath.Join(out, rendered(name))
+			}
+			there, err := os.ReadFile(to)
+			if err != nil || anchor != "" && !strings.Contains(string(there), ` id="`+anchor+`"`) {
+				t.Errorf("%s leads to %s: %v", rendered(name), link, err)
+			}
+		}
+	}
+	if followed < 100 {
+		t.Errorf("%d links were followed only", followed)
+	}
+}
+
+func TestTarget(t *testing.T) {
+	s := &site{repository: "https://code.example/"}
+	got := map[string]string{}
+	for _, to := range []string{"wire.md#frames", "../plugin.md", "../README.md", "../design/", "../images/demo.svg", "../../config/samples/hello.yaml", "../../README.md#try-it", "#frames", "https://example.com/a.md"} {
+		got[to] = s.target("security/abuse.md", to)
+	}
+	want := map[string]string{
+		"wire.md#frames": "wire.html#frames", "../plugin.md": "../plugin.html", "../README.md": "../index.html",
+		"../design/": "../design/index.html", "../images/demo.svg": "../images/demo.svg",
+		"../../config/samples/hello.yaml": "https://code.example/config/samples/hello.yaml", "../../README.md#try-it": "https://code.example/README.md#try-it",
+		"#frames": "#frames", "https://example.com/a.md": "https://example.com/a.md",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

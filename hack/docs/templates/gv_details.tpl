@@ -1,0 +1,1 @@
+{{- define "gvDetails" -}}{{- end -}}

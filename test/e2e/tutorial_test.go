@@ -1,0 +1,96 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/docs/console"
+	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
+)
+
+// tutorialTries is how often the tutorial is begun at most: on a machine that is busy a
+// run may be inconclusive, and what follows builds on its verdict.
+const tutorialTries = 3
+
+// TestTutorial types the commands of docs/tutorial.md in a folder with the files that the
+// page shows, and compares what they print with the page.
+func TestTutorial(t *testing.T) {
+	text, err := os.ReadFile("../../docs/tutorial.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := page.Parse(text).Blocks
+	for try := 1; ; try++ {
+		typed, busy := tutorial(t, blocks)
+		if t.Failed() || !busy {
+			fmt.Printf("tutorial: %d commands\n", typed)
+			return
+		}
+		if try == tutorialTries {
+			t.Fatalf("the generator was the limit in each of %d tries", try)
+		}
+	}
+}
+
+// tutorial goes through the page once, in a namespace of its own, until the generator was
+// the limit.
+func tutorial(t *testing.T, blocks []page.Block) (typed int, busy bool) {
+	t.Helper()
+	dir, ns := t.TempDir(), fmt.Sprintf("tutorial-%x", time.Now().UnixNano()) // the one before may still be being deleted
+	root, err := filepath.Abs("../..")
+	if err == nil {
+		err = os.Symlink(filepath.Join(root, "charts"), filepath.Join(dir, "charts"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = exec.Command("kubectl", "delete", "namespace", ns, "--ignore-not-found", "--wait=false").Run()
+	})
+	for _, b := range blocks {
+		_, file, named := strings.Cut(b.Info, " ")
+		switch {
+		case b.Language == "yaml" && named:
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(b.Text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		case b.Language == "console":
+			for _, c := range console.Parse(strings.ReplaceAll(b.Text, "tutorial", ns)) {
+				out := typeIn(t, dir, c.Line)
+				typed++
+				if strings.Contains(out, "It was the limit, not the target") {
+					return typed, true
+				}
+				if missing := c.Missing(out); missing != "" {
+					t.Fatalf("%s (docs/tutorial.md, block of line %d) does not print\n%s\nbut\n%s", c.Line, b.Line, missing, out)
+				}
+			}
+		}
+	}
+	return typed, false
+}
+
+// typeIn runs a command line as a shell does, and fails the test if it ends with an error.
+func typeIn(t *testing.T, dir, line string) string {
+	t.Helper()
+	if strings.HasPrefix(line, "helm install") { // another cluster has other images, and may enforce no policies
+		if env("CLUSTER", "local") != "local" {
+			line = strings.Replace(line, "-f charts/targets/values-local.yaml", "", 1)
+		}
+		line += fmt.Sprintf(" --set ratelimiter.image.repository=%s --set ratelimiter.image.tag=%s --set networkPolicy.enabled=%t", image("ratelimiter"), imageTag(), enforced())
+	}
+	c := exec.CommandContext(t.Context(), "bash", "-c", line)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil && !strings.Contains(string(out), "It was the limit, not the target") {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return string(out)
+}
