@@ -89,6 +89,11 @@ type StepResult struct {
 	// +listMapKey=outcome
 	// +kubebuilder:validation:MaxItems=16
 	ErrorSamples []ErrorSample `json:"errorSamples,omitempty"`
+	// traces are requests by which to find a trace in a tracing backend. Absent if the
+	// target has no trace, while the step runs, and when the LoadTest has no room for them,
+	// as for histogram.
+	// +optional
+	Traces *TraceResult `json:"traces,omitempty"`
 	// histogram is the merged histogram of responseTime: HdrHistogram V2, compressed,
 	// base64; unit 1 us, bounds 1 us to 1 h, 3 significant digits. Absent while the step
 	// runs, and when the LoadTest, of at most 1200 KiB, has no room for it beside the

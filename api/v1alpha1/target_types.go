@@ -12,6 +12,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.http2) || has(self.protocol) && self.protocol == 'HTTP/2'",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set unless protocol is HTTP/2"
 // +kubebuilder:validation:XValidation:rule="!has(self.http2) || !has(self.proxy)",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set with proxy, through which each request in flight has a connection"
 // +kubebuilder:validation:XValidation:rule="!has(self.http2) || !has(self.disableKeepAlive) || !self.disableKeepAlive",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set with disableKeepAlive, which gives each request a connection"
+// +kubebuilder:validation:XValidation:rule="!has(self.trace) || !has(self.headers) || self.headers.all(h, h.name.lowerAscii() != 'traceparent')",fieldPath=".headers",reason="FieldValueForbidden",message="headers must not have traceparent with trace, which sends it"
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="exactly one of url and service must be set"
 type Target struct {
 	// url is the base of every request, without a path. The administrator decides
@@ -69,6 +70,12 @@ type Target struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Headers []Header `json:"headers,omitempty"`
+
+	// trace sends each request of a step with a trace context, and has the ids of the
+	// slowest and of some failed requests stand in the results. Absent: requests have the
+	// headers alone that are set here. Example: {sampled: 1%}.
+	// +optional
+	Trace *Trace `json:"trace,omitempty"`
 }
 
 // ServiceReference names a port of a Service.

@@ -61,7 +61,7 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 const withoutHistograms, withoutResults, withoutSteps = 1, 2, 3
 
 // abandonedSteps are the steps of a run that is abandoned. What takes room is left out
-// of them little by little: the histograms and the samples, the results, all.
+// of them little by little: the histograms, the samples and the traces, the results, all.
 func (r *run) abandonedSteps(refused int) []v1alpha1.StepStatus {
 	if refused >= withoutSteps {
 		return nil
@@ -83,7 +83,7 @@ func (r *run) abandonedSteps(refused int) []v1alpha1.StepStatus {
 		case refused >= withoutResults:
 			s.Result = nil
 		case refused >= withoutHistograms && s.Result != nil:
-			s.Result.Histogram, s.Result.ErrorSamples = "", nil
+			s.Result.Histogram, s.Result.ErrorSamples, s.Result.Traces = "", nil, nil
 		}
 	}
 	return steps

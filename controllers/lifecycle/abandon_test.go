@@ -16,10 +16,10 @@ import (
 func TestAbandonedStatusShrinks(t *testing.T) {
 	for refused, want := range []struct {
 		steps, results, histograms, samples int
-	}{{2, 2, 2, 2}, {2, 2, 0, 0}, {2, 0, 0, 0}, {}, {}} {
+	}{{2, 2, 2, 4}, {2, 2, 0, 0}, {2, 0, 0, 0}, {}, {}} {
 		lt := limited(1)
 		for i := range lt.Status.Steps {
-			lt.Status.Steps[i].Result = &v1alpha1.StepResult{Histogram: "H", ErrorSamples: []v1alpha1.ErrorSample{{}}, Counts: v1alpha1.Counts{Sent: 5, InFlight: 2}}
+			lt.Status.Steps[i].Result = &v1alpha1.StepResult{Histogram: "H", ErrorSamples: []v1alpha1.ErrorSample{{}}, Traces: &v1alpha1.TraceResult{}, Counts: v1alpha1.Counts{Sent: 5, InFlight: 2}}
 		}
 		d := lifecycle.Abandon(lt, lifecycle.StatusRefused("too large", refused), lifecycle.Observed{Job: lifecycle.JobPresent}, began.Add(time.Hour))
 		got := struct{ steps, results, histograms, samples int }{steps: len(d.Status.Steps)}
@@ -28,6 +28,9 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 				got.results++
 				got.histograms += len(s.Result.Histogram)
 				got.samples += len(s.Result.ErrorSamples)
+				if s.Result.Traces != nil {
+					got.samples++
+				}
 			}
 		}
 		if got != want {

@@ -49,6 +49,7 @@ func TestPaceOfLiveWrites(t *testing.T) {
 			seen.Step = &control.Report{Merged: merged, Reporting: 1, Until: now}
 			seen.Written, seen.LiveFrom = tc.written, now.Add(tc.from)
 			lt := limited(0)
+			lt.Spec.Target.Trace = &v1alpha1.Trace{Sampled: "1%"}
 			lt.Status = lifecycle.Decide(lt, policy.Rules{}, one(ready), now).Status
 			d := lifecycle.Decide(lt, policy.Rules{}, seen, now)
 			result := d.Status.Steps[0].Result
@@ -60,6 +61,9 @@ func TestPaceOfLiveWrites(t *testing.T) {
 			}
 			if result != nil && (result.Histogram != "") != tc.final || result != nil && (len(result.ErrorSamples) > 0) != tc.final {
 				t.Errorf("histogram %q, samples %v; want them at the end of a step only", result.Histogram, result.ErrorSamples)
+			}
+			if result != nil && (result.Traces != nil) != tc.final {
+				t.Errorf("traces %v, want them at the end of a step only", result.Traces)
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func (r *run) record(i int, report *control.Report, done bool) bool {
 	if done {
 		r.trim(i, result)
 	} else { // it is written again and again
-		result.Histogram, result.ErrorSamples = "", nil
+		result.Histogram, result.ErrorSamples, result.Traces = "", nil, nil
 	}
 	until := metav1.NewMicroTime(report.Until)
 	step.Result = result
@@ -93,7 +93,7 @@ func (r *run) record(i int, report *control.Report, done bool) bool {
 }
 
 // trim leaves out of step i's result what there is no room for: the histogram, which
-// is most of it, before the error samples. A status that is larger than what the
+// is most of it, before the error samples and the traces. A status that is larger than what the
 // cluster stores of an object could never be written, and the run would never end.
 func (r *run) trim(i int, result *v1alpha1.StepResult) {
 	left := room(r.test, plan.Foreseen(r.spec, &r.read))
@@ -104,7 +104,7 @@ func (r *run) trim(i int, result *v1alpha1.StepResult) {
 	}
 	samples := results.SamplesSize(result)
 	if samples > left {
-		result.ErrorSamples, samples = nil, 0
+		result.ErrorSamples, result.Traces, samples = nil, nil, 0
 	}
 	if len(result.Histogram) > left-samples {
 		result.Histogram = ""

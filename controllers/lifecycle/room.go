@@ -15,7 +15,7 @@ import (
 // which field, and what the store adds.
 const maxObject = 1_200 << 10
 
-// What a status takes at most without its histograms and error samples, in bytes of
+// What a status takes at most without its histograms, error samples and traces, in bytes of
 // JSON, with counts of ten digits and times of an hour to the microsecond. The names
 // and the plan of each step, whose length is known, come on top.
 const (
@@ -34,7 +34,7 @@ const (
 const maxDefaults = 2
 
 // room is how many bytes a LoadTest has left for what is good to have of its
-// results, the histograms and the error samples, once there is room for all else: the
+// results, the histograms, the error samples and the traces, once there is room for all else: the
 // spec, the metadata, and what a status must say of every step that is planned. Less
 // than none: it could not say that.
 func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {

@@ -37,6 +37,7 @@ func fullModel() *v1alpha1.LoadTestSpec {
 				CA: configMap("trust", "ca.crt"), ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "client"},
 				ServerName: "shortener.example.com",
 			},
+			Trace: &v1alpha1.Trace{Sampled: "0.5%"},
 		},
 		Requests: []v1alpha1.Request{
 			{
@@ -79,7 +80,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 		Run: "5e1f", Worker: 3, Workers: 4, Seed: 7,
 		Target: &workerv1.Target{
 			Url: "https://shortener", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP2, DisableKeepAlive: true,
-			ProxyUrl: "http://proxy:3128",
+			ProxyUrl: "http://proxy:3128", TraceSampled: 500_000,
 			Tls: &workerv1.TLS{
 				CaFile:   "/var/run/loadtest/configmaps/trust/ca.crt",
 				CertFile: "/var/run/loadtest/secrets/client/tls.crt", KeyFile: "/var/run/loadtest/secrets/client/tls.key",

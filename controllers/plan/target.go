@@ -19,6 +19,7 @@ func target(t *v1alpha1.Target, url string, access *v1alpha1.TargetAccess) *work
 		DisableKeepAlive: t.DisableKeepAlive,
 		ProxyUrl:         proxyURL(t),
 		Tls:              targetTLS(t.TLS),
+		TraceSampled:     traceShare(t),
 	}
 	if access != nil {
 		w.Name = access.Name

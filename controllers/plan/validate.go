@@ -138,6 +138,9 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if refusal := checkDecimals(spec); refusal != nil {
 		return refusal
 	}
+	if refusal := checkTraces(spec); refusal != nil {
+		return refusal
+	}
 	if refusal := checkUserRamps(spec); refusal != nil {
 		return refusal
 	}

@@ -121,6 +121,13 @@ func proxyRefused(url string) refusalCase {
 	}
 }
 
+func traceRefused(sampled string) refusalCase {
+	return refusalCase{
+		func(s *v1alpha1.LoadTestSpec) { s.Target.Trace = &v1alpha1.Trace{Sampled: sampled} },
+		&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.trace.sampled: must be a percentage above 0% and up to 100%, such as 1%."},
+	}
+}
+
 // together are users who send at that rate each.
 func together(users int32, rate string) func(*v1alpha1.LoadTestSpec) {
 	return func(s *v1alpha1.LoadTestSpec) { s.Steps[0].Users, s.Steps[0].RatePerUser = &users, decimal(rate) }
@@ -140,6 +147,16 @@ func TestRefusals(t *testing.T) {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}
 			}, nil,
+		},
+		"all requests are traced": {func(s *v1alpha1.LoadTestSpec) { s.Target.Trace = &v1alpha1.Trace{Sampled: "100%"} }, nil},
+		"more than all":           traceRefused("100.000001%"),
+		"a share that is none":    traceRefused("0%"),
+		"a share that is no text": traceRefused("some"),
+		"a share of the control": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{URL: s.Target.URL, Trace: &v1alpha1.Trace{Sampled: "0%"}}}
+			},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.versus.target.trace.sampled: must be a percentage above 0% and up to 100%, such as 1%."},
 		},
 		"host not allowed": {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://example.com" },

@@ -55,7 +55,7 @@ func Archive(lt *v1alpha1.LoadTest, i int, report *control.Report) ([]byte, erro
 }
 
 func archiveRequest(of *v1alpha1.RequestStatus, measured *measure.Request) (archive.Request, error) {
-	r := archive.Request{Name: of.Name, Type: of.Type}
+	r := archive.Request{Name: of.Name, Type: of.Type, Traces: archive.NewTraces(measured.Traces)}
 	var err error
 	if r.Response, err = archive.NewHistogram(measured.Response); err != nil {
 		return r, err

@@ -34,6 +34,7 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			r := &report.Merged.Requests[0]
 			report.Merged.Due, r.Sent, r.Outcomes[measure.Timeout] = 1, 1, 1
 			r.Response.Record(time.Second)
+			r.Traces = measure.Traces{{ID: measure.TraceID{0xab}, Outcome: measure.Timeout, Response: time.Second, Service: time.Second}}
 			report.Series = oneTimeout(t, length.Duration)
 			raw, err := Archive(archived(load), 0, report)
 			if err != nil {
@@ -45,6 +46,9 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			}
 			if step.Due != 1 || step.Sent != 1 || step.WorkersReporting != 2 || step.Name != "users-10" || step.Requests[0].Response == nil || step.Requests[0].Service != nil {
 				t.Errorf("archived %+v", step)
+			}
+			if x := step.Requests[0].Traces; len(x) != 1 || x[0] != (archive.Trace{ID: "ab" + strings.Repeat("0", 30), Outcome: "timeout", ResponseMicros: 1e6, ServiceMicros: 1e6}) {
+				t.Errorf("archived the traces %+v", x)
 			}
 			if s := step.Series; s == nil || s.Seconds != 2 || s.Workers != 1 || len(s.Points) != 2 || s.Points[1].Outcomes["timeout"] != 1 {
 				t.Errorf("archived the series %+v", s)

@@ -63,6 +63,7 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, total.Response),
 		ErrorSamples:   errorSamples(merged.Errors),
+		Traces:         traces(lt, step, merged, &total),
 	}
 	result.ExpectedResponseTime, result.ExpectedServiceTime = expectedTimes(&total)
 	if total.Response.Count() > 0 {
@@ -203,14 +204,23 @@ func errorSamples(errors map[measure.Outcome]string) []v1alpha1.ErrorSample {
 	return list
 }
 
-// SamplesSize is how many bytes the error samples of a result take in a status.
+// SamplesSize is how many bytes the error samples and the traces of a result take in a
+// status.
 func SamplesSize(r *v1alpha1.StepResult) int {
-	if len(r.ErrorSamples) == 0 {
-		return 0
+	n := 0
+	if len(r.ErrorSamples) > 0 {
+		n += size(r.ErrorSamples)
 	}
-	raw, err := json.Marshal(r.ErrorSamples)
+	if r.Traces != nil {
+		n += size(r.Traces)
+	}
+	return n
+}
+
+func size(v any) int {
+	raw, err := json.Marshal(v)
 	if err != nil {
-		return 0 // not reached: they are strings
+		return 0 // not reached: there are strings, numbers and times
 	}
 	return len(raw)
 }

@@ -38,7 +38,7 @@ func stepOf(t testing.TB, requests, seconds, rate int) Step {
 			p.Due, p.Sent, p.Expected, p.Outcomes[measure.Success] = p.Due+n, p.Sent+n, p.Expected+n, p.Outcomes[measure.Success]+n
 			step.Due, step.Sent = step.Due+n, step.Sent+n
 		}
-		r := Request{Name: "GET /path", Type: "Read"}
+		r := Request{Name: "GET /path", Type: "Read", Traces: NewTraces(measure.Traces{{ID: measure.TraceID{1}, Response: time.Second}, {ID: measure.TraceID{2}, Response: time.Minute}})}
 		var err error
 		if r.Response, err = NewHistogram(response); err != nil {
 			t.Fatal(err)
@@ -202,6 +202,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"due -1 and sent":                        func(s *Step) { s.Due = -1 },
 		"requests[0].response: decode histogram": func(s *Step) { s.Requests[0].Response.HDR = "AAAA" },
 		"requests[0].service: decode histogram":  func(s *Step) { s.Requests[0].Service.Clamped = 1 << 40 },
+		"30 traces of a request, at most 29":     func(s *Step) { s.Requests[0].Traces = make([]Trace, 30) },
+		"requests[0].traces[1].id: 3 bytes":      func(s *Step) { s.Requests[0].Traces[1].ID = "4bf" },
+		"requests[0].traces[0].id: 32 bytes":     func(s *Step) { s.Requests[0].Traces[0].ID = strings.Repeat("G", 32) },
+		"requests[0].traces[0]: it does not add": func(s *Step) { s.Requests[0].Traces[0].ServiceMicros = 3 },
 		"expected: decode histogram":             func(s *Step) { s.Expected = &Histogram{HDR: "AAAA"} },
 		"series: 601 points of 1 seconds":        func(s *Step) { s.Series.Points = make([]Point, 601) },
 		"series: 3 points of 0 seconds":          func(s *Step) { s.Series.Seconds = 0 },
@@ -213,6 +217,7 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			step := stepOf(t, 1, 3, 10)
 			step.Format = Format
+			step.Requests[0].Traces = NewTraces(measure.Traces{{ID: measure.TraceID{1}, Response: 1000}, {ID: measure.TraceID{2}, Response: 2000}})
 			change(&step)
 			b, err := pack(&step)
 			if err != nil {
@@ -236,6 +241,7 @@ func TestDecodeRefusesLongListsBeforeItDecodesThem(t *testing.T) {
 	long := "[" + strings.Repeat("{},", elements-1) + "{}]"
 	for json, want := range map[string]string{
 		`"requests":` + long:                                 "1000000 requests, at most 32",
+		`"requests":[{}, {"traces":` + long + `}]`:           "1000000 traces of a request, at most 29",
 		`"requests":` + long + `,"requests":[]`:              "1000000 requests, at most 32",
 		`"REQUESTS":` + long:                                 "1000000 requests, at most 32",
 		`"series":{"seconds":1,"points":` + long + `}`:       "series: 1000000 points of 1 seconds",

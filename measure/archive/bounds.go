@@ -11,7 +11,7 @@ import (
 // bounds is a step of which nothing but the lengths of its lists is read: eight megabytes
 // of JSON may be millions of elements, which would take hundreds of megabytes.
 type bounds struct {
-	Requests length `json:"requests"`
+	Requests requestList `json:"requests"`
 	Series   struct {
 		Points  length `json:"points"`
 		Seconds any    `json:"seconds"`
@@ -25,8 +25,10 @@ func checkBounds(raw []byte) error {
 		return err
 	}
 	switch {
-	case b.Requests > maxRequests:
-		return fmt.Errorf("%d requests, at most %d", b.Requests, maxRequests)
+	case b.Requests.n > maxRequests:
+		return fmt.Errorf("%d requests, at most %d", b.Requests.n, maxRequests)
+	case b.Requests.traces > length(measure.MaxTraces):
+		return fmt.Errorf("%d traces of a request, at most %d", b.Requests.traces, measure.MaxTraces)
 	case b.Series.Points > measure.MaxPoints:
 		return fmt.Errorf("series: %d points of %v seconds, at most %d", b.Series.Points, b.Series.Seconds, measure.MaxPoints)
 	}
@@ -52,6 +54,26 @@ func (l *length) UnmarshalJSON(raw []byte) error {
 		n++
 	}
 	*l = max(*l, n)
+	return nil
+}
+
+// requestList is how many requests there are, and the most traces that one of them has.
+type requestList struct{ n, traces length }
+
+// UnmarshalJSON counts them.
+func (l *requestList) UnmarshalJSON(raw []byte) error {
+	if err := l.n.UnmarshalJSON(raw); err != nil || l.n > maxRequests {
+		return err
+	}
+	var list []struct {
+		Traces length `json:"traces"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	for _, r := range list {
+		l.traces = max(l.traces, r.Traces)
+	}
 	return nil
 }
 

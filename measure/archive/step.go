@@ -44,6 +44,9 @@ type Request struct {
 	// Response and Service are absent if nothing ended, or if they are omitted.
 	Response *Histogram `json:"response,omitempty"`
 	Service  *Histogram `json:"service,omitempty"`
+	// Traces are requests of which the target was asked to record a trace: the slowest,
+	// and some failures of each outcome; the slowest of all first.
+	Traces []Trace `json:"traces,omitempty"`
 }
 
 // Histogram is a histogram of times in microseconds.
@@ -154,6 +157,9 @@ func (s *Step) check() error {
 		return fmt.Errorf("due %d and sent %d: must not be negative", s.Due, s.Sent)
 	}
 	for i := range s.Requests {
+		if err := s.Requests[i].checkTraces(); err != nil {
+			return fmt.Errorf("requests[%d].%w", i, err)
+		}
 		for name, h := range map[string]*Histogram{"response": s.Requests[i].Response, "service": s.Requests[i].Service} {
 			if _, err := h.Decode(); err != nil {
 				return fmt.Errorf("requests[%d].%s: %w", i, name, err)

@@ -11,6 +11,7 @@
 //	generator.go   how the generator fared
 //	outcomes.go    what became of the requests
 //	latency.go     the two distributions of time, side by side
+//	traces.go      the slowest and some failed requests, by the ids of their traces
 //	spread.go      how far the repetitions of a step differ
 //
 // It reads the object and nothing else: no client, clock or terminal, and neither

@@ -50,7 +50,19 @@ func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
 	if r.ExpectedResponseTime != nil {
 		p.ExpectedResponseTime, p.ExpectedServiceTime = timesOf(r.ExpectedResponseTime), timesOf(r.ExpectedServiceTime)
 	}
+	if r.Traces != nil {
+		p.Traces = &v1alpha1.TraceResult{Sampled: r.Traces.Sampled, Slowest: named(r.Traces.Slowest), Failed: named(r.Traces.Failed)}
+	}
 	return p
+}
+
+// named are traced requests without what they took, which is rounded.
+func named(list []v1alpha1.TracedRequest) []v1alpha1.TracedRequest {
+	var all []v1alpha1.TracedRequest
+	for _, r := range list {
+		all = append(all, v1alpha1.TracedRequest{TraceID: r.TraceID, Request: r.Request})
+	}
+	return all
 }
 
 // timesOf is a distribution without its number of samples.
@@ -67,6 +79,7 @@ var (
 	requestsLine = regexp.MustCompile(`^due (\d+) · sent (\d+).* · unsent (\d+) · late (\d+)(?: · in flight (\d+))?$`)
 	ratesLine    = regexp.MustCompile(`^(\S+) req/s    goodput (\S+) req/s(?:    (\S+) items/s)?$`)
 	classPart    = regexp.MustCompile(`^(.*) (\d+)$`)
+	traceLine    = regexp.MustCompile(`^\S+(?: \(service time \S+\))? \S+ trace ([0-9a-f]{32}) (.+)$`)
 	typeLine     = regexp.MustCompile(`^(.*) (\d+) total, (\d+) successful[^,]*(?:, (\d+) rate limited)?`)
 )
 
@@ -141,9 +154,26 @@ func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
 		r.ResponseTime, r.ServiceTime = &v1alpha1.Latency{}, &v1alpha1.Latency{}
 	case "Of expected":
 		r.ExpectedResponseTime, r.ExpectedServiceTime = &v1alpha1.Latency{}, &v1alpha1.Latency{}
+	case "Traces":
+		sampled, _, _ := strings.Cut(value, " ")
+		r.Traces = &v1alpha1.TraceResult{Sampled: whole(t, sampled)}
+	case "  slowest":
+		r.Traces.Slowest = append(r.Traces.Slowest, takeTrace(t, value))
+	case "  failed":
+		r.Traces.Failed = append(r.Traces.Failed, takeTrace(t, value))
 	default:
 		takeTime(t, r, strings.TrimSpace(label), value)
 	}
+}
+
+// takeTrace reads which request it is, and its trace.
+func takeTrace(t *testing.T, value string) v1alpha1.TracedRequest {
+	t.Helper()
+	m := traceLine.FindStringSubmatch(value)
+	if m == nil {
+		t.Fatalf("%q is no trace", value)
+	}
+	return v1alpha1.TracedRequest{TraceID: m[1], Request: m[2]}
 }
 
 // takeFailures reads the classes, and the samples of errors in the lines below.

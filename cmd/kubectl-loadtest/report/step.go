@@ -21,6 +21,7 @@ func (p *page) step(i int) {
 	if step.Result != nil {
 		p.line("")
 		p.result(step.Result)
+		p.traces(step.Result)
 	}
 }
 

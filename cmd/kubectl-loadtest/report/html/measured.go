@@ -126,6 +126,16 @@ func samples(list []v1alpha1.StepStatus) table {
 	return t
 }
 
+func traces(list []v1alpha1.StepStatus) table {
+	t := table{Title: "Traces", Note: report.TraceNote, Words: 5, Heads: append([]string{"step"}, report.TraceHeads...)}
+	for _, step := range measured(list) {
+		for _, row := range report.Traces(step.Result) {
+			t.Rows = append(t.Rows, append([]string{report.Title(step)}, row...))
+		}
+	}
+	return t
+}
+
 func spread(lt *v1alpha1.LoadTest) table {
 	return table{Title: "Spread over repetitions", Note: "Each the median, and the least to the greatest.", Words: 1,
 		Heads: report.SpreadHeads, Rows: report.Spread(lt)}

@@ -86,6 +86,7 @@ func hostile(t *testing.T) *v1alpha1.LoadTest {
 		for j := range step.Result.ErrorSamples {
 			step.Result.ErrorSamples[j] = v1alpha1.ErrorSample{Outcome: foreign, Message: foreign}
 		}
+		step.Result.Traces = &v1alpha1.TraceResult{Slowest: []v1alpha1.TracedRequest{{TraceID: foreign, Request: foreign, Outcome: foreign}}}
 	}
 	return lt
 }

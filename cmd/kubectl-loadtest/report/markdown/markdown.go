@@ -20,6 +20,7 @@ func Report(lt *v1alpha1.LoadTest) string {
 	p.latency()
 	p.journeys()
 	p.failures()
+	p.traces()
 	p.audits()
 	p.generator()
 	return p.String()
@@ -152,6 +153,16 @@ func (p *page) failures() {
 		}
 	})
 	p.table("Failures", []string{"step", "class", "requests"}, 2, rows)
+}
+
+func (p *page) traces() {
+	var rows [][]string
+	p.measured(func(title string, r *v1alpha1.StepResult) {
+		for _, row := range report.Traces(r) {
+			rows = append(rows, append([]string{title}, escaped(row)...))
+		}
+	})
+	p.table("Traces", append([]string{"step"}, report.TraceHeads...), 5, rows)
 }
 
 func (p *page) audits() {

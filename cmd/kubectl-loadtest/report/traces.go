@@ -1,0 +1,78 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+)
+
+// TraceHeads are those of Traces.
+var TraceHeads = []string{"kind", "request", "trace", "outcome", "status", "response time", "service time"}
+
+// TraceNote says what service time is beside a trace.
+const TraceNote = "The trace shows the service time alone: what a request waited before it was sent is none of the target's."
+
+// Traces has a row for each request of a step whose trace is named: those that took
+// longest, then some that failed.
+func Traces(r *v1alpha1.StepResult) [][]string {
+	if r.Traces == nil {
+		return nil
+	}
+	var rows [][]string
+	add := func(kind string, list []v1alpha1.TracedRequest) {
+		for i := range list {
+			t := &list[i]
+			rows = append(rows, []string{kind, t.Request, t.TraceID, t.Outcome, statusOf(t), format.Short(t.ResponseTime.Duration), format.Short(t.ServiceTime.Duration)})
+		}
+	}
+	add("slowest", r.Traces.Slowest)
+	add("failed", r.Traces.Failed)
+	return rows
+}
+
+// Sampled says how many requests of a step asked for a trace, "" if none has one.
+func Sampled(r *v1alpha1.StepResult) string {
+	if r.Traces == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d requests sampled", r.Traces.Sampled, r.Sent)
+}
+
+func statusOf(t *v1alpha1.TracedRequest) string {
+	if t.StatusCode == 0 {
+		return "–"
+	}
+	return fmt.Sprint(t.StatusCode)
+}
+
+// traces are the requests of a step by which to go on in a tracing backend.
+func (p *page) traces(r *v1alpha1.StepResult) {
+	if r.Traces == nil {
+		return
+	}
+	p.line("")
+	p.row("Traces", "%s", Sampled(r))
+	label := "  slowest"
+	for i := range r.Traces.Slowest {
+		p.row(label, "%s", ofTrace(&r.Traces.Slowest[i]))
+		label = ""
+	}
+	label = "  failed"
+	for i := range r.Traces.Failed {
+		p.row(label, "%s", ofTrace(&r.Traces.Failed[i]))
+		label = ""
+	}
+}
+
+// ofTrace is a request in a line: how long it took, what became of it, and its trace.
+func ofTrace(t *v1alpha1.TracedRequest) string {
+	took, what := format.Short(t.ResponseTime.Duration), t.Outcome
+	if t.ServiceTime.Duration < t.ResponseTime.Duration/10*9 {
+		took += " (service time " + format.Short(t.ServiceTime.Duration) + ")"
+	}
+	if t.StatusCode != 0 {
+		what = fmt.Sprint(t.StatusCode)
+	}
+	return fmt.Sprintf("%s %s trace %s %s", took, what, t.TraceID, t.Request)
+}

@@ -1,0 +1,36 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// wholeTraced is the share of all requests, in millionths of a percent.
+const wholeTraced = 100 * micro
+
+// traceShare is the share of requests that are sampled, in millionths of a percent; 0 of a
+// target without traces, and of a share that is none.
+func traceShare(t *v1alpha1.Target) int64 {
+	if t.Trace == nil {
+		return 0
+	}
+	share := v1alpha1.NewDecimal(strings.TrimSuffix(t.Trace.Sampled, "%"))
+	return micros(&share)
+}
+
+// checkTraces refuses a share that is none: such a run would have no traces.
+func checkTraces(spec *v1alpha1.LoadTestSpec) *Refusal {
+	refusal := checkTrace("spec.target", &spec.Target)
+	if refusal == nil && spec.Versus != nil {
+		refusal = checkTrace("spec.versus.target", &spec.Versus.Target)
+	}
+	return refusal
+}
+
+func checkTrace(field string, t *v1alpha1.Target) *Refusal {
+	if share := traceShare(t); t.Trace == nil || share > 0 && share <= wholeTraced {
+		return nil
+	}
+	return invalid("%s.trace.sampled: must be a percentage above 0%% and up to 100%%, such as 1%%.", field)
+}

@@ -1,0 +1,45 @@
+package results
+
+import (
+	"encoding/hex"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// traces are those of a step; nil if its target is asked for none.
+func traces(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Measurement, total *measure.Request) *v1alpha1.TraceResult {
+	target := &lt.Spec.Target
+	if step.Side == v1alpha1.SideControl && lt.Spec.Versus != nil {
+		target = &lt.Spec.Versus.Target
+	}
+	if target.Trace == nil {
+		return nil
+	}
+	names := map[measure.TraceID]string{}
+	for i := range merged.Requests {
+		for _, t := range merged.Requests[i].Traces {
+			names[t.ID] = lt.Status.Requests[i].Name
+		}
+	}
+	return &v1alpha1.TraceResult{
+		Sampled: total.Sampled,
+		Slowest: traced(total.Traces.Slowest(), names),
+		Failed:  traced(total.Traces.Failed(), names),
+	}
+}
+
+func traced(list measure.Traces, names map[measure.TraceID]string) []v1alpha1.TracedRequest {
+	var all []v1alpha1.TracedRequest
+	for _, t := range list {
+		all = append(all, v1alpha1.TracedRequest{
+			TraceID: hex.EncodeToString(t.ID[:]), Request: names[t.ID], Outcome: t.Outcome.String(), StatusCode: int32(t.Status),
+			ResponseTime: metav1.Duration{Duration: t.Response.Round(time.Microsecond)},
+			ServiceTime:  metav1.Duration{Duration: t.Service.Round(time.Microsecond)},
+		})
+	}
+	return all
+}
