@@ -74,7 +74,8 @@ type StepResult struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Transport string `json:"transport,omitempty"`
-	// generator is how the generator itself fared.
+	// generator is the state of the generator itself in the step: its lateness, its
+	// connections and its processor time.
 	// +optional
 	Generator *GeneratorStatus `json:"generator,omitempty"`
 	// rateLimit is the audit against the rateLimit of spec.audits. Absent when there
@@ -246,7 +247,7 @@ type OnTimeCount struct {
 	Requests int64 `json:"requests"`
 }
 
-// GeneratorStatus is how the generator fared in a step.
+// GeneratorStatus is the state of the generator in a step.
 type GeneratorStatus struct {
 	// healthy is false when the generator, not the target, limited the step.
 	Healthy bool `json:"healthy"`

@@ -77,7 +77,7 @@ func (f fleet) time(window time.Duration) time.Duration {
 	return time.Duration(f.active) * window
 }
 
-// generator says how the generator fared, and whether it was the limit.
+// generator is the state of the generator in a step, and whether it was the limit.
 func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measurement, response *measure.Histogram) *v1alpha1.GeneratorStatus {
 	health := &merged.Health
 	status := &v1alpha1.GeneratorStatus{
@@ -185,9 +185,9 @@ func notRun(merged *measure.Measurement) string {
 	return ""
 }
 
-// throttled is about the worker that fared worst: what it sent is in the merged
-// quantiles, however well the others fared. A worker that ran for half of the time
-// needs two in its place.
+// throttled is about the worker that was held back longest: its requests are in the
+// merged quantiles, even if no other worker was held back. A worker that ran for half of
+// the time needs two in its place.
 func throttled(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	worst := merged.Health.CPUThrottledMax
 	if merged.Window <= 0 || worst <= merged.Window/tolerableThrottling {

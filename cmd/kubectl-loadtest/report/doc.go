@@ -8,7 +8,7 @@
 //	indicators.go  what the figures of the steps show
 //	ladder.go      the steps, a row for each
 //	step.go        a step: its head line, requests, rates, the limiter's audit
-//	generator.go   how the generator fared
+//	generator.go   the state of the generator
 //	outcomes.go    what became of the requests
 //	latency.go     the two distributions of time, side by side
 //	traces.go      the slowest and some failed requests, by the ids of their traces

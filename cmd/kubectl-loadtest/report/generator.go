@@ -7,7 +7,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
-// generator is how the generator fared, in a line and, when it was the limit, a
+// generator is the state of the generator, in a line and, when it was the limit, a
 // second one that says what to change.
 func (p *page) generator(g *v1alpha1.GeneratorStatus) {
 	if g == nil {

@@ -93,7 +93,7 @@ func Phase(s *v1alpha1.LoadTestStatus) string {
 }
 
 // Judgement is the sentence behind the verdict: why the run could not go to its
-// end or, when it did, how the thresholds fared.
+// end or, when it did, the result of the thresholds.
 func Judgement(s *v1alpha1.LoadTestStatus) string {
 	if failed := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFailed); failed != nil && failed.Status == metav1.ConditionTrue {
 		return failed.Message
