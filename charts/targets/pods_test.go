@@ -177,7 +177,7 @@ func TestOpenLogsFit(t *testing.T) {
 // Every image can come from another registry.
 func TestImagesAreConfigurable(t *testing.T) {
 	args := []string{"--set", everything + ",imagePullSecrets[0].name=mine"}
-	for _, of := range []string{"ratelimiter", "shortener", "eventstore", "postgres", "pgbouncer", "kafka", "redis", "nginx"} {
+	for _, of := range []string{"ratelimiter", "shortener", "eventstore", "postgres", "pgbouncer", "kafka", "redis", "nginx", "exporters.redis", "exporters.postgres"} {
 		args = append(args, "--set", of+".image.repository=registry.example.com/"+of+","+of+".image.tag=v8,"+of+".image.pullPolicy=Always")
 	}
 	for key, pod := range render(t, args...).pods(t) {

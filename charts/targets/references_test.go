@@ -66,9 +66,10 @@ func hasPort(pod corev1.PodTemplateSpec, name string) bool {
 func addresses(t *testing.T, r release) {
 	for key := range r.pods(t) {
 		for name, value := range r.env(t, key) {
-			if name != "POSTGRES_SHARDS" && name != "REDIS_ADDR" && name != "KAFKA_BROKERS" {
+			if name != "POSTGRES_SHARDS" && name != "REDIS_ADDR" && name != "KAFKA_BROKERS" && name != "DATA_SOURCE_URI" {
 				continue
 			}
+			value, _, _ = strings.Cut(value, "/")
 			for address := range strings.SplitSeq(value, ",") {
 				if problem := r.unreachable(t, address); problem != "" {
 					t.Errorf("%s: %s=%s: %s", key, name, value, problem)
@@ -104,7 +105,7 @@ func (r release) unreachable(t *testing.T, address string) string {
 // Passwords are in Secrets, and every key that a pod reads from a Secret exists.
 func keptSecrets(t *testing.T, r release) {
 	for key, pod := range r.pods(t) {
-		secret := regexp.MustCompile(`PASSWORD$|KEY$|TOKEN$`)
+		secret := regexp.MustCompile(`PASS(WORD)?$|KEY$|TOKEN$`)
 		for _, e := range pod.Spec.Containers[0].Env {
 			if secret.MatchString(e.Name) && e.ValueFrom == nil {
 				t.Errorf("%s: %s is there for all to see", key, e.Name)
@@ -198,11 +199,13 @@ func TestNetworkPolicies(t *testing.T) {
 		got[o.GetName()] = strings.Join(callers, " ")
 	}
 	want := map[string]string{
-		"ratelimiter-app": "nginx prometheus", "ratelimiter-redis": "app",
+		"ratelimiter-app": "nginx prometheus", "ratelimiter-redis": "app redis-exporter",
+		"ratelimiter-redis-exporter": "prometheus", "shortener-redis-exporter": "prometheus", "shortener-postgres-exporter-0": "prometheus",
+		"shortener-postgres-exporter-1": "prometheus", "shortener-postgres-exporter-2": "prometheus",
 		"shortener-app": "nginx prometheus", "shortener-clicks": "prometheus",
 		"shortener-pgbouncer-0": "app", "shortener-pgbouncer-1": "app", "shortener-pgbouncer-2": "app",
-		"shortener-postgres": "seed clicks pgbouncer-0 pgbouncer-1 pgbouncer-2",
-		"shortener-redis":    "app clicks", "shortener-kafka": "app clicks",
+		"shortener-postgres": "seed clicks pgbouncer-0 pgbouncer-1 pgbouncer-2 postgres-exporter-0 postgres-exporter-1 postgres-exporter-2",
+		"shortener-redis":    "app clicks redis-exporter", "shortener-kafka": "app clicks",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("callers (-want +got):\n%s", diff)
@@ -242,6 +245,9 @@ func TestServiceMonitors(t *testing.T) {
 	want := map[string][]string{
 		"ratelimiter-app": {"ratelimiter-app"}, "shortener-app": {"shortener-app"},
 		"shortener-clicks": {"shortener-clicks"}, "eventstore-app": {"eventstore-app"},
+		"ratelimiter-redis-exporter": {"ratelimiter-redis-exporter"}, "shortener-redis-exporter": {"shortener-redis-exporter"},
+		"shortener-postgres-exporter-0": {"shortener-postgres-exporter-0"}, "shortener-postgres-exporter-1": {"shortener-postgres-exporter-1"},
+		"shortener-postgres-exporter-2": {"shortener-postgres-exporter-2"},
 	}
 	if diff := cmp.Diff(want, services); diff != "" {
 		t.Errorf("Services that are scraped (-want +got):\n%s", diff)

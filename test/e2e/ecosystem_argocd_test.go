@@ -27,8 +27,9 @@ func argoCDChecks(t *testing.T, e *ecosystem) {
 	s := &gitOps{git: newGitRepository(t), begun: time.Now(), ns: namespace(t)}
 	c := component{e, "Argo CD 3.2.1"}
 	c.check(t, "a hook that fails fails the sync, and one that passes lets it go on", s.hook)
-	c.check(t, "nothing is out of sync by itself", s.stays)
+	c.check(t, "nothing is out of sync by itself", s.stays("shop"))
 	c.check(t, "a LoadTest holds up the next wave, and a changed test is a new run", s.waves)
+	c.check(t, "after the run of a wave, all stays Synced and Healthy", s.stays("waves"))
 	c.check(t, "the Job of an AnalysisTemplate ends as its LoadTest does", s.analysis)
 	c.check(t, "samples are as in Git after the operator took them up", s.samples)
 	c.check(t, "an ApplicationSet makes an Application for each preset", s.set)
@@ -104,20 +105,23 @@ func (s *gitOps) waves(t *testing.T) string {
 	return fmt.Sprintf("%s: wave 2 is not there; changed: %s, wave 2 is there", first.Status.Verdict, second.Status.Verdict)
 }
 
-// stays looks for a while whether anything differs from Git after a run.
-func (s *gitOps) stays(t *testing.T) string {
-	looks := 0
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); looks++ {
-		s.refresh(t, "shop", "hard")
-		app := s.get(t, "shop")
-		if status := str(app, "status", "sync", "status"); status != "Synced" {
-			t.Fatalf("it is %s: %v", status, app.Object["status"])
+// stays looks for a while whether anything of an Application differs from Git after a run,
+// or is not well.
+func (s *gitOps) stays(name string) func(*testing.T) string {
+	return func(t *testing.T) string {
+		looks := 0
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); looks++ {
+			s.refresh(t, name, "hard")
+			app := s.get(t, name)
+			if sync, health := str(app, "status", "sync", "status"), str(app, "status", "health", "status"); sync != "Synced" || health != "Healthy" {
+				t.Fatalf("it is %s and %s: %v", sync, health, app.Object["status"])
+			}
+			if err := pausing(t.Context(), time.Now().Add(3*time.Second)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := pausing(t.Context(), time.Now().Add(3*time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		return fmt.Sprintf("Synced and Healthy each of %d times, all compared anew", looks)
 	}
-	return fmt.Sprintf("Synced each of %d times, all compared anew", looks)
 }
 
 // samples puts every sample into Git, held, and compares what the cluster has with it.

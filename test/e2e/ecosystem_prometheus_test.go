@@ -36,7 +36,10 @@ func checkPrometheus(t *testing.T, e *ecosystem) {
 		return p.targets(t, `up{job="loadtest-operator-metrics"}`, 2)
 	})
 	c.check(t, "the target's pods are scraped", func(t *testing.T) string {
-		return p.targets(t, fmt.Sprintf("up{namespace=%q}", ns), 2)
+		return p.targets(t, fmt.Sprintf("up{namespace=%q}", ns), 4)
+	})
+	c.check(t, "exporters see the target's stores", func(t *testing.T) string {
+		return p.targets(t, fmt.Sprintf("{__name__=~\"redis_up|pg_up\",namespace=%q}", ns), 2)
 	})
 	c.check(t, "the rules are loaded and evaluated", p.rules)
 	lt := create(t, ns, "ladder", clicks)
@@ -76,7 +79,8 @@ func installShortener(t *testing.T, p *prometheus) (ns string) {
 	if env("CLUSTER", "local") == "local" {
 		args = append(args, "--values", targetsChart+"/values-local.yaml")
 	}
-	mustCommand(t, "helm", append(args, "--set", "ratelimiter.enabled=false,shortener.enabled=true,shortener.clicks.mode=redis,serviceMonitor.interval=2s",
+	mustCommand(t, "helm", append(args, "--set", "ratelimiter.enabled=false,shortener.enabled=true,shortener.clicks.mode=redis,shortener.cache.enabled=true,"+
+		"exporters.redis.enabled=true,exporters.postgres.enabled=true,serviceMonitor.interval=2s",
 		"--set", "shortener.image.repository="+image("shortener")+",shortener.image.tag="+imageTag(),
 		"--set", fmt.Sprintf("networkPolicy.enabled=%t", enforced()),
 		"--set", `networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.kubernetes\.io/metadata\.name=`+p.namespace)...)
@@ -192,7 +196,7 @@ func (p *prometheus) dashboard(t *testing.T, lt *v1alpha1.LoadTest, since time.T
 			ask(panel.Title, target.Expr)
 		}
 	}
-	if asked < 30 {
+	if asked < 45 {
 		t.Errorf("only %d queries were found", asked)
 	}
 	return fmt.Sprintf("%d queries with data", asked)

@@ -82,6 +82,24 @@ func pgbouncer() *Debian {
 	}
 }
 
+// redisExporter and postgresExporter have their programs where those of the official images
+// are.
+func redisExporter() *Debian {
+	return &Debian{
+		Packages: []string{"prometheus-redis-exporter", "dash", "coreutils"},
+		Command:  []string{"/redis_exporter"},
+		Links:    map[string]string{"redis_exporter": "/usr/bin/prometheus-redis-exporter"},
+	}
+}
+
+func postgresExporter() *Debian {
+	return &Debian{
+		Packages: []string{"prometheus-postgres-exporter", "dash", "coreutils"},
+		Command:  []string{"/bin/postgres_exporter"},
+		Links:    map[string]string{"bin/postgres_exporter": "/usr/bin/prometheus-postgres-exporter"},
+	}
+}
+
 //go:embed kafka.sh
 var kafkaScript string
 

@@ -43,6 +43,8 @@ func All() []Image {
 		{Name: "postgres", Debian: postgres()},
 		{Name: "pgbouncer", Debian: pgbouncer()},
 		{Name: "kafka", Debian: kafka()},
+		{Name: "redis-exporter", Debian: redisExporter()},
+		{Name: "postgres-exporter", Debian: postgresExporter()},
 		{Name: "kubectl-loadtest", Go: &Go{Package: "./cmd/kubectl-loadtest", Binary: "kubectl-loadtest"}, Optional: true},
 		{Name: "argocd", Debian: argocd(), Optional: true},
 		{Name: "prometheus", Debian: prometheus(), Optional: true},
