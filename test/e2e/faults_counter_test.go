@@ -31,7 +31,10 @@ func startCounterNamed(ctx context.Context, namespace, node, name string) (count
 	c := counter{namespace, name}
 	service := &corev1.Service{ObjectMeta: c.meta(), Spec: corev1.ServiceSpec{
 		Selector: map[string]string{"app": name},
-		Ports:    []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}},
+		Ports: []corev1.ServicePort{
+			{Name: "http", Port: 80, TargetPort: intstr.FromInt32(8080)},
+			{Name: "https", Port: 443, TargetPort: intstr.FromInt32(8443)},
+		},
 	}}
 	for _, object := range []client.Object{c.pod(node), service} {
 		if err := cluster.Create(ctx, object); err != nil {
@@ -84,7 +87,7 @@ func (c counter) read(ctx context.Context) (map[string]counted, error) {
 	return all, nil
 }
 
-// behave changes how it answers: ok, wrong, hang or refuse.
+// behave changes how it answers: ok, wrong, hang, refuse or drain.
 func (c counter) behave(ctx context.Context, mode string) error {
 	return c.put(ctx, "mode", mode)
 }

@@ -44,7 +44,7 @@ type subject struct {
 
 func newSubject(target counter, kind, what string, load fault.Load, want fault.Expectation) *subject {
 	s := &subject{line: fault.Line{Fault: kind, Run: what}, load: load, want: want, target: target}
-	name := strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(strings.ToLower(kind + " " + what))
+	name := strings.NewReplacer(" ", "-", ",", "", "'", "", "/", "", ".", "").Replace(strings.ToLower(kind + " " + what))
 	s.lt.Namespace, s.lt.Name = target.namespace, strings.TrimRight(name[:min(len(name), 52)], "-")
 	if s.want.Within == 0 {
 		s.want.Within = load.Length() + slack

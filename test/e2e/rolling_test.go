@@ -44,18 +44,18 @@ type rolled struct {
 	lt        *v1alpha1.LoadTest
 }
 
-// newRolled has a run send to that many pods.
-func newRolled(t *testing.T, pods int) *rolled {
+// newRolled has a run of a spec send to that many pods.
+func newRolled(t *testing.T, pods int, spec string) *rolled {
 	t.Helper()
 	r := &rolled{T: t, namespace: namespace(t), pods: map[string]counter{}}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "rolled"}, Spec: corev1.ServiceSpec{
-		ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": "rolled"}, Ports: []corev1.ServicePort{{Name: "http", Port: 8080}},
+		ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": "rolled"}, Ports: []corev1.ServicePort{{Name: "http", Port: 8080}, {Name: "https", Port: 8443}},
 	}}
 	if err := cluster.Create(t.Context(), service); err != nil {
 		t.Fatal(err)
 	}
 	r.start("old", pods)
-	r.lt = create(t, r.namespace, "run", rolledSpec)
+	r.lt = create(t, r.namespace, "run", spec)
 	r.await("old", pods)
 	return r
 }
@@ -116,16 +116,22 @@ func (r *rolled) retire(version string, pods int) {
 	}
 }
 
+// received is how often all pods were asked.
+func (r *rolled) received() (sum int64) {
+	r.Helper()
+	for name := range r.pods {
+		n := r.asked(r.Context(), name)
+		r.Logf("%s was asked %d times", name, n)
+		sum += n
+	}
+	return sum
+}
+
 // mustAgree holds the run to Passed, and to as many requests as all pods have counted.
 func (r *rolled) mustAgree() {
 	r.Helper()
 	finish(r.T, r.lt, waitTimeout)
-	var received int64
-	for name := range r.pods {
-		n := r.asked(r.Context(), name)
-		r.Logf("%s was asked %d times", name, n)
-		received += n
-	}
+	received := r.received()
 	s := r.lt.Status.Steps[0].Result
 	if r.lt.Status.Verdict != v1alpha1.VerdictPassed || s == nil || s.Sent != rolledSends || s.Expected != rolledSends || received != rolledSends {
 		r.Errorf("verdict %s, %d received, want Passed and %d; %s: %+v", r.lt.Status.Verdict, received, rolledSends, condition(r.lt, v1alpha1.ConditionFinished).Message, s)
@@ -146,7 +152,7 @@ func TestRollingRestart(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r := newRolled(t, tc.pods)
+			r := newRolled(t, tc.pods, rolledSpec)
 			r.start("new", tc.pods)
 			ready := time.Now()
 			if tc.overlap {
@@ -183,7 +189,7 @@ func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
 	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: other.namespace, Name: other.name}, &pod); err != nil {
 		t.Fatal(err)
 	}
-	r := newRolled(t, 1)
+	r := newRolled(t, 1, rolledSpec)
 	until(t, r.lt, waitTimeout, "measured", func(lt *v1alpha1.LoadTest) bool { return lt.Status.Steps[0].Result != nil })
 	slice := &discoveryv1.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{

@@ -6,9 +6,12 @@
 //	       GET /NAME?stores=N       stores N times, too: 0 loses, 2 doubles
 //	       GET /NAME/stored         {"stored": 240}
 //	       POST /NAME/echo          sends back the body, and the header X-Echo
+//	:8443  the same over TLS, with a certificate for example.com
 //	:8081  GET /counts              {"NAME": {"received": 240, "wrong": 0}}
-//	       PUT /mode?is=MODE        ok, wrong, hang or refuse
+//	       PUT /mode?is=MODE        ok, wrong, hang, refuse or drain
 //	       PUT /exit                ends the process, as a crash does
+//
+// Both ports speak HTTP/1.1 and HTTP/2, the first by prior knowledge.
 //
 // A count is the length of a file, to which each request appends a byte before it is
 // answered. So a count outlives the process, as far as the volume does, and no

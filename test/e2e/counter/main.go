@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"log"
-	"net"
 	"net/http"
 	"os"
 	"time"
@@ -11,13 +10,15 @@ import (
 
 func main() {
 	folder := flag.String("folder", "/counts", "`folder` of the counts")
-	address := flag.String("address", ":8080", "`address` of the target")
+	plain := flag.String("address", ":8080", "`address` of the target")
+	secure := flag.String("secure", ":8443", "`address` of the target over TLS")
 	control := flag.String("control", ":8081", "`address` of counts and modes")
-	first := flag.String("mode", string(ok), "`mode` to begin in: ok, wrong, hang or refuse")
+	first := flag.String("mode", string(ok), "`mode` to begin in: ok, wrong, hang, refuse or drain")
 	flag.Parse()
 	t := &target{
 		counts: counts{folder: *folder},
-		listen: func() (net.Listener, error) { return net.Listen("tcp", *address) },
+		plain:  *plain,
+		secure: *secure,
 		exit:   func() { os.Exit(1) },
 	}
 	if err := t.set(mode(*first)); err != nil {

@@ -3,12 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,20 +30,27 @@ const (
 	hang mode = "hang"
 	// refuse has no listener, and closes the connections that there are.
 	refuse mode = "refuse"
+	// drain answers, and then ends each connection on which a request came: by GOAWAY over
+	// HTTP/2, by Connection: close over HTTP/1.1. It reads late, so that requests come that
+	// were sent before the GOAWAY, and are not processed.
+	drain mode = "drain"
 )
+
+var modes = []mode{ok, wrongly, hang, refuse, drain}
 
 // target counts and answers.
 type target struct {
 	counts counts
-	listen func() (net.Listener, error)
+	// plain and secure are the addresses that it listens on, without and with TLS.
+	plain, secure string
 	// exit ends the process.
 	exit func()
 
-	mu       sync.Mutex
-	mode     mode
-	changed  chan struct{} // closed when the mode changes
-	listener net.Listener
-	server   *http.Server // nil while connections are refused
+	mu        sync.Mutex
+	mode      mode
+	changed   chan struct{} // closed when the mode changes
+	listeners []net.Listener
+	server    *http.Server // nil while connections are refused
 }
 
 // set changes the mode.
@@ -53,8 +63,8 @@ func (t *target) set(m mode) error {
 	t.mode, t.changed = m, make(chan struct{})
 	switch {
 	case m == refuse && t.server != nil:
-		// The listener first, as the server may not have it yet.
-		_ = t.listener.Close()
+		// The listeners first, as the server may not have them yet.
+		t.close()
 		_ = t.server.Close()
 		t.server = nil
 	case m != refuse && t.server == nil:
@@ -63,20 +73,82 @@ func (t *target) set(m mode) error {
 	return nil
 }
 
-// serve begins to accept connections. A server runs until it is closed.
-func (t *target) serve() error {
-	listener, err := t.listen()
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+// close closes the ports.
+func (t *target) close() {
+	for _, l := range t.listeners {
+		_ = l.Close()
 	}
-	server := &http.Server{Handler: t, ReadHeaderTimeout: time.Minute}
-	t.listener, t.server = listener, server
-	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			t.exit()
+	t.listeners = nil
+}
+
+// serve begins to accept connections, on both ports of both versions of HTTP. A server runs
+// until it is closed.
+func (t *target) serve() error {
+	t.server = &http.Server{Handler: t, ReadHeaderTimeout: time.Minute, Protocols: &http.Protocols{}, TLSConfig: identity()}
+	t.server.Protocols.SetHTTP1(true)
+	t.server.Protocols.SetHTTP2(true)
+	t.server.Protocols.SetUnencryptedHTTP2(true)
+	for _, at := range []struct {
+		address *string
+		serve   func(*http.Server, net.Listener) error
+	}{
+		{&t.plain, (*http.Server).Serve},
+		{&t.secure, func(s *http.Server, l net.Listener) error { return s.ServeTLS(l, "", "") }},
+	} {
+		listener, err := net.Listen("tcp", *at.address)
+		if err != nil {
+			t.close()
+			t.server = nil
+			return fmt.Errorf("listen: %w", err)
 		}
-	}()
+		t.listeners = append(t.listeners, listener)
+		*at.address = listener.Addr().String() // it stays the same
+		server := t.server
+		go func() {
+			if err := at.serve(server, port{listener, t}); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+				t.exit()
+			}
+		}()
+	}
 	return nil
+}
+
+// port has connections that are read late while the target drains.
+type port struct {
+	net.Listener
+	target *target
+}
+
+func (p port) Accept() (net.Conn, error) {
+	conn, err := p.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return late{conn, p.target}, nil
+}
+
+type late struct {
+	net.Conn
+	target *target
+}
+
+// lateFor is so long that several requests are sent meanwhile.
+const lateFor = 50 * time.Millisecond
+
+func (c late) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if m, changed := c.target.now(); m == drain && err == nil {
+		wait(context.Background(), changed, lateFor)
+	}
+	return n, err
+}
+
+// identity has a certificate for example.com, whose key is that of net/http's tests: who
+// trusts it need not be given it.
+func identity() *tls.Config {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	return &tls.Config{Certificates: s.TLS.Certificates, MinVersion: tls.VersionTLS12}
 }
 
 func (t *target) now() (mode, <-chan struct{}) {
@@ -116,6 +188,9 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if m == hang {
 		wait(r.Context(), changed, time.Hour)
+	}
+	if m == drain {
+		w.Header().Set("Connection", "close")
 	}
 	if m != wrongly {
 		return
@@ -169,10 +244,8 @@ func (t *target) control() http.Handler {
 	})
 	mux.HandleFunc("PUT /mode", func(w http.ResponseWriter, r *http.Request) {
 		m := mode(r.FormValue("is"))
-		switch m {
-		case ok, wrongly, hang, refuse:
-		default:
-			http.Error(w, "mode must be ok, wrong, hang or refuse", http.StatusBadRequest)
+		if !slices.Contains(modes, m) {
+			http.Error(w, "mode must be ok, wrong, hang, refuse or drain", http.StatusBadRequest)
 			return
 		}
 		if err := t.set(m); err != nil {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -9,28 +12,17 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// start serves a target on a loopback address that stays the same when it refuses
+// start serves a target on loopback addresses that stay the same when it refuses
 // connections for a while.
 func start(t *testing.T, folder string) (x *target, url string) {
 	t.Helper()
-	first, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := first.Addr().String()
-	x = &target{counts: counts{folder: folder}, exit: func() { t.Error("the target ended") }}
-	x.listen = func() (net.Listener, error) {
-		if l := first; l != nil {
-			first = nil
-			return l, nil
-		}
-		return net.Listen("tcp", address)
-	}
+	x = &target{counts: counts{folder: folder}, plain: "127.0.0.1:0", secure: "127.0.0.1:0", exit: func() { t.Error("the target ended") }}
 	if err := x.set(ok); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +31,7 @@ func start(t *testing.T, folder string) (x *target, url string) {
 			t.Error(err)
 		}
 	})
-	return x, "http://" + address
+	return x, "http://" + x.plain
 }
 
 // get asks once, and returns the status or the error.
@@ -249,4 +241,61 @@ func TestEchoSendsBackBodyAndHeader(t *testing.T) {
 	if err != nil || string(body) != "body" || response.Header.Get("X-Echo") != "header" {
 		t.Errorf("body %q, header %q, %v", body, response.Header.Get("X-Echo"), err)
 	}
+}
+
+// Requests of each protocol are counted alike, and a target that drains ends the
+// connections of each.
+func TestEachProtocolIsCountedAndDrained(t *testing.T) {
+	x, _ := start(t, t.TempDir())
+	for name, speaks := range map[string]struct {
+		url     string
+		version int
+		set     func(*http.Protocols)
+	}{
+		"http1": {"http://" + x.plain, 1, func(p *http.Protocols) { p.SetHTTP1(true) }},
+		"tls":   {"https://" + x.secure, 1, func(p *http.Protocols) { p.SetHTTP1(true) }},
+		"h2":    {"https://" + x.secure, 2, func(p *http.Protocols) { p.SetHTTP2(true) }},
+		"h2c":   {"http://" + x.plain, 2, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }},
+	} {
+		transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: trusting()}
+		speaks.set(transport.Protocols)
+		var opened atomic.Int32
+		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			opened.Add(1)
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		}
+		client := &http.Client{Transport: transport}
+		ask := func() int64 {
+			response, err := client.Get(speaks.url + "/" + name)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			_ = response.Body.Close()
+			if response.StatusCode != http.StatusOK || response.ProtoMajor != speaks.version {
+				t.Errorf("%s: status %d over %s", name, response.StatusCode, response.Proto)
+			}
+			return 1
+		}
+		sent := ask()
+		if err := x.set(drain); err != nil {
+			t.Fatal(err)
+		}
+		for opened.Load() < 3 {
+			sent += ask()
+		}
+		if err := x.set(ok); err != nil {
+			t.Fatal(err)
+		}
+		transport.CloseIdleConnections()
+		mustCount(t, x, name, count{Received: sent})
+	}
+}
+
+// trusting trusts the certificate that every target has.
+func trusting() *tls.Config {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	return &tls.Config{RootCAs: roots, ServerName: "example.com", MinVersion: tls.VersionTLS12}
 }

@@ -1,0 +1,169 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/pem"
+	"fmt"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+)
+
+// spoken is a protocol that a run speaks to a counter.
+type spoken struct {
+	name     string
+	protocol v1alpha1.Protocol
+	secure   bool
+}
+
+// allSpoken are the protocols that the other cluster tests do not speak.
+var allSpoken = []spoken{
+	{"HTTP/1.1 over TLS", v1alpha1.ProtocolHTTP1, true},
+	{"HTTP/2 over TLS", v1alpha1.ProtocolHTTP2, true},
+	{"HTTP/2", v1alpha1.ProtocolHTTP2, false},
+}
+
+// load has two workers that send 20 requests a second: in the first step of users with a
+// connection each, in the second of arrivals, which share connections over HTTP/2.
+func (p spoken) load() fault.Load {
+	users := fault.Step{Users: 20, Every: time.Second, Length: 6 * time.Second}
+	return fault.Load{Workers: 2, Steps: []fault.Step{users, users}, Change: func(spec *v1alpha1.LoadTestSpec) {
+		rate := v1alpha1.NewDecimal(strconv.Itoa(users.Users))
+		spec.Steps[1].Users, spec.Steps[1].RatePerUser, spec.Steps[1].Rate = nil, nil, &rate
+		spec.Target.Protocol = p.protocol
+		if p.secure {
+			spec.Target.Service.Scheme, spec.Target.Service.Port = v1alpha1.SchemeHTTPS, ptr.To(intstr.FromInt32(443))
+			spec.Target.TLS = &v1alpha1.TLS{CA: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "ca", Key: "ca.crt"}}, ServerName: "example.com"}
+		}
+	}}
+}
+
+// trustCounters has a ConfigMap with the certificate that every counter has.
+func trustCounters(ctx context.Context, namespace string) error {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	return cluster.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "ca"}, Data: map[string]string{"ca.crt": string(text)},
+	})
+}
+
+// TestProtocols: over each protocol, what the status says was sent is what the target
+// counted, undisturbed, when the operator is killed, when a worker is, and when the target
+// is replaced.
+func TestProtocols(t *testing.T) {
+	c := &campaign{t: t, only: "over", local: env("CLUSTER", "local") == "local"}
+	t.Cleanup(c.summarize)
+	target, err := c.counter(t.Context(), "")
+	if err == nil {
+		err = trustCounters(t.Context(), target.namespace)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(fault.Header())
+	kill := sync.OnceValue(func() error { // it hits all runs
+		pod, err := leader(t.Context())
+		if err == nil {
+			_, err = c.kill(t.Context(), pod)
+		}
+		return err
+	})
+	nothing := func(context.Context, *subject) (undo, error) { return nil, nil }
+	passed := fault.Expectation{Verdicts: []string{fault.Passed}, Exact: true}
+	c.overEach(target, single{fault: "operator killed", step: 1, want: passed,
+		inject: func(context.Context, *subject) (undo, error) { return nil, kill() }})
+	if err := awaitOperator(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("group", func(t *testing.T) {
+		t.Run("counts", func(t *testing.T) {
+			t.Parallel()
+			c.overEach(target, single{fault: "nothing", step: 1, want: passed, inject: nothing},
+				single{fault: "worker killed", step: 1, want: fault.Expectation{Verdicts: []string{fault.Inconclusive}, WorkerGone: true},
+					inject: func(ctx context.Context, s *subject) (undo, error) {
+						pods, err := s.workers(ctx)
+						if err != nil {
+							return nil, err
+						}
+						return deleteAtOnce(ctx, &pods[0])
+					}})
+		})
+		t.Run("drained", func(t *testing.T) {
+			t.Parallel()
+			drained(t)
+		})
+	})
+}
+
+// overEach injects faults into runs over each protocol, side by side.
+func (c *campaign) overEach(target counter, faults ...single) {
+	var group sync.WaitGroup
+	for _, p := range allSpoken {
+		for _, x := range faults {
+			group.Go(func() {
+				x.load = p.load()
+				s := newSubject(target, x.fault, "over "+p.name, x.load, x.want)
+				s.judge(c.t.Context(), c, c.injectInto(c.t.Context(), s, x))
+			})
+		}
+	}
+	group.Wait()
+}
+
+const (
+	// drainedSends is how many requests are due in a run against pods that are drained. That
+	// two busy cores delay them, as its verdict then says, is no fault of the run.
+	drainedSends = 4000
+	drainedSpec  = `
+target:
+  service: {name: rolled, port: 8443, scheme: https}
+  tls: {insecureSkipVerify: true}
+  protocol: HTTP/2
+  http2: {connections: 4}
+  timeout: 5s
+requests: [{path: "/run?delay=20ms"}]
+steps: [{rate: "100", duration: 40s}]
+worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+`
+)
+
+// drained replaces the pods of a headless Service while requests share connections to
+// them. The old ones end each connection by GOAWAY once it carried a request. A request that
+// they say that they have not processed is refused, and is not sent again.
+func drained(t *testing.T) {
+	const pods = 2
+	r := newRolled(t, pods, drainedSpec)
+	r.start("new", pods)
+	r.retire("old", pods)
+	for i := range pods {
+		if err := r.pods[fmt.Sprintf("old-%d", i)].behave(t.Context(), "drain"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.await("new", pods)
+	finish(t, r.lt, waitTimeout)
+	received, s := r.received(), r.lt.Status.Steps[0].Result
+	if s == nil {
+		t.Fatalf("verdict %s without a result: %s", r.lt.Status.Verdict, condition(r.lt, v1alpha1.ConditionFinished).Message)
+	}
+	t.Logf("%d sent over %d connections: %d answered, %d refused", s.Sent, s.Generator.ConnectionsOpened, s.Outcomes.Success, s.Outcomes.Refused)
+	if s.Due != drainedSends || s.Outcomes.Success != received || s.Outcomes.Refused != s.Sent-received {
+		t.Errorf("%d received, of %d sent; want that as many succeeded, and that all others were refused: %+v %v", received, s.Sent, s.Outcomes, s.ErrorSamples)
+	}
+	if s.Outcomes.Refused == 0 || s.Generator.ConnectionsOpened <= 4 {
+		t.Errorf("%d refused over %d connections: the target did not drain", s.Outcomes.Refused, s.Generator.ConnectionsOpened)
+	}
+}
