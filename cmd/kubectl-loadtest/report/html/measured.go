@@ -159,6 +159,19 @@ func generator(list []v1alpha1.StepStatus) table {
 	return t
 }
 
+// handshakes has the steps that had any.
+func handshakes(list []v1alpha1.StepStatus) table {
+	t := table{Title: "TLS handshakes", Note: "Of connections that are opened within the window, they are part of the time of requests.", Words: 1,
+		Heads: []string{"step", "handshakes", "p50", "p99", "connections", "opened within the window"}}
+	for _, step := range measured(list) {
+		if g := step.Result.Generator; g != nil && g.Handshakes > 0 {
+			t.Rows = append(t.Rows, []string{report.Title(step), count(g.Handshakes), duration(g.HandshakeP50), duration(g.HandshakeP99),
+				count(g.ConnectionsOpened), count(g.OpenedInWindow)})
+		}
+	}
+	return t
+}
+
 func conditions(list []metav1.Condition) table {
 	t := table{Title: "Conditions", Words: 4, Heads: []string{"condition", "status", "reason", "message"}}
 	for _, c := range list {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -27,7 +28,21 @@ func states(t *testing.T) map[string]*v1alpha1.LoadTest {
 	all["single"] = reporttest.Ladder(t, 100)
 	all["long"] = long(t)
 	all["hostile"] = hostile(t)
+	all["secure"] = secure(t)
 	return all
+}
+
+// secure is over TLS; its last step opened no connection.
+func secure(t *testing.T) *v1alpha1.LoadTest {
+	lt := reporttest.Ladder(t, 100, 250)
+	ms := func(n time.Duration) *metav1.Duration { return &metav1.Duration{Duration: n * time.Millisecond} }
+	for i := range lt.Status.Steps {
+		lt.Status.Steps[i].Result.Generator = &v1alpha1.GeneratorStatus{Healthy: true}
+	}
+	lt.Status.Steps[0].Result.Generator = &v1alpha1.GeneratorStatus{
+		Healthy: true, ConnectionsOpened: 1250, OpenedInWindow: 30, Handshakes: 1250, HandshakeP50: ms(2), HandshakeP99: ms(11),
+	}
+	return lt
 }
 
 // many are the users of the longest ladder.
