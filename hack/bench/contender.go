@@ -144,12 +144,23 @@ func (b *bench) serverFor(ctx context.Context, p protocol, args []string) (serve
 
 // ours is our worker with one step.
 func (b *bench) ours(name string, over protocol, s v1alpha1.Step, args ...string) contender {
+	return b.oursTo(name, over, func(url string) *v1alpha1.LoadTest { return over.speak(loadTest(url, 1, s)) }, args...)
+}
+
+// ourStreams is a rate over a number of HTTP/2 connections with so many streams each.
+func (b *bench) ourStreams(connections, streams int32, s v1alpha1.Step) contender {
+	test := func(url string) *v1alpha1.LoadTest {
+		lt := overHTTP2.speak(loadTest(url, 1, s))
+		lt.Spec.Target.HTTP2 = &v1alpha1.HTTP2{Connections: &connections, StreamsPerConnection: &streams}
+		return lt
+	}
+	return b.oursTo(fmt.Sprintf("loadworker, %d x %d", connections, streams), overHTTP2, test, "-max-connections", fmt.Sprint(connections*streams))
+}
+
+// oursTo is our worker with a LoadTest of a server.
+func (b *bench) oursTo(name string, over protocol, test func(url string) *v1alpha1.LoadTest, args ...string) contender {
 	return contender{name: name, over: over, drive: func(_ context.Context, at server) (process.Usage, error) {
-		lt := over.speak(loadTest(at.url(), 1, s))
-		if name == ourStreams {
-			lt.Spec.Target.HTTP2 = &v1alpha1.HTTP2{Connections: new(int32(connections / 16)), StreamsPerConnection: new(int32(16))}
-		}
-		w, err := b.startWorker(lt, 0, generatorCore, at.certificate(), args...)
+		w, err := b.startWorker(test(at.url()), 0, generatorCore, at.certificate(), args...)
 		if err != nil {
 			return process.Usage{}, err
 		}
@@ -166,14 +177,23 @@ func (b *bench) ours(name string, over protocol, s v1alpha1.Step, args ...string
 
 // theirs is a peer as a closed loop over connections of so many streams each.
 func (b *bench) theirs(f foundPeer, over protocol, connections, streams int, d time.Duration) contender {
+	return b.theirLoad(f, over, peer.Load{Connections: connections, Streams: streams, Seconds: int(d / time.Second)})
+}
+
+// theirBurst is a peer with a request on each stream of its connections, if it can do so,
+// or else a closed loop that ends with the first responses.
+func (b *bench) theirBurst(f foundPeer, over protocol, connections, streams int) contender {
+	return b.theirLoad(f, over, peer.Load{Connections: connections, Streams: streams, Seconds: int(holdFor / time.Second), Requests: connections * streams})
+}
+
+func (b *bench) theirLoad(f foundPeer, over protocol, l peer.Load) contender {
 	name := f.peer.Name
-	if streams > 1 {
-		name = fmt.Sprintf("%s, %d x %d", name, connections, streams)
+	if l.Streams > 1 {
+		name = fmt.Sprintf("%s, %d x %d", name, l.Connections, l.Streams)
 	}
 	return contender{name: name, over: over, drive: func(ctx context.Context, at server) (process.Usage, error) {
-		i, err := f.peer.Closed(peer.Load{
-			URL: at.url() + "/", Connections: connections, Streams: streams, Seconds: int(d / time.Second), Certificate: at.certificate(),
-		})
+		l.URL, l.Certificate = at.url()+"/", at.certificate()
+		i, err := f.peer.Closed(l)
 		if err != nil {
 			return process.Usage{}, err
 		}

@@ -113,8 +113,9 @@ func TestWriteMemory(t *testing.T) {
 	var out strings.Builder
 	s := sampled(1)
 	s.counters.PeakInFlight, s.generator.PeakRSS = 1000, 2048e3
-	(&bench{out: &out}).writeMemory(map[key][]sample{{"wrk", overTLS}: {s}, {"hey", overTCP}: {s}})
-	if got := out.String(); !strings.Contains(got, "| wrk       | TLS  | 1000      | 2.0    | 2.0 ") || strings.Contains(got, "hey") {
+	s.counters.Connections = 1001
+	(&bench{out: &out}).writeMemory([]contender{{name: "wrk", over: overTLS}}, map[key][]sample{{"wrk", overTLS}: {s}, {"hey", overTCP}: {s}})
+	if got := out.String(); !strings.Contains(got, "| wrk       | TLS  | 1000      | 1001        | 2.0    | 2.0 ") || strings.Contains(got, "hey") {
 		t.Errorf("the memory of wrk, of 2 KB for each of 1000 requests, is written as\n%s", got)
 	}
 }

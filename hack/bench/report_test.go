@@ -42,7 +42,7 @@ func TestLastLine(t *testing.T) {
 		results[key{name, overTCP}] = []sample{sampled(rate * 7), sampled(rate), sampled(rate / 2)}
 		results[key{name, overTLS}] = []sample{sampled(rate * rate)}
 	}
-	for name, cost := range map[string]time.Duration{ourUsers: 9, "h2load": 12, ourStreams: 8, h2load16: 6} {
+	for name, cost := range map[string]time.Duration{ourUsers: 9, "h2load": 12, our16: 8, h2load16: 6} {
 		s := sampled(1000) // HTTP/2 is compared by what a request costs
 		s.generator.CPU = time.Duration(s.counters.Requests) * cost * time.Microsecond
 		results[key{name, overHTTP2}] = []sample{s}
@@ -52,11 +52,15 @@ func TestLastLine(t *testing.T) {
 			results[key{name, overTLS}][i].generator.CPU = map[string]time.Duration{ourUsers: 8, "wrk": 10}[name] * time.Second
 		}
 	}
-	memory, secured := sampled(1), sampled(1)
-	memory.generator.PeakRSS, secured.generator.PeakRSS = 4301, 9000
-	got := lastLine(results, map[key][]sample{{ourUsers, overTCP}: {memory}, {ourUsers, overTLS}: {secured}, {"wrk", overTCP}: {sampled(1)}})
+	memory := map[key][]sample{{"wrk", overTCP}: {sampled(1)}}
+	for k, bytes := range map[key]int64{{ourUsers, overTCP}: 4301, {ourUsers, overTLS}: 9000, {ourUsers, overHTTP2}: 6144, {our100, overHTTP2}: 1024} {
+		s := sampled(1)
+		s.generator.PeakRSS = bytes
+		memory[k] = []sample{s}
+	}
+	got := lastLine(results, memory)
 	want := "bench-worker: users-vs-wrk=0.80 users-vs-vegeta=2.50 users-vs-k6=10.00 rate-vs-vegeta=1.50 rate-vs-wrk=0.48 kb-per-inflight=4.2 " +
-		"tls-vs-wrk=0.80 kb-per-tls-connection=8.8 h2-vs-h2load-1=1.33 h2-vs-h2load-16=0.75"
+		"tls-vs-wrk=0.80 kb-per-tls-connection=8.8 h2-vs-h2load-1=1.33 h2-vs-h2load-16=0.75 kb-per-h2-connection=6.0 kb-per-h2-stream=1.0"
 	if got != want {
 		t.Errorf("last line\n%s\nwant\n%s", got, want)
 	}

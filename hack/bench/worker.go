@@ -27,9 +27,10 @@ const (
 const (
 	ourUsers = "loadworker, users"
 	ourRate  = "loadworker, rate"
+	// of so many connections with so many streams each
+	our16    = "loadworker, 4 x 16"
 	h2load16 = "h2load, 4 x 16"
-	// ourStreams is a rate over as many connections and streams.
-	ourStreams = "loadworker, 4 x 16"
+	our100   = "loadworker, 100 x 100"
 )
 
 // required are the peers without which there is no last line.
@@ -42,19 +43,19 @@ func benchWorker(ctx context.Context, b *bench) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	list := b.contenders(found, d)
+	list, held := b.contenders(found, d), b.holders(found)
 	results, err := b.inRounds(ctx, list)
 	if err != nil {
 		return "", err
 	}
-	memory, err := b.memory(ctx, found)
+	memory, err := b.memory(ctx, held)
 	if err != nil {
 		return "", err
 	}
 	fmt.Fprintf(b.out, "One core for the generator, one for the server, %d connections, %v, median of %d rounds.\n"+
 		"The server is nginx over TLS and HTTP/2. All counts are the server's.\n\n", connections, d, b.rounds)
 	b.writeRates(list, results)
-	b.writeMemory(memory)
+	b.writeMemory(held, memory)
 	if names := disturbed(results); len(names) > 0 {
 		fmt.Fprintf(b.out, "\nDo not trust this run: something else kept cores busy, since neither generator nor server had its own with %s.\n",
 			strings.Join(names, ", "))
@@ -81,7 +82,7 @@ func (b *bench) contenders(found []foundPeer, d time.Duration) []contender {
 		}
 	}
 	list = append(list, b.ours(ourUsers, overHTTP2, harness.ClosedUsers(connections, d)),
-		b.ours(ourStreams, overHTTP2, arrivals(unreachable, d), "-max-connections", fmt.Sprint(connections)))
+		b.ourStreams(connections/16, 16, arrivals(unreachable, d)))
 	for _, f := range found {
 		if f.peer.HTTP2 {
 			list = append(list, b.theirs(f, overHTTP2, connections, 1, d), b.theirs(f, overHTTP2, connections/16, 16, d))
@@ -145,17 +146,29 @@ func (b *bench) inRounds(ctx context.Context, list []contender) (map[key][]sampl
 	return results, nil
 }
 
-// memory measures generators with many requests in flight.
-func (b *bench) memory(ctx context.Context, found []foundPeer) (map[key][]sample, error) {
-	var list []contender
-	for _, over := range memoryOver {
+// holders are the generators whose memory is measured with many requests in flight, each
+// with a connection for a request and, over HTTP/2, with a hundred streams for each of a
+// hundred connections.
+func (b *bench) holders(found []foundPeer) (list []contender) {
+	for _, over := range []protocol{overTCP, overTLS, overHTTP2} {
 		list = append(list, b.ours(ourUsers, over, harness.Burst(inFlight, 1), "-open-for", "1m"))
 		for _, f := range found {
-			if f.peer.Name == "wrk" || f.peer.Name == "vegeta" && over == overTCP {
-				list = append(list, b.theirs(f, over, inFlight, 1, holdFor))
+			if f.peer.Name == "wrk" && over != overHTTP2 || f.peer.Name == "vegeta" && over == overTCP || f.peer.HTTP2 && over == overHTTP2 {
+				list = append(list, b.theirBurst(f, over, inFlight, 1))
 			}
 		}
 	}
+	list = append(list, b.ourStreams(100, 100, arrivals(inFlight, time.Second)))
+	for _, f := range found {
+		if f.peer.HTTP2 {
+			list = append(list, b.theirBurst(f, overHTTP2, 100, 100))
+		}
+	}
+	return list
+}
+
+// memory measures generators with many requests in flight.
+func (b *bench) memory(ctx context.Context, list []contender) (map[key][]sample, error) {
 	results := map[key][]sample{}
 	for _, c := range list {
 		s, err := b.measure(ctx, c, "-d", holdFor.String())
@@ -194,17 +207,12 @@ func against(results map[key][]sample, rates []float64, other key) string {
 	return digits(ratio(rates, column(list, sample.rate)), 2)
 }
 
-// memoryOver are the protocols that memory is measured over.
-var memoryOver = []protocol{overTCP, overTLS}
-
-func (b *bench) writeMemory(results map[key][]sample) {
-	fmt.Fprintf(b.out, "\n%d connections, each response held for %v by the ground-truth server:\n\n", inFlight, holdFor)
-	t := newTable("generator", "over", "in flight", "RSS MB", "KB per request in flight")
-	for _, over := range memoryOver {
-		for _, name := range []string{ourUsers, "wrk", "vegeta"} {
-			for _, s := range results[key{name, over}] {
-				t.row(name, over, s.counters.PeakInFlight, digits(s.megabytes(), 1), digits(s.perInFlight(), 1))
-			}
+func (b *bench) writeMemory(list []contender, results map[key][]sample) {
+	fmt.Fprintf(b.out, "\n%d requests, each response held for %v by the ground-truth server:\n\n", inFlight, holdFor)
+	t := newTable("generator", "over", "in flight", "connections", "RSS MB", "KB per request in flight")
+	for _, c := range list {
+		for _, s := range results[c.key()] {
+			t.row(c.name, c.over, s.counters.PeakInFlight, s.counters.Connections, digits(s.megabytes(), 1), digits(s.perInFlight(), 1))
 		}
 	}
 	t.write(b.out)
@@ -214,16 +222,19 @@ func lastLine(results, memory map[key][]sample) string {
 	versus := func(ours, theirs string) float64 {
 		return ratio(column(results[key{ours, overTCP}], sample.rate), column(results[key{theirs, overTCP}], sample.rate))
 	}
-	kb := func(over protocol) float64 { return median(column(memory[key{ourUsers, over}], sample.perInFlight)) }
+	kb := func(name string, over protocol) float64 {
+		return median(column(memory[key{name, over}], sample.perInFlight))
+	}
 	// nginx is the limit over TLS, so that the generators' own processor time counts.
 	byCPU := func(ours, theirs string, over protocol) float64 {
 		return ratio(column(results[key{ours, over}], sample.perCPU), column(results[key{theirs, over}], sample.perCPU))
 	}
 	return fmt.Sprintf("bench-worker: users-vs-wrk=%.2f users-vs-vegeta=%.2f users-vs-k6=%.2f rate-vs-vegeta=%.2f rate-vs-wrk=%.2f "+
-		"kb-per-inflight=%.1f tls-vs-wrk=%.2f kb-per-tls-connection=%.1f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f",
+		"kb-per-inflight=%.1f tls-vs-wrk=%.2f kb-per-tls-connection=%.1f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f kb-per-h2-connection=%.1f kb-per-h2-stream=%.1f",
 		versus(ourUsers, "wrk"), versus(ourUsers, "vegeta"), versus(ourUsers, "k6"),
-		versus(ourRate, "vegeta"), versus(ourRate, "wrk"), kb(overTCP),
-		byCPU(ourUsers, "wrk", overTLS), kb(overTLS), byCPU(ourUsers, "h2load", overHTTP2), byCPU(ourStreams, h2load16, overHTTP2))
+		versus(ourRate, "vegeta"), versus(ourRate, "wrk"), kb(ourUsers, overTCP),
+		byCPU(ourUsers, "wrk", overTLS), kb(ourUsers, overTLS), byCPU(ourUsers, "h2load", overHTTP2), byCPU(our16, h2load16, overHTTP2),
+		kb(ourUsers, overHTTP2), kb(our100, overHTTP2))
 }
 
 // busy is how much of a core something has that has it for itself; the start of

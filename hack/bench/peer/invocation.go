@@ -13,6 +13,9 @@ type Load struct {
 	// takes HTTP/2.
 	Streams int
 	Seconds int
+	// Requests is how many are sent in all, in the place of Seconds, by peers that can do
+	// so; 0: as many as there is time for.
+	Requests int
 	// Certificate is a file with the certificate to trust, for https.
 	Certificate string
 }
@@ -34,7 +37,11 @@ func wrk(l Load) Invocation {
 }
 
 func h2load(l Load) Invocation {
-	return Invocation{Args: []string{"-t1", "-c" + l.connections(), "-m" + strconv.Itoa(l.Streams), "-D" + strconv.Itoa(l.Seconds), l.URL}}
+	until := "-D" + strconv.Itoa(l.Seconds)
+	if l.Requests > 0 { // it would wait for requests that are in flight at the end of the time, and not end
+		until = "-n" + strconv.Itoa(l.Requests)
+	}
+	return Invocation{Args: []string{"-t1", "-c" + l.connections(), "-m" + strconv.Itoa(l.Streams), until, l.URL}}
 }
 
 func bombardier(l Load) Invocation {
