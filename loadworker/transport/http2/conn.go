@@ -1,6 +1,7 @@
 package http2
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -51,7 +52,7 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	out := transport.Response{Reused: reused}
 	c.carried, c.done = true, false
 	c.mux.Send(&c.stream, r, c)
-	if err := c.exchange(); err != nil {
+	if err := c.exchange(func() bool { return c.done }); err != nil {
 		return out, c.failed(err)
 	}
 	if c.err != nil {
@@ -67,15 +68,15 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 // ended notes the outcome of the request.
 func (c *Conn) ended(_ *Stream, err error) { c.done, c.err = true, err }
 
-// exchange writes and reads until the request is done. An error is of the connection.
-func (c *Conn) exchange() error {
+// exchange writes and reads until it is done. An error is of the connection.
+func (c *Conn) exchange(done func() bool) error {
 	buffer := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buffer)
 	for {
 		if err := c.flush(); err != nil {
 			return err
 		}
-		if c.done {
+		if done() {
 			return nil
 		}
 		n, err := c.net.Read(buffer[:])
@@ -86,7 +87,7 @@ func (c *Conn) exchange() error {
 			}
 		} else if errors.Is(err, io.EOF) {
 			c.mux.End(nil)
-			return inPhase(failure.Reading, c.err)
+			return inPhase(failure.Reading, cmp.Or(c.err, io.EOF))
 		}
 		if err != nil {
 			return inPhase(failure.Reading, err)
@@ -118,9 +119,17 @@ func inPhase(p failure.Phase, err error) error {
 // IsOpen reports whether the connection is open as far as is known here.
 func (c *Conn) IsOpen() bool { return c.net != nil }
 
-// Open opens the connection unless it is open and alive.
+// Open opens the connection unless it is open and alive. It exchanges settings with the
+// server, which closes a connection without any after some seconds.
 func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
 	if err := c.ensureOpen(ctx, deadline); err != nil {
+		return c.failed(err)
+	}
+	if !c.setDeadline(deadline) {
+		return c.failed(failure.ErrInterrupted)
+	}
+	c.err = nil
+	if err := c.exchange(c.mux.Settled); err != nil {
 		return c.failed(err)
 	}
 	return nil

@@ -76,6 +76,9 @@ func NewMux(o *Origin) *Mux {
 	return m
 }
 
+// Settled reports whether the server has sent its settings.
+func (m *Mux) Settled() bool { return m.heard }
+
 // owner is what sends requests.
 type owner interface {
 	// ended is called once for each of them: when its response is whole, or with why it

@@ -1,0 +1,71 @@
+package http2
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+// A connection that is opened before it is used has exchanged settings: a server closes one
+// that has sent none for some seconds.
+func TestOpenExchangesSettings(t *testing.T) {
+	acknowledged := make(chan bool, 1)
+	url := scripted.Serve(t, scripted.Stay(func(c *net.TCPConn, r *bufio.Reader) {
+		_, _ = r.Discard(len(http2.ClientPreface))
+		framer := http2.NewFramer(c, r)
+		_ = framer.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 7})
+		for {
+			f, err := framer.ReadFrame()
+			if err != nil {
+				acknowledged <- false
+				return
+			}
+			if s, ok := f.(*http2.SettingsFrame); ok && s.IsAck() {
+				acknowledged <- true
+				return
+			}
+		}
+	}))
+	conn := NewClient(scripted.NewDialer(t, dial.Config{URL: url, HTTP2: true}), "agent", Shared{}).NewConn().(*Conn)
+	defer conn.Close()
+	if err := conn.Open(t.Context(), scripted.Far()); err != nil {
+		t.Fatal(err)
+	}
+	if !<-acknowledged {
+		t.Error("the server's settings are not acknowledged")
+	}
+	if !conn.Alive() || conn.mux.Room() != 7 {
+		t.Errorf("there is room for %d requests, want 7", conn.mux.Room())
+	}
+}
+
+// A connection is not open if the server says nothing, or another thing, or closes it.
+func TestOpenWithoutSettingsFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script scripted.Script
+		within time.Duration
+		want   measure.Outcome
+	}{
+		"silent": {func(_ *net.TCPConn, r *bufio.Reader) { _, _ = io.Copy(io.Discard, r) }, 50 * time.Millisecond, measure.Timeout},
+		"closes": {func(_ *net.TCPConn, r *bufio.Reader) { _, _ = r.Peek(len(http2.ClientPreface)) }, scripted.Patience, measure.Reset},
+		"HTTP/1": {scripted.Stay(scripted.Answer("HTTP/1.1 400 Bad Request\r\n\r\n")), scripted.Patience, measure.BadResponse},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := scripted.Serve(t, tt.script)
+			conn := NewClient(scripted.NewDialer(t, dial.Config{URL: url, HTTP2: true}), "agent", Shared{}).NewConn().(*Conn)
+			err := conn.Open(t.Context(), time.Now().Add(tt.within))
+			if err == nil || failure.Classify(err) != tt.want || conn.IsOpen() {
+				t.Errorf("%v is of class %v, want %v; open: %t", err, failure.Classify(err), tt.want, conn.IsOpen())
+			}
+		})
+	}
+}
