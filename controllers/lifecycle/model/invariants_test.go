@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/queue"
 )
 
@@ -66,6 +67,7 @@ func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 			w.checkComplete(int32(i), a)
 		}
 	}
+	w.noteHold(b, a)
 	w.checkAbort(b, a)
 	w.checkStop(o, b, a)
 	w.checkTurn(o, b, a)
@@ -269,6 +271,9 @@ func (w *world) checkEnd() {
 		return
 	}
 	s := &w.api.lt.Status
+	if w.mayBeHeld(s) {
+		return
+	}
 	if !lifecycle.Finished(w.api.lt) {
 		w.violated(inTime, "it has not ended at %.0fs, after %d events", w.now.Sub(began).Seconds(), w.events)
 		return
@@ -278,8 +283,8 @@ func (w *world) checkEnd() {
 	if want == nil {
 		return // this is the run that says how the story ends
 	}
-	if allowed := want.took + w.allowance(); s.CompletionTime.Sub(began) > allowed {
-		w.violated(inTime, "it ended after %v, %v are allowed", s.CompletionTime.Sub(began), allowed)
+	if took, allowed := s.CompletionTime.Sub(began)-w.held, want.took+w.allowance(); took > allowed {
+		w.violated(inTime, "it ended after %v and %v in which it was held, %v are allowed", took, w.held, allowed)
 	}
 	if w.harmed || w.jumped && w.isolated || w.story.timely {
 		return
@@ -290,6 +295,26 @@ func (w *world) checkEnd() {
 	if got := endingOf(w); got.verdict != want.verdict || want.whole && !equality.Semantic.DeepEqual(got.sent, want.sent) {
 		w.violated(nothingLost, "verdict %s with %v sent, %s with %v without a fault; %s", got.verdict, got.sent, want.verdict, want.sent, explanation(s))
 	}
+}
+
+// noteHold counts the time in which the run is held: a fault may delay its start until
+// runs are stopped, or until quiet hours.
+func (w *world) noteHold(before, after *v1alpha1.LoadTestStatus) {
+	was, is := before.Phase == v1alpha1.PhaseSuspended, after.Phase == v1alpha1.PhaseSuspended
+	switch {
+	case is && !was:
+		w.heldSince = w.now
+	case was && !is:
+		w.held += w.now.Sub(w.heldSince)
+	}
+}
+
+// mayBeHeld reports whether the run has not begun, and says that the administrator
+// stopped runs, for good.
+func (w *world) mayBeHeld(s *v1alpha1.LoadTestStatus) bool {
+	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionSuspended)
+	hold := w.policy.For(w.api.lt.Namespace).Hold(w.now)
+	return s.Phase == v1alpha1.PhaseSuspended && c != nil && c.Reason == v1alpha1.ReasonStopped && hold != nil && hold.Cause == policy.Stopped
 }
 
 // checkMissing compares what steps lack with what the target had of them.
@@ -329,7 +354,7 @@ type ending struct {
 
 func endingOf(w *world) *ending {
 	s := &w.api.lt.Status
-	e := &ending{verdict: s.Verdict, whole: true, took: s.CompletionTime.Sub(began)}
+	e := &ending{verdict: s.Verdict, whole: true, took: s.CompletionTime.Sub(began) - w.held}
 	for _, step := range s.Steps {
 		if step.State != v1alpha1.StepComplete {
 			e.whole = false

@@ -67,6 +67,9 @@ type truth struct {
 	// jumped says that a clock did, isolated that a worker was cut off for as long as a
 	// new operator waits for it. Together they are harm: a limit may seem to have passed.
 	jumped, isolated bool
+	// held is for how long the run was until now, heldSince since when it is once more.
+	held      time.Duration
+	heldSince time.Time
 	// slack is for how long operators were away, or clocks apart.
 	slack time.Duration
 	// noticeLost says that a notification was, which excuses a late pass.
