@@ -51,6 +51,23 @@ func TestEveryReasonHasAnEntry(t *testing.T) {
 	}
 }
 
+// TestEveryEntryHasAMessageAndAWayOut looks below each heading: a quoted message, and what
+// it means or what to do.
+func TestEveryEntryHasAMessageAndAWayOut(t *testing.T) {
+	text, _ := troubleshooting(t)
+	for _, entry := range strings.Split(text, "\n### ")[1:] {
+		entry, _, _ = strings.Cut(entry, "\n## ")
+		quoted, advice := false, false
+		for _, line := range strings.Split(entry, "\n")[1:] {
+			quoted = quoted || strings.HasPrefix(line, "> ")
+			advice = advice || line != "" && !strings.HasPrefix(line, ">")
+		}
+		if !quoted || !advice {
+			t.Errorf("give this entry a quoted message and advice: %s", entry)
+		}
+	}
+}
+
 // constants are the values of the string constants of the API whose names begin so.
 func constants(t *testing.T, prefix string) []string {
 	t.Helper()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -46,7 +47,7 @@ func render(from, out, repository string) error {
 	if s.layout, err = template.New("page").Funcs(template.FuncMap{"to": relative}).Parse(layout); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(out); err != nil {
+	if err := removeSite(out); err != nil {
 		return err
 	}
 	err = fs.WalkDir(s.docs, ".", func(name string, d fs.DirEntry, err error) error {
@@ -59,6 +60,19 @@ func render(from, out, repository string) error {
 		return err
 	}
 	return s.folders()
+}
+
+// removeSite removes the site that was written before. A folder that is none is left alone:
+// it may be a mistake in -out.
+func removeSite(out string) error {
+	entries, err := os.ReadDir(out)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(out, "index.html")); err != nil {
+		return fmt.Errorf("%s is not empty and has no index.html: give another folder as -out, or remove it", out)
+	}
+	return os.RemoveAll(out)
 }
 
 // file renders a page, or copies what a page shows.

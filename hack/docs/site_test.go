@@ -69,6 +69,32 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// TestOnlyASiteIsOverwritten gives render a folder of something else by mistake.
+func TestOnlyASiteIsOverwritten(t *testing.T) {
+	docs, out := t.TempDir(), t.TempDir()
+	write := func(dir, name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(docs, front, "# Front\n")
+	write(out, "thesis.txt", "ten years")
+	if err := render(docs, out, ""); err == nil {
+		t.Error("a folder that is no site is overwritten")
+	}
+	if _, err := os.Stat(filepath.Join(out, "thesis.txt")); err != nil {
+		t.Error(err)
+	}
+	write(out, "index.html", "")
+	if err := render(docs, out, ""); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(out, "thesis.txt")); err == nil {
+		t.Error("the site has a file of the one before")
+	}
+}
+
 func TestTarget(t *testing.T) {
 	s := &site{repository: "https://code.example/"}
 	got := map[string]string{}
