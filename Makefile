@@ -136,7 +136,7 @@ SCORE := kube-score score - --kubernetes-version v1.34 --output-format ci --exit
 SCORE_ALL := container-image-pull-policy,deployment-has-host-podantiaffinity,statefulset-has-host-podantiaffinity,pod-networkpolicy
 SCORE_TARGETS := $(SCORE_ALL),container-ephemeral-storage-request-and-limit,deployment-replicas,deployment-strategy,pod-probes,pod-probes-identical,statefulset-has-servicename,container-security-context-user-group-id
 EVERYTHING_OPERATOR := watchNamespaces={a,b},networkPolicy.workers.enabled=true,metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.dashboard.enabled=true,priorityClassName=high
-EVERYTHING_TARGETS := shortener.enabled=true,shortener.replicas=2,shortener.nginx.enabled=true,shortener.connections=pgbouncer,shortener.cache.enabled=true,shortener.clicks.mode=kafka,shortener.seed.rows=1000,eventstore.enabled=true,exporters.redis.enabled=true,exporters.postgres.enabled=true
+EVERYTHING_TARGETS := shortener.enabled=true,shortener.replicas=2,shortener.nginx.enabled=true,shortener.connections=pgbouncer,shortener.cache.enabled=true,shortener.clicks.mode=kafka,shortener.seed.rows=1000,eventstore.enabled=true,exporters.redis.enabled=true,exporters.postgres.enabled=true,ratelimiter.service.grpcPort=9090,eventstore.service.grpcPort=9090
 score: bin/helm bin/kube-score ## Check the rendered charts with kube-score.
 	@score() { helm template scored charts/$$1 --namespace scored --kube-version 1.34 --set "$$2" | $(SCORE) --ignore-test $$3 | { grep -vE '^\[(OK|SKIPPED)\]' && exit 1 || true; }; }; \
 	score loadtest-operator '' $(SCORE_ALL); \

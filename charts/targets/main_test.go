@@ -157,7 +157,7 @@ func presets(t *testing.T) []string {
 // everything enables all components, which no preset does.
 const everything = "shortener.enabled=true,shortener.replicas=2,shortener.nginx.enabled=true,shortener.connections=pgbouncer," +
 	"shortener.cache.enabled=true,shortener.clicks.mode=kafka,shortener.clicks.consumers=2,shortener.seed.rows=900000,postgres.shards=3," +
-	"eventstore.enabled=true,eventstore.tenants={one,two},exporters.redis.enabled=true,exporters.postgres.enabled=true"
+	"eventstore.enabled=true,eventstore.tenants={one,two},exporters.redis.enabled=true,exporters.postgres.enabled=true,ratelimiter.service.grpcPort=9090,eventstore.service.grpcPort=9090"
 
 // variants are the arguments of every way in which the chart is installed: each
 // preset, with official images and with local ones, and all targets at once.

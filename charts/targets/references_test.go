@@ -192,8 +192,15 @@ func TestNetworkPolicies(t *testing.T) {
 				of := peer.PodSelector.MatchLabels
 				callers = append(callers, of["app"]+of["app.kubernetes.io/component"])
 			}
-			if to := selected(r.pods(t), policy.Spec.PodSelector.MatchLabels); len(to) != 1 || !hasPort(r.pods(t)[to[0]], rule.Ports[0].Port.StrVal) {
-				t.Errorf("%s is about %v, port %v", key, to, rule.Ports[0].Port)
+			to := selected(r.pods(t), policy.Spec.PodSelector.MatchLabels)
+			if len(to) != 1 || len(rule.Ports) != len(r.pods(t)[to[0]].Spec.Containers[0].Ports) {
+				t.Errorf("%s is about %v, ports %v", key, to, rule.Ports)
+				continue
+			}
+			for _, port := range rule.Ports {
+				if !hasPort(r.pods(t)[to[0]], port.Port.StrVal) {
+					t.Errorf("%s is about port %v, which %v has not", key, port.Port, to)
+				}
 			}
 		}
 		got[o.GetName()] = strings.Join(callers, " ")

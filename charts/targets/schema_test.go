@@ -42,6 +42,8 @@ func TestSchemaRefuses(t *testing.T) {
 		"every pod, from outside": {"ratelimiter.service.type=LoadBalancer", "at '/ratelimiter/trustedProxies/0': '10.0.0.0/8' does not match pattern"},
 		"everyone, from outside":  {"shortener.service.type=LoadBalancer,shortener.trustedProxies={0.0.0.0/0}", "at '/shortener/trustedProxies/0': '0.0.0.0/0' does not match pattern"},
 		"all of IPv6":             {"eventstore.service.type=LoadBalancer,eventstore.trustedProxies={fc00::/7}", "at '/eventstore/trustedProxies/0': 'fc00::/7' does not match pattern"},
+		"gRPC of a shortener":     {"shortener.service.grpcPort=9090", "at '/shortener/service': additional properties 'grpcPort' not allowed"},
+		"no such port":            {"eventstore.service.grpcPort=65536", "at '/eventstore/service/grpcPort': maximum: got 65,536, want 65,535"},
 		"a size without a unit":   {"postgres.persistence.size=5", "at '/postgres/persistence/size'"},
 	}
 	for name, tc := range tests {

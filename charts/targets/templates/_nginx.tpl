@@ -3,9 +3,10 @@
 {{- $root := index . 0 -}}
 {{- $of := append . "nginx" -}}
 {{- $nginx := $root.Values.nginx -}}
-{{- $outside := eq (index $root.Values (index . 1)).service.type "LoadBalancer" -}}
+{{- $service := (index $root.Values (index . 1)).service -}}
+{{- $outside := eq $service.type "LoadBalancer" -}}
 {{- $forwardedFor := ternary "$remote_addr" "$proxy_add_x_forwarded_for" $outside -}}
-{{- $conf := tpl ($root.Files.Get "files/nginx.conf") (dict "Template" $root.Template "nginx" $nginx "forwardedFor" $forwardedFor "upstream" (printf "%s-app:8080" (include "targets.name" .))) -}}
+{{- $conf := tpl ($root.Files.Get "files/nginx.conf") (dict "Template" $root.Template "nginx" $nginx "forwardedFor" $forwardedFor "grpc" ($service.grpcPort | int) "replicas" (printf "%s-app" (include "targets.name" .))) -}}
 apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -43,6 +44,9 @@ spec:
           args: [-e, stderr, -c, /etc/targets/nginx.conf, -g, "daemon off;"]
           ports:
             - {name: http, containerPort: 8080}
+            {{- if $service.grpcPort | int }}
+            - {name: grpc, containerPort: 9090}
+            {{- end }}
             - {name: status, containerPort: 8081}
           readinessProbe:
             httpGet: {path: /healthz, port: status}

@@ -18,10 +18,17 @@ spec:
     - name: http
       port: {{ $service.port }}
       targetPort: http
+    {{- with $service.grpcPort | int }}
+    - name: grpc
+      port: {{ . }}
+      targetPort: grpc
+      appProtocol: kubernetes.io/h2c
+    {{- end }}
 {{- end }}
 
-{{/* The Service of the pods of a component that answer HTTP themselves. */}}
+{{/* The Service of the pods of a component that answer HTTP, and gRPC, themselves. */}}
 {{- define "targets.replicas" -}}
+{{- $root := index . 0 -}}
 apiVersion: v1
 kind: Service
 metadata:
@@ -33,6 +40,12 @@ spec:
     - name: http
       port: 8080
       targetPort: http
+    {{- if and (eq (index . 2) "app") ((index $root.Values (index . 1)).service.grpcPort | int) }}
+    - name: grpc
+      port: 9090
+      targetPort: grpc
+      appProtocol: kubernetes.io/h2c
+    {{- end }}
 {{- end }}
 
 {{/* The ServiceMonitor of that Service, if enabled. */}}
@@ -59,9 +72,10 @@ spec:
 {{- end }}
 
 {{/*
-The NetworkPolicy of a component: (list $ "shortener" "postgres" PORT CALLERS PEERS), of
-which the callers are components of the same target, and the peers any others, as
-in a NetworkPolicy. Without callers and peers the policy has no rule.
+The NetworkPolicy of a component: (list $ "shortener" "postgres" PORTS CALLERS PEERS), of
+which the ports have commas between them, the callers are components of the same
+target, and the peers any others, as in a NetworkPolicy. Without callers and peers
+the policy has no rule.
 */}}
 {{- define "targets.policy" -}}
 {{- $root := index . 0 -}}
@@ -80,7 +94,9 @@ spec:
   {{- if or $callers $peers }}
   ingress:
     - ports:
-        - port: {{ index . 3 }}
+        {{- range index . 3 | splitList "," }}
+        - port: {{ . }}
+        {{- end }}
       from:
         {{- range $callers }}
         - podSelector:

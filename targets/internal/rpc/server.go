@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -35,12 +36,15 @@ const (
 type Server struct {
 	*grpc.Server
 	health *health.Server
+	// endStreams ends those of the library's services.
+	endStreams context.CancelFunc
 }
 
 // NewServer returns a server of a service whose requests have at most maxMessage
 // bytes. Ready says whether the service is, each time that health is checked.
 func NewServer(desc *grpc.ServiceDesc, service any, maxMessage int, ready func(context.Context) bool) Server {
-	s := Server{health: health.NewServer(), Server: grpc.NewServer(
+	stopping, endStreams := context.WithCancel(context.Background())
+	s := Server{health: health.NewServer(), endStreams: endStreams, Server: grpc.NewServer(
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxHeaderListSize(maxHeader),
 		grpc.MaxConcurrentStreams(maxStreams),
@@ -48,6 +52,7 @@ func NewServer(desc *grpc.ServiceDesc, service any, maxMessage int, ready func(c
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTimeout, Time: pingAfter, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.InTapHandle(endable),
+		grpc.StreamInterceptor(until(stopping, "/"+desc.ServiceName+"/")),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 	)}
 	s.RegisterService(desc, service)
@@ -58,6 +63,24 @@ func NewServer(desc *grpc.ServiceDesc, service any, maxMessage int, ready func(c
 
 // Drain makes the health service say no from now on.
 func (s Server) Drain() { s.health.Shutdown() }
+
+// GracefulStop finishes the calls in flight. Streams of the library's services last as
+// long as their clients like, and are ended.
+func (s Server) GracefulStop() {
+	s.endStreams()
+	s.Server.GracefulStop()
+}
+
+// until ends streams with a context, but for those of our own service.
+func until(stopping context.Context, own string) grpc.StreamServerInterceptor {
+	return func(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+		if !strings.HasPrefix(info.FullMethod, own) {
+			end, _ := stream.Context().Value(endKey{}).(context.CancelFunc)
+			defer context.AfterFunc(stopping, end)()
+		}
+		return handle(service, stream)
+	}
+}
 
 // checked is a health service that asks before it answers.
 type checked struct {

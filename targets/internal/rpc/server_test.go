@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -148,6 +149,49 @@ func TestHealth(t *testing.T) {
 	}
 	s.Drain()
 	check("draining", "", grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+}
+
+// A client that watches the health holds up no shutdown; one that is in the middle of
+// a stream of the service gets the rest of it.
+func TestGracefulStopWaitsForCallsAndNotForWatchers(t *testing.T) {
+	s, conn, _ := start(t, always)
+	watch, err := grpc_health_v1.NewHealthClient(conn).Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := watch.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	call, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Twice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The server has the call when it has answered one after it.
+	if err := conn.Invoke(t.Context(), "/test.Echo/Echo", wrapperspb.String("a"), &wrapperspb.StringValue{}); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan struct{})
+	go func() {
+		s.GracefulStop()
+		close(stopped)
+	}()
+	if _, err := watch.Recv(); err == nil {
+		t.Error("the watcher is told of another state, and not of the end")
+	}
+	select {
+	case <-stopped:
+		t.Error("stopped before the call in flight was answered")
+	default:
+	}
+	if err := errors.Join(call.SendMsg(wrapperspb.String("a")), call.CloseSend()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := call.RecvMsg(&wrapperspb.StringValue{}); err != nil {
+			t.Errorf("the call in flight: %v", err)
+		}
+	}
+	<-stopped
 }
 
 func TestReflectionListsTheService(t *testing.T) {

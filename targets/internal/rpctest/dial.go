@@ -31,7 +31,7 @@ func Serve(t *testing.T, s rpc.Server) *grpc.ClientConn {
 // Dial connects to an address until the test ends.
 func Dial(t *testing.T, address string) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // end, where strategies differ.
 var buckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}
 
-// Metrics counts requests to /api.
+// Metrics counts requests.
 type Metrics struct {
 	requests map[ratelimiter.Outcome]prometheus.Counter
 	duration map[ratelimiter.Outcome]prometheus.Observer
@@ -27,11 +27,11 @@ type Metrics struct {
 func New(registry prometheus.Registerer, strategy ratelimiter.Strategy) (*Metrics, error) {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "ratelimiter_requests_total",
-		Help: "Requests to /api, each counted once when it was decided.",
+		Help: "Requests over HTTP and gRPC, each counted once when it was decided.",
 	}, []string{"decision", "strategy"})
 	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "ratelimiter_request_duration_seconds",
-		Help:    "Time from a request to /api to its decision.",
+		Help:    "Time from a request to its decision.",
 		Buckets: buckets,
 	}, []string{"decision", "strategy"})
 	for _, c := range []prometheus.Collector{requests, duration} {

@@ -1,0 +1,52 @@
+package targets
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// gRPC is there where its port is given, and only there.
+func TestGRPC(t *testing.T) {
+	const enabled = "eventstore.enabled=true"
+	for set, want := range map[string]map[string]string{
+		enabled: {
+			"ratelimiter": "80→http", "ratelimiter-app": "8080→http", "eventstore": "80→http", "eventstore-app": "8080→http",
+		},
+		enabled + ",ratelimiter.service.grpcPort=7000": {
+			"ratelimiter": "80→http 7000→grpc", "ratelimiter-app": "8080→http 9090→grpc", "eventstore": "80→http", "eventstore-app": "8080→http",
+		},
+		enabled + ",eventstore.service.grpcPort=7000": {
+			"ratelimiter": "80→http", "ratelimiter-app": "8080→http", "eventstore": "80→http 7000→grpc", "eventstore-app": "8080→http 9090→grpc",
+		},
+	} {
+		r := render(t, "--set", set)
+		got := map[string]string{}
+		for name := range want {
+			var ports []string
+			for _, p := range as[corev1.Service](t, r, "Service/"+name).Spec.Ports {
+				ports = append(ports, fmt.Sprintf("%d→%s", p.Port, p.TargetPort.StrVal))
+			}
+			got[name] = strings.Join(ports, " ")
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("--set %s: ports of Services (-want +got):\n%s", set, diff)
+		}
+		for key, name := range map[string]string{"Deployment/ratelimiter-app": "ratelimiter", "StatefulSet/eventstore-app": "eventstore"} {
+			address := ""
+			if strings.Contains(want[name], "grpc") {
+				address = ":9090"
+			}
+			if got := r.env(t, key)["GRPC_ADDRESS"]; got != address {
+				t.Errorf("--set %s: %s serves gRPC on %q, want %q", set, key, got, address)
+			}
+		}
+		conf := as[corev1.ConfigMap](t, r, "ConfigMap/ratelimiter-nginx").Data["nginx.conf"]
+		if passes := strings.Contains(conf, "server ratelimiter-app:9090;"); passes != strings.Contains(want["ratelimiter"], "grpc") {
+			t.Errorf("--set %s: Nginx passes gRPC on: %v", set, passes)
+		}
+	}
+}
