@@ -8,6 +8,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
+// maxBytes is how long a comment may be on GitHub, in characters; elsewhere it is more.
+const maxBytes = 65_536
+
 // Report is the report of a LoadTest. It ends with a line break.
 func Report(lt *v1alpha1.LoadTest) string {
 	p := &page{lt: lt}
@@ -23,6 +26,9 @@ func Report(lt *v1alpha1.LoadTest) string {
 	p.traces()
 	p.audits()
 	p.generator()
+	if p.omitted > 0 {
+		fmt.Fprintf(p, "\n%d rows are left out, as a comment has %d characters at most: `kubectl loadtest report` has them.\n", p.omitted, maxBytes)
+	}
 	return p.String()
 }
 
@@ -30,7 +36,16 @@ func Report(lt *v1alpha1.LoadTest) string {
 type page struct {
 	strings.Builder
 	lt *v1alpha1.LoadTest
+	// omitted is how many rows of tables there was no room for.
+	omitted int
 }
+
+// reserve is what a page keeps free: what stands outside of tables is bounded, and so is a
+// row that names what was omitted.
+const reserve = 512
+
+// fits says whether there is room for a row.
+func (p *page) fits(row string) bool { return p.Len()+len(row) < maxBytes-reserve }
 
 // marks are what a reader sees first; the word beside each says the same.
 var marks = map[string]string{"Passed": "✅", "Failed": "❌", "Inconclusive": "⚠️", "Canceled": "⏹️", "Error": "🛑"}
@@ -202,11 +217,24 @@ func (p *page) table(title string, heads []string, words int, rows [][]string) {
 			rule[i] = "---"
 		}
 	}
-	p.line("\n### " + title + "\n")
-	for _, cells := range append([][]string{heads, rule}, rows...) {
-		p.line("| " + strings.Join(cells, " | ") + " |")
+	head := "\n### " + title + "\n\n" + line(heads) + line(rule)
+	if !p.fits(head + line(rows[0])) {
+		p.omitted += len(rows)
+		return
+	}
+	p.WriteString(head)
+	for i, cells := range rows {
+		row := line(cells)
+		if !p.fits(row) {
+			p.omitted += len(rows) - i
+			return
+		}
+		p.WriteString(row)
 	}
 }
+
+// line is a row of a table.
+func line(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
 func escaped(cells []string) []string {
 	list := make([]string, len(cells))
@@ -216,10 +244,12 @@ func escaped(cells []string) []string {
 	return list
 }
 
-// special are the characters with a meaning in Markdown or in the HTML within it.
+// special are the characters with a meaning in Markdown or in the HTML within it. What is
+// mentioned or referred to is found in the text as it is shown, so that no escape hides an
+// @ or a #: a space of no width does.
 var special = strings.NewReplacer(
 	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;",
-	"|", "\\|", "#", "\\#", "!", "\\!", "~", "\\~", "&", "&amp;", "@", "&#64;", "\r", " ", "\n", " ",
+	"|", "\\|", "#", "\\#&#8203;", "!", "\\!", "~", "\\~", "&", "&amp;", "@", "@&#8203;", "\r", " ", "\n", " ",
 )
 
 // escape makes plain text of what others wrote: no markup and no mention.

@@ -48,12 +48,32 @@ func TestForeignTextIsNoMarkup(t *testing.T) {
 	lt.Status.Thresholds[0].Message = hostile
 	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: "Bad", Message: hostile})
 	text := markdown.Report(lt)
-	for _, bad := range []string{"<img", "[x]", "\n| c", "`code`", "@everyone", "![i]"} {
+	for _, bad := range []string{"<img", "[x]", "\n| c", "`code`", "@everyone", "#1", "![i]"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the report contains %q:\n%s", bad, text)
 		}
 	}
 	if !strings.Contains(text, `a\|b`) {
 		t.Errorf("the text itself is missing:\n%s", text)
+	}
+}
+
+// A report of many steps fits into a comment, says what it lacks, and has whole tables.
+func TestLongReportFitsIntoAComment(t *testing.T) {
+	lt := reporttest.Knee(t)
+	first := lt.Status.Steps[0]
+	first.Result.Outcomes = v1alpha1.Outcomes{ServerError: 1, Timeout: 2, Reset: 3}
+	for range 600 {
+		lt.Status.Steps = append(lt.Status.Steps, first)
+	}
+	text := markdown.Report(lt)
+	if n := len(text); n > 65_536 || n < 60_000 {
+		t.Errorf("%d bytes", n)
+	}
+	if !strings.Contains(text[len(text)-200:], " rows are left out, as a comment has 65536 characters at most") {
+		t.Errorf("it ends with %q", text[len(text)-200:])
+	}
+	if short := markdown.Report(reporttest.Knee(t)); strings.Contains(short, "left out") {
+		t.Error("something is left out of a short one")
 	}
 }
