@@ -41,7 +41,7 @@ func readDocuments(path string, stdin io.Reader) ([]document, error) {
 // parseDocuments reads the objects of a YAML stream, those of Lists one by one. A
 // document that cannot be read is an error, and those after it are read all the same.
 func parseDocuments(path string, input io.Reader) ([]document, error) {
-	content, err := io.ReadAll(input)
+	content, err := unpacked(input)
 	if err != nil {
 		return nil, fmt.Errorf("-f %s: %w", path, err)
 	}

@@ -16,14 +16,18 @@ import (
 )
 
 func (c *config) report() *cobra.Command {
-	var output, step, file string
+	var output, step string
+	var from source
 	command := &cobra.Command{
-		Use:   "report NAME | report -f FILE",
+		Use:   "report NAME | report -f FILE | report --from FILE",
 		Short: "Print what a LoadTest measured",
 		Long: "Print what a LoadTest has measured: all of it, or what there is so far.\n" +
 			"With -f it is read from a file, such as kubectl get loadtest NAME -o yaml or\n" +
 			"report -o yaml writes, and needs no cluster. The page has plots over time if the\n" +
 			"ConfigMaps of status.resultsRef can be read: in the cluster, or in the file.\n" +
+			"With --from it is read from what the operator keeps beyond LoadTests: the file of a\n" +
+			"run, or a folder, in which it takes the run of that name that finished last. Files\n" +
+			"may be compressed with gzip.\n" +
 			"The exit code does not depend on the verdict.\n\n" +
 			"  text      for people, in the terminal\n" +
 			"  markdown  for a pull request\n" +
@@ -35,13 +39,15 @@ func (c *config) report() *cobra.Command {
 		Example: "  kubectl loadtest report burst -n limiter\n" +
 			"  kubectl loadtest report burst -n limiter -o html > burst.html\n" +
 			"  kubectl loadtest report burst -o hgrm --step steady > steady.hgrm\n" +
-			"  kubectl loadtest report -f saved.yaml -o junit",
-		Args: nameOrFile(&file),
+			"  kubectl loadtest report -f saved.yaml -o junit\n" +
+			"  aws s3 cp s3://load-tests/shop/checkout/6a0c.json.gz - | kubectl loadtest report --from -\n" +
+			"  kubectl loadtest report checkout -n shop --from ./load-tests -o markdown",
+		Args: from.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOutput(output); err != nil {
 				return err
 			}
-			lt, found, err := c.reported(cmd.Context(), file, args, output == "html")
+			lt, found, err := c.reported(cmd.Context(), from, args, output == "html")
 			if err != nil {
 				return err
 			}
@@ -56,28 +62,16 @@ func (c *config) report() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVarP(&output, "output", "o", "text", "Form of the report: "+strings.Join(outputs, ", "))
 	flags.StringVar(&step, "step", "", "With -o hgrm and vegeta: the step that is reported; needed if several have been measured")
-	flags.StringVarP(&file, "filename", "f", "", "File with a LoadTest and its status, - for the standard input")
+	flags.StringVarP(&from.file, "filename", "f", "", "File with a LoadTest and its status, - for the standard input")
+	flags.StringVar(&from.kept, "from", "", "What the operator kept of a run: its file, - for the standard input, or a folder with NAMESPACE/NAME/UID.json.gz")
 	return command
-}
-
-// nameOrFile asks for the name of a LoadTest, or for a file instead.
-func nameOrFile(file *string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case *file == "":
-			return oneName(cmd, args)
-		case len(args) > 0:
-			return errors.New("give either the name of a LoadTest or -f, not both")
-		}
-		return nil
-	}
 }
 
 // reported is the LoadTest that a report is about and, if they are wanted, the results of
 // its steps beyond their summary. The report is made without what cannot be read of them.
-func (c *config) reported(ctx context.Context, file string, args []string, wanted bool) (*v1alpha1.LoadTest, archived, error) {
-	if file != "" {
-		return c.saved(file)
+func (c *config) reported(ctx context.Context, from source, args []string, wanted bool) (*v1alpha1.LoadTest, archived, error) {
+	if from != (source{}) {
+		return c.saved(from, args)
 	}
 	cluster, err := c.connect()
 	if err != nil {
@@ -99,8 +93,8 @@ func (c *cluster) get(ctx context.Context, name string) (*v1alpha1.LoadTest, err
 	return lt, nil
 }
 
-// saved reads the one LoadTest of a file, and its results if they are there.
-func (c *config) saved(file string) (*v1alpha1.LoadTest, archived, error) {
+// readSaved reads the one LoadTest of a file, and its results if they are there.
+func (c *config) readSaved(file string) (*v1alpha1.LoadTest, archived, error) {
 	found, err := readObjects([]string{file}, c.streams.In, checkSaved)
 	if err != nil {
 		return nil, archived{}, err

@@ -1,6 +1,10 @@
 package command_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,4 +82,61 @@ func asYAML(t *testing.T, object *corev1.ConfigMap) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// What the operator keeps beyond LoadTests is read as if the LoadTest were there.
+func TestReportOfWhatWasKept(t *testing.T) {
+	p := &testUser{t: t, kubeconfig: "/nowhere"}
+	kept := func(namespace, uid, completed, verdict string) string {
+		lt := "{apiVersion: loadtest.dev/v1alpha1, kind: LoadTest, metadata: {name: checkout, namespace: " + namespace + ", uid: " + uid + "}, " +
+			"status: {verdict: " + verdict + ", completionTime: '" + completed + "', phase: Complete}}"
+		list := "{apiVersion: v1, kind: List, items: [" + lt + "]}"
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		if _, err := z.Write([]byte(list)); err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+		return packed.String()
+	}
+	folder := t.TempDir()
+	for name, content := range map[string]string{
+		"shop/checkout/b.json.gz":  kept("shop", "b", "2026-11-22T10:00:00Z", "Failed"),
+		"shop/checkout/a.json.gz":  kept("shop", "a", "2026-11-22T11:00:00Z", "Inconclusive"),
+		"other/checkout/c.json.gz": kept("other", "c", "2026-11-22T12:00:00Z", "Passed"),
+	} {
+		name = filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := filepath.Join(folder, "shop/checkout/b.json.gz")
+	file, err := os.ReadFile(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, got := range map[string]answer{
+		"shop/checkout: ❌ Failed":        p.run("report", "--from", one, "-o", "markdown"),
+		"## shop/checkout: ❌ Failed":     p.execute(t.Context(), &screen{}, string(file), "report", "--from", "-", "-o", "markdown"),
+		"shop/checkout: ⚠️ Inconclusive": p.run("report", "checkout", "-n", "shop", "--from", folder, "-o", "markdown"),
+		"other/checkout: ✅ Passed":       p.run("report", "checkout", "-n", "other", "--from", folder, "-o", "markdown"),
+	} {
+		if got.code != 0 || !strings.Contains(got.out, want) {
+			t.Errorf("exit code %d, %s%s, want %q", got.code, got.err, got.out, want)
+		}
+	}
+	for want, args := range map[string][]string{
+		"leave out the name":                           {"report", "checkout", "--from", one},
+		"is a folder, of many runs: name the LoadTest": {"report", "--from", folder},
+		"has no shop/nothing/*.json.gz":                {"report", "nothing", "-n", "shop", "--from", folder},
+		"no such file":                                 {"report", "--from", folder + "/nothing"},
+		"give either -f or --from":                     {"report", "--from", one, "-f", one},
+		"decompress: unexpected EOF":                   {"report", "--from", p.file(string(file[:len(file)-9]))},
+	} {
+		if got := p.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
+			t.Errorf("%v: exit code %d, %q, want 4 and %q", args, got.code, got.err, want)
+		}
+	}
 }

@@ -1,0 +1,80 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// source is where a report reads a LoadTest from.
+type source struct {
+	// file is one with a LoadTest, kept is what the operator keeps beyond LoadTests: a
+	// file of one run, or a folder of many. Both empty: the cluster.
+	file, kept string
+}
+
+// args asks for the name of a LoadTest, unless a file has it.
+func (s *source) args(cmd *cobra.Command, args []string) error {
+	switch {
+	case s.file != "" && s.kept != "":
+		return errors.New("give either -f or --from, not both")
+	case s.file != "" && len(args) > 0:
+		return errors.New("give either the name of a LoadTest or -f, not both")
+	case (s.file != "" || s.kept != "") && len(args) == 0:
+		return nil
+	}
+	return oneName(cmd, args)
+}
+
+func isFolder(path string) bool {
+	found, err := os.Stat(path)
+	return err == nil && found.IsDir()
+}
+
+// saved is the LoadTest of a file, with the results of its steps.
+func (c *config) saved(from source, args []string) (*v1alpha1.LoadTest, archived, error) {
+	folder := isFolder(from.kept)
+	switch {
+	case from.kept == "":
+		return c.readSaved(from.file)
+	case folder && len(args) == 0:
+		return nil, archived{}, fmt.Errorf("--from %s: is a folder, of many runs: name the LoadTest", from.kept)
+	case folder:
+		return c.latest(from.kept, args[0])
+	case len(args) > 0:
+		return nil, archived{}, fmt.Errorf("--from %s: is no folder: leave out the name, or give the folder", from.kept)
+	}
+	return c.readSaved(from.kept)
+}
+
+// latest is the run of a name that finished last, of those in a folder: it has
+// NAMESPACE/NAME/UID.json.gz, as the operator writes them.
+func (c *config) latest(folder, name string) (latest *v1alpha1.LoadTest, results archived, err error) {
+	namespace := c.overrides.Context.Namespace
+	if namespace == "" {
+		if namespace, _, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides).Namespace(); err != nil {
+			return nil, archived{}, fmt.Errorf("read the namespace of the context (--namespace): %w", err)
+		}
+	}
+	pattern := filepath.Join(namespace, name, "*.json.gz")
+	files, err := filepath.Glob(filepath.Join(folder, pattern))
+	if err != nil || len(files) == 0 {
+		return nil, archived{}, fmt.Errorf("--from %s: has no %s: give the folder that has one for each namespace, and the namespace as -n", folder, pattern)
+	}
+	for _, file := range files {
+		lt, found, err := c.readSaved(file)
+		if err != nil {
+			return nil, archived{}, err
+		}
+		if latest == nil || latest.Status.CompletionTime.Before(lt.Status.CompletionTime) {
+			latest, results = lt, found
+		}
+	}
+	return latest, results, nil
+}
