@@ -38,6 +38,7 @@ type options struct {
 	checkTargets                                             bool
 	readTargets, metricsSecure                               bool
 	metricsMost                                              int
+	folders                                                  loadtest.Folders
 }
 
 func (o *options) bind(fs *flag.FlagSet) {
@@ -53,6 +54,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
 	fs.IntVar(&o.metricsMost, "metrics-max-loadtests", 300, "`number` of LoadTests that have series in the metrics, of some 70 each; loadtest_metrics_left_out is how many have none")
+	fs.StringVar(&o.folders.Keys, "keys-folder", "/etc/loadtest-operator/keys", "`folder` with the keys for the results of finished runs: accessKeyID, secretAccessKey and, if there are, sessionToken and ca.crt of the object store, webhookKey and webhook-ca.crt of the webhook")
+	fs.StringVar(&o.folders.Results, "results-folder", "/var/lib/loadtest-operator/results", "`folder` in which results.volume of the configuration keeps the results of finished runs")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")
 	fs.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the operator's own `namespace`; default: $POD_NAMESPACE")
 	fs.StringVar(&o.coordinatorService, "coordinator-service", "", "`name` of the Service without a selector, in the operator's namespace, that the leader directs to itself; empty, outside the cluster: none, as workers dial this process")
@@ -163,6 +166,8 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 		ChecksTargets:  o.checkTargets,
 		Own:            o.own(),
 		Metrics:        loadtest.NewMetrics(metrics.Registry),
+		Keeper:         loadtest.NewKeeper(ctx, clock.RealClock{}, runs.Enqueue),
+		Folders:        o.folders,
 	}
 	shown := o.shown(ctx, mgr, r.workers)
 	reconciler.Finished = shown.Finished

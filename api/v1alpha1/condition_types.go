@@ -213,3 +213,28 @@ const (
 	// that a pipeline which waits for the run should stop. Its reason is the verdict.
 	ConditionStalled = "Stalled"
 )
+
+// Archived: are the results kept where the administrator wants them? Absent when they are
+// not to be, and before the first attempt.
+const (
+	// ConditionArchived is True once the results of the finished run are kept beyond the
+	// LoadTest: its message says where, how large they are, and their SHA-256.
+	ConditionArchived = "Archived"
+	// ReasonArchived surfaces when they are.
+	ReasonArchived = "Archived"
+	// ReasonArchiveFailed surfaces when the latest attempt failed. More follow, and the
+	// LoadTest is kept for an hour, or what the administrator says, beyond
+	// ttlSecondsAfterFinished meanwhile.
+	ReasonArchiveFailed = "ArchiveFailed"
+)
+
+// Announced: was the verdict sent to the administrator's webhook? Absent when there is
+// none, and before the first attempt.
+const (
+	// ConditionAnnounced is True once the webhook has taken the verdict.
+	ConditionAnnounced = "Announced"
+	// ReasonAnnounced surfaces when it has.
+	ReasonAnnounced = "Announced"
+	// ReasonAnnouncementFailed surfaces when the latest attempt failed.
+	ReasonAnnouncementFailed = "AnnouncementFailed"
+)

@@ -28,8 +28,11 @@ type Decision struct {
 	Undirected bool
 	// Forget says that no worker is left to be directed.
 	Forget bool
-	// Delete says that the LoadTest's time to live is over.
-	Delete bool
+	// Delete says that the LoadTest's time to live is over, Unkept that its results go with
+	// it, though they were to be kept.
+	Delete, Unkept bool
+	// Keep is to be begun once the status is written.
+	Keep Keep
 	// Seconds is what the next pass of this process is to see again.
 	Seconds verdict.Seconds
 	// Events are to be emitted once the status is written.

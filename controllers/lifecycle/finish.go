@@ -108,8 +108,9 @@ func (r *run) complete() {
 // reconcileFinished looks after a finished run: its workers end, and one day it goes.
 func (r *run) reconcileFinished() {
 	r.out.Forget = r.seen.Job != JobPresent && r.seen.Job != JobDeleting
+	r.keep()
 	if ttl := r.spec.TTLSecondsAfterFinished; ttl != nil {
-		r.out.Delete = r.deleteAfter(time.Duration(*ttl)*time.Second) == JobDelete
+		r.expire(time.Duration(*ttl) * time.Second)
 	}
 	switch {
 	case r.seen.Job == JobPresent:

@@ -62,6 +62,8 @@ type Observed struct {
 	Baseline *v1alpha1.LoadTest
 	// Step is what the workers reported of the step that runs; nil: nothing yet.
 	Step *control.Report
+	// Keeping is about a run that has finished.
+	Keeping Keeping
 }
 
 // Refusal is the answer of the API server to a write that it does not take.

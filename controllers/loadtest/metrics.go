@@ -12,7 +12,20 @@ type Metrics struct {
 	finished, transitions, refusals *prometheus.CounterVec
 	panics, writes, bytes           prometheus.Counter
 	queue                           prometheus.Gauge
+	attempts                        *prometheus.CounterVec
+	lost                            prometheus.Counter
 }
+
+// kept is what becomes of a finished run beyond its LoadTest.
+type kept string
+
+const (
+	keptArchive      kept = "Archive"
+	keptAnnouncement kept = "Announcement"
+)
+
+// outcomes are the values of label outcome.
+var outcomes = map[bool]string{true: "Done", false: "Failed"}
 
 // refused is what the API server did not take.
 type refused string
@@ -51,6 +64,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		bytes:       counter("loadtest_status_bytes_total", "Bytes of the LoadTests whose status was written, as the store takes them."),
 		queue:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "loadtest_queue_length", Help: "LoadTests that wait for others to end."}),
 	}
+	m.attempts = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "loadtest_results_attempts_total", Help: "Attempts to archive the results of finished runs, and to announce their verdicts."}, []string{"of", "outcome"})
+	m.lost = counter("loadtest_results_lost_total", "LoadTests that were deleted at the end of their time to live, and of the wait after it, without their results being archived.")
+	for _, of := range []kept{keptArchive, keptAnnouncement} {
+		for _, outcome := range outcomes {
+			m.attempts.WithLabelValues(string(of), outcome)
+		}
+	}
 	for _, to := range phases {
 		m.transitions.WithLabelValues(string(to))
 	}
@@ -60,7 +80,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	for _, of := range []refused{refusedJob, refusedStatus, refusedResults, refusedDeletion} {
 		m.refusals.WithLabelValues(string(of))
 	}
-	reg.MustRegister(m.finished, m.transitions, m.refusals, m.panics, m.writes, m.bytes, m.queue)
+	reg.MustRegister(m.finished, m.transitions, m.refusals, m.panics, m.writes, m.bytes, m.queue, m.attempts, m.lost)
 	return m
 }
 
@@ -94,5 +114,17 @@ func (m *Metrics) queued(n int) {
 func (m *Metrics) panicked() {
 	if m != nil {
 		m.panics.Inc()
+	}
+}
+
+func (m *Metrics) tried(of kept, done bool) {
+	if m != nil {
+		m.attempts.WithLabelValues(string(of), outcomes[done]).Inc()
+	}
+}
+
+func (m *Metrics) lostResults() {
+	if m != nil {
+		m.lost.Inc()
 	}
 }

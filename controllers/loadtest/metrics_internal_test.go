@@ -28,6 +28,11 @@ func TestWrittenStatusesAreCounted(t *testing.T) {
 	m.refused(refusedStatus)
 	m.panicked()
 	m.queued(4)
+	m.tried(keptArchive, true)
+	m.tried(keptArchive, false)
+	m.tried(keptArchive, false)
+	m.tried(keptAnnouncement, true)
+	m.lostResults()
 	want := `
 # HELP loadtest_panics_total Passes that panicked.
 # TYPE loadtest_panics_total counter
@@ -41,6 +46,15 @@ loadtest_refusals_total{of="Deletion"} 0
 loadtest_refusals_total{of="Job"} 1
 loadtest_refusals_total{of="Results"} 0
 loadtest_refusals_total{of="Status"} 2
+# HELP loadtest_results_attempts_total Attempts to archive the results of finished runs, and to announce their verdicts.
+# TYPE loadtest_results_attempts_total counter
+loadtest_results_attempts_total{of="Announcement",outcome="Done"} 1
+loadtest_results_attempts_total{of="Announcement",outcome="Failed"} 0
+loadtest_results_attempts_total{of="Archive",outcome="Done"} 1
+loadtest_results_attempts_total{of="Archive",outcome="Failed"} 2
+# HELP loadtest_results_lost_total LoadTests that were deleted at the end of their time to live, and of the wait after it, without their results being archived.
+# TYPE loadtest_results_lost_total counter
+loadtest_results_lost_total 1
 # HELP loadtest_runs_finished_total Finished runs by verdict.
 # TYPE loadtest_runs_finished_total counter
 loadtest_runs_finished_total{verdict="Canceled"} 0

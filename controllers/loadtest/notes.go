@@ -54,6 +54,9 @@ type note struct {
 	// was refused. One too many of either is the cause why the run is abandoned.
 	panics, statusRefusals int
 	cause                  *lifecycle.Cause
+	// unwritable says that the status of the finished run is not taken any more. It is not
+	// written then: what is kept of the run is known to this process alone.
+	unwritable bool
 }
 
 const (
@@ -73,10 +76,13 @@ func (n *note) panicked(cause any, stack []byte) error {
 	return fmt.Errorf("panic %d in a row: %v\n%s", n.panics, cause, stack)
 }
 
-// statusRefused notes that the status was not taken.
-func (n *note) statusRefused(refusal *lifecycle.Refusal) {
+// statusRefused notes that the status was not taken. One of a finished run says no more
+// than that its results are kept.
+func (n *note) statusRefused(refusal *lifecycle.Refusal, finished bool) {
 	n.statusRefusals++
 	switch {
+	case finished:
+		n.unwritable = true
 	case n.cause != nil:
 		smaller := *n.cause
 		smaller.Refused++

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -75,6 +76,9 @@ type Reconciler struct {
 	Metrics *Metrics
 	// Finished is called once the last status of a run has been written. It may be nil.
 	Finished func(types.UID, *v1alpha1.LoadTestStatus)
+	// Keeper keeps the results of finished runs, with Folders; nil: none are kept.
+	Keeper  *Keeper
+	Folders Folders
 
 	notes  notes
 	budget budget
@@ -121,7 +125,8 @@ func (r *Reconciler) options() controller.Options {
 	}
 }
 
-// PolicyChanged has every LoadTest that is not finished reconciled.
+// PolicyChanged has every LoadTest reconciled that is not finished, or whose results are
+// to be kept from now on.
 func (r *Reconciler) PolicyChanged(ctx context.Context) error {
 	var list v1alpha1.LoadTestList
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
@@ -129,7 +134,7 @@ func (r *Reconciler) PolicyChanged(ctx context.Context) error {
 	}
 	var names []types.NamespacedName
 	for i := range list.Items {
-		if lt := &list.Items[i]; !lifecycle.Finished(lt) {
+		if lt := &list.Items[i]; !lifecycle.Finished(lt) || r.isToBeArchived(lt) {
 			names = append(names, client.ObjectKeyFromObject(lt))
 		}
 	}
@@ -155,8 +160,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	if lt == nil || !lt.DeletionTimestamp.IsZero() {
 		// Its children go by garbage collection; only memory is left to free.
 		r.forget(req.NamespacedName)
+		r.Keeper.forget(note.uid)
 		r.notes.drop(req.NamespacedName)
 		return ctrl.Result{}, r.settle(ctx, note.uid, inForce, r.Clock.Now())
+	}
+	if note.uid != lt.UID {
+		r.Keeper.forget(note.uid)
 	}
 	note.isAbout(lt)
 	result, err := r.pass(ctx, lt, inForce, note)
@@ -205,7 +214,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, inForce *p
 	reported := r.report(ctx, lt, decision, note, now)
 	if refusal, ok := refusedBy(reported, now); ok {
 		r.Metrics.refused(refusedStatus)
-		note.statusRefused(refusal)
+		note.statusRefused(refusal, lifecycle.Finished(lt))
 	}
 	if apierrors.IsConflict(reported) && applied == nil {
 		note.conflicts++
@@ -215,6 +224,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, inForce *p
 		return ctrl.Result{}, err
 	}
 	note.passed()
+	r.keep(ctx, lt, decision, inForce)
 	if note.hasMore(&before) || decision.Look != nil {
 		return ctrl.Result{RequeueAfter: time.Millisecond}, nil // the next pass observes it
 	}
@@ -226,6 +236,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, inForce *p
 func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, inForce *policy.Policy, note *note, now time.Time) (lifecycle.Observed, lifecycle.Decision, error) {
 	if note.cause != nil {
 		seen, _, err := r.observeJob(ctx, lt, note)
+		seen.Keeping = r.keeping(lt, inForce)
 		return seen, lifecycle.Abandon(lt, note.cause, seen, now), err
 	}
 	rules := inForce.For(lt.Namespace)
@@ -235,6 +246,7 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, inForce 
 	}
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
 	seen.ReadBack, seen.Seconds, seen.Unstored = r.delays.longest(now), note.seconds, note.unstored
+	seen.Keeping = r.keeping(lt, inForce)
 	seen.LooksAtTargets, seen.Looked = r.LooksAtTargets, note.looked
 	if seen.Place, err = r.place(ctx, lt, inForce, now); err != nil {
 		return seen, lifecycle.Decision{}, err
@@ -256,7 +268,12 @@ func wakeAt(now time.Time, d lifecycle.Decision) time.Time {
 // apply carries a decision out, all but the words.
 func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision, note *note, now time.Time) error {
 	if d.Delete {
-		return r.delete(ctx, lt, "LoadTest", lt, lt.UID)
+		err := r.delete(ctx, lt, "LoadTest", lt, lt.UID)
+		if err == nil && d.Unkept {
+			r.Metrics.lostResults()
+			log.FromContext(ctx).Info("a LoadTest was deleted, and its results were not kept", "run", lt.UID)
+		}
+		return err
 	}
 	switch d.Job {
 	case lifecycle.JobCreate:

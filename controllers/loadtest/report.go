@@ -19,7 +19,7 @@ import (
 
 // report writes the status if it changed, and tells of it after.
 func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.Decision, note *note, now time.Time) error {
-	if d.Delete || equality.Semantic.DeepEqual(lt.Status, d.Status) {
+	if d.Delete || note.unwritable || equality.Semantic.DeepEqual(lt.Status, d.Status) {
 		return nil
 	}
 	next := lt.DeepCopy()

@@ -42,6 +42,9 @@ func New(c config.OperatorConfiguration) (*Policy, error) {
 	if err := checkPriorities(c.PriorityClasses); err != nil {
 		return nil, err
 	}
+	if err := checkResults(c.Results); err != nil {
+		return nil, err
+	}
 	quiet, err := readQuietHours(c.QuietHours)
 	if err != nil {
 		return nil, err

@@ -45,6 +45,9 @@ type OperatorConfiguration struct {
 
 	// quietHours are the times of day at which no run goes on.
 	QuietHours []QuietHours `json:"quietHours,omitempty"`
+
+	// results are kept beyond the LoadTest. Absent: they are deleted with it.
+	Results *Results `json:"results,omitempty"`
 }
 
 // Targets is where LoadTests may send load to. Services of the LoadTest's own namespace,

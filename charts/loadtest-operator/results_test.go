@@ -1,0 +1,57 @@
+package chart_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	rules "github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// The keys and the volume are in the operator's pods, where its flags have them by
+// default, and in no other object.
+func TestKeysAndVolumeOfResultsAreMounted(t *testing.T) {
+	objects := render(t, "--set", "results.keysSecret=loadtest-keys,results.volume.persistentVolumeClaim.claimName=claim",
+		"--set", "config.results.volume.prefix=cluster-a,config.results.webhook.url=https://ci.example.com")
+	deployment := find(t, objects, "Deployment", release)
+	type object = map[string]any
+	want := []any{object{"name": "keys", "secret": object{"secretName": "loadtest-keys", "optional": true}}, object{"name": "results", "persistentVolumeClaim": object{"claimName": "claim"}}}
+	if diff := cmp.Diff(want, list(t, deployment, "spec", "template", "spec", "volumes")); diff != "" {
+		t.Errorf("volumes (-want +got):\n%s", diff)
+	}
+	container := list(t, deployment, "spec", "template", "spec", "containers")[0].(object)
+	mounts := []any{object{"name": "keys", "mountPath": "/etc/loadtest-operator/keys", "readOnly": true}, object{"name": "results", "mountPath": "/var/lib/loadtest-operator/results"}}
+	if diff := cmp.Diff(mounts, list(t, container, "volumeMounts")); diff != "" {
+		t.Errorf("mounts (-want +got):\n%s", diff)
+	}
+	named := 0
+	for _, o := range objects {
+		text, err := o.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		named += strings.Count(string(text), "loadtest-keys")
+	}
+	if named != 1 {
+		t.Errorf("the Secret is named %d times, want once", named)
+	}
+	document := find(t, objects, "ConfigMap", release+"-config")["data"].(object)["config.yaml"].(string)
+	p, err := rules.Load([]byte(document))
+	if err != nil || !p.Results().Archived || !p.Results().Announced {
+		t.Errorf("%v, results %+v of\n%s", err, p.Results(), document)
+	}
+}
+
+func TestResultsWithoutKeysOrVolumeAreRefused(t *testing.T) {
+	for set, want := range map[string]string{
+		"config.results.objectStore.bucket=a": "name a Secret with them in results.keysSecret",
+		"config.results.webhook.url=a":        "name a Secret with them in results.keysSecret",
+		"config.results.volume.prefix=a":      "give the volume itself in results.volume",
+		"results.secret=a":                    "secret",
+	} {
+		if _, err := helm(t, release, "--set", set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", set, err, want)
+		}
+	}
+}

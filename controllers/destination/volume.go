@@ -1,0 +1,65 @@
+package destination
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"path"
+)
+
+// Volume is a folder.
+type Volume struct{ Folder string }
+
+var _ Store = Volume{}
+
+// Location is the path within the volume: where it is mounted depends on the reader.
+func (v Volume) Location(key string) string { return "volume:/" + key }
+
+// Put writes a file beside the final one and renames it, so that a file with the final
+// name is whole; it reads it back. One that is there already stays.
+func (v Volume) Put(ctx context.Context, key string, c Content) error {
+	root, err := os.OpenRoot(v.Folder) // out of which no symbolic link leads
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	if has(root, key, c) == nil {
+		return nil
+	}
+	if err := root.MkdirAll(path.Dir(key), 0o750); err != nil {
+		return err
+	}
+	partial := key + "." + rand.Text() + ".partial" // of this attempt alone
+	err = write(ctx, root, partial, c)
+	if err == nil {
+		err = root.Rename(partial, key)
+	}
+	if err != nil {
+		_ = root.Remove(partial) // it may not be there
+		return err
+	}
+	return has(root, key, c)
+}
+
+func write(ctx context.Context, root *os.Root, name string, c Content) (err error) {
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := c.Write(ctx, file); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// has is nil if a file has the content.
+func has(root *os.Root, name string, c Content) error {
+	file, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	return c.is(file)
+}

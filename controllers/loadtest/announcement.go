@@ -1,0 +1,43 @@
+package loadtest
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// announcement is what the webhook is told of a run.
+type announcement struct {
+	Format    string           `json:"format"`
+	Namespace string           `json:"namespace"`
+	Name      string           `json:"name"`
+	UID       types.UID        `json:"uid"`
+	Verdict   v1alpha1.Verdict `json:"verdict"`
+	Reason    string           `json:"reason"`
+	Summary   string           `json:"summary"`
+	Time      time.Time        `json:"time"`
+	Results   string           `json:"results,omitempty"`
+}
+
+// announcementFormat names the fields of an announcement.
+const announcementFormat = "loadtest.dev/verdict/v1"
+
+// announcementOf is about a finished run, of which the cache has no more than this. location
+// is where its results are, if they are.
+func announcementOf(lt *v1alpha1.LoadTest, s *v1alpha1.LoadTestStatus, location string) announcement {
+	a := announcement{Format: announcementFormat, Namespace: lt.Namespace, Name: lt.Name, UID: lt.UID, Verdict: s.Verdict}
+	a.Reason = reasonOf(s, v1alpha1.ConditionFailed)
+	if a.Reason == "" {
+		a.Reason = reasonOf(s, v1alpha1.ConditionThresholdsMet)
+	}
+	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFinished); c != nil {
+		a.Summary, a.Time = c.Message, c.LastTransitionTime.UTC()
+	}
+	if meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionArchived) {
+		a.Results = location
+	}
+	return a
+}
