@@ -78,7 +78,7 @@ bin/cluster: FORCE
 # Ours, and those that stand in for official ones where no registry is in reach.
 GO_IMAGES := operator worker ratelimiter shortener eventstore counter hostile
 # Components of other projects take minutes to build, and are for one suite alone.
-IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus)
+IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio)
 images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
 

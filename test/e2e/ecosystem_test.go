@@ -14,6 +14,7 @@ var ecosystemParts = []ecosystemPart{
 	{"argocd", argoCDChecks},
 	{"kstatus", func(t *testing.T, e *ecosystem) { e.module(t, "Flux's kstatus", "flux") }},
 	{"prometheus", checkPrometheus},
+	{"minio", checkMinIO},
 }
 
 // ecosystemPart makes its checks one after another.

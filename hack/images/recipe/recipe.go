@@ -48,6 +48,7 @@ func All() []Image {
 		{Name: "kubectl-loadtest", Go: &Go{Package: "./cmd/kubectl-loadtest", Binary: "kubectl-loadtest"}, Optional: true},
 		{Name: "argocd", Debian: argocd(), Optional: true},
 		{Name: "prometheus", Debian: prometheus(), Optional: true},
+		{Name: "minio", Go: &Go{Component: "minio", Binary: "minio"}, Optional: true},
 	}
 }
 
