@@ -66,7 +66,7 @@ func TestMessageInTimeEndsNothing(t *testing.T) {
 		if err := within(ctx, time.Second, func() error { return want }); !errors.Is(err, want) {
 			t.Errorf("error = %v, want %v", err, want)
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		if ctx.Err() != nil {
 			t.Errorf("the call was ended: %v", ctx.Err())
 		}

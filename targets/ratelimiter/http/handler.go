@@ -44,7 +44,7 @@ func (c Config) validate() error {
 	if c.Ping == nil || c.Metrics == nil {
 		return errors.New("http server is incomplete: set Ping and Metrics")
 	}
-	return c.Service.Validate()
+	return c.Validate()
 }
 
 // Handler answers every page of the service.
