@@ -136,8 +136,12 @@ func (p *prometheus) points(t *testing.T, expr string, since time.Time) int {
 	var matrix struct {
 		Result []struct{ Values [][2]any }
 	}
+	// The instants are counted back from now, so that what has just been scraped is among them.
+	const step = 2 * time.Second
+	end := time.Now()
+	at := func(t time.Time) string { return fmt.Sprintf("%.3f", float64(t.UnixMilli())/1000) }
 	err := p.get(t.Context(), "query_range", map[string]string{
-		"query": expr, "start": fmt.Sprint(since.Unix()), "end": fmt.Sprint(time.Now().Unix()), "step": "2",
+		"query": expr, "start": at(end.Add(-end.Sub(since).Truncate(step))), "end": at(end), "step": fmt.Sprint(step.Seconds()),
 	}, &matrix)
 	if err != nil {
 		t.Fatal(err)
