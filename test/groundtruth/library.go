@@ -3,6 +3,7 @@ package groundtruth
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -50,12 +51,15 @@ func (s *Server) runLibrary(c Config) error {
 	}}
 	serve := func() error { return l.http.Serve(p) }
 	if c.Protocol.isSecure() {
-		certificate := ownCertificate()
-		if c.Certificate != nil {
-			certificate = *c.Certificate
+		if c.Certificate == nil {
+			own, err := ownCertificate()
+			if err != nil {
+				return errors.Join(err, p.Close())
+			}
+			c.Certificate = &own
 		}
-		s.certificate = encode(certificate)
-		l.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+		s.certificate = encode(*c.Certificate)
+		l.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*c.Certificate}, MinVersion: tls.VersionTLS12}
 		serve = func() error { return l.http.ServeTLS(p, "", "") }
 	}
 	s.library = l
