@@ -251,7 +251,7 @@ test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as 
 #? ARGS  flags of a benchmark: --rounds 1 --duration 15s for a quick look, --record to keep it
 
 bench-worker: ## Measure what a request and a user cost, beside wrk, vegeta, k6 and others.
-bench-accuracy: ## Measure how true quantiles, a stall and the schedule are.
+bench-accuracy: ## Measure how true quantiles and a stall are over each protocol, and the schedule.
 bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.
 bench-worker bench-accuracy bench-scale bench-targets: bench-%:

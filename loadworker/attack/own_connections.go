@@ -13,8 +13,9 @@ import (
 // The limit of those being opened keeps a worker that falls behind for a moment
 // from overloading itself by dialling: each late hit would find all connections
 // busy and open one, which costs more than ten requests, so that it would fall
-// further behind. A target that stalls is not affected, since opening is quick
-// then.
+// further behind. A target that stalls is not affected without TLS, since its kernel
+// opens connections meanwhile. Over TLS it is: hits wait for the handshakes of others, as if
+// the worker were late.
 type ownConnections struct {
 	sched   *scheduler
 	limit   int // of connections

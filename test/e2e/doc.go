@@ -11,6 +11,9 @@
 // TestAbuse tries what a tenant could do to others. It is a table, abuseGroups: a row has
 // the person's rights, what must refuse it and with which words.
 //
+// TestProtocols has faults hit runs over TLS and HTTP/2. The other tests speak HTTP/1.1
+// without TLS.
+//
 // TestStop sets the switch of a namespace of its own. No test may set it for the whole
 // cluster, where others run.
 package e2e
