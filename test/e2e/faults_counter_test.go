@@ -20,7 +20,10 @@ import (
 type counter struct{ namespace, name string }
 
 // counted is what it counted of one run.
-type counted struct{ Received, Wrong, Stored int64 }
+type counted struct {
+	Received, Wrong, Stored, Traced, Sampled int64
+	Held                                     string
+}
 
 // startCounter starts a counter, on that node if it is named.
 func startCounter(ctx context.Context, namespace, node string) (counter, error) {

@@ -28,6 +28,7 @@ var judgementChecks = []judgementCheck{
 	{"drivers", checkDrivers},
 	{"journey", checkJourney},
 	{"in repetitions", checkInRepetitions},
+	{"traces", checkTraces},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true

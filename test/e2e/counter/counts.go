@@ -16,6 +16,12 @@ type count struct {
 	Wrong int64 `json:"wrong"`
 	// Stored is how often those were stored that say how often they are to be.
 	Stored int64 `json:"stored"`
+	// Traced is how many had a valid trace context, Sampled how many of these are to be
+	// recorded, and Held has the trace ids of those that were answered late, each with a
+	// space after it.
+	Traced  int64  `json:"traced"`
+	Sampled int64  `json:"sampled"`
+	Held    string `json:"held,omitempty"`
 }
 
 // counts are the counts of all names, as files of a folder.
@@ -29,17 +35,23 @@ const (
 	received = "received"
 	wrong    = "wrong"
 	stored   = "stored"
+	traced   = "traced"
+	sampled  = "sampled"
+	held     = "held"
 )
 
 var nameFormat = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // add counts one request under a name.
-func (c *counts) add(name, kind string) error {
+func (c *counts) add(name, kind string) error { return c.append(name, kind, ".") }
+
+// append adds a text to the file of a count, which is a byte for what is counted.
+func (c *counts) append(name, kind, text string) error {
 	f, err := c.file(name + "." + kind)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write([]byte{'.'}); err != nil {
+	if _, err := f.WriteString(text); err != nil {
 		return fmt.Errorf("count %s: %w", name, err)
 	}
 	return nil
@@ -85,6 +97,16 @@ func (c *counts) all() (map[string]count, error) {
 			n.Wrong = info.Size()
 		case stored:
 			n.Stored = info.Size()
+		case traced:
+			n.Traced = info.Size()
+		case sampled:
+			n.Sampled = info.Size()
+		case held:
+			ids, err := os.ReadFile(filepath.Join(c.folder, e.Name()))
+			if err != nil {
+				return nil, fmt.Errorf("read the traces of %s: %w", name, err)
+			}
+			n.Held = string(ids)
 		default:
 			continue
 		}

@@ -2,7 +2,8 @@
 // requests that it received, whatever a load generator says that it sent.
 //
 //	:8080  GET /NAME[?delay=3s]     counts under NAME, and then answers 200; the delay may
-//	                                be a header
+//	                                be a header; a traceparent is counted, too, and the id
+//	                                kept of one that is sampled and delayed
 //	       GET /NAME?stores=N       stores N times, too: 0 loses, 2 doubles
 //	       GET /NAME/stored         {"stored": 240}
 //	       POST /NAME/echo          sends back the body, and the header X-Echo

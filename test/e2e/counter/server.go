@@ -183,7 +183,11 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	m, changed := t.now()
-	if delay, err := time.ParseDuration(cmp.Or(r.URL.Query().Get("delay"), r.Header.Get("Delay"))); err == nil {
+	delay, _ := time.ParseDuration(cmp.Or(r.URL.Query().Get("delay"), r.Header.Get("Delay")))
+	if err := t.counts.addTrace(name, r, delay > 0); err != nil {
+		panic(http.ErrAbortHandler) // nothing is answered that is not counted
+	}
+	if delay > 0 {
 		wait(r.Context(), nil, delay)
 	}
 	if m == hang {

@@ -1,0 +1,51 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// traceSpec has the target hold a quarter of 200 requests for a second. Half of them are
+// sampled, so that fewer than five of these are in one of 2^27 runs.
+const traceSpec = `
+target: {service: {name: counter}, timeout: 10s, trace: {sampled: 50%}}
+requests: [{name: quick, weight: 3, path: /traced}, {name: held, path: "/traced?delay=1s"}]
+steps: [{rate: 50, duration: 4s}]
+parallelism: 2
+`
+
+// checkTraces compares the traces in the results with what the target was asked for: all
+// requests have one, as many are sampled as it says, and the slowest are those that it held.
+func checkTraces(t *testing.T) judgement {
+	ns := namespace(t)
+	target, err := startCounter(t.Context(), ns, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lt := create(t, ns, "traced", traceSpec)
+	finish(t, lt, waitTimeout)
+	all, err := target.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, result := all["traced"], lt.Status.Steps[0].Result
+	if result == nil || result.Traces == nil {
+		t.Fatalf("there are no traces: %v", lt.Status.Conditions)
+	}
+	held := 0
+	for _, r := range result.Traces.Slowest {
+		if r.Request == "held" && strings.Contains(got.Held, r.TraceID+" ") {
+			held++
+		}
+	}
+	// 100 are expected, with a deviation of 7.
+	if n := result.Traces.Sampled; n < 55 || n > 145 {
+		t.Errorf("%d of %d requests are sampled, want about a half", n, result.Sent)
+	}
+	return agree(
+		fmt.Sprintf("200 received, 200 with a trace, %d sampled, 5 slowest that were held", got.Sampled),
+		fmt.Sprintf("%d received, %d with a trace, %d sampled, %d slowest that were held", got.Received, got.Traced, result.Traces.Sampled, held), lt)
+}
