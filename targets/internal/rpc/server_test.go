@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/known/apipb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
@@ -221,19 +222,22 @@ func TestReflectionListsTheService(t *testing.T) {
 // A set holds each file after its imports, so that it can be read as it is.
 func TestDescriptorsAreComplete(t *testing.T) {
 	var out bytes.Buffer
-	// It imports others, of which one is imported by all.
-	if err := rpc.WriteDescriptors(&out, grpc_reflection_v1.File_grpc_reflection_v1_reflection_proto); err != nil {
+	// It imports two others, of which one imports the other and a third.
+	if err := rpc.WriteDescriptors(&out, apipb.File_google_protobuf_api_proto); err != nil {
 		t.Fatal(err)
 	}
 	set := &descriptorpb.FileDescriptorSet{}
 	if err := proto.Unmarshal(out.Bytes(), set); err != nil {
 		t.Fatal(err)
 	}
+	if len(set.File) != 4 {
+		t.Errorf("%d files, want 4", len(set.File))
+	}
 	files, err := protodesc.NewFiles(set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := files.FindDescriptorByName("grpc.reflection.v1.ServerReflection"); err != nil {
+	if _, err := files.FindDescriptorByName("google.protobuf.Api"); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +12,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	eventstorev1 "github.com/loadtest-dev/loadtest-operator/targets/eventstore/grpc/v1"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
@@ -75,5 +80,30 @@ func TestShutdownUnderLoadKeepsWhatIsAcknowledged(t *testing.T) {
 	url, _ := startService(t, nil, "--data-dir="+dir)
 	if diff := cmp.Diff(acknowledged, stored(t, url)); diff != "" {
 		t.Errorf("log (-acknowledged +stored):\n%s", diff)
+	}
+}
+
+// The program writes what a client needs to know of its messages, and nothing else.
+func TestDescriptors(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "descriptors")
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &descriptorpb.FileDescriptorSet{}
+	if err := proto.Unmarshal(out, set); err != nil {
+		t.Fatal(err)
+	}
+	files, err := protodesc.NewFiles(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := files.FindDescriptorByName("loadtest.eventstore.v1.EventStoreService.Append"); err != nil {
+		t.Error(err)
 	}
 }
