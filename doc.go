@@ -1,7 +1,9 @@
 // Command manager is the operator: it runs the LoadTests of a cluster.
 //
-// This package makes the process a replica, which waits for the API server, takes over
-// and stops in time, and wires
+// `manager check` looks at what is installed beside its pods instead; helm test runs it.
+//
+// This package makes the process a replica, which waits for the API server and for
+// definitions of its kinds that have all its fields, takes over and stops in time, and wires
 //
 //	api/v1alpha1            what users write and read
 //	api/worker/v1           what operator and workers say to each other

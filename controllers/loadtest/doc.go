@@ -13,5 +13,6 @@
 // beside the passes: package destination has where to.
 //
 // Authenticator, in auth.go, finds for the coordinator the worker that a token belongs
-// to. Certificates and Endpoint are how workers trust and find the replica that leads.
+// to. Certificates and Endpoint are how workers trust and find the replica that leads. Lacking
+// compares the fields that the API server serves with those of this program.
 package loadtest

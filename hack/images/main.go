@@ -22,6 +22,7 @@ Usage:
   images list
   images push --registry HOST/PATH --version VERSION [NAME...]
   images kafka [--install] [lock]
+  images deps [--install] [ecosystem]
 
 build writes one docker-save tar per image (all of them, if none is named). A
 tar whose image has not changed is left untouched. Load one with any of
@@ -39,8 +40,11 @@ kafka fetches Kafka's jars with Maven, unless they are there with the digests
 that are recorded in the repository, and prints the folder that has them in
 libs. kafka lock records the digests of what Maven brings now.
 
-Flags of build and kafka:
-  --install   install mmdebstrap or maven with apt-get if it is missing (as root)
+deps looks for the programs that builds and tests of the repository need, and for
+those that the suite ecosystem needs besides.
+
+Flags of build, kafka and deps:
+  --install   install what is missing with apt-get (as root)
 
 Flags of build:
   --out DIR   where the tars go, relative to the repository (default bin/images)
@@ -67,7 +71,7 @@ func main() {
 // it.
 func run(ctx context.Context, args []string, w, progress io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("which command? build, list, push or kafka; --help explains them")
+		return errors.New("which command? build, list, push, kafka or deps; --help explains them")
 	}
 	switch args[0] {
 	case "build":
@@ -78,11 +82,13 @@ func run(ctx context.Context, args []string, w, progress io.Writer) error {
 		return pushCommand(ctx, args[1:], w)
 	case "kafka":
 		return kafkaCommand(ctx, args[1:], w, progress)
+	case "deps":
+		return depsCommand(ctx, args[1:], w)
 	case "help", "-h", "-help", "--help":
 		_, err := io.WriteString(w, usage)
 		return err
 	}
-	return fmt.Errorf("unknown command %q: the commands are build, list, push and kafka; --help explains them", args[0])
+	return fmt.Errorf("unknown command %q: the commands are build, list, push, kafka and deps; --help explains them", args[0])
 }
 
 func buildCommand(ctx context.Context, args []string, w io.Writer) error {

@@ -20,10 +20,11 @@ func TestCommandLineErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no command":      {nil, "which command? build, list, push or kafka; --help explains them"},
-		"unknown command": {[]string{"pull"}, `unknown command "pull": the commands are build, list, push and kafka; --help explains them`},
+		"no command":      {nil, "which command? build, list, push, kafka or deps; --help explains them"},
+		"unknown command": {[]string{"pull"}, `unknown command "pull": the commands are build, list, push, kafka and deps; --help explains them`},
 		"unknown flag":    {[]string{"build", "--push"}, "flag provided but not defined: -push; --help explains the flags"},
 		"kafka of what":   {[]string{"kafka", "unlock"}, `unknown arguments ["unlock"]: want none, or lock`},
+		"deps of what":    {[]string{"deps", "demo"}, `nothing is known of "demo": the suite that needs more is ecosystem`},
 		"unknown image":   {[]string{"build", "postgre"}, `unknown image "postgre": the images are ` + names()},
 	}
 	for name, tt := range tests {
@@ -37,7 +38,7 @@ func TestCommandLineErrors(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"build", "--help"}, {"push", "--help"}, {"kafka", "--help"}} {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"build", "--help"}, {"push", "--help"}, {"deps", "--help"}, {"kafka", "--help"}} {
 		var out bytes.Buffer
 		if err := run(t.Context(), args, &out, &bytes.Buffer{}); err != nil {
 			t.Errorf("%q: %v", args, err)

@@ -28,7 +28,7 @@ func (s *gitOps) analysis(t *testing.T) string {
 	}
 	text := strings.NewReplacer("{{args.loadtest}}", "shop-gate", "loadtest-dev/kubectl-loadtest:0.1.0", image("kubectl-loadtest")+":"+imageTag()).Replace(string(content))
 	template, rights, _ := strings.Cut(text, "\n---\n")
-	if err := pipe(t.Context(), []byte(rights), "kubectl", "apply", "-n", s.ns, "-f", "-"); err != nil {
+	if err := pipe(t.Context(), []byte(rights), "apply", "-n", s.ns, "-f", "-"); err != nil {
 		t.Fatal(err)
 	}
 	o := &unstructured.Unstructured{}

@@ -60,7 +60,7 @@ func uninstallArgoCD(t *testing.T, manifest []byte) {
 		}
 	}
 	_, first := command(ctx, "kubectl", "delete", "applicationsets,applications", "--all", "-n", argoCDNamespace, "--wait=false")
-	err := pipe(ctx, manifest, "kubectl", "delete", "-n", argoCDNamespace, "--ignore-not-found", "--wait=false", "-f", "-")
+	err := pipe(ctx, manifest, "delete", "-n", argoCDNamespace, "--ignore-not-found", "--wait=false", "-f", "-")
 	_, last := command(ctx, "kubectl", "delete", "namespace", argoCDNamespace, "--wait=false")
 	for _, err := range []error{first, err, last} {
 		if err != nil {
@@ -72,17 +72,17 @@ func uninstallArgoCD(t *testing.T, manifest []byte) {
 // apply applies manifests, those without a namespace into Argo CD's.
 func apply(t *testing.T, manifest []byte) {
 	t.Helper()
-	if err := pipe(t.Context(), manifest, "kubectl", "apply", "--server-side", "--force-conflicts", "-n", argoCDNamespace, "-f", "-"); err != nil {
+	if err := pipe(t.Context(), manifest, "apply", "--server-side", "--force-conflicts", "-n", argoCDNamespace, "-f", "-"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// pipe runs a program with that input.
-func pipe(ctx context.Context, input []byte, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...)
+// pipe runs kubectl with that input.
+func pipe(ctx context.Context, input []byte, args ...string) error {
+	cmd := exec.CommandContext(ctx, "kubectl", args...)
 	cmd.Stdin = strings.NewReader(string(input))
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+		return fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }

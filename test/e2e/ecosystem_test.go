@@ -10,6 +10,7 @@ import (
 // ecosystemParts are the programs of other projects that must work with ours. One runs
 // alone by -run TestEcosystem/NAME.
 var ecosystemParts = []ecosystemPart{
+	{"chart", checkChart},
 	{"argocd-engine", func(t *testing.T, e *ecosystem) { e.module(t, "Argo CD's engine", "argocd") }},
 	{"argocd", argoCDChecks},
 	{"kstatus", func(t *testing.T, e *ecosystem) { e.module(t, "Flux's kstatus", "flux") }},

@@ -1,4 +1,4 @@
-// Package prerequisite makes sure that a program of the host is there, and
-// installs its Debian package if it may. It does not know what the program is
+// Package prerequisite makes sure that programs of the host are there, and
+// installs their Debian packages if it may. It does not know what they are
 // for, and imports no other package of this module.
 package prerequisite

@@ -27,6 +27,22 @@ func TestEnsure(t *testing.T) {
 			t.Errorf("error = %v, want %s", err, want)
 		}
 	})
+	t.Run("several are missing", func(t *testing.T) {
+		programs(t, map[string]string{"tool": ""})
+		file := filepath.Join(t.TempDir(), "file")
+		all := []Program{tool, {Name: "saw", Package: "sawbox"}, {Name: file, Package: "filebox"}}
+		want := "saw, " + file + " are missing: run apt-get install sawbox filebox, or pass --install"
+		if err := Ensure(t.Context(), all, false, &bytes.Buffer{}); err == nil || err.Error() != want {
+			t.Errorf("error = %v, want %s", err, want)
+		}
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want = "saw is missing: run apt-get install sawbox, or pass --install"
+		if err := Ensure(t.Context(), all, false, &bytes.Buffer{}); err == nil || err.Error() != want {
+			t.Errorf("error = %v, want %s", err, want)
+		}
+	})
 	t.Run("installed if asked to, by root", func(t *testing.T) {
 		dir := programs(t, map[string]string{"apt-get": `echo "$@" >> "$0.log"`})
 		var progress bytes.Buffer

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Writes the pages of docs/reference from the types; make generate runs it.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+# page PACKAGE PAGE TITLE TYPE: the type is what the page begins at.
+page() {
+  crd-ref-docs --log-level ERROR --source-path "$PWD/$1" --config hack/docs/reference.yaml --templates-dir hack/docs/templates \
+    --renderer markdown --template-value title="$3" --template-value begin="$4" --output-path "docs/reference/$2.md"
+}
+
+page api/v1alpha1 api "The API: LoadTest and LoadTestSchedule" LoadTestSpec
+page api/config/v1alpha1 configuration "The operator's configuration" OperatorConfiguration
