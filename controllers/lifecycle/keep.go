@@ -129,3 +129,13 @@ func (r *run) expire(ttl time.Duration) {
 		r.out.Delete, r.out.Unkept = true, !archived
 	}
 }
+
+// WaitedFor is the instant until which a finished run is not deleted to make room for
+// others, as its results are to be archived or its verdict announced; zero: it may be.
+func WaitedFor(lt *v1alpha1.LoadTest, wanted policy.Results) time.Time {
+	r := &run{read: lt.Status, seen: Observed{Keeping: Keeping{Wanted: wanted}}}
+	if !Finished(lt) || r.isArchived() && r.isAnnounced() {
+		return time.Time{}
+	}
+	return r.endedAt().Add(wanted.Wait)
+}

@@ -107,3 +107,25 @@ func TestConditionsSayWhetherResultsAreKept(t *testing.T) {
 		}
 	}
 }
+
+func TestHistoryWaitsForResults(t *testing.T) {
+	const archived, announced = v1alpha1.ConditionArchived, v1alpha1.ConditionAnnounced
+	hour := began.Add(time.Hour)
+	for name, tc := range map[string]struct {
+		lt     *v1alpha1.LoadTest
+		wanted policy.Results
+		want   time.Time
+	}{
+		"nothing is configured":      {over(nil), policy.Results{Wait: time.Hour}, time.Time{}},
+		"neither":                    {over(nil), both, hour},
+		"archived":                   {over(nil, archived), both, hour},
+		"announced":                  {over(nil, announced), both, hour},
+		"both":                       {over(nil, archived, announced), both, time.Time{}},
+		"the configuration is wrong": {over(nil, archived), policy.Results{Unknown: true, Wait: time.Hour}, hour},
+		"it has not finished":        {&v1alpha1.LoadTest{}, both, time.Time{}},
+	} {
+		if got := lifecycle.WaitedFor(tc.lt, tc.wanted); !got.Equal(tc.want) {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}

@@ -60,6 +60,11 @@ func running(name, created string) schedule.LoadTest {
 	return schedule.LoadTest{Name: name, Created: at(created)}
 }
 
+func waitedFor(lt schedule.LoadTest, until string) schedule.LoadTest {
+	lt.Kept = at(until)
+	return lt
+}
+
 // many are LoadTests that have not finished.
 func many(n int) (list []schedule.LoadTest) {
 	for i := range n {
@@ -352,6 +357,9 @@ func TestHistory(t *testing.T) {
 			finished("a", "00:01:00", "00:02:00", passed), running("b", "00:03:00"), finished("c", "00:02:00", "00:04:00", passed),
 		}},
 		"one that runs": {change: limits(0, 0), runs: []schedule.LoadTest{running("a", "00:01:00")}},
+		"one whose results are not kept elsewhere yet": {change: limits(0, 0), want: "expire b", runs: []schedule.LoadTest{
+			waitedFor(finished("a", "00:01:00", "00:02:00", failed), "00:30:01"), waitedFor(finished("b", "00:03:00", "00:04:00", failed), "00:30:00"),
+		}},
 		"one that was created a moment ago": {change: limits(0, 0), runs: []schedule.LoadTest{
 			finished("a", "00:29:10", "00:29:20", failed),
 		}},

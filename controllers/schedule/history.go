@@ -29,7 +29,11 @@ func (d *decision) expire() {
 		if kept[class] <= limits[passed] || r.Deleting || slices.Contains(needed, r.Name) || !d.isRecorded(r) {
 			continue
 		}
-		if until := r.Created.Add(keptFor); d.now.Before(until) {
+		until := r.Created.Add(keptFor)
+		if r.Kept.After(until) {
+			until = r.Kept
+		}
+		if d.now.Before(until) {
 			d.wake(until)
 			continue
 		}

@@ -35,6 +35,9 @@ type LoadTest struct {
 	Finished  bool
 	Completed time.Time
 	Verdict   v1alpha1.Verdict
+	// Kept is the instant until which it is waited for that its results are kept elsewhere;
+	// zero: they are, or need not be.
+	Kept time.Time
 }
 
 // Rollout is where a workload stands.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/schedule"
 )
 
@@ -44,9 +45,10 @@ func (r *Reconciler) runs(ctx context.Context, s *v1alpha1.LoadTestSchedule) ([]
 		return nil, fmt.Errorf("list LoadTests: %w", err)
 	}
 	var runs []schedule.LoadTest
+	wanted := r.Policy().Results()
 	for i := range list.Items {
 		if lt := &list.Items[i]; ownerOf(lt) == s.UID {
-			runs = append(runs, runOf(lt))
+			runs = append(runs, runOf(lt, wanted))
 		}
 	}
 	return runs, nil
@@ -60,10 +62,10 @@ func ownerOf(o client.Object) types.UID {
 	return ""
 }
 
-func runOf(lt *v1alpha1.LoadTest) schedule.LoadTest {
+func runOf(lt *v1alpha1.LoadTest, wanted policy.Results) schedule.LoadTest {
 	run := schedule.LoadTest{
 		Namespace: lt.Namespace, Name: lt.Name, UID: string(lt.UID), Created: lt.CreationTimestamp.Time, Deleting: !lt.DeletionTimestamp.IsZero(),
-		Finished: lifecycle.Finished(lt), Verdict: lt.Status.Verdict,
+		Finished: lifecycle.Finished(lt), Verdict: lt.Status.Verdict, Kept: lifecycle.WaitedFor(lt, wanted),
 	}
 	if run.Finished && lt.Status.CompletionTime != nil {
 		run.Completed = lt.Status.CompletionTime.Time

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
@@ -104,8 +105,18 @@ var milestones = predicate.Funcs{
 		before, ok := e.ObjectOld.(*v1alpha1.LoadTest)
 		after, okAfter := e.ObjectNew.(*v1alpha1.LoadTest)
 		return ok && okAfter && (lifecycle.Finished(before) != lifecycle.Finished(after) ||
-			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero())
+			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() || kept(before) != kept(after))
 	},
+}
+
+// kept counts what was done to keep the results of a run, for which its deletion waits.
+func kept(lt *v1alpha1.LoadTest) (n int) {
+	for _, kind := range []string{v1alpha1.ConditionArchived, v1alpha1.ConditionAnnounced} {
+		if meta.IsStatusConditionTrue(lt.Status.Conditions, kind) {
+			n++
+		}
+	}
+	return n
 }
 
 // PolicyChanged has every schedule reconciled.
