@@ -96,7 +96,7 @@ func wantKept(t *testing.T, lt *v1alpha1.LoadTest, packed []byte) {
 	}
 	want := lt.DeepCopy()
 	meta.RemoveStatusCondition(&want.Status.Conditions, v1alpha1.ConditionArchived)
-	if diff := cmp.Diff(want.Status, kept.Status); diff != "" || kept.Kind != "LoadTest" || kept.UID != lt.UID || len(kept.ManagedFields) > 0 {
+	if diff := cmp.Diff(want.Status, kept.Status); diff != "" || kept.Kind != "LoadTest" || kept.UID != lt.UID || len(kept.ManagedFields) > 0 || kept.ResourceVersion != "" {
 		t.Errorf("%s %s, status (-want +got):\n%s", kept.Kind, kept.UID, diff)
 	}
 	if diff := cmp.Diff(stored(t, lt)[0].BinaryData, results.BinaryData); diff != "" || results.Name != lt.Status.ResultsRef[0].ConfigMap {
