@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"maps"
@@ -227,6 +228,9 @@ func unpack(r io.Reader, files map[string]string) error {
 		}
 		if err != nil {
 			return err
+		}
+		if !header.ModTime.Equal(at("").Created) {
+			return fmt.Errorf("%s is of %s, want the commit's time", header.Name, header.ModTime)
 		}
 		var content bytes.Buffer
 		if _, err := io.Copy(&content, archive); err != nil {
