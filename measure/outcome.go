@@ -4,17 +4,18 @@ package measure
 type Outcome uint8
 
 const (
-	// Success is an expected response of any status but 429.
+	// Success is an expected response of any other status than those of RateLimited.
 	Success Outcome = iota
-	// RateLimited is a response of status 429, expected or not.
+	// RateLimited is a response of status 429, or RESOURCE_EXHAUSTED of gRPC, expected or
+	// not.
 	RateLimited
-	// ClientError is an unexpected 4xx other than 429.
+	// ClientError is an unexpected 4xx other than 429, or a status of gRPC that means one.
 	ClientError
-	// ServerError is an unexpected 5xx.
+	// ServerError is an unexpected 5xx, or a status of gRPC that means one.
 	ServerError
 	// UnexpectedStatus is an unexpected response of any other status.
 	UnexpectedStatus
-	// Timeout is no whole response in time.
+	// Timeout is no whole response in time, or an unexpected DEADLINE_EXCEEDED of gRPC.
 	Timeout
 	// Refused is a refused connection, or a request of HTTP/2 that the server says that it
 	// has not processed.
@@ -25,7 +26,7 @@ const (
 	DNS
 	// TLS is a failed handshake or certificate.
 	TLS
-	// BadResponse is bytes that are no HTTP response, or a response of an expected
+	// BadResponse is bytes that are no response of HTTP or gRPC, or one of an expected
 	// status with a body other than expected.
 	BadResponse
 	// Unfinished is a request in flight, or cut at the end of its step.
@@ -53,10 +54,12 @@ func (o Outcome) String() string {
 // Responded says whether the class has a whole response behind it.
 func (o Outcome) Responded() bool { return o <= UnexpectedStatus }
 
-// ClassifyStatus is the class of a whole response, given whether its status was
-// expected.
+// ClassifyStatus is the class of a whole response, given whether its status, of HTTP or of
+// gRPC, was expected.
 func ClassifyStatus(status int, expected bool) Outcome {
 	switch {
+	case IsGRPC(status):
+		return classifyGRPC(status, expected)
 	case status == 429:
 		return RateLimited
 	case expected:
@@ -70,7 +73,7 @@ func ClassifyStatus(status int, expected bool) Outcome {
 	}
 }
 
-// MinStatus and MaxStatus bound what a response may have for a status code.
+// MinStatus and MaxStatus bound what a response of HTTP may have for a status code.
 const (
 	MinStatus = 100
 	MaxStatus = 999

@@ -28,7 +28,7 @@ type Trace struct {
 	Outcome Outcome
 	// Expected says that it got an expected response.
 	Expected bool
-	// Status is that of the response; 0: none came.
+	// Status is that of the response; 0: none came, or OK of gRPC, as Outcome says.
 	Status int
 	// Response and Service are its times. Those of a request that is Unfinished end when
 	// it was given up.

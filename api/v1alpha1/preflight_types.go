@@ -2,6 +2,8 @@ package v1alpha1
 
 // Preflight is a request that each worker sends before anything else. It verifies
 // that the target is the one that was meant: its version, strategy, configuration.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.expect) || !has(self.expect.grpcStatus)",message="expect.grpcStatus must not be set for a request of preflight, which is no call of gRPC"
 type Preflight struct {
 	// name identifies the request in messages. Absent: its method and path.
 	// +optional

@@ -134,9 +134,9 @@ type Counts struct {
 
 // StatusCodeCount is how many responses had a status code.
 type StatusCodeCount struct {
-	// code is the status code.
+	// code is the status code of HTTP, or, from 0 to 16, of gRPC. Example: 404; 5 is NOT_FOUND.
 	// +required
-	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=999
 	Code int32 `json:"code"`
 	// count is how many responses had it.
@@ -147,17 +147,20 @@ type StatusCodeCount struct {
 
 // Outcomes divides the sent requests by what became of them.
 type Outcomes struct {
-	// success is an expected response other than 429.
+	// success is an expected response that is not rateLimited.
 	Success int64 `json:"success"`
-	// rateLimited is a response of status 429, expected or not.
+	// rateLimited is a response of status 429, or RESOURCE_EXHAUSTED of gRPC, expected or not.
 	RateLimited int64 `json:"rateLimited"`
-	// clientError is an unexpected response of status 400 to 499, except 429.
+	// clientError is an unexpected response of status 400 to 499, except 429, or a status of
+	// gRPC that means one, such as NOT_FOUND.
 	ClientError int64 `json:"clientError"`
-	// serverError is an unexpected response of status 500 to 599.
+	// serverError is an unexpected response of status 500 to 599, or a status of gRPC that
+	// means one, such as UNAVAILABLE.
 	ServerError int64 `json:"serverError"`
 	// unexpectedStatus is an unexpected response of any other status.
 	UnexpectedStatus int64 `json:"unexpectedStatus"`
-	// timeout is no whole response within spec.target.timeout.
+	// timeout is no whole response within spec.target.timeout, or an unexpected
+	// DEADLINE_EXCEEDED of gRPC.
 	Timeout int64 `json:"timeout"`
 	// refused is a connection that was refused.
 	Refused int64 `json:"refused"`
@@ -167,7 +170,7 @@ type Outcomes struct {
 	DNS int64 `json:"dns"`
 	// tls is a failed TLS handshake or certificate.
 	TLS int64 `json:"tls"`
-	// badResponse is bytes that are no HTTP response, or a body that the request does
+	// badResponse is bytes that are no response of HTTP or gRPC, or a body that the request does
 	// not expect.
 	BadResponse int64 `json:"badResponse"`
 	// unfinished was still in flight when the step ended.

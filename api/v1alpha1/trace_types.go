@@ -51,9 +51,10 @@ type TracedRequest struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	Outcome string `json:"outcome"`
-	// statusCode is that of its response. Absent: it got no whole response.
+	// statusCode is that of its response: of HTTP, or from 1 to 16 of gRPC. Absent: it got no
+	// whole response, or OK of gRPC, as outcome says.
 	// +optional
-	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=999
 	StatusCode int32 `json:"statusCode,omitempty"`
 	// responseTime is measured from when it was due, as that of the step. Of a request that

@@ -10,16 +10,20 @@ import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.targetsFrom) || !has(self.method) && !has(self.path) && !has(self.body) && !has(self.bodyFrom)",message="method, path, body and bodyFrom must not be set with targetsFrom, whose targets have their own"
+// +kubebuilder:validation:XValidation:rule="!has(self.grpc) || !has(self.method) && !has(self.path) && !has(self.headers) && !has(self.body) && !has(self.bodyFrom) && !has(self.targetsFrom)",message="method, path, headers, body, bodyFrom and targetsFrom must not be set with grpc, which has its own method, message and metadata"
+// +kubebuilder:validation:XValidation:rule="!has(self.grpc) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set with grpc: it lists status codes of HTTP; set expect.grpcStatus"
+// +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.grpcStatus)",message="expect.grpcStatus must not be set without grpc"
 type Request struct {
 	// name identifies the request in reports and thresholds. Absent: its method
-	// and path, or the key of targetsFrom.
+	// and path, the key of targetsFrom, or the method of grpc.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
 	// type is the label under which reports add requests up. Example: Read, Write or a
-	// label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write; Mixed with targetsFrom.
+	// label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write; Mixed with
+	// targetsFrom; Call with grpc.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -68,6 +72,11 @@ type Request struct {
 	// +optional
 	TargetsFrom *TargetsSource `json:"targetsFrom,omitempty"`
 
+	// grpc is a unary call of gRPC, instead of a request of HTTP. It needs target.grpc, and
+	// protocol HTTP/2. Example: {method: shop.v1.Cart/Add, message: {item: book}}.
+	// +optional
+	GRPC *Call `json:"grpc,omitempty"`
+
 	// items is how many business items the request carries, such as the events of a
 	// batch. itemsPerSecond counts them. Default 1.
 	// +optional
@@ -76,7 +85,7 @@ type Request struct {
 	Items int32 `json:"items,omitempty"`
 
 	// expect is which responses are expected; any other counts as failed. Absent:
-	// every status from 200 to 399.
+	// every status from 200 to 399; OK with grpc.
 	// +optional
 	Expect *Expectation `json:"expect,omitempty"`
 }
@@ -99,7 +108,17 @@ type Expectation struct {
 	// +kubebuilder:validation:items:Maximum=599
 	Status []int32 `json:"status,omitempty"`
 
-	// json are values that the JSON body of a response must have. A body without them
+	// grpcStatus lists the expected statuses of a call of gRPC. RESOURCE_EXHAUSTED, if it is
+	// listed, does not fail, and is still counted as rateLimited. Absent: OK. Example:
+	// [OK, NOT_FOUND].
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=17
+	GRPCStatus []GRPCStatus `json:"grpcStatus,omitempty"`
+
+	// json are values that the JSON body of a response must have, or with grpc the reply,
+	// with fields in lowerCamelCase and those of the default value. A body without them
 	// is counted as badResponse. Absent: any body is expected.
 	// +optional
 	// +listType=map

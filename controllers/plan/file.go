@@ -58,6 +58,11 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 		for _, h := range spec.Requests[i].Headers {
 			add(headerFile(&h))
 		}
+		if c := spec.Requests[i].GRPC; c != nil {
+			for _, h := range c.Metadata {
+				add(headerFile(&h))
+			}
+		}
 	}
 	for i := range questions {
 		for _, h := range questions[i].Request.Headers {
@@ -85,6 +90,11 @@ func targetFiles(t *v1alpha1.Target) []File {
 		}
 		if c := t.TLS.ClientCertificate; c != nil {
 			list = append(list, secretFile(c.SecretName, tlsCertKey), secretFile(c.SecretName, tlsKeyKey))
+		}
+	}
+	if t.GRPC != nil {
+		if f, ok := sourceFile(&t.GRPC.DescriptorsFrom); ok {
+			list = append(list, f)
 		}
 	}
 	for _, h := range t.Headers {

@@ -181,6 +181,9 @@ func bytesPerRequest(spec *v1alpha1.LoadTestSpec) float64 {
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
 		weight, length := float64(weightIn(spec, r)), float64(len(r.Body))
+		if r.GRPC != nil {
+			length = float64(len(messageOf(r.GRPC)))
+		}
 		sum, weights, most = sum+weight*length, weights+weight, max(most, length)
 	}
 	if len(spec.Journeys) > 0 || weights == 0 {

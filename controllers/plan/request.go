@@ -12,6 +12,7 @@ const (
 	typeRead  = "Read"
 	typeWrite = "Write"
 	typeMixed = "Mixed"
+	typeCall  = "Call"
 )
 
 // maxName is the longest name that the API allows for a request or a step.
@@ -37,6 +38,8 @@ func requestName(r *v1alpha1.Request) string {
 	name := []rune(requestMethod(r) + " " + requestPath(r))
 	if f, ok := targetsFile(r.TargetsFrom); ok {
 		name = []rune(f.Key)
+	} else if r.GRPC != nil {
+		name = []rune(r.GRPC.Method)
 	}
 	return string(name[:min(len(name), maxName)])
 }
@@ -47,6 +50,9 @@ func requestType(r *v1alpha1.Request) string {
 	}
 	if r.TargetsFrom != nil {
 		return typeMixed
+	}
+	if r.GRPC != nil {
+		return typeCall
 	}
 	switch requestMethod(r) {
 	case "GET", "HEAD", "OPTIONS":
@@ -121,6 +127,7 @@ func request(target *v1alpha1.Target, r *v1alpha1.Request) *workerv1.Request {
 		w.TargetsFile, w.TargetsFormat = f.mounted(), targetsFormats[r.TargetsFrom.Format]
 	}
 	expect(w, r.Expect)
+	setCall(w, target, r)
 	return w
 }
 

@@ -27,6 +27,11 @@ func target(t *v1alpha1.Target, url string, access *v1alpha1.TargetAccess) *work
 	if t.Protocol == v1alpha1.ProtocolHTTP2 {
 		w.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
 	}
+	if t.GRPC != nil {
+		if f, ok := sourceFile(&t.GRPC.DescriptorsFrom); ok {
+			w.DescriptorsFile = f.mounted()
+		}
+	}
 	if h := t.HTTP2; h != nil {
 		w.Http2Connections, w.Http2Streams = orZero(h.Connections), orZero(h.StreamsPerConnection)
 	}

@@ -135,6 +135,9 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 	if refusal := checkExpectations(spec); refusal != nil {
 		return refusal
 	}
+	if refusal := checkCalls(spec); refusal != nil {
+		return refusal
+	}
 	if refusal := checkDecimals(spec); refusal != nil {
 		return refusal
 	}

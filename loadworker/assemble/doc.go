@@ -1,7 +1,7 @@
 // Package assemble makes a runner of an assignment. It is the only place that does so:
 // workers in a cluster, benchmarks and tests all call it.
 //
-//	Assignment ──▶ source      requests, bodies, headers, rows of data
+//	Assignment ──▶ source      requests, bodies, headers, rows of data, calls by descriptors
 //	  + Config ──▶ client      HTTP/1.1, HTTP/2 or a proxy; TLS; allowed addresses
 //	           ──▶ limits      descriptors, ports, memory: does the share fit?
 //	           ──▶ setup       preflight, fill, warm-up

@@ -32,7 +32,7 @@ type need struct{ base, each int64 }
 func memoryNeed(a *workerv1.Assignment) need {
 	n := need{base: baseMemory + attack.Memory(len(a.GetRequests()), len(a.GetJourneys()))}
 	for _, of := range assignmentsOf(a) {
-		n.base += targetsMemory(of)
+		n.base += targetsMemory(of) + descriptorsMemory(of.GetTarget())
 		n.each += connectionMemory(of.GetTarget(), of.GetDriver()) + userMemory(of)
 	}
 	return n

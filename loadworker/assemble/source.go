@@ -68,6 +68,7 @@ func newRequestSource(a *workerv1.Assignment) (*requestSource, error) {
 		}
 		c.Requests = append(c.Requests, request)
 	}
+	errs = append(errs, addCalls(a, c.Requests))
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}

@@ -1,10 +1,8 @@
 package attack
 
 import (
-	"fmt"
-	"net/http"
-
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -29,15 +27,19 @@ func (c *connSlot) note(r *transport.Request) {
 func (x *Execution) log(c *connSlot, size int64, res result, err error) {
 	r := requestlog.Record{
 		Step: x.step.Index, Sent: x.start.Add(c.hit.sent), Latency: res.received - c.hit.sent,
-		Code: res.status, BytesIn: size, BytesOut: int64(c.noted.bytes), Method: c.noted.method, Path: c.noted.path,
+		BytesIn: size, BytesOut: int64(c.noted.bytes), Method: c.noted.method, Path: c.noted.path,
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		r.Error = err.Error()
+		x.runner.config.Log.Add(r)
+		return
+	}
+	r.Code = measure.HTTPStatus(res.status) // the format knows no others
+	switch {
 	case res.outcome == measure.BadResponse:
 		r.Error = "the body is not expected"
 	case !res.expected:
-		r.Error = fmt.Sprintf("%d %s", res.status, http.StatusText(res.status))
+		r.Error = source.StatusText(res.status)
 	}
 	x.runner.config.Log.Add(r)
 }

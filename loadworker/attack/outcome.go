@@ -3,10 +3,10 @@ package attack
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -62,6 +62,9 @@ func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 	res.inWindow = res.received <= x.windowEnd()
 	if err != nil {
 		res.outcome = failure.Classify(err)
+		if errors.Is(err, failure.ErrCancelled) && res.received-h.sent >= x.timeout {
+			res.outcome = measure.Timeout // the server, too, has noticed the deadline that a call has
+		}
 		x.sample(h, res.outcome, func() string { return x.message(err) })
 		return res
 	}
@@ -70,7 +73,7 @@ func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 	res.outcome = measure.ClassifyStatus(r.Status, res.expected)
 	if !res.expected {
 		x.sample(h, res.outcome, func() string {
-			return fmt.Sprintf("request %q: status %d %s", x.source.Name(h.request), r.Status, http.StatusText(r.Status))
+			return fmt.Sprintf("request %q: status %s", x.source.Name(h.request), source.StatusText(r.Status))
 		})
 		return res
 	}
@@ -84,7 +87,7 @@ func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 // checkBody returns an error for a body that is not expected, or that lacks what the
 // user's journey captures. It accepts any body of a 429.
 func (x *Execution) checkBody(h *hit, r *transport.Response) error {
-	if err := x.source.CheckBody(h.request, r); err != nil || h.walk == nil || r.Status == http.StatusTooManyRequests {
+	if err := x.source.CheckBody(h.request, r); err != nil || h.walk == nil || measure.IsRateLimited(r.Status) {
 		return err
 	}
 	return h.walk.Answer(r)

@@ -80,6 +80,10 @@ func (d *streamDriver) send(c *connSlot) {
 		d.sched.dropped(c)
 		return
 	}
+	if err := d.buffer.Request.Err; err != nil {
+		d.sched.ended(c, d.sched.end(c, transport.Response{}, err))
+		return
+	}
 	x, s := d.sched.x, d.slots[c.index]
 	d.loop.Send(x.ctx, &s.stream, &s.on.inLoop, &d.buffer.Request, c.hit.sent+x.timeout)
 }

@@ -3,6 +3,7 @@ package failure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -17,6 +18,9 @@ var ErrInterrupted = errors.New("interrupted at the end of the step")
 // ErrNotProcessed is the error of a request that the server says that it has not
 // processed: of HTTP/2, by GOAWAY or by REFUSED_STREAM.
 var ErrNotProcessed = errors.New("the server refused the request: it has not processed it")
+
+// ErrCancelled is the error of a request that the server gave up: of HTTP/2, by CANCEL.
+var ErrCancelled = fmt.Errorf("%w: the server cancelled the request", io.ErrUnexpectedEOF)
 
 // Phase is the phase in which a request failed.
 type Phase string

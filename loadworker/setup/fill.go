@@ -171,6 +171,9 @@ func (r *filling) one(ctx context.Context, s *sender, j int64) ([]string, error)
 	r.Source.Render(&s.buffer, r.Request, source.Vars{
 		Seq: r.Number(j), Worker: r.Worker, Step: fillStep, Order: source.Order{N: j, Streams: 1},
 	})
+	if err := s.buffer.Request.Err; err != nil {
+		return nil, fmt.Errorf("setup.fill: %w", err)
+	}
 	s.buffer.Request.Keep = keep
 	response, err := r.answer(ctx, s)
 	if err != nil {
@@ -208,9 +211,12 @@ func (r *filling) capture(response *transport.Response) ([]string, error) {
 		return nil, r.errorf("status %d: %w", response.Status, err)
 	}
 	row := make([]string, len(r.paths))
+	body, err := r.Source.Document(r.Request, response)
+	if err != nil && len(row) > 0 {
+		return nil, r.errorf("status %d: %w", response.Status, err)
+	}
 	for i, path := range r.paths {
-		var err error
-		if row[i], err = path.Find(response.Body); err != nil {
+		if row[i], err = path.Find(body); err != nil {
 			return nil, r.errorf("status %d, capture of %s: %w", response.Status, r.columns[i], err)
 		}
 	}

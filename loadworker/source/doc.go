@@ -10,11 +10,12 @@
 //	  ├─ Template ── literals and variables; a variable may be a column of a
 //	  ├─ Table ── a worker's rows, and how a request chooses one
 //	  │    Order ── the position of a request, for rows that are taken in order
+//	  ├─ Call ── of gRPC: a template in JSON, encoded by package message
 //	  └─ Expectation ── the responses that are expected
 //
 // A row goes into requests as it is written. A row that would break their framing,
 // such as one with a line break for a header, is refused before the run.
 //
-// It imports package transport for the shape of a request, text to cut texts, and
-// nothing else of ours.
+// It imports package transport for the shape of a request, message for those of calls, text
+// to cut texts, and nothing else of ours.
 package source

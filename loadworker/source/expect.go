@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -66,8 +66,12 @@ func (e *expectation) keep() int {
 
 // Expected reports whether a status is expected.
 func (s *Source) Expected(request, status int) bool {
-	codes := s.requests[request].expect.status
-	if len(codes) == 0 {
+	r := &s.requests[request]
+	codes := r.expect.status
+	switch {
+	case len(codes) == 0 && r.call != nil:
+		return status == measure.GRPCOK
+	case len(codes) == 0:
 		return status >= 200 && status <= 399
 	}
 	return slices.Contains(codes, int32(status))
@@ -78,28 +82,41 @@ func (s *Source) CheckStatus(request, status int) error {
 	if s.Expected(request, status) {
 		return nil
 	}
-	return fmt.Errorf("status %d %s is not expected, but %s", status, http.StatusText(status), s.requests[request].expect.statuses())
+	return fmt.Errorf("status %s is not expected, but %s", StatusText(status), s.requests[request].statuses())
+}
+
+// StatusText is a status code with its name, of HTTP or of gRPC.
+func StatusText(status int) string {
+	if measure.IsGRPC(status) {
+		return fmt.Sprintf("%d %s", status, measure.StatusName(status))
+	}
+	return fmt.Sprintf("%d %s", status, http.StatusText(status))
 }
 
 // statuses describes the expected statuses.
-func (e *expectation) statuses() string {
-	if len(e.status) == 0 {
+func (r *request) statuses() string {
+	switch {
+	case len(r.expect.status) == 0 && r.call != nil:
+		return measure.StatusName(measure.GRPCOK)
+	case len(r.expect.status) == 0:
 		return "200 to 399"
 	}
-	texts := make([]string, len(e.status))
-	for i, code := range e.status {
-		texts[i] = strconv.Itoa(int(code))
+	texts := make([]string, len(r.expect.status))
+	for i, code := range r.expect.status {
+		texts[i] = measure.StatusName(int(code))
 	}
 	return strings.Join(texts, " or ")
 }
 
 // CheckBody returns an error for a body that is not expected in a response whose
-// status is. It accepts any body of a 429, which is the rate limiter's.
+// status is. It accepts any body of a 429, which is the rate limiter's; a call has a reply
+// with status OK only.
 func (s *Source) CheckBody(request int, r *transport.Response) error {
-	if r.Status == http.StatusTooManyRequests {
+	q := &s.requests[request]
+	if measure.IsRateLimited(r.Status) || q.call != nil && r.Status != measure.GRPCOK {
 		return nil
 	}
-	return s.requests[request].expect.checkBody(r)
+	return q.checkBody(r)
 }
 
 // Check returns an error for a response that is not expected, whatever its status.
@@ -108,10 +125,26 @@ func (s *Source) Check(request int, r *transport.Response) error {
 	if err := s.CheckStatus(request, r.Status); err != nil {
 		return err
 	}
-	return s.requests[request].expect.checkBody(r)
+	return s.requests[request].checkBody(r)
 }
 
-func (e *expectation) checkBody(r *transport.Response) error {
+// Document is the JSON of a response: its body, or the reply to a call.
+func (s *Source) Document(request int, r *transport.Response) ([]byte, error) {
+	return s.requests[request].document(r)
+}
+
+func (q *request) document(r *transport.Response) ([]byte, error) {
+	switch {
+	case q.call == nil:
+		return r.Body, nil
+	case r.Status != measure.GRPCOK:
+		return nil, fmt.Errorf("status %s has no reply", StatusText(r.Status))
+	}
+	return q.call.method.Decode(r.Body)
+}
+
+func (q *request) checkBody(r *transport.Response) error {
+	e := &q.expect
 	if e.maxBytes > 0 && r.Size > e.maxBytes {
 		return fmt.Errorf("body of %d bytes, at most %d are expected", r.Size, e.maxBytes)
 	}
@@ -121,14 +154,18 @@ func (e *expectation) checkBody(r *transport.Response) error {
 	if err := checkWhole(r); err != nil {
 		return err
 	}
-	document, ok := parseJSON(r.Body)
+	body, err := q.document(r)
+	if err != nil {
+		return err
+	}
+	document, ok := parseJSON(body)
 	if !ok {
-		return notJSON(r.Body)
+		return notJSON(body)
 	}
 	for _, v := range e.values {
 		value, ok := v.path.find(document)
 		if !ok {
-			return failure.Withhold(r.Body, "%s: the body of %d bytes has none, %q is expected", v.path, len(r.Body), text.Truncate(v.equals, 60))
+			return failure.Withhold(body, "%s: the body of %d bytes has none, %q is expected", v.path, len(body), text.Truncate(v.equals, 60))
 		}
 		if got := textOf(value); got != v.equals {
 			return failure.Withhold(got, "%s: %s instead of %q", v.path, kindOf(value), text.Truncate(v.equals, 60))

@@ -23,8 +23,13 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.Request.Keep = r.expect.keep()
 	b.Request.Host, b.Client, b.Request.KeepCookies = nil, nil, false
 	b.Request.Headers = b.Request.Headers[:0]
-	if r.targets != nil {
+	b.Request.Call, b.Request.Err = false, nil
+	switch {
+	case r.targets != nil:
 		b.renderTarget(r, v)
+		return
+	case r.call != nil:
+		b.renderCall(r, v)
 		return
 	}
 	b.Request.Method = r.method

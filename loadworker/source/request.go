@@ -23,7 +23,10 @@ type Request struct {
 	// Targets go instead of Method, Path and Body; nil: there are none. A header of
 	// Headers is left out for a target that has one of its name.
 	Targets *Targets
-	Expect  Expectation
+	// Call goes instead of Method, Path and Body; nil: it is no call. Headers are its
+	// metadata.
+	Call   *Call
+	Expect Expectation
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -48,6 +51,7 @@ type request struct {
 	before   *cycleCounter // of the requests of the mix that are this one, if it has targets
 	// clientName is the name of the client header, which a target may have.
 	clientName string
+	call       *call // nil: it is none
 }
 
 // traceHeader is that of the trace context, in canonical form.
@@ -85,8 +89,11 @@ type compiler struct {
 
 func (c compiler) compile(r Request) (request, error) {
 	out := request{name: r.Name, method: r.Method, client: -1, clientName: c.client, targets: r.Targets}
-	if r.Targets != nil {
+	switch {
+	case r.Targets != nil:
 		return c.compileTargets(r, out)
+	case r.Call != nil:
+		return c.compileCall(r, out)
 	}
 	if !httpguts.ValidHeaderFieldName(r.Method) { // both are tokens
 		return out, fmt.Errorf("method: %q is no HTTP method", r.Method)

@@ -88,7 +88,7 @@ func New(c Config) (*Source, error) {
 	s.cycle = cycle(weights)
 	s.counters = s.newCycleCounters(int64(max(c.Workers, 1)))
 	s.countTurns()
-	return s, nil
+	return s, s.checkMessages()
 }
 
 // columns returns the columns of all tables.

@@ -33,6 +33,8 @@ type Vars struct {
 // Template is a compiled text.
 type Template struct {
 	parts []part
+	// inJSON says that values stand within strings of JSON.
+	inJSON bool
 }
 
 // part is a literal, and a variable after it unless kind is none.
@@ -191,10 +193,29 @@ func (t *Template) Append(dst []byte, v Vars, r *Random, rows []int) []byte {
 		case random:
 			dst = strconv.AppendInt(dst, p.from+int64(r.below(p.span)), 10)
 		case data:
-			dst = append(dst, p.column.table.cell(rows[p.column.slot], p.column.index)...)
+			dst = t.appendValue(dst, p.column.table.cell(rows[p.column.slot], p.column.index))
 		case captured:
-			dst = append(dst, v.Captured[p.column.slot]...)
+			dst = t.appendValue(dst, v.Captured[p.column.slot])
 		}
 	}
 	return dst
+}
+
+// appendValue appends a text that is not of the template.
+func (t *Template) appendValue(dst, value []byte) []byte {
+	if t.inJSON {
+		return appendJSON(dst, value)
+	}
+	return append(dst, value...)
+}
+
+// sample is the text with 0 for each variable.
+func (t *Template) sample() (text []byte) {
+	for i := range t.parts {
+		text = append(text, t.parts[i].literal...)
+		if t.parts[i].kind != none {
+			text = append(text, '0')
+		}
+	}
+	return text
 }

@@ -141,14 +141,18 @@ func (w *Walk) Answer(r *transport.Response) error {
 	if err := checkWhole(r); err != nil {
 		return fmt.Errorf("capture: %w", err)
 	}
-	document, ok := parseJSON(r.Body)
+	body, err := w.source.Document(w.place.request, r)
+	if err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	document, ok := parseJSON(body)
 	if !ok {
-		return fmt.Errorf("capture: %w", notJSON(r.Body))
+		return fmt.Errorf("capture: %w", notJSON(body))
 	}
 	for _, c := range captures {
 		value, ok := c.path.find(document)
 		if !ok || value.Raw == "null" {
-			return fmt.Errorf("capture.%s: %w", c.name, lacks(r.Body, c.path))
+			return fmt.Errorf("capture.%s: %w", c.name, lacks(body, c.path))
 		}
 		if err := w.capture(c, textOf(value)); err != nil {
 			return failure.Withhold(textOf(value), "capture.%s: the value at %s %w", c.name, c.path, err)

@@ -68,6 +68,11 @@ type Request struct {
 	Budget *Budget
 	// KeepCookies has the response's cookies returned.
 	KeepCookies bool
+	// Call says that it is a unary call of gRPC, which only clients of HTTP/2 send: Body
+	// is the message in its frame.
+	Call bool
+	// Err is why it cannot be sent, and then its outcome; nil: it can.
+	Err error
 }
 
 // Header is one header field.
@@ -78,10 +83,10 @@ type Header struct {
 
 // Response is a whole response.
 type Response struct {
-	// Status is the final status code, at least 200 or 101.
+	// Status is the final status code, at least 200 or 101, or of a call that of gRPC.
 	Status int
 	// Size is the length of the body in bytes, as it was transferred, without
-	// the framing of chunks.
+	// the framing of chunks or of a message.
 	Size int64
 	// Body is the first bytes of the body, as many as the request's Keep says.
 	// It is valid until the next request of the connection, or Free.

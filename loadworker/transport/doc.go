@@ -4,6 +4,7 @@
 //	transport.Client
 //	  ├─ http1    HTTP/1.1, plain or over TLS: a client of our own
 //	  ├─ http2    HTTP/2, by prior knowledge or over TLS: the same
+//	  │   └─ grpc calls: their messages' frames, and what a response must have
 //	  ├─ nethttp  targets behind a proxy: net/http without its pool
 //	  └─ oneShot  each of them, with a connection for each request
 //	dial          opens their connections, to addresses that the policy permits

@@ -137,11 +137,11 @@ func toStatusCodes(to *measure.Request, codes map[int32]int64) error {
 	}
 	completed := to.Completed()
 	for code, n := range codes {
-		if code < measure.MinStatus || code > measure.MaxStatus {
+		if !measure.IsStatus(int(code)) {
 			return fmt.Errorf("status_codes: %d is no status code", code)
 		}
 		// The API server refuses a status with a count of none. Each is at most what
-		// completed, so that the sum of 900 cannot overflow.
+		// completed, so that the sum of 917 cannot overflow.
 		if n < 1 || n > completed {
 			field := fmt.Sprintf("status_codes[%d]", code)
 			return errors.Join(within(field, max(n, 0), "completed", completed), atLeast(field, n, 1))

@@ -75,8 +75,8 @@ func toTrace(list *workerv1.Traces, i int) (t measure.Trace, err error) {
 		Response: time.Duration(list.GetResponseNanos()[i]), Service: time.Duration(list.GetServiceNanos()[i]),
 	}
 	copy(t.ID[:], list.GetIds()[i*len(t.ID):])
-	switch known := t.Status >= measure.MinStatus && t.Status <= measure.MaxStatus; {
-	case !known && (t.Status != 0 || t.Outcome.Responded()):
+	switch {
+	case !measure.IsStatus(t.Status):
 		return t, fmt.Errorf("status code %d of a request that is %v", t.Status, t.Outcome)
 	case t.Outcome == measure.Success && !t.Expected, t.Expected && t.Outcome != measure.Success && t.Outcome != measure.RateLimited:
 		return t, fmt.Errorf("expected is %v of a request that is %v", t.Expected, t.Outcome)

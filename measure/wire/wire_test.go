@@ -94,7 +94,7 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 		r.Sent++
 		r.Outcomes[o]++
 		if o.Responded() {
-			r.CountStatus([]int{measure.MinStatus, 200, 503, measure.MaxStatus}[rng.IntN(4)], 1)
+			r.CountStatus([]int{measure.GRPCOK, measure.MaxGRPC, measure.MinStatus, 200, 503, measure.MaxStatus}[rng.IntN(6)], 1)
 		}
 		// All magnitudes, and some above an hour.
 		d := time.Duration(rng.Int64N(1 << (1 + rng.IntN(43))))

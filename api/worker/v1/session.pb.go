@@ -1567,6 +1567,9 @@ type Target struct {
 	// worker, and as many as the server permits.
 	Http2Connections int32 `protobuf:"varint,9,opt,name=http2_connections,json=http2Connections,proto3" json:"http2_connections,omitempty"`
 	Http2Streams     int32 `protobuf:"varint,10,opt,name=http2_streams,json=http2Streams,proto3" json:"http2_streams,omitempty"`
+	// descriptors_file has the descriptors of the target's services; empty: there are no
+	// calls.
+	DescriptorsFile string `protobuf:"bytes,51,opt,name=descriptors_file,json=descriptorsFile,proto3" json:"descriptors_file,omitempty"`
 	// aliases are other names of the target's host, which URLs of a targets file may
 	// have: "shortener:8080", or "shortener" for any port.
 	Aliases []string `protobuf:"bytes,8,rep,name=aliases,proto3" json:"aliases,omitempty"`
@@ -1670,6 +1673,13 @@ func (x *Target) GetHttp2Streams() int32 {
 		return x.Http2Streams
 	}
 	return 0
+}
+
+func (x *Target) GetDescriptorsFile() string {
+	if x != nil {
+		return x.DescriptorsFile
+	}
+	return ""
 }
 
 func (x *Target) GetAliases() []string {
@@ -1811,6 +1821,9 @@ type Request struct {
 	// method, path and body.
 	TargetsFile   string        `protobuf:"bytes,21,opt,name=targets_file,json=targetsFile,proto3" json:"targets_file,omitempty"`
 	TargetsFormat TargetsFormat `protobuf:"varint,22,opt,name=targets_format,json=targetsFormat,proto3,enum=loadtest.worker.v1.TargetsFormat" json:"targets_format,omitempty"`
+	// call is sent instead of method, path and body; expected_status has statuses of gRPC
+	// then, by default OK. headers are its metadata.
+	Call          *Call `protobuf:"bytes,51,opt,name=call,proto3" json:"call,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1943,6 +1956,68 @@ func (x *Request) GetTargetsFormat() TargetsFormat {
 	return TargetsFormat_TARGETS_FORMAT_UNSPECIFIED
 }
 
+func (x *Request) GetCall() *Call {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
+// Call is a unary call of gRPC.
+type Call struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// method is service and method: "shop.v1.Cart/Add".
+	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
+	// message is JSON, whose strings are templates.
+	Message       []byte `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Call) Reset() {
+	*x = Call{}
+	mi := &file_worker_v1_session_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Call) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Call) ProtoMessage() {}
+
+func (x *Call) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Call.ProtoReflect.Descriptor instead.
+func (*Call) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Call) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *Call) GetMessage() []byte {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
 // ExpectedValue is a value of a JSON body.
 type ExpectedValue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1956,7 +2031,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1968,7 +2043,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1981,7 +2056,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -2010,7 +2085,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2022,7 +2097,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2035,7 +2110,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Header) GetName() string {
@@ -2073,7 +2148,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2160,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2173,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Data) GetName() string {
@@ -2140,7 +2215,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2152,7 +2227,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2165,7 +2240,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -2199,7 +2274,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2211,7 +2286,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2224,7 +2299,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -2267,7 +2342,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2279,7 +2354,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2292,7 +2367,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -2344,7 +2419,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2356,7 +2431,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2369,7 +2444,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -2511,7 +2586,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2523,7 +2598,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2536,7 +2611,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -2573,7 +2648,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2585,7 +2660,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2598,7 +2673,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -2628,7 +2703,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2640,7 +2715,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2653,7 +2728,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -2689,7 +2764,7 @@ type RampedUsers struct {
 
 func (x *RampedUsers) Reset() {
 	*x = RampedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2701,7 +2776,7 @@ func (x *RampedUsers) String() string {
 func (*RampedUsers) ProtoMessage() {}
 
 func (x *RampedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2714,7 +2789,7 @@ func (x *RampedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RampedUsers.ProtoReflect.Descriptor instead.
 func (*RampedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RampedUsers) GetFrom() int64 {
@@ -2764,7 +2839,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2776,7 +2851,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2789,7 +2864,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -2820,7 +2895,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2832,7 +2907,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2845,7 +2920,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -2889,7 +2964,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +2976,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +2989,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -2957,7 +3032,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2969,7 +3044,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2982,7 +3057,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -3010,7 +3085,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3022,7 +3097,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3035,7 +3110,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -3056,7 +3131,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3068,7 +3143,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3081,7 +3156,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -3104,7 +3179,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3116,7 +3191,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3129,7 +3204,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -3151,7 +3226,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3163,7 +3238,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3176,7 +3251,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -3209,7 +3284,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3221,7 +3296,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3234,7 +3309,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -3274,7 +3349,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3286,7 +3361,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3299,7 +3374,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -3322,7 +3397,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3334,7 +3409,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3347,7 +3422,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -3425,7 +3500,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3437,7 +3512,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3450,7 +3525,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -3603,7 +3678,7 @@ type JourneyMeasurement struct {
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3615,7 +3690,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3628,7 +3703,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -3684,7 +3759,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3696,7 +3771,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3709,7 +3784,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -3749,7 +3824,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3761,7 +3836,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3774,7 +3849,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -3863,7 +3938,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3875,7 +3950,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3888,7 +3963,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -4025,7 +4100,7 @@ type Traces struct {
 
 func (x *Traces) Reset() {
 	*x = Traces{}
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4037,7 +4112,7 @@ func (x *Traces) String() string {
 func (*Traces) ProtoMessage() {}
 
 func (x *Traces) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4050,7 +4125,7 @@ func (x *Traces) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traces.ProtoReflect.Descriptor instead.
 func (*Traces) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Traces) GetIds() []byte {
@@ -4111,7 +4186,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4123,7 +4198,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4136,7 +4211,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -4180,7 +4255,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4192,7 +4267,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4205,7 +4280,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Clients) GetNames() []string {
@@ -4288,7 +4363,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4300,7 +4375,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4313,7 +4388,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -4431,7 +4506,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x03pod\x18\x03 \x01(\bR\x03pod\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\x92\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xbd\x04\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
@@ -4441,7 +4516,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\tproxy_url\x18\a \x01(\tR\bproxyUrl\x12+\n" +
 	"\x11http2_connections\x18\t \x01(\x05R\x10http2Connections\x12#\n" +
 	"\rhttp2_streams\x18\n" +
-	" \x01(\x05R\fhttp2Streams\x12\x18\n" +
+	" \x01(\x05R\fhttp2Streams\x12)\n" +
+	"\x10descriptors_file\x183 \x01(\tR\x0fdescriptorsFile\x12\x18\n" +
 	"\aaliases\x18\b \x03(\tR\aaliases\x12\x12\n" +
 	"\x04name\x18( \x01(\tR\x04name\x12D\n" +
 	"\fdestinations\x18) \x01(\v2 .loadtest.worker.v1.DestinationsR\fdestinations\x126\n" +
@@ -4453,7 +4529,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bkey_file\x18\x03 \x01(\tR\akeyFile\x12\x1f\n" +
 	"\vserver_name\x18\x04 \x01(\tR\n" +
 	"serverName\x120\n" +
-	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\"\xf6\x03\n" +
+	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\"\xa4\x04\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -4469,7 +4545,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x0emax_body_bytes\x18\v \x01(\x03R\fmaxBodyBytes\x12\x14\n" +
 	"\x05items\x18\f \x01(\x05R\x05items\x12!\n" +
 	"\ftargets_file\x18\x15 \x01(\tR\vtargetsFile\x12H\n" +
-	"\x0etargets_format\x18\x16 \x01(\x0e2!.loadtest.worker.v1.TargetsFormatR\rtargetsFormat\";\n" +
+	"\x0etargets_format\x18\x16 \x01(\x0e2!.loadtest.worker.v1.TargetsFormatR\rtargetsFormat\x12,\n" +
+	"\x04call\x183 \x01(\v2\x18.loadtest.worker.v1.CallR\x04call\"8\n" +
+	"\x04Call\x12\x16\n" +
+	"\x06method\x18\x01 \x01(\tR\x06method\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\fR\amessage\";\n" +
 	"\rExpectedValue\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
 	"\x06equals\x18\x02 \x01(\tR\x06equals\"Q\n" +
@@ -4693,7 +4773,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -4718,64 +4798,65 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Target)(nil),             // 20: loadtest.worker.v1.Target
 	(*TLS)(nil),                // 21: loadtest.worker.v1.TLS
 	(*Request)(nil),            // 22: loadtest.worker.v1.Request
-	(*ExpectedValue)(nil),      // 23: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 24: loadtest.worker.v1.Header
-	(*Data)(nil),               // 25: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 26: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 27: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 28: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 29: loadtest.worker.v1.Step
-	(*Share)(nil),              // 30: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 31: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 32: loadtest.worker.v1.ClosedUsers
-	(*RampedUsers)(nil),        // 33: loadtest.worker.v1.RampedUsers
-	(*Think)(nil),              // 34: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 35: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 36: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 37: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 38: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 39: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 40: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 41: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 42: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 43: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 44: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 45: loadtest.worker.v1.StepMeasurement
-	(*JourneyMeasurement)(nil), // 46: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 47: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 48: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 49: loadtest.worker.v1.RequestMeasurement
-	(*Traces)(nil),             // 50: loadtest.worker.v1.Traces
-	(*Histogram)(nil),          // 51: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 52: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 53: loadtest.worker.v1.ErrorSample
-	nil,                        // 54: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 55: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 56: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Call)(nil),               // 23: loadtest.worker.v1.Call
+	(*ExpectedValue)(nil),      // 24: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 25: loadtest.worker.v1.Header
+	(*Data)(nil),               // 26: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 27: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 28: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 29: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 30: loadtest.worker.v1.Step
+	(*Share)(nil),              // 31: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 32: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 33: loadtest.worker.v1.ClosedUsers
+	(*RampedUsers)(nil),        // 34: loadtest.worker.v1.RampedUsers
+	(*Think)(nil),              // 35: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 36: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 37: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 38: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 39: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 40: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 41: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 42: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 43: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 44: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 45: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 46: loadtest.worker.v1.StepMeasurement
+	(*JourneyMeasurement)(nil), // 47: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 48: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 49: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 50: loadtest.worker.v1.RequestMeasurement
+	(*Traces)(nil),             // 51: loadtest.worker.v1.Traces
+	(*Histogram)(nil),          // 52: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 53: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 54: loadtest.worker.v1.ErrorSample
+	nil,                        // 55: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 56: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 57: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	8,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	10, // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	44, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	41, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	45, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	42, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	9,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	11, // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	37, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	38, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	39, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	43, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	40, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	38, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	39, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	40, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	44, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	41, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
 	15, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
 	16, // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
 	20, // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
 	22, // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	29, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	25, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	26, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	30, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	26, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	27, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
 	22, // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
 	19, // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	29, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	30, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
 	0,  // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
 	12, // 23: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
 	13, // 24: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
@@ -4783,9 +4864,9 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	22, // 26: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
 	22, // 27: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
 	14, // 28: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	54, // 29: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	34, // 30: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
-	29, // 31: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	55, // 29: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	35, // 30: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	30, // 31: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
 	17, // 32: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
 	17, // 33: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
 	18, // 34: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
@@ -4793,51 +4874,52 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	1,  // 36: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
 	21, // 37: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
 	17, // 38: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
-	24, // 39: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	23, // 40: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	25, // 39: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	24, // 40: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
 	2,  // 41: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	3,  // 42: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	4,  // 43: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	27, // 44: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	28, // 45: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	30, // 46: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	55, // 47: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	4,  // 48: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	30, // 49: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	31, // 50: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	32, // 51: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	35, // 52: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	36, // 53: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	33, // 54: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	34, // 55: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	34, // 56: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	34, // 57: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	42, // 58: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	45, // 59: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	49, // 60: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	51, // 61: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	53, // 62: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	48, // 63: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	51, // 64: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	52, // 65: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	51, // 66: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	47, // 67: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	46, // 68: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	51, // 69: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	51, // 70: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	51, // 71: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	51, // 72: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	56, // 73: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	51, // 74: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	51, // 75: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	50, // 76: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	5,  // 77: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 78: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	78, // [78:79] is the sub-list for method output_type
-	77, // [77:78] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	23, // 42: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
+	3,  // 43: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	4,  // 44: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	28, // 45: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	29, // 46: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	31, // 47: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	56, // 48: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	4,  // 49: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	31, // 50: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	32, // 51: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	33, // 52: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	36, // 53: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	37, // 54: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	34, // 55: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	35, // 56: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	35, // 57: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	35, // 58: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	43, // 59: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	46, // 60: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	50, // 61: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	52, // 62: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	54, // 63: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	49, // 64: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	52, // 65: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	53, // 66: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	52, // 67: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	48, // 68: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	47, // 69: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	52, // 70: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	52, // 71: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	52, // 72: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	52, // 73: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	57, // 74: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	52, // 75: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	52, // 76: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	51, // 77: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	5,  // 78: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 79: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	79, // [79:80] is the sub-list for method output_type
+	78, // [78:79] is the sub-list for method input_type
+	78, // [78:78] is the sub-list for extension type_name
+	78, // [78:78] is the sub-list for extension extendee
+	0,  // [0:78] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -4863,7 +4945,7 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_AddSteps)(nil),
 		(*SessionResponse_Redirect)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[24].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[25].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -4876,7 +4958,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   52,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // refusedWell is how many answers 429 were expected: a response that was
@@ -68,7 +69,7 @@ func StatusCodes(c *v1alpha1.Counts) string {
 	var parts []string
 	others := c.Completed
 	for _, code := range c.StatusCodes {
-		parts = append(parts, fmt.Sprintf("%d: %d", code.Code, code.Count))
+		parts = append(parts, fmt.Sprintf("%s: %d", measure.StatusName(int(code.Code)), code.Count))
 		others -= code.Count
 	}
 	if len(parts) > 0 && others > 0 {

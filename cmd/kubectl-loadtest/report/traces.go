@@ -5,6 +5,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // TraceHeads are those of Traces.
@@ -43,7 +44,7 @@ func statusOf(t *v1alpha1.TracedRequest) string {
 	if t.StatusCode == 0 {
 		return "–"
 	}
-	return fmt.Sprint(t.StatusCode)
+	return measure.StatusName(int(t.StatusCode))
 }
 
 // traces are the requests of a step by which to go on in a tracing backend.
@@ -72,7 +73,7 @@ func ofTrace(t *v1alpha1.TracedRequest) string {
 		took += " (service time " + format.Short(t.ServiceTime.Duration) + ")"
 	}
 	if t.StatusCode != 0 {
-		what = fmt.Sprint(t.StatusCode)
+		what = measure.StatusName(int(t.StatusCode))
 	}
 	return fmt.Sprintf("%s %s trace %s %s", took, what, t.TraceID, t.Request)
 }

@@ -134,7 +134,7 @@ func appendBlock(b []byte, o *Origin, r *transport.Request) []byte {
 	if !own {
 		b = append(b, o.agent...)
 	}
-	if len(r.Body) > 0 || expectsLength(r.Method) {
+	if !r.Call && (len(r.Body) > 0 || expectsLength(r.Method)) { // a call's message has its own
 		var digits [20]byte
 		b = appendNamed(b, staticLength, strconv.AppendInt(digits[:0], int64(len(r.Body)), 10))
 	}

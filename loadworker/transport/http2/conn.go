@@ -42,6 +42,9 @@ var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // Do sends a request once and reads the whole response.
 func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time) (transport.Response, error) {
+	if r.Err != nil {
+		return transport.Response{}, r.Err
+	}
 	if err := c.ensureOpen(ctx, deadline); err != nil {
 		return transport.Response{}, c.failed(err)
 	}

@@ -52,8 +52,11 @@ var errNotHTTP2 = &violation{protocolError, "the server answers in HTTP/1"}
 
 // resetBy is the error of a stream that the server ended with a code.
 func resetBy(c code) error {
-	if c == refusedStream {
+	switch c {
+	case refusedStream:
 		return fmt.Errorf("%w: %v", failure.ErrNotProcessed, c)
+	case cancel:
+		return fmt.Errorf("%w: %v", failure.ErrCancelled, c)
 	}
 	return fmt.Errorf("%w: the server reset the stream: %v", io.ErrUnexpectedEOF, c)
 }

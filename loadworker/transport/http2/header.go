@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
 )
 
 const (
@@ -48,6 +49,7 @@ type fields struct {
 	size      int
 	cookies   []byte
 	keep      bool // the cookies are kept
+	call      grpc.Fields
 }
 
 // same is the header block before, if decoding it again would have the same result: then
@@ -224,13 +226,28 @@ func (m *Mux) take(st *Stream, end bool) {
 		m.violate(st, violated(protocolError, "%s", m.problem))
 		return
 	}
+	trailers := st.status != 0
 	if h.status >= 200 {
 		m.idle = 0
 		st.status, st.hasLength, st.length, st.cookies = h.status, h.hasLength, h.length, h.cookies
 	}
+	if st.isCall && st.status != 0 {
+		if err := st.takeCall(h, trailers, end); err != nil {
+			m.abandon(st, err)
+			return
+		}
+	}
 	if end {
 		m.endStream(st)
 	}
+}
+
+// takeCall takes the header block of the response to a call: the final one or the trailers.
+func (r *response) takeCall(h *fields, trailers, end bool) error {
+	if trailers {
+		return r.call.Trailer(h.call)
+	}
+	return r.call.Header(r.status, h.call, end)
 }
 
 // asTrailers says why the fields cannot be trailers; "": they can.

@@ -230,6 +230,12 @@ func (m *Mux) violate(st *Stream, v *violation) {
 	m.end(st, v)
 }
 
+// abandon ends a stream whose response is of no use.
+func (m *Mux) abandon(st *Stream, err error) {
+	m.reset(st.id, cancel)
+	m.end(st, err)
+}
+
 // End ends all requests, because the connection was lost: by an error, or closed by the
 // server if there is none.
 func (m *Mux) End(err error) {

@@ -23,6 +23,13 @@ func FuzzMux(f *testing.F) {
 	s.must(s.WriteGoAway(5, 0, nil))
 	s.must(s.WriteRSTStream(5, 7))
 	f.Add(s.take(), uint64(1))
+	s.must(s.WriteSettings())
+	for id := uint32(1); id < 20; id += 2 {
+		s.headers(id, false, ":status", "200", "content-type", "application/grpc")
+		s.must(s.WriteData(id, false, []byte{0, 0, 0, 0, 1, 'a'}))
+		s.headers(id, true, "grpc-status", "0")
+	}
+	f.Add(s.take(), uint64(3))
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), uint64(2))
 	f.Fuzz(func(t *testing.T, in []byte, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, seed))
@@ -33,7 +40,7 @@ func FuzzMux(f *testing.F) {
 			switch random.IntN(4) {
 			case 0:
 				if c.Usable() && c.InFlight() < 10 {
-					c.send(&transport.Request{Method: "POST", Path: []byte("/"), Body: make([]byte, random.IntN(100_000)), Keep: 10})
+					c.send(&transport.Request{Method: "POST", Path: []byte("/"), Body: make([]byte, random.IntN(100_000)), Keep: 10, Call: random.IntN(2) == 0})
 				}
 			case 1:
 				if n := len(c.streams); n > 0 {

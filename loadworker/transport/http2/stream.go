@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
 )
 
 // Stream is a request of a Mux and its response. It may be used again once it has ended.
@@ -28,13 +29,16 @@ type response struct {
 	header    int   // bytes of header fields that came
 	kept      transport.Body
 	cookies   []byte
+
+	isCall bool
+	call   grpc.Call // if it is one
 }
 
 // begin prepares for the response to a request. The memory of the last is used again.
 func (st *Stream) begin(r *transport.Request) {
 	st.kept.Free() // to the budget that it was taken from
 	st.id, st.body, st.waiting = 0, nil, nil
-	st.response = response{head: r.Method == http.MethodHead, keepCookies: r.KeepCookies, kept: st.kept, cookies: st.cookies[:0]}
+	st.response = response{head: r.Method == http.MethodHead, keepCookies: r.KeepCookies, kept: st.kept, cookies: st.cookies[:0], isCall: r.Call}
 	st.kept.Budget = r.Budget
 	st.kept.Begin(r.Keep)
 }
@@ -42,7 +46,11 @@ func (st *Stream) begin(r *transport.Request) {
 // Response is the response of a stream that ended without an error. Its body is valid until
 // the stream is used again, or until it is freed.
 func (st *Stream) Response() transport.Response {
-	return st.kept.In(transport.Response{Status: st.status, Size: st.size, SetCookies: st.cookies})
+	r := transport.Response{Status: st.status, Size: st.size, SetCookies: st.cookies}
+	if st.isCall {
+		r.Status, r.Size = st.call.Status(), st.call.Size()
+	}
+	return st.kept.In(r)
 }
 
 // HasRest reports whether the request is not sent whole.
@@ -103,7 +111,9 @@ func (m *Mux) payload(in []byte) (taken int) {
 	taken = min(len(in), m.left)
 	if taken > 0 {
 		if st, ok := m.find(m.data.id); ok {
-			st.take(in[:taken])
+			if err := st.take(in[:taken]); err != nil {
+				m.abandon(st, err)
+			}
 		}
 		m.left -= taken
 	}
@@ -115,9 +125,13 @@ func (m *Mux) payload(in []byte) (taken int) {
 	return taken + skipped
 }
 
-func (r *response) take(b []byte) {
+func (r *response) take(b []byte) error {
 	r.size += int64(len(b))
+	if r.isCall {
+		return r.call.Data(b, &r.kept)
+	}
 	r.kept.Append(b)
+	return nil
 }
 
 // endData ends a frame of DATA.
@@ -141,6 +155,10 @@ func (m *Mux) endStream(st *Stream) {
 	if len(st.body) > 0 {
 		// The response does not depend on the rest of the request (RFC 9113, 8.1).
 		m.reply(frameReset, st.id, uint32(noError))
+	}
+	if st.isCall {
+		m.end(st, st.call.End())
+		return
 	}
 	m.end(st, nil)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // JSON is the report of one step as vegeta report -type=json writes it: of the step of
@@ -114,7 +115,7 @@ func latencies(r *v1alpha1.StepResult) vegeta.LatencyMetrics {
 func statusCodes(c *v1alpha1.Counts) map[string]int {
 	codes, others := map[string]int{}, c.Completed
 	for _, code := range c.StatusCodes {
-		codes[strconv.Itoa(int(code.Code))] = int(code.Count)
+		codes[measure.StatusName(int(code.Code))] = int(code.Count)
 		others -= code.Count
 	}
 	if others > 0 {

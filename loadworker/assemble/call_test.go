@@ -1,0 +1,280 @@
+package assemble
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/interop/grpc_testing"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
+)
+
+// callsTo is an assignment of calls, with a message each.
+func callsTo(t *testing.T, url string, step *workerv1.Step, messages ...string) *workerv1.Assignment {
+	t.Helper()
+	a := workertest.Assignment(url, step)
+	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+	a.Target.DescriptorsFile = file(t, string(workertest.Descriptors(t)))
+	a.Requests = nil
+	for i, m := range messages {
+		a.Requests = append(a.Requests, &workerv1.Request{
+			Name: fmt.Sprint("call ", i), Type: "Call", Weight: 1, Call: &workerv1.Call{Method: workertest.UnaryCall, Message: []byte(m)},
+		})
+	}
+	return a
+}
+
+func rated(n int64) *workerv1.Step {
+	return &workerv1.Step{
+		Share: &workerv1.Share{Stride: 1, Count: n}, Total: n,
+		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: n * 2e6, DurationNanos: int64(500 * time.Millisecond)}},
+	}
+}
+
+func answering(status int) string { return fmt.Sprintf(`{"responseStatus": {"code": %d}}`, status) }
+
+// counted are the status codes of all requests.
+func counted(m *measure.Measurement) map[codes.Code]int64 {
+	all := map[codes.Code]int64{}
+	for i := range m.Requests {
+		for status, n := range m.Requests[i].StatusCodes {
+			all[codes.Code(status)] += n
+		}
+	}
+	return all
+}
+
+// Whatever sends the calls, each status is counted as often as grpc-go answered with it.
+func TestCallsAreCountedByTheStatusOfTheTarget(t *testing.T) {
+	ways := map[string]struct {
+		step   *workerv1.Step
+		change func(*workerv1.Target)
+	}{
+		"users":                      {workertest.Burst(0, 5, 34), func(*workerv1.Target) {}},
+		"a rate":                     {rated(170), func(*workerv1.Target) {}},
+		"a connection for each call": {workertest.Burst(0, 2, 34), func(t *workerv1.Target) { t.DisableKeepAlive = true }},
+	}
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			server := workertest.ServeCalls(t)
+			var messages []string
+			for status := range measure.MaxGRPC + 1 {
+				messages = append(messages, answering(status))
+			}
+			a := callsTo(t, server.URL, way.step, messages...)
+			way.change(a.Target)
+			got := run(t, prepared(t, a, testConfig(), ignore))
+			want := server.Statuses()
+			for i := range got.Requests {
+				q, class := &got.Requests[i], measure.ClassifyStatus(i, i == measure.GRPCOK)
+				if q.Outcomes[class] != q.Sent || q.Sent != want[codes.Code(i)] || q.Sent == 0 {
+					t.Errorf("%v: sent %d, of which %d are %v; the target answered %d", codes.Code(i), q.Sent, q.Outcomes[class], class, want[codes.Code(i)])
+				}
+			}
+			delete(want, codes.DeadlineExceeded) // a timeout is no response
+			if all := counted(got); !maps.Equal(all, want) {
+				t.Errorf("counted %v, the target %v", all, want)
+			}
+			if want := `request "call 14": status 14 UNAVAILABLE`; got.Errors[measure.ServerError] == "" || got.Errors[measure.Timeout] != `request "call 4": status 4 DEADLINE_EXCEEDED` {
+				t.Errorf("errors %v, want such as %q", got.Errors, want)
+			}
+		})
+	}
+}
+
+func TestCallsOverTLS(t *testing.T) {
+	authority := newAuthority(t)
+	pair, _, _ := authority.sign(t, "shop.test")
+	server := workertest.ServeCalls(t, grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})))
+	a := callsTo(t, strings.Replace(server.URL, "http:", "https:", 1), workertest.Burst(0, 3, 10), `{}`)
+	a.Target.Tls = &workerv1.TLS{CaFile: authority.file, ServerName: "shop.test"}
+	got := run(t, prepared(t, a, testConfig(), ignore))
+	if q := got.Requests[0]; q.Outcomes[measure.Success] != 30 || server.Statuses()[codes.OK] != 30 {
+		t.Errorf("%v of 30, the target answered %v; %v", q.Outcomes, server.Statuses(), got.Errors)
+	}
+}
+
+func TestCallHasMetadataAndADeadline(t *testing.T) {
+	server := workertest.ServeCalls(t)
+	left := make(chan time.Duration, 1)
+	server.Handle = func(ctx context.Context, _ *grpc_testing.SimpleRequest) (*grpc_testing.SimpleResponse, error) {
+		deadline, _ := ctx.Deadline()
+		left <- time.Until(deadline)
+		return &grpc_testing.SimpleResponse{}, nil
+	}
+	a := callsTo(t, server.URL, workertest.Burst(0, 1, 1), `{}`)
+	a.Target.TimeoutNanos = int64(20 * time.Second)
+	a.Requests[0].Headers = []*workerv1.Header{{Name: "X-User", Value: "u${user}"}, {Name: "x-id-bin", Value: "aGk="}}
+	run(t, prepared(t, a, testConfig(), ignore))
+	if d := <-left; d <= 0 || d > 20*time.Second {
+		t.Errorf("the target has %v to answer, want nearly 20s", d)
+	}
+	md := server.Metadata()[0]
+	for name, want := range map[string]string{"x-user": "u0", "x-id-bin": "hi", "content-type": "application/grpc", "user-agent": "loadtest-operator/test"} {
+		if got := md.Get(name); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s is %v, want %s", name, got, want)
+		}
+	}
+	if got := md.Get("content-length"); got != nil {
+		t.Errorf("content-length is %v", got)
+	}
+}
+
+// The target's own deadline and ours are one: whichever is noticed first, it is a timeout.
+func TestDeadlineIsATimeout(t *testing.T) {
+	server := workertest.ServeCalls(t)
+	server.Handle = func(ctx context.Context, _ *grpc_testing.SimpleRequest) (*grpc_testing.SimpleResponse, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	a := callsTo(t, server.URL, workertest.Burst(0, 8, 3), `{}`)
+	a.Target.TimeoutNanos = int64(20 * time.Millisecond)
+	got := run(t, prepared(t, a, testConfig(), ignore))
+	if q := got.Requests[0]; q.Outcomes[measure.Timeout] != 24 || q.Sent != 24 || len(q.StatusCodes) != 0 {
+		t.Errorf("%v of %d, status codes %v; want 24 timeouts", q.Outcomes, q.Sent, q.StatusCodes)
+	}
+}
+
+func TestExpectationsOfACall(t *testing.T) {
+	server := workertest.ServeCalls(t)
+	a := callsTo(t, server.URL, workertest.Burst(0, 1, 4), `{"payload": {"body": "YW5u"}}`, `{"payload": {"body": "Ym9i"}}`, answering(5), answering(8))
+	for _, r := range a.Requests {
+		r.ExpectedJson = []*workerv1.ExpectedValue{{Path: ".username", Equals: "ann"}, {Path: ".serverId", Equals: ""}}
+		r.ExpectedStatus = []int32{0, 5, 8}
+	}
+	got := run(t, prepared(t, a, testConfig(), ignore))
+	for i, want := range []measure.Outcome{measure.Success, measure.BadResponse, measure.Success, measure.RateLimited} {
+		if q := &got.Requests[i]; q.Sent != 1 || q.Outcomes[want] != 1 {
+			t.Errorf("call %d: %v, want %v", i, q.Outcomes, want)
+		}
+	}
+	if want := `request "call 1": .username: a string of 3 bytes instead of "ann"`; got.Errors[measure.BadResponse] != want {
+		t.Errorf("%q, want %q", got.Errors[measure.BadResponse], want)
+	}
+}
+
+// A server that stops tells its clients to go elsewhere: what it took it answers, what it
+// did not is refused, and nothing is sent twice.
+func TestTargetThatDrainsLosesAndDoublesNoCall(t *testing.T) {
+	server := workertest.ServeCalls(t)
+	var calls atomic.Int64
+	server.Handle = func(context.Context, *grpc_testing.SimpleRequest) (*grpc_testing.SimpleResponse, error) {
+		if calls.Add(1) == 50 {
+			go server.Server.GracefulStop()
+		}
+		time.Sleep(time.Millisecond)
+		return &grpc_testing.SimpleResponse{}, nil
+	}
+	got := run(t, prepared(t, callsTo(t, server.URL, rated(400), `{}`), testConfig(), ignore))
+	q := got.Requests[0]
+	if answered := server.Statuses()[codes.OK]; q.Outcomes[measure.Success] != answered || q.Outcomes[measure.Success]+q.Outcomes[measure.Refused] != q.Sent || q.Outcomes[measure.Refused] == 0 {
+		t.Errorf("%v of %d sent, the target answered %d; %v", q.Outcomes, q.Sent, answered, got.Errors)
+	}
+}
+
+// An answer that is no response of gRPC is a bad one, in one class and with the reason.
+func TestAnswerOfAnotherKindIsABadResponse(t *testing.T) {
+	tests := map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"a proxy that has no target": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "status 503 of HTTP, where a call is answered by 200"},
+		"a page":                     {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "the content type is not application/grpc"},
+		"half a message": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/grpc")
+			w.Header().Set("Trailer", "Grpc-Status")
+			_, _ = w.Write([]byte{0, 0, 0, 0, 9, 'x'})
+			w.Header().Set("Grpc-Status", "0")
+		}, "the message ends 8 bytes before its length of 9"},
+		"no status": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/grpc")
+			_, _ = w.Write([]byte{0, 0, 0, 0, 0})
+		}, "the response ends without grpc-status"},
+		"messages without an end": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/grpc")
+			for r.Context().Err() == nil {
+				if _, err := w.Write(make([]byte, 1000)); err != nil {
+					return
+				}
+			}
+		}, "a second message in the response to a unary call"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := workertest.Serve(t, tt.answer, func(s *httptest.Server) {
+				s.Config.Protocols = &http.Protocols{}
+				s.Config.Protocols.SetUnencryptedHTTP2(true)
+				s.Start()
+			})
+			for _, each := range []bool{false, true} {
+				a := callsTo(t, server.URL, workertest.Burst(0, 2, 3), `{}`)
+				a.Target.DisableKeepAlive = each
+				got := run(t, prepared(t, a, testConfig(), ignore))
+				q := got.Requests[0]
+				if want := "read: malformed gRPC: " + tt.want; q.Sent != 6 || q.Outcomes[measure.BadResponse] != 6 || got.Errors[measure.BadResponse] != want {
+					t.Errorf("%v of %d: %v, want 6 of %s", q.Outcomes, q.Sent, got.Errors, want)
+				}
+			}
+		})
+	}
+}
+
+// A value that is no field's is the outcome of its own request, for which nothing is sent.
+// The setup captures it of a reply.
+func TestMessageThatCannotBeEncodedIsNotSent(t *testing.T) {
+	for name, step := range map[string]*workerv1.Step{"users": workertest.Burst(0, 4, 20_000), "a rate": rated(40)} {
+		t.Run(name, func(t *testing.T) {
+			server := workertest.ServeCalls(t)
+			a := callsTo(t, server.URL, step, `{"payload": {"body": "bWFueQ=="}}`, `{"responseSize": "${name}"}`)
+			a.Requests[0].Weight = 0
+			a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Share: &workerv1.Share{Stride: 1, Count: 3}, Capture: map[string]string{"name": ".username"}}}
+			got := run(t, prepared(t, a, testConfig(), ignore))
+			want := `request "call 1": message: is no grpc.testing.SimpleRequest: invalid value for int32 field responseSize`
+			if q := got.Requests[1]; q.Sent != step.GetTotal()*max(1, int64(step.GetBurst().GetRequestsPerUser())) || q.Outcomes[measure.Other] != q.Sent || got.Errors[measure.Other] != want {
+				t.Errorf("%v of %d: %v", q.Outcomes, q.Sent, got.Errors)
+			}
+			if n := server.Statuses()[codes.OK]; n != 3 {
+				t.Errorf("the target got %d calls, want the 3 of the setup", n)
+			}
+		})
+	}
+}
+
+func TestCallsThatCannotBeSentAreRefused(t *testing.T) {
+	tests := map[string]struct {
+		change func(*workerv1.Assignment)
+		want   string
+	}{
+		"HTTP/1.1":       {func(a *workerv1.Assignment) { a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP1 }, "calls of gRPC need target.protocol HTTP/2"},
+		"a proxy":        {func(a *workerv1.Assignment) { a.Target.ProxyUrl = "http://127.0.0.1:3128" }, "calls of gRPC do not go through target.proxy"},
+		"vegeta":         {func(a *workerv1.Assignment) { a.Driver = workerv1.Driver_DRIVER_VEGETA }, "calls of gRPC are not sent by worker.driver Vegeta"},
+		"no descriptors": {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = "" }, "calls of gRPC need target.grpc.descriptorsFrom"},
+		"no file":        {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = "/nowhere" }, "target.grpc.descriptorsFrom: open /nowhere"},
+		"other files":    {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = file(t, "syntax") }, "is no descriptor set of protobuf"},
+		"another method": {func(a *workerv1.Assignment) { a.Requests[0].Call.Method = "a.B/C" }, `request "call 0": grpc.method: the descriptors have no service a.B`},
+		"another field":  {func(a *workerv1.Assignment) { a.Requests[0].Call.Message = []byte(`{"x": 1}`) }, `request "call 0": message: is no grpc.testing.SimpleRequest: (line 1:2): unknown field "x"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := callsTo(t, "http://127.0.0.1:1", rated(2), `{}`)
+			tt.change(a)
+			if _, err := New(a, testConfig()); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,237 @@
+package source
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/workertest"
+)
+
+// callOf is a request that is a call with a message.
+func callOf(t testing.TB, text string) Request {
+	t.Helper()
+	d, err := message.Read(workertest.Descriptors(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := d.Method(workertest.UnaryCall)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Request{Name: "call", Weight: 1, Call: &Call{Method: m, Message: text, Timeout: time.Second}}
+}
+
+// sentMessage is the message of a rendered call.
+func sentMessage(t *testing.T, r *transport.Request) *grpc_testing.SimpleRequest {
+	t.Helper()
+	var m grpc_testing.SimpleRequest
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	if err := proto.Unmarshal(r.Body[grpc.PrefixSize:], &m); err != nil {
+		t.Fatal(err)
+	}
+	return &m
+}
+
+func TestCallIsAFramedMessageWithTheFieldsOfGRPC(t *testing.T) {
+	for _, text := range []string{`{"fillUsername": true, "responseSize": 7}`, `{"fillUsername": true, "responseSize": "${seq}"}`} {
+		r := callOf(t, text)
+		r.Headers = []Header{{Name: "x-user", Value: "u${user}"}}
+		s, err := New(Config{Requests: []Request{r}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b Buffer
+		for range 2 { // into the same memory
+			s.Render(&b, 0, Vars{User: 3, Seq: 7})
+		}
+		got := sentMessage(t, &b.Request)
+		if !got.GetFillUsername() || got.GetResponseSize() != 7 || !b.Request.Call || b.Request.Method != "POST" || string(b.Request.Path) != "/grpc.testing.TestService/UnaryCall" {
+			t.Errorf("%s: %+v, %v", text, b.Request, got)
+		}
+		if size := len(b.Request.Body) - grpc.PrefixSize; b.Request.Body[0] != 0 || b.Request.Body[4] != byte(size) || size != 4 {
+			t.Errorf("%s: the prefix is %v of %d bytes", text, b.Request.Body[:grpc.PrefixSize], size)
+		}
+		var headers []string
+		for _, h := range b.Request.Headers {
+			headers = append(headers, h.Name+": "+string(h.Value))
+		}
+		if got, want := strings.Join(headers, ", "), "Te: trailers, Content-Type: application/grpc, Grpc-Timeout: 1000000u, X-User: u3"; got != want {
+			t.Errorf("headers %s, want %s", got, want)
+		}
+	}
+}
+
+// A row cannot end the string that it stands in.
+func TestRowOfDataStaysWithinItsString(t *testing.T) {
+	const row = "\", \"fillUsername\": true, \"x\\\n\x01"
+	data, err := NewTable("names", []string{"name"}, Sequential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := data.Add([]string{row}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Config{Requests: []Request{callOf(t, `{"responseStatus": {"message": "$$ <${name}>"}}`)}, Tables: []*Table{data}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b Buffer
+	s.Render(&b, 0, Vars{})
+	if got := sentMessage(t, &b.Request); got.GetResponseStatus().GetMessage() != "$ <"+row+">" || got.GetFillUsername() {
+		t.Errorf("the message is %v", got)
+	}
+}
+
+func TestMessagesThatAreWrongAreRefusedBeforeTheRun(t *testing.T) {
+	table := func(rows ...string) *Table {
+		data, err := NewTable("sizes", []string{"size"}, Sequential)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			if err := data.Add([]string{row}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return data
+	}
+	tests := map[string]struct {
+		text string
+		data *Table
+		want string
+	}{
+		"a field that is not":        {`{"size": 1}`, nil, `request "call": message: is no grpc.testing.SimpleRequest: (line 1:2): unknown field "size"`},
+		"one beside a variable":      {`{"responseSize": "${seq}", "size": 1}`, nil, `unknown field "size"`},
+		"one beside a row to come":   {`{"responseSize": "${size}", "sizes": 1}`, table(), `unknown field "sizes"`},
+		"a value":                    {`{"responseSize": "many"}`, nil, `invalid value for int32 field responseSize: "many"`},
+		"a variable of another type": {`{"responseSize": "${uuid}"}`, nil, "invalid value for int32 field responseSize"},
+		"a row of another type":      {`{"responseSize": "${size}"}`, table("1", "2", "s3cret"), `sizes: request "call": message: is no grpc.testing.SimpleRequest: invalid value for int32 field responseSize`},
+		"a variable that is not":     {`{"responseSize": "${sise}"}`, nil, "message: unknown variable ${sise}"},
+		"no JSON":                    {`{`, nil, "message: is no grpc.testing.SimpleRequest: unexpected EOF"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := Config{Requests: []Request{callOf(t, tt.text)}}
+			if tt.data != nil {
+				c.Tables = append(c.Tables, tt.data)
+			}
+			if _, err := New(c); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+	for _, name := range []string{"te", "Content-Type", "grpc-timeout", "Grpc-Encoding"} {
+		r := callOf(t, "{}")
+		r.Headers = []Header{{Name: name, Value: "x"}}
+		if _, err := New(Config{Requests: []Request{r}}); err == nil || !strings.Contains(err.Error(), "follows from the call; leave it out") {
+			t.Errorf("metadata %s: %v", name, err)
+		}
+	}
+}
+
+// What is known only while the run goes on is the request's outcome.
+func TestValueThatFitsNoFieldIsTheOutcomeOfItsRequest(t *testing.T) {
+	data, err := NewTable("setup.fill.capture", []string{"size"}, Sequential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Config{Requests: []Request{callOf(t, `{"responseSize": "${size}"}`)}, Tables: []*Table{data}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := data.Add([]string{"s3cret"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := data.Add([]string{"7"}); err != nil {
+		t.Fatal(err)
+	}
+	var b Buffer
+	s.Render(&b, 0, Vars{Order: Order{N: 0, Streams: 1}})
+	want := `request "call": message: is no grpc.testing.SimpleRequest: invalid value for int32 field responseSize`
+	if b.Request.Err == nil || b.Request.Err.Error() != want {
+		t.Errorf("%v, want %s", b.Request.Err, want)
+	}
+	s.Render(&b, 0, Vars{Order: Order{N: 1, Streams: 1}})
+	if got := sentMessage(t, &b.Request); got.GetResponseSize() != 7 {
+		t.Errorf("the next one is %v", got)
+	}
+}
+
+func TestCallExpectsAStatusAndFieldsOfTheReply(t *testing.T) {
+	const ok, notFound, exhausted = 0, 5, measure.GRPCResourceExhausted
+	reply, err := proto.Marshal(&grpc_testing.SimpleResponse{Username: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expecting := func(name string, e Expectation) Request {
+		r := callOf(t, "{}")
+		r.Name, r.Expect = name, e
+		return r
+	}
+	s, err := New(Config{Requests: []Request{
+		expecting("any reply", Expectation{}),
+		expecting("no such", Expectation{Status: []int32{ok, notFound}, JSON: []ExpectedValue{{Path: ".username", Equals: "ann"}, {Path: ".serverId", Equals: ""}}}),
+		expecting("bob", Expectation{JSON: []ExpectedValue{{Path: ".username", Equals: "bob"}}}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		request, status int
+		body            []byte
+		want            string
+	}{
+		{0, ok, nil, ""},
+		{0, ok, []byte("no message at all"), ""}, // which is not looked at
+		{0, notFound, nil, "status 5 NOT_FOUND is not expected, but OK"},
+		{0, 200, nil, "status 200 OK is not expected, but OK"},
+		{1, ok, reply, ""},
+		{1, notFound, nil, ""},
+		{1, exhausted, nil, "status 8 RESOURCE_EXHAUSTED is not expected, but OK or NOT_FOUND"},
+		{1, ok, nil, `.username: a string of 0 bytes instead of "ann"`},
+		{1, ok, []byte("x"), "the reply of 1 bytes is no grpc.testing.SimpleResponse"},
+		{2, ok, reply, `.username: a string of 3 bytes instead of "bob"`},
+	}
+	for _, tt := range tests {
+		r := &transport.Response{Status: tt.status, Body: tt.body, Size: int64(len(tt.body))}
+		err := s.CheckStatus(tt.request, tt.status)
+		if err == nil {
+			err = s.CheckBody(tt.request, r)
+		}
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("request %d, status %d, %q: %v, want %q", tt.request, tt.status, tt.body, err, tt.want)
+		}
+	}
+	if _, err := s.Document(1, &transport.Response{Status: notFound}); err == nil || err.Error() != "status 5 NOT_FOUND has no reply" {
+		t.Errorf("the document of a failure: %v", err)
+	}
+}
+
+func BenchmarkRenderCall(b *testing.B) {
+	for name, text := range map[string]string{
+		"constant":  `{"responseSize": 7, "responseStatus": {"message": "some text of a few words"}}`,
+		"templated": `{"responseSize": "${seq}", "responseStatus": {"message": "some text of ${user} words"}}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			s, err := New(Config{Requests: []Request{callOf(b, text)}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var buffer Buffer
+			b.ReportAllocs()
+			for i := range b.N {
+				s.Render(&buffer, 0, Vars{Seq: int64(i), User: 3})
+			}
+		})
+	}
+}

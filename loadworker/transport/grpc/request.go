@@ -1,0 +1,33 @@
+package grpc
+
+import (
+	"encoding/binary"
+	"strconv"
+	"time"
+)
+
+// PrefixSize is the size of what stands before a message: a flag, which says whether it is
+// compressed, and its length.
+const PrefixSize = 5
+
+// Frame fills in the prefix of a message, for which a body has room at its beginning.
+func Frame(body []byte) {
+	body[0] = 0
+	binary.BigEndian.PutUint32(body[1:], uint32(len(body)-PrefixSize))
+}
+
+// mostTimeout is more than the largest number that grpc-timeout may have.
+const mostTimeout = 100_000_000
+
+// Timeout is the value of grpc-timeout, in the smallest unit of which it has no more than 8
+// digits.
+func Timeout(d time.Duration) string {
+	unit, n := "n", int64(d)
+	for _, larger := range []string{"u", "m"} {
+		if n < mostTimeout {
+			break
+		}
+		unit, n = larger, n/1000
+	}
+	return strconv.FormatInt(min(n, mostTimeout-1), 10) + unit
+}
