@@ -91,7 +91,7 @@ func installMinIO(t *testing.T) *minio {
 		t.Fatal(err)
 	}
 	manifest = bytes.ReplaceAll(manifest, []byte("IMAGE"), []byte(image("minio")+":"+imageTag()))
-	if err := pipe(t.Context(), manifest, "kubectl", "apply", "--server-side", "-n", m.namespace, "-f", "-"); err != nil {
+	if err := pipe(t.Context(), manifest, "apply", "--server-side", "-n", m.namespace, "-f", "-"); err != nil {
 		t.Fatal(err)
 	}
 	if m.webhook, err = startCounter(t.Context(), m.namespace, ""); err != nil {
@@ -133,7 +133,7 @@ func (m *minio) giveKey(t *testing.T, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pipe(t.Context(), manifest, "kubectl", "apply", "--server-side", "-f", "-"); err != nil {
+	if err := pipe(t.Context(), manifest, "apply", "--server-side", "-f", "-"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -179,7 +179,7 @@ func (m *minio) report(t *testing.T, lt *v1alpha1.LoadTest) string {
 		t.Fatal(err)
 	}
 	got, want := &kept.Status, &lt.Status
-	if got.Verdict != v1alpha1.VerdictPassed || got.Verdict != want.Verdict || got.Steps[0].Result.Sent != want.Steps[0].Result.Sent || kept.UID != lt.UID {
+	if got.Verdict == "" || got.Verdict != want.Verdict || got.Steps[0].Result.Sent != want.Steps[0].Result.Sent || kept.UID != lt.UID {
 		t.Errorf("%s of %d requests was kept, and it was %s of %d", got.Verdict, got.Steps[0].Result.Sent, want.Verdict, want.Steps[0].Result.Sent)
 	}
 	if !strings.Contains(from("html"), ">Over time</h2>") {
