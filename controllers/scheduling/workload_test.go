@@ -53,6 +53,7 @@ var workloads = map[v1alpha1.WorkloadKind]func(f *fixture) func(standing){
 			for ; rolled < at.revision; rolled++ { // the API server numbers the templates
 				set.Spec.Template.Annotations = map[string]string{"rolled": fmt.Sprint(rolled)}
 			}
+			set.Spec.MinReadySeconds = at.wanted // a change of the spec that rolls nothing out
 		}, func(at standing) {
 			set.Status = appsv1.DaemonSetStatus{
 				ObservedGeneration: set.Generation, DesiredNumberScheduled: at.wanted, CurrentNumberScheduled: at.pods, UpdatedNumberScheduled: at.updated,
