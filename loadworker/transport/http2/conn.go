@@ -90,7 +90,7 @@ func (c *Conn) exchange(done func() bool) error {
 			}
 		} else if errors.Is(err, io.EOF) {
 			c.mux.End(nil)
-			return inPhase(failure.Reading, cmp.Or(c.err, io.EOF))
+			return inPhase(failure.Reading, cmp.Or(c.err, io.ErrUnexpectedEOF))
 		}
 		if err != nil {
 			return inPhase(failure.Reading, err)
