@@ -99,7 +99,7 @@ func TestTheSlowestTraceIsThatOfTheSlowestRequest(t *testing.T) {
 			case <-time.After(2 * time.Second): // the rest was not sent in time
 			}
 			// Now it takes longer than all the others together.
-			time.Sleep(arrived.Sub(begun) + 100*time.Millisecond)
+			<-time.After(arrived.Sub(begun) + 100*time.Millisecond)
 		})
 		r := d.runner(t, setup{url: o.URL, traced: trace.Whole})
 		begun = time.Now()

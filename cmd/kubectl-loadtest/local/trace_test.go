@@ -31,7 +31,7 @@ func TestTheSlowestTraceInTheResultsIsThatOfTheRequestThatWasHeld(t *testing.T) 
 		switch {
 		case r.URL.Path == held:
 			rest.Wait()
-			time.Sleep(300 * time.Millisecond) // the worker has read the other responses
+			<-time.After(300 * time.Millisecond) // the worker has read the other responses
 		case !strings.HasSuffix(r.URL.Path, "7"):
 			rest.Done()
 		}
