@@ -44,9 +44,6 @@ func (s *server) Append(ctx context.Context, r *eventstorev1.AppendRequest) (*ev
 
 // decode returns the events of a request; what the domain examines is left to it.
 func decode(messages []*eventstorev1.Event) ([]eventstore.Event, error) {
-	if len(messages) > eventstore.MaxBatch {
-		return nil, eventstore.ErrBatchTooLarge
-	}
 	events := make([]eventstore.Event, len(messages))
 	for i, m := range messages {
 		e := eventstore.Event{Type: m.GetType(), Data: []byte(m.GetData())}

@@ -66,9 +66,5 @@ func (s *server) MoveSubscription(ctx context.Context, r *eventstorev1.MoveSubsc
 		return nil, eventstore.InvalidError("position is missing")
 	}
 	m := eventstore.Move{ID: r.GetId(), Position: r.GetPosition(), Backwards: r.GetAllowBackwards()}
-	err := m.Validate()
-	if err == nil {
-		err = of(ctx).Store.Move(ctx, m)
-	}
-	return &eventstorev1.MoveSubscriptionResponse{}, err
+	return &eventstorev1.MoveSubscriptionResponse{}, of(ctx).Store.Move(ctx, m)
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -139,8 +138,7 @@ func (s *server) failure(ctx context.Context, err error) (eventstore.Outcome, er
 	}
 	// The only error left is a client that disconnected.
 	_ = grpc.SetTrailer(ctx, trailer)
-	// A status is UTF-8, which what a client sent need not be.
-	return refusal.Reason.Outcome(), status.Error(statuses[refusal.Reason], strings.ToValidUTF8(refusal.Sentence, "�"))
+	return refusal.Reason.Outcome(), status.Error(statuses[refusal.Reason], refusal.Sentence)
 }
 
 // lost is the outcome of a call that the library gave up: its request cannot be

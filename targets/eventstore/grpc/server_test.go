@@ -341,13 +341,18 @@ func TestReadInParts(t *testing.T) {
 	if diff := cmp.Diff([]int{1000, 501, 1}, parts); diff != "" || !errors.Is(err, io.EOF) {
 		t.Errorf("%v; events in parts (-want +got):\n%s", err, diff)
 	}
+	seen := s.seen()
+	want := eventstore.Observation{Operation: eventstore.ReadStream, Outcome: eventstore.Done, Read: 1502}
+	if diff := cmp.Diff(want, seen[len(seen)-1]); diff != "" {
+		t.Errorf("observed (-want +got):\n%s", diff)
+	}
 	f.err, f.failAt = errDisk, 1600
 	parts, err = read()
 	if diff := cmp.Diff([]int{1000}, parts); diff != "" || status.Code(err) != codes.Internal {
 		t.Errorf("%v; events in parts before the disk fails (-want +got):\n%s", err, diff)
 	}
-	seen := s.seen()
-	want := eventstore.Observation{Operation: eventstore.ReadStream, Outcome: eventstore.Failed, Read: 1000}
+	seen = s.seen()
+	want.Outcome, want.Read = eventstore.Failed, 1000
 	if diff := cmp.Diff(want, seen[len(seen)-1]); diff != "" {
 		t.Errorf("observed (-want +got):\n%s", diff)
 	}
