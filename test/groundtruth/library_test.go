@@ -122,16 +122,26 @@ func TestCountsOverEachProtocol(t *testing.T) {
 func TestStallOverEachProtocol(t *testing.T) {
 	const from, length = 20 * time.Millisecond, 200 * time.Millisecond
 	script := []Event{{Kind: Stall, From: from, For: length}}
-	over(t, Config{Record: 10_000, Script: script}, func(t *testing.T, s *Server, client *http.Client) {
+	const late = 7 // the number of a request whose answer falls due meanwhile
+	routes := map[string]Route{"late": {Latency: Fixed(from + length/2)}}
+	over(t, Config{Record: 10_000, Script: script, Routes: routes}, func(t *testing.T, s *Server, client *http.Client) {
 		ask := func() {
 			if status, text := fetchFrom(client, s.URL()+"/1"); status != http.StatusOK {
 				t.Fatalf("answered %d, %s", status, text)
 			}
 		}
+		answered := make(chan int)
+		go func() {
+			status, _ := fetchFrom(client, s.URL()+"/late/7")
+			answered <- status
+		}()
 		for ask(); len(s.Counters().Stalls) == 0; {
 			ask()
 		}
 		ask()
+		if status := <-answered; status != http.StatusOK {
+			t.Errorf("answered %d", status)
+		}
 		got := until(t, s, func(c Counters) bool { return c.InFlight == 0 })
 		stall := got.Stalls[0]
 		if stall.From < got.First+int64(from) || stall.To < stall.From+int64(length) {
@@ -141,6 +151,9 @@ func TestStallOverEachProtocol(t *testing.T) {
 		for _, r := range s.Records() {
 			if stall.From < r.Answered && r.Answered < stall.To {
 				within++
+				if r.Number == late {
+					t.Errorf("an answer that fell due while the server stood still left %v before it went on", time.Duration(stall.To-r.Answered))
+				}
 			}
 		}
 		if within > 1 { // one may have left, and was not yet recorded
