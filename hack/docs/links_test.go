@@ -67,7 +67,7 @@ func follow(pages map[string]page.Page, name string, l page.Link) string {
 	if err != nil {
 		return "there is no " + to
 	}
-	if p, ok := pages[to]; anchor != "" && !(ok && p.HasAnchor(anchor)) {
+	if p := pages[to]; anchor != "" && !p.HasAnchor(anchor) {
 		return to + " has no heading with the anchor " + anchor
 	}
 	if strings.HasPrefix(l.Text, "Test") && strings.HasSuffix(to, "_test.go") {
