@@ -176,7 +176,6 @@ func TestTargetThatDrainsLosesAndDoublesNoCall(t *testing.T) {
 		if calls.Add(1) == 50 {
 			go server.Server.GracefulStop()
 		}
-		time.Sleep(time.Millisecond)
 		return &grpc_testing.SimpleResponse{}, nil
 	}
 	got := run(t, prepared(t, callsTo(t, server.URL, rated(400), `{}`), testConfig(), ignore))

@@ -133,28 +133,28 @@ func (s *Source) Document(request int, r *transport.Response) ([]byte, error) {
 	return s.requests[request].document(r)
 }
 
-func (q *request) document(r *transport.Response) ([]byte, error) {
+func (r *request) document(answer *transport.Response) ([]byte, error) {
 	switch {
-	case q.call == nil:
-		return r.Body, nil
-	case r.Status != measure.GRPCOK:
-		return nil, fmt.Errorf("status %s has no reply", StatusText(r.Status))
+	case r.call == nil:
+		return answer.Body, nil
+	case answer.Status != measure.GRPCOK:
+		return nil, fmt.Errorf("status %s has no reply", StatusText(answer.Status))
 	}
-	return q.call.method.Decode(r.Body)
+	return r.call.method.Decode(answer.Body)
 }
 
-func (q *request) checkBody(r *transport.Response) error {
-	e := &q.expect
-	if e.maxBytes > 0 && r.Size > e.maxBytes {
-		return fmt.Errorf("body of %d bytes, at most %d are expected", r.Size, e.maxBytes)
+func (r *request) checkBody(answer *transport.Response) error {
+	e := &r.expect
+	if e.maxBytes > 0 && answer.Size > e.maxBytes {
+		return fmt.Errorf("body of %d bytes, at most %d are expected", answer.Size, e.maxBytes)
 	}
 	if len(e.values) == 0 {
 		return nil
 	}
-	if err := checkWhole(r); err != nil {
+	if err := checkWhole(answer); err != nil {
 		return err
 	}
-	body, err := q.document(r)
+	body, err := r.document(answer)
 	if err != nil {
 		return err
 	}
