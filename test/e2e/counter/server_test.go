@@ -178,7 +178,7 @@ func TestControl(t *testing.T) {
 	if _, err := get(url + "/run"); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.TrimSpace(do("GET", "/counts").Body.String()), `{"run":{"received":1,"wrong":1,"stored":0}}`; got != want {
+	if got, want := strings.TrimSpace(do("GET", "/counts").Body.String()), `{"run":{"received":1,"wrong":1,"stored":0,"traced":0,"sampled":0}}`; got != want {
 		t.Errorf("counts are %s, want %s", got, want)
 	}
 	if do("PUT", "/exit"); ended != 1 {
