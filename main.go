@@ -162,12 +162,10 @@ func operate(ctx context.Context, config *rest.Config, r *replica, o options) er
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.certificates.CA()}
 		},
-		LooksAtTargets: o.readTargets,
-		ChecksTargets:  o.checkTargets,
-		Own:            o.own(),
-		Metrics:        loadtest.NewMetrics(metrics.Registry),
-		Keeper:         loadtest.NewKeeper(ctx, clock.RealClock{}, runs.Enqueue),
-		Folders:        o.folders,
+		LooksAtTargets: o.readTargets, ChecksTargets: o.checkTargets,
+		Own:     o.own(),
+		Metrics: loadtest.NewMetrics(metrics.Registry),
+		Keeper:  loadtest.NewKeeper(ctx, clock.RealClock{}, runs.Enqueue), Folders: o.folders,
 	}
 	shown := o.shown(ctx, mgr, r.workers)
 	reconciler.Finished = shown.Finished
