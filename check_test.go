@@ -113,10 +113,11 @@ func TestCheckOfInstallation(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // what is wrong is tried again until the limit
 			i := installed(t)
 			test.spoil(t, &i)
 			var out bytes.Buffer
-			err := i.run(t.Context(), time.Second, &out)
+			err := i.run(t.Context(), 10*time.Second, &out)
 			switch {
 			case test.wantErr == "" && err != nil:
 				t.Error(err)

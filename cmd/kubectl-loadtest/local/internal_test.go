@@ -41,7 +41,7 @@ func TestEveryFileOfAnAssignmentIsRelocated(t *testing.T) {
 	}
 	walk((&workerv1.Assignment{}).ProtoReflect().Descriptor())
 	slices.Sort(found)
-	want := []string{"Data.file", "Header.value_file", "Request.body_file", "Request.targets_file", "TLS.ca_file", "TLS.cert_file", "TLS.key_file"}
+	want := []string{"Data.file", "Header.value_file", "Request.body_file", "Request.targets_file", "TLS.ca_file", "TLS.cert_file", "TLS.key_file", "Target.descriptors_file"}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("fields that name files (-want +got):\n%s", diff)
 	}
