@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,7 +21,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -55,10 +55,10 @@ ttlSecondsAfterFinished: 0
 		begun := time.Now()
 		soon(t, waitTimeout, func(ctx context.Context) error {
 			err := cluster.Get(ctx, client.ObjectKeyFromObject(lt), &v1alpha1.LoadTest{})
-			if apierrors.IsNotFound(err) {
-				return nil
+			if err == nil {
+				return errors.New("it is still there")
 			}
-			return fmt.Errorf("it is still there (%v)", err)
+			return client.IgnoreNotFound(err)
 		})
 		return fmt.Sprintf("%s after the rollout began", time.Since(begun).Round(time.Second))
 	})
