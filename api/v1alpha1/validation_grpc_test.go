@@ -112,6 +112,12 @@ var grpcValidations = []validation{
 		want:    []string{"spec.requests[0].grpc.metadata[0]: Invalid value: exactly one of value and valueFrom must be set"},
 	},
 	{
+		name:    "a trace header in metadata beside the target's trace",
+		valid:   grpcTarget + ", requests: [{grpc: {method: a.B/C, metadata: [{name: traceparent, value: z}]}}]}",
+		invalid: "{target: {protocol: HTTP/2, trace: {sampled: 1%}, grpc: {descriptorsFrom: {configMapKeyRef: {name: p, key: k}}}}, requests: [{grpc: {method: a.B/C, metadata: [{name: x, value: z}, {name: Traceparent, value: z}]}}]}",
+		want:    []string{"spec.requests: Forbidden: requests must not have traceparent in headers or metadata with target.trace, which sends it"},
+	},
+	{
 		name:    "descriptors from nowhere",
 		valid:   grpcTarget + "}",
 		invalid: "{target: {protocol: HTTP/2, grpc: {descriptorsFrom: {}}}}",

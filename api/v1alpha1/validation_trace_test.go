@@ -38,13 +38,13 @@ var traceValidations = []validation{
 		name:    "a trace header of a request beside the target's trace",
 		valid:   "{requests: [{headers: [{name: Traceparent, value: ''}]}]}",
 		invalid: "{target: {trace: {sampled: 1%}}, requests: [{}, {path: /b, headers: [{name: a, value: ''}, {name: Traceparent, value: ''}]}]}",
-		want:    []string{"spec.requests: Forbidden: requests must not have a header traceparent with target.trace, which sends it"},
+		want:    []string{"spec.requests: Forbidden: requests must not have traceparent in headers or metadata with target.trace, which sends it"},
 	},
 	{
 		name:    "a trace header of a request beside the control's trace",
 		valid:   "{versus: {target: {url: 'http://v3', trace: {sampled: 1%}}}, requests: [{headers: [{name: tracestate, value: ''}]}]}",
 		invalid: "{versus: {target: {url: 'http://v3', trace: {sampled: 1%}}}, requests: [{headers: [{name: traceparent, value: ''}]}]}",
-		want:    []string{"spec.requests: Forbidden: requests must not have a header traceparent with target.trace, which sends it"},
+		want:    []string{"spec.requests: Forbidden: requests must not have traceparent in headers or metadata with target.trace, which sends it"},
 	},
 	{
 		name:    "a trace header of the control's beside its trace",

@@ -25,7 +25,7 @@ var shown = []indicator{
 	{"Unsent", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Unsent, r.Due }, "that were due were never sent"},
 	{"SentLate", 1, func(r *v1alpha1.StepResult) (int64, int64) { return r.Late, r.Sent }, "were sent more than 10ms late"},
 	{"Failures", 5, failing(func(c *v1alpha1.Counts) int64 { return c.Failed }), "failed"},
-	{"RateLimited", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited - refusedWell(c) }), "were refused with 429, which they do not expect"},
+	{"RateLimited", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited - refusedWell(c) }), "were rate-limited, which they do not expect"},
 	{"Timeouts", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Timeout }), "timed out"},
 	{"ServerErrors", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error (5xx)"},
 	{"Connections", 1, failing(unconnected), "had no connection: refused, reset, host not resolved, or TLS"},

@@ -8,11 +8,25 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// refusedWell is how many answers 429 were expected: a response that was
+// refusedWell is how many requests were rate-limited as expected: a response that was
 // expected is a success or such an answer.
 func refusedWell(c *v1alpha1.Counts) int64 { return c.Expected - c.Outcomes.Success }
 
-// asExpected says how many of the answers 429 are no failures.
+// limitedBy names the statuses of requests that were rate-limited, as far as they are known.
+func limitedBy(c *v1alpha1.Counts) string {
+	var names []string
+	for _, code := range c.StatusCodes {
+		if measure.IsRateLimited(int(code.Code)) {
+			names = append(names, measure.StatusName(int(code.Code)))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(names, " and ")
+}
+
+// asExpected says how many of the requests that were rate-limited are no failures.
 func asExpected(c *v1alpha1.Counts) string {
 	switch n := refusedWell(c); n {
 	case 0:
@@ -35,7 +49,7 @@ type Class struct {
 func Failures(c *v1alpha1.Counts) []Class {
 	o := &c.Outcomes
 	return []Class{
-		{"rate limited (429)", o.RateLimited - refusedWell(c)},
+		{"rate limited", o.RateLimited - refusedWell(c)},
 		{"timeouts", o.Timeout},
 		{"server errors (5xx)", o.ServerError},
 		{"client errors (4xx)", o.ClientError},

@@ -1,7 +1,10 @@
 package report_test
 
 import (
+	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
@@ -12,4 +15,41 @@ func TestStatusesOfGRPCHaveNames(t *testing.T) {
 	if got, want := report.StatusCodes(c), "OK: 4 · NOT_FOUND: 2 · 404: 1 · others: 2"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+}
+
+func TestReportNamesTheStatusOfARateLimit(t *testing.T) {
+	for want, codes := range map[string][]v1alpha1.StatusCodeCount{
+		"Rate limited        6 (60%) with RESOURCE_EXHAUSTED\n":         {{Code: 0, Count: 4}, {Code: 8, Count: 6}},
+		"Rate limited        6 (60%) with 429\n":                        {{Code: 200, Count: 4}, {Code: 429, Count: 6}},
+		"Rate limited        6 (60%) with RESOURCE_EXHAUSTED and 429\n": {{Code: 0, Count: 4}, {Code: 8, Count: 5}, {Code: 429, Count: 1}},
+	} {
+		r := &v1alpha1.StepResult{Counts: v1alpha1.Counts{
+			Sent: 10, Completed: 10, Expected: 4, Failed: 6, StatusCodes: codes, Outcomes: v1alpha1.Outcomes{Success: 4, RateLimited: 6},
+		}}
+		if text := textOf(r); !strings.Contains(text, want) || !strings.Contains(text, "Failures            rate limited 6\n") {
+			t.Errorf("the report has no %q:\n%s", want, text)
+		}
+	}
+}
+
+// OK is number 0, as a status that is not known.
+func TestTraceOfACallHasTheStatusOK(t *testing.T) {
+	for outcome, want := range map[string]string{"success": "OK", "unexpectedStatus": "OK", "timeout": "–", "badResponse": "–"} {
+		r := &v1alpha1.StepResult{Traces: &v1alpha1.TraceResult{Slowest: []v1alpha1.TracedRequest{{TraceID: "1", Request: "call", Outcome: outcome}}}}
+		if got := report.Traces(r)[0][4]; got != want {
+			t.Errorf("the status of a traced call that is %s is %s, want %s", outcome, got, want)
+		}
+		if want == "–" {
+			want = outcome
+		}
+		if text := textOf(r); !strings.Contains(text, " "+want+" trace 1 call\n") {
+			t.Errorf("the report of a traced call that is %s has no %s:\n%s", outcome, want, text)
+		}
+	}
+}
+
+// textOf is the report of a run of one step.
+func textOf(r *v1alpha1.StepResult) string {
+	lt := &v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Name: "step", StartTime: &metav1.MicroTime{}, Result: r}}}}
+	return report.Text(lt)
 }

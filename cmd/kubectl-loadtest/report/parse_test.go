@@ -117,7 +117,7 @@ func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
 	switch label {
 	case "Successful":
 		r.Outcomes.Success = whole(t, first)
-	case "Rate limited (429)":
+	case "Rate limited":
 		r.Outcomes.RateLimited = whole(t, first)
 	case "Failed":
 		r.Failed = whole(t, first)
@@ -183,7 +183,7 @@ func takeFailures(t *testing.T, r *v1alpha1.StepResult, value string) {
 	classes := map[string]*int64{
 		"timeouts": &o.Timeout, "server errors (5xx)": &o.ServerError, "client errors (4xx)": &o.ClientError, "unexpected status": &o.UnexpectedStatus,
 		"connection refused": &o.Refused, "connection reset": &o.Reset, "host not resolved": &o.DNS, "TLS": &o.TLS,
-		"bad response": &o.BadResponse, "unfinished at the end": &o.Unfinished, "other": &o.Other, "rate limited (429)": new(int64),
+		"bad response": &o.BadResponse, "unfinished at the end": &o.Unfinished, "other": &o.Other, "rate limited": new(int64),
 	}
 	if outcome, message, ok := strings.Cut(value, ": "); ok {
 		r.ErrorSamples = append(r.ErrorSamples, v1alpha1.ErrorSample{Outcome: outcome, Message: message})

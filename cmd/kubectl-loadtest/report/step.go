@@ -191,7 +191,7 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	ended := r.Sent - r.InFlight
 	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, ended))
 	if n := r.Outcomes.RateLimited; n > 0 {
-		p.row("Rate limited (429)", "%d%s%s", n, share(n, ended), asExpected(&r.Counts))
+		p.row("Rate limited", "%d%s%s%s", n, share(n, ended), limitedBy(&r.Counts), asExpected(&r.Counts))
 	}
 	p.row("Failed", "%d%s", r.Failed, share(r.Failed, ended))
 	for _, on := range r.OnTime {

@@ -41,10 +41,15 @@ func Sampled(r *v1alpha1.StepResult) string {
 }
 
 func statusOf(t *v1alpha1.TracedRequest) string {
-	if t.StatusCode == 0 {
+	if !responded(t) {
 		return "–"
 	}
 	return measure.StatusName(int(t.StatusCode))
+}
+
+// responded says whether a request has a status, which is 0 for OK of gRPC, too.
+func responded(t *v1alpha1.TracedRequest) bool {
+	return t.StatusCode != 0 || t.Outcome == measure.Success.String() || t.Outcome == measure.UnexpectedStatus.String()
 }
 
 // traces are the requests of a step by which to go on in a tracing backend.
@@ -72,7 +77,7 @@ func ofTrace(t *v1alpha1.TracedRequest) string {
 	if t.ServiceTime.Duration < t.ResponseTime.Duration/10*9 {
 		took += " (service time " + format.Short(t.ServiceTime.Duration) + ")"
 	}
-	if t.StatusCode != 0 {
+	if responded(t) {
 		what = measure.StatusName(int(t.StatusCode))
 	}
 	return fmt.Sprintf("%s %s trace %s %s", took, what, t.TraceID, t.Request)
