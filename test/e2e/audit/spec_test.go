@@ -114,8 +114,8 @@ func TestSpecTimeoutsAreBelowStoreTimeouts(t *testing.T) {
 	for service, waits := range map[Service][]time.Duration{
 		Shortener: {servicesWait(t, "shortener/postgres/options.go", "queryTimeout")},
 		EventStore: {
-			servicesWait(t, "eventstore/http/handler.go", "pointTimeout"),
-			servicesWait(t, "eventstore/http/handler.go", "bulkTimeout"),
+			servicesWait(t, "eventstore/part.go", "PointTimeout"),
+			servicesWait(t, "eventstore/part.go", "BulkTimeout"),
 		},
 	} {
 		s := spec(t, Preset{Service: service, Host: "x", Port: 1})
@@ -128,7 +128,7 @@ func TestSpecTimeoutsAreBelowStoreTimeouts(t *testing.T) {
 // A limiter that gives up on Redis answers 503, which is counted apart: its client
 // waits for that.
 func TestRateLimiterSpecWaitsForDecision(t *testing.T) {
-	wait := servicesWait(t, "ratelimiter/http/api.go", "decideTimeout")
+	wait := servicesWait(t, "ratelimiter/service.go", "decideTimeout")
 	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5})
 	if got := s.Target.Timeout; got == nil || got.Duration < wait+time.Second {
 		t.Errorf("timeout is %v, want at least 1s above the service's %s", got, wait)
