@@ -103,8 +103,9 @@ func (i *installation) run(ctx context.Context, limit time.Duration, w io.Writer
 	return nil
 }
 
-// within tries until it succeeds, and returns the last error when the time is over.
-func within(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
+// within tries until it succeeds, and returns the last error of a try that ended by itself
+// when the time is over.
+func within(ctx context.Context, limit time.Duration, try func(context.Context) error) (failure error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
@@ -112,9 +113,12 @@ func within(ctx context.Context, limit time.Duration, try func(context.Context) 
 		if err == nil {
 			return nil
 		}
+		if failure == nil || ctx.Err() == nil {
+			failure = err
+		}
 		pause(ctx, retryEvery)
 		if ctx.Err() != nil {
-			return err
+			return failure
 		}
 	}
 }

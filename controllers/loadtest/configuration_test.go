@@ -161,7 +161,7 @@ func TestConfigurationThatIsInvalidAtTheStartHoldsRuns(t *testing.T) {
 	if held == nil || held.Reason != v1alpha1.ReasonConfigurationInvalid || !strings.Contains(held.Message, `config.yaml: unknown field "target"`) || lt.Status.StartTime != nil {
 		t.Errorf("condition %+v, start time %v", held, lt.Status.StartTime)
 	}
-	c.write("targets: {}")
+	c.write(noLimits)
 	c.becomes("the corrected one is in force", "")
 	c.eventually("runs may begin", func() bool { return c.Policy().For(lt.Namespace).Hold(time.Now()) == nil })
 	r.mustPass(lt)

@@ -101,7 +101,9 @@ func (w *workers) Observe(run coordinator.RunID) control.Observation {
 }
 
 // unlimited has room for the runs of all tests together: they share an API server.
-var unlimited = limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 10000}]}")
+var unlimited = limitedTo(noLimits)
+
+const noLimits = "limits: {runs: 10000, workers: 100000, namespaces: [{runs: 10000}]}"
 
 // limitedTo is the policy of a document.
 func limitedTo(document string) *policy.Policy {
