@@ -15,7 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-// person is a client of somebody who may do these things with kinds of loadtest.dev.
+// person is a client of an account with rights on kinds of loadtest.dev.
 func person(t *testing.T, namespace, name string, may map[string][]string) client.Client {
 	t.Helper()
 	admin, meta := apiserver.Client(t), metav1.ObjectMeta{Namespace: namespace, Name: name}

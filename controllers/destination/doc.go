@@ -1,5 +1,5 @@
-// Package destination writes what a finished run came to where the administrator wants
-// it, and tells of its verdict.
+// Package destination writes what a finished run came to where the administrator has it
+// kept, and announces its verdict.
 //
 //	content.go      what is written, of a known size and sum
 //	objectstore.go  a bucket of a store with the API of S3

@@ -17,7 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/destination"
 )
 
-// bucket stands in for a store: it has what was put, and answers as it is told.
+// bucket stands in for a store: it has what was put, and answers as it is set.
 type bucket struct {
 	mu         sync.Mutex
 	objects    map[string]string

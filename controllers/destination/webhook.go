@@ -18,7 +18,7 @@ import (
 // minKey is the least number of bytes of a key: an HMAC of less can be found by trying.
 const minKey = 16
 
-// Webhook is a URL that is told of verdicts, by the conventions of Standard Webhooks.
+// Webhook is a URL that verdicts are sent to, by the conventions of Standard Webhooks.
 type Webhook struct {
 	URL string
 	// Keys is the folder with the file webhookKey, and perhaps webhook-ca.crt.

@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// announcement is what the webhook is told of a run.
+// announcement is what the webhook is sent about a run.
 type announcement struct {
 	Format    string           `json:"format"`
 	Namespace string           `json:"namespace"`

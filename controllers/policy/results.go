@@ -45,7 +45,7 @@ func (p *Policy) Results() Results {
 	return r
 }
 
-// Destinations are where results are kept and verdicts are told; nil: nowhere.
+// Destinations are where results are kept and verdicts are announced; nil: nowhere.
 func (p *Policy) Destinations() *config.Results { return p.config.Results }
 
 var (

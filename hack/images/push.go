@@ -85,8 +85,8 @@ func git(ctx context.Context, root string, args ...string) (string, error) {
 	return strings.TrimSpace(string(output)), nil
 }
 
-// push pushes the images, each for all platforms, and the chart last: whoever finds it
-// finds its images.
+// push pushes the images, each for all platforms, and the chart last: when it is there, so
+// are its images.
 func (b *builder) push(ctx context.Context, root string, to release.Release, images []recipe.Image) error {
 	for _, image := range images {
 		if image.Go == nil || image.Go.Package == "" {

@@ -167,7 +167,7 @@ func TestExpectationsOfACall(t *testing.T) {
 	}
 }
 
-// A server that stops tells its clients to go elsewhere: what it took it answers, what it
+// A server that stops sends its clients elsewhere: what it took it answers, what it
 // did not is refused, and nothing is sent twice.
 func TestTargetThatDrainsLosesAndDoublesNoCall(t *testing.T) {
 	server := workertest.ServeCalls(t)

@@ -193,7 +193,7 @@ func (r registry) file(t *testing.T, repository, layer, name string) []byte {
 	}
 }
 
-// comparePulled wants the chart to install the pushed images, and otherwise what the folder
+// comparePulled checks that the chart installs the pushed images, and otherwise what the folder
 // installs.
 func comparePulled(t *testing.T, chart, home string) {
 	t.Helper()

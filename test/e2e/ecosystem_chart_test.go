@@ -139,7 +139,7 @@ func runsThroughUpgrade(t *testing.T) string {
 	return exactly(t, lt, target, longRunSends)
 }
 
-// exactly wants a run to have passed, with as many requests as the target counted.
+// exactly checks that a run has passed, with as many requests as the target counted.
 func exactly(t *testing.T, lt *v1alpha1.LoadTest, target counter, sends int64) string {
 	t.Helper()
 	counts, err := target.read(t.Context())

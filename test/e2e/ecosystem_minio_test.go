@@ -63,7 +63,7 @@ ttlSecondsAfterFinished: 0
 		return fmt.Sprintf("%s after the rollout began", time.Since(begun).Round(time.Second))
 	})
 	c.check(t, "a report is made of the object alone, and is that of the LoadTest", func(t *testing.T) string { return m.report(t, lt) })
-	c.check(t, "the webhook was told of the verdict", func(t *testing.T) string {
+	c.check(t, "the webhook has the verdict", func(t *testing.T) string {
 		counts, err := m.webhook.read(t.Context())
 		if err != nil || counts["verdicts"].Received == 0 {
 			t.Errorf("%+v, %v", counts, err)

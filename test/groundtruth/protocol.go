@@ -23,7 +23,7 @@ type Protocol string
 const (
 	// HTTP1 is HTTP/1.1 without TLS, from event loops. It is the default.
 	HTTP1 Protocol = "http1"
-	// TLS is HTTP/1.1 over TLS 1.2 or 1.3, as the client wants. It is served by net/http, as
+	// TLS is HTTP/1.1 over TLS 1.2 or 1.3, as the client asks for. It is served by net/http, as
 	// are those below, which costs several times what an event loop does.
 	TLS Protocol = "tls"
 	// HTTP2 is HTTP/2 over TLS, agreed by ALPN.

@@ -2,9 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Results is where what a run came to is kept beyond its LoadTest, and what is told of it.
+// Results is where what a run came to is kept beyond its LoadTest, and where its verdict is announced.
 // Keys are files of the operator's pods, at a place that this document does not name:
-// whoever may write the document cannot have another file sent.
+// a right to write the document is none to have another file sent.
 type Results struct {
 	// objectStore keeps the results in a bucket of an object store with the API of S3.
 	ObjectStore *ObjectStore `json:"objectStore,omitempty"`
@@ -12,11 +12,11 @@ type Results struct {
 	// volume keeps them in the volume that is mounted in the operator's pods instead.
 	Volume *ResultsVolume `json:"volume,omitempty"`
 
-	// webhook tells of each verdict.
+	// webhook is sent each verdict.
 	Webhook *Webhook `json:"webhook,omitempty"`
 
 	// wait is how long a finished LoadTest is kept beyond its ttlSecondsAfterFinished, at
-	// most, for its results to be kept and its verdict to be told. Default 1h, at most 168h.
+	// most, for its results to be kept and its verdict to be announced. Default 1h, at most 168h.
 	Wait *metav1.Duration `json:"wait,omitempty"`
 }
 
@@ -43,7 +43,7 @@ type ResultsVolume struct {
 	Prefix string `json:"prefix,omitempty"`
 }
 
-// Webhook is a URL that is told of verdicts.
+// Webhook is a URL that verdicts are sent to.
 type Webhook struct {
 	// url gets a POST for each LoadTest that finishes. It is no place for a secret, since
 	// it stands in a ConfigMap. Example: "https://ci.example.com/hooks/loadtest".

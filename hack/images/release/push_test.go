@@ -162,7 +162,7 @@ func TestChartNamesItsOwnImages(t *testing.T) {
 	}
 }
 
-// compareWithFolder undoes what the release put into the files, and wants the folder's.
+// compareWithFolder undoes what the release put into the files, and compares them with the folder's.
 func compareWithFolder(t *testing.T, to Release, files map[string]string) {
 	t.Helper()
 	own := map[string]string{to.Registry + "/operator": "loadtest-dev/loadtest-operator", to.Registry + "/worker": "loadtest-dev/loadtest-worker"}

@@ -45,12 +45,12 @@ func message(e eventstore.Event) *eventstorev1.Event {
 	return &eventstorev1.Event{Position: e.Position, Type: e.Type, Data: string(e.Data), Timestamp: timestamppb.New(e.Timestamp)}
 }
 
-// GetPosition tells where the log ends.
+// GetPosition returns where the log ends.
 func (s *server) GetPosition(ctx context.Context, _ *eventstorev1.GetPositionRequest) (*eventstorev1.GetPositionResponse, error) {
 	return &eventstorev1.GetPositionResponse{Position: of(ctx).Store.Position()}, nil
 }
 
-// GetSubscription tells where a reader stands.
+// GetSubscription returns where a reader stands.
 func (s *server) GetSubscription(ctx context.Context, r *eventstorev1.GetSubscriptionRequest) (*eventstorev1.GetSubscriptionResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, eventstore.PointTimeout)
 	defer cancel()

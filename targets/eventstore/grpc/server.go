@@ -122,7 +122,7 @@ func (s *server) admit(ctx context.Context) (eventstore.Caller, error) {
 	return s.Admit(ctx, func() (string, error) { return rpc.Client(ctx, s.TrustedProxies) }, key)
 }
 
-// failure is the status of a call that could not be done, with what HTTP tells in
+// failure is the status of a call that could not be done, with what HTTP says in
 // headers and bodies as trailers.
 func (s *server) failure(ctx context.Context, err error) (eventstore.Outcome, error) {
 	if s, ok := status.FromError(err); ok {

@@ -134,7 +134,7 @@ func TestTake(t *testing.T) {
 		"contended is not granted, even when open": {
 			limiter: answer(ratelimiter.Decision{}, ratelimiter.ErrContended), policy: ratelimiter.Open, status: contended, outcome: ratelimiter.Failed,
 		},
-		"no store fails closed, and tells nothing of it": {
+		"no store fails closed, and says nothing of it": {
 			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
 			status:  status.New(codes.Unavailable, "rate limiter unavailable: its store does not answer"),
 			trailer: metadata.Pairs("retry-after", "3"),

@@ -66,7 +66,7 @@ func TestAPI(t *testing.T) {
 			want:    page{Status: 503, Headers: plain, Body: `{"error":"rate limiter contended: try again"}`},
 			outcome: ratelimiter.Failed,
 		},
-		"no store fails closed, and tells nothing of it": {
+		"no store fails closed, and says nothing of it": {
 			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
 			want: page{
 				Status: 503, Headers: with(map[string]string{"Retry-After": "3"}),

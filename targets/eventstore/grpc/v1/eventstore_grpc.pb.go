@@ -42,9 +42,9 @@ type EventStoreServiceClient interface {
 	// Read sends the events of a range in parts, up to the end of the log as it is
 	// when the call arrives.
 	Read(ctx context.Context, in *ReadRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadResponse], error)
-	// GetPosition tells where the log ends.
+	// GetPosition returns where the log ends.
 	GetPosition(ctx context.Context, in *GetPositionRequest, opts ...grpc.CallOption) (*GetPositionResponse, error)
-	// GetSubscription tells where a reader stands; 0 if it is not known.
+	// GetSubscription returns where a reader stands; 0 if it is not known.
 	GetSubscription(ctx context.Context, in *GetSubscriptionRequest, opts ...grpc.CallOption) (*GetSubscriptionResponse, error)
 	// MoveSubscription sets where a reader stands. Back, unless that is allowed, is
 	// FAILED_PRECONDITION.
@@ -134,9 +134,9 @@ type EventStoreServiceServer interface {
 	// Read sends the events of a range in parts, up to the end of the log as it is
 	// when the call arrives.
 	Read(*ReadRequest, grpc.ServerStreamingServer[ReadResponse]) error
-	// GetPosition tells where the log ends.
+	// GetPosition returns where the log ends.
 	GetPosition(context.Context, *GetPositionRequest) (*GetPositionResponse, error)
-	// GetSubscription tells where a reader stands; 0 if it is not known.
+	// GetSubscription returns where a reader stands; 0 if it is not known.
 	GetSubscription(context.Context, *GetSubscriptionRequest) (*GetSubscriptionResponse, error)
 	// MoveSubscription sets where a reader stands. Back, unless that is allowed, is
 	// FAILED_PRECONDITION.

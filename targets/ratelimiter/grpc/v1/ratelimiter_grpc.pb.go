@@ -31,7 +31,7 @@ type RateLimiterServiceClient interface {
 	// Take asks for one token of the caller's bucket. The caller is the peer, or
 	// whom a trusted proxy names in the metadata x-forwarded-for.
 	//
-	// Every answer that tells of the bucket has trailers: x-ratelimit-limit,
+	// Every answer that describes the bucket has trailers: x-ratelimit-limit,
 	// x-ratelimit-remaining, ratelimit and ratelimit-policy. An empty bucket is
 	// RESOURCE_EXHAUSTED with retry-after in seconds; no decision is UNAVAILABLE,
 	// with retry-after if the store does not answer.
@@ -65,7 +65,7 @@ type RateLimiterServiceServer interface {
 	// Take asks for one token of the caller's bucket. The caller is the peer, or
 	// whom a trusted proxy names in the metadata x-forwarded-for.
 	//
-	// Every answer that tells of the bucket has trailers: x-ratelimit-limit,
+	// Every answer that describes the bucket has trailers: x-ratelimit-limit,
 	// x-ratelimit-remaining, ratelimit and ratelimit-policy. An empty bucket is
 	// RESOURCE_EXHAUSTED with retry-after in seconds; no decision is UNAVAILABLE,
 	// with retry-after if the store does not answer.
