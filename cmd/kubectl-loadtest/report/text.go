@@ -52,9 +52,6 @@ func (p *page) head() {
 	for _, f := range Facts(p.lt) {
 		p.row(f.Name, "%s", f.Text)
 	}
-	if s.MaxSustainedRate != "" {
-		p.row("Sustained", "up to %s requests per second with every threshold kept", s.MaxSustainedRate)
-	}
 	if s.Verdict == "" {
 		p.row("Phase", "%s", Phase(s))
 		return

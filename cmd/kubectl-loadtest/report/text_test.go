@@ -120,3 +120,10 @@ steps:
 		}
 	}
 }
+
+func TestSustainedRateIsSaidOnce(t *testing.T) {
+	text := report.Text(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{MaxSustainedRate: "100"}})
+	if n := strings.Count(text, "Sustained           up to 100 requests per second with every threshold kept\n"); n != 1 {
+		t.Errorf("it is said %d times:\n%s", n, text)
+	}
+}
