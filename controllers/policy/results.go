@@ -23,7 +23,7 @@ const (
 // Results is what becomes of the results of finished runs. The zero value is nothing.
 type Results struct {
 	// Archived says that they are kept beyond their LoadTest, Announced that verdicts are
-	// told.
+	// announced.
 	Archived, Announced bool
 	// Unknown says that the configuration, which may have them kept, could not be read.
 	Unknown bool

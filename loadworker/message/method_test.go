@@ -1,6 +1,7 @@
 package message
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -56,8 +57,8 @@ func TestErrorOfAMessageNamesTheFieldAndHidesTheValue(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := unaryCall(t).Encode(nil, []byte(tt.json))
-			wrong, ok := err.(*Error) //nolint:errorlint // it is returned as it is
-			if !ok || !strings.Contains(err.Error(), tt.want) {
+			var wrong *Error
+			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("%v, want %q", err, tt.want)
 			}
 			if got := wrong.Hidden().Error(); got != tt.hidden {
