@@ -131,8 +131,18 @@ func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
 	if !c.setDeadline(deadline) {
 		return c.failed(failure.ErrInterrupted)
 	}
+	conn, ended := c.net, make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { // as it ends dialling
+		_ = conn.SetDeadline(time.Unix(1, 0))
+		close(ended)
+	})
 	c.err = nil
-	if err := c.exchange(c.mux.Settled); err != nil {
+	err := c.exchange(c.mux.Settled)
+	if !stop() {
+		<-ended
+		err = failure.ErrInterrupted
+	}
+	if err != nil {
 		return c.failed(err)
 	}
 	return nil

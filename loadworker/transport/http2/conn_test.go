@@ -2,6 +2,8 @@ package http2
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -67,5 +69,19 @@ func TestOpenWithoutSettingsFails(t *testing.T) {
 				t.Errorf("%v is of class %v, want %v; open: %t", err, failure.Classify(err), tt.want, conn.IsOpen())
 			}
 		})
+	}
+}
+
+// The end of the time to open connections ends the wait for settings: a server that is
+// silent must not delay a step.
+func TestOpenEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	url := scripted.Serve(t, scripted.Stay(func(_ *net.TCPConn, r *bufio.Reader) {
+		_, _ = r.Discard(len(http2.ClientPreface))
+		cancel()
+	}))
+	conn := NewClient(scripted.NewDialer(t, dial.Config{URL: url, HTTP2: true}), "agent", Shared{}).NewConn().(*Conn)
+	if err := conn.Open(ctx, scripted.Far()); !errors.Is(err, failure.ErrInterrupted) || conn.IsOpen() {
+		t.Errorf("%v, open: %t", err, conn.IsOpen())
 	}
 }
